@@ -7,6 +7,7 @@
 //!
 //! Owns the order of both. Must never hold logic of its own.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
@@ -22,7 +23,8 @@ use harbor_home::Paths;
 use harbor_home::clock::wall_clock_nanos;
 use harbor_home::instance::{identity, mark, random_token};
 use harbor_ipc_proto::BUILD;
-use harbor_policy::environment::of_worker;
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::environment::{of_model_worker, of_worker};
 use tokio::net::UnixListener;
 
 use crate::catalog::{Catalog, Parts};
@@ -32,13 +34,18 @@ use crate::front::metrics::{Exporter, MetricsError};
 use crate::front::notify::Notifier;
 use crate::front::{socket, stdio};
 use crate::host::Host;
+use crate::keeper;
 use crate::link::runner::{Executable, Executables, Marks};
-use crate::link::worker::WORKER;
+use crate::link::worker::Pair as _;
+use crate::link::worker::catalog::CatalogLink;
+use crate::link::worker::model::ModelLink;
+use crate::models::{Models, Noted, Wiring};
 use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, cut_off};
 use crate::runtimes::Runtimes;
+use crate::store;
 use crate::store::StoreError;
-use crate::store::audit::{Audit, Limits};
+use crate::store::audit::{Audit, Limits, Record};
 use crate::store::database::Database;
 use crate::store::definitions::Definitions;
 use crate::store::instance::{Instance, InstanceError};
@@ -155,14 +162,17 @@ pub fn serve_with<T>(
     let directory = executable.parent().unwrap_or(Path::new("/"));
     let runners = Executables::open(directory)?;
     // Without it there are servers all the same.
-    let worker =
-        settings.catalog_worker.then(|| Executable::open(directory, WORKER).map_err(|why| why.to_string()));
+    let worker = settings
+        .catalog_worker
+        .then(|| Executable::open(directory, CatalogLink::PROGRAM).map_err(|why| why.to_string()));
+    let model_worker = Executable::open(directory, ModelLink::PROGRAM).map_err(|why| why.to_string());
     let (instance, listener) = Instance::begin(paths)?;
     let opened = recovery::open(paths).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     let ended = runtime.block_on(async move {
-        let bridge = Bridge::assemble(paths, settings, Programs { runners, worker }, opened).await?;
+        let bridge =
+            Bridge::assemble(paths, settings, Programs { runners, worker, model_worker }, opened).await?;
         let _added = add(&bridge.host);
         let notifier = bridge.run(settings, mode, listener, &instance).await?;
         bridge.drain().await;
@@ -178,11 +188,13 @@ pub fn serve_with<T>(
 struct Programs {
     runners: Executables,
     worker: Option<Result<Executable, String>>,
+    model_worker: Result<Executable, String>,
 }
 
 struct Bridge {
     supervisor: Rc<Supervisor>,
     catalog: Rc<Catalog>,
+    models: Rc<Models>,
     host: Rc<Host>,
     router: Rc<Router>,
     traces: Rc<Traces>,
@@ -221,13 +233,13 @@ impl Bridge {
         };
         let reaper = Reaper::start()?;
         let catalog = Catalog::new(Parts {
-            executable: programs.worker,
-            environment: of_worker(inherited(), &shared.marks.instance),
+            worker: kept(programs.worker, of_worker(inherited(), &shared.marks.instance), &reaper),
             database: paths.catalog(),
-            reaper: reaper.clone(),
             config: config.clone(),
-            seed: wall_clock_nanos(),
         })?;
+        let model_worker =
+            kept(Some(programs.model_worker), of_model_worker(inherited(), &shared.marks.instance), &reaper);
+        let secrets = shared.secrets.clone();
         let supervisor =
             Supervisor::new(Rc::new(shared), programs.runners, settings.isolation, reaper, stored);
         let supervisor = Rc::new(supervisor);
@@ -236,15 +248,24 @@ impl Bridge {
         traces.follow(&settings.host);
         let host = Host::open(supervisor.clone(), &opened, audit, config.clone(), traces.clone());
         let host = host.await.map_err(AppError::Store)?;
-        let router = Router::new(supervisor.clone(), host.clone(), catalog.clone(), definitions);
+        let models = Models::open(Wiring {
+            worker: model_worker,
+            tables: store::models::Models::open(database.clone()).await.map_err(AppError::Store)?,
+            secrets,
+            note: note_of_chats(&host),
+        });
+        let models = models.await.map_err(AppError::Store)?;
+        let router =
+            Router::new(supervisor.clone(), host.clone(), catalog.clone(), models.clone(), definitions);
         listen(&supervisor, &host, &router, &catalog);
+        tell_of_models(&models, &host, &router);
         let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);
         let exporter = Rc::new(exporter.map_err(AppError::Metrics)?);
         tokio::task::spawn_local(memory::return_at_rest());
         tokio::task::spawn_local(supervisor.clone().begin());
         tokio::task::spawn_local(start_unlocked(supervisor.clone(), Rc::downgrade(&router)));
         tokio::task::spawn_local(opened.journal.clone().watch(opened.database.clone()));
-        tokio::task::spawn_local(keep_catalog(supervisor.clone(), catalog.clone()));
+        tokio::task::spawn_local(keep_workers(supervisor.clone(), catalog.clone(), models.clone()));
         tokio::task::spawn_local(follow_config(
             paths.config_file(),
             config,
@@ -253,7 +274,7 @@ impl Bridge {
             Rc::downgrade(&router),
             Rc::downgrade(&exporter),
         ));
-        Ok(Self { supervisor, catalog, host, router, traces, database, _exporter: exporter })
+        Ok(Self { supervisor, catalog, models, host, router, traces, database, _exporter: exporter })
     }
 
     /// Serves until something says that it is enough. The service manager hears signs of life until the end.
@@ -331,7 +352,7 @@ impl Bridge {
         for client in &clients {
             client.end_with(&error);
         }
-        tokio::join!(self.supervisor.end_all(DRAIN), self.catalog.end(DRAIN));
+        tokio::join!(self.supervisor.end_all(DRAIN), self.catalog.end(DRAIN), self.models.end(DRAIN));
         for client in &clients {
             client.outbox().close();
         }
@@ -353,15 +374,25 @@ impl Bridge {
     }
 }
 
+fn kept(
+    executable: Option<Result<Executable, String>>,
+    environment: BTreeMap<String, String>,
+    reaper: &Rc<Reaper>,
+) -> keeper::Parts {
+    keeper::Parts { executable, environment, reaper: reaper.clone(), seed: wall_clock_nanos() }
+}
+
 /// What the catalog worker may see of this process's environment is chosen from this.
 fn inherited() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// A catalog has one writer: the worker of a bridge that was killed has ended first.
-async fn keep_catalog(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>) {
+/// A catalog has one writer, and what a bridge that was killed has left is ended by its mark, which the next one's workers have, too:
+/// the old ones have ended first.
+async fn keep_workers(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>, models: Rc<Models>) {
     supervisor.swept().await;
+    models.begin();
     catalog.begin().await;
 }
 
@@ -406,6 +437,40 @@ fn listen(supervisor: &Rc<Supervisor>, host: &Rc<Host>, router: &Rc<Router>, cat
         if let Some(router) = router.upgrade() {
             tell_of_host(&router, news);
         }
+    }));
+}
+
+/// A request to a model is a line of the audit log.
+fn note_of_chats(host: &Rc<Host>) -> Rc<dyn Fn(Noted)> {
+    let host = Rc::downgrade(host);
+    Rc::new(move |noted| {
+        if let Some(host) = host.upgrade() {
+            host.note_chat(
+                noted.who.by,
+                Record {
+                    origin: noted.who.origin,
+                    profile: noted.who.profile,
+                    provider: Some(noted.provider.into()),
+                    model: Some(noted.model.into()),
+                    code: noted.code.map(Code::as_str),
+                    duration_us: Some(noted.duration_us),
+                    tokens: Some(noted.tokens),
+                    ..Record::default()
+                },
+            );
+        }
+    })
+}
+
+fn tell_of_models(models: &Rc<Models>, host: &Rc<Host>, router: &Rc<Router>) {
+    let (of, host, router) = (Rc::downgrade(models), Rc::downgrade(host), Rc::downgrade(router));
+    models.listen(Rc::new(move || {
+        let (Some(models), Some(host), Some(router)) = (of.upgrade(), host.upgrade(), router.upgrade())
+        else {
+            return;
+        };
+        *host.wrong_models.borrow_mut() = models.wrong();
+        router.clients.all().iter().for_each(|client| client.note_bridge());
     }));
 }
 

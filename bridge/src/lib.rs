@@ -1,5 +1,6 @@
 //! The bridge's rooms. See ARCHITECTURE.md for who may import whom.
 
+pub mod alarm;
 pub mod app;
 pub mod catalog;
 pub mod check;
@@ -7,8 +8,10 @@ pub mod closing;
 pub mod config;
 pub mod front;
 pub mod host;
+pub mod keeper;
 pub mod landing;
 pub mod link;
+pub mod models;
 pub mod observe;
 pub mod router;
 pub mod runtimes;

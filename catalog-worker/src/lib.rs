@@ -5,7 +5,7 @@
 //!                                    schedule (when)              └──────────► db (one transaction a source; the score)
 //! ```
 //!
-//! Pure: `agenda`, `awesome`, `entry`, `packages`, `paging`, `registry`, `schedule`, `score`, `text`, `time`, `net::way`. Everything runs on one
+//! Pure: `agenda`, `awesome`, `entry`, `packages`, `paging`, `registry`, `schedule`, `score`, `text`, `time`. Everything runs on one
 //! thread. A process of its own, so that parsers of the world's bytes, TLS and the memory for both are away from the bridge.
 
 pub mod agenda;

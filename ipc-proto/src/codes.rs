@@ -82,12 +82,17 @@ codes! {
     /// The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed
     /// since the person saw it (`tool_changed`), or its server is another program by now (`server_changed`).
     ToolNotAllowed = "ERR_TOOL_NOT_ALLOWED", -32028;
-    /// The run has made all its calls.
+    /// The run has made all its calls; or the tokens of a day are used up, and `details.retry_after_ms` says when there are
+    /// more.
     BudgetExceeded = "ERR_BUDGET_EXCEEDED", -32029;
     /// The server wants the person to let Harbor in, or to let it do more there: `harbor auth NAME`.
     AuthorizationRequired = "ERR_AUTHORIZATION_REQUIRED", -32030;
     /// Nothing came of asking the person to let Harbor in; `details.cause` says why.
     AuthorizationFailed = "ERR_AUTHORIZATION_FAILED", -32031;
+    /// A model did not answer, or not to its end. `details.cause` says why in a word: `no_model`, `unauthorized`, `quota`,
+    /// `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or
+    /// `worker_lost`; `provider`, `model`, the HTTP `status` and `retry_after_ms` stand beside it where they are known.
+    ModelFailed = "ERR_MODEL_FAILED", -32032;
     /// The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`,
     /// `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`.
     CatalogUnavailable = "catalog_unavailable", -32012;

@@ -22,6 +22,7 @@ pub mod hidden;
 pub mod json;
 pub mod link;
 pub mod members;
+pub mod model;
 pub mod root_schema;
 pub mod secret;
 pub mod server_id;

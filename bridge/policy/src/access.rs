@@ -136,6 +136,29 @@ const TABLE: &[(&str, Reach)] = &[
     ("update_server_args", Reach::Owner),
     ("list_installed", Reach::Owner),
     ("check_runtimes", Reach::Owner),
+    ("llm_detect", Reach::Owner),
+    ("llm_list_providers", Reach::Owner),
+    ("llm_get_supported_providers", Reach::Owner),
+    ("llm_add_provider", Reach::Owner),
+    ("llm_configure_provider", Reach::Owner),
+    ("llm_remove_provider", Reach::Owner),
+    ("llm_set_api_key", Reach::Owner),
+    ("llm_remove_api_key", Reach::Owner),
+    ("llm_check_provider", Reach::Owner),
+    ("llm_list_models", Reach::Owner),
+    ("llm_list_models_for", Reach::Owner),
+    ("llm_set_active", Reach::Owner),
+    ("llm_set_model", Reach::Owner),
+    ("llm_get_active", Reach::Owner),
+    ("llm_get_config", Reach::Owner),
+    ("llm_chat", Reach::Owner),
+    ("llm_count_tokens", Reach::Owner),
+    ("llm_usage", Reach::Owner),
+    ("llm_set_budget", Reach::Owner),
+    ("llm_list_budgets", Reach::Owner),
+    ("host_llm_chat", Reach::Everybody),
+    ("host_llm_list_models", Reach::Everybody),
+    ("llm_more", Reach::Everybody),
 ];
 
 /// Proof that a message may be sent by who sent it.
@@ -149,6 +172,12 @@ impl Pass {
     pub fn permit(self, kind: SourceKind) -> Option<Permit> {
         (self.0 == Reach::Owner).then_some(Permit(kind))
     }
+
+    /// What the owner asks of a model needs nothing more.
+    #[must_use]
+    pub fn model_permit(self) -> Option<ModelPermit> {
+        (self.0 == Reach::Owner).then_some(ModelPermit(()))
+    }
 }
 
 /// Proof that a source of one kind may be asked. It is used up by that.
@@ -161,6 +190,15 @@ impl Permit {
     pub fn is_for(&self, kind: SourceKind) -> bool {
         self.0 == kind
     }
+}
+
+/// Proof that a model may be asked. It is used up by that.
+#[derive(Debug)]
+pub struct ModelPermit(());
+
+/// The permit of a request to a model that a grant covers.
+pub(crate) fn model_permit() -> ModelPermit {
+    ModelPermit(())
 }
 
 /// The message is not for this principal.
@@ -217,6 +255,9 @@ mod tests {
         "mcp_complete",
         "mcp_subscribe_resource",
         "mcp_unsubscribe_resource",
+        "host_llm_chat",
+        "host_llm_list_models",
+        "llm_more",
     ];
 
     /// What nobody else may.

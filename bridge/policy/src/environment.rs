@@ -136,6 +136,18 @@ pub fn of_worker(
     environment
 }
 
+/// What the model worker sees of the environment: who signs certificates. No proxy is taken from there: keys and all that is
+/// said would go to it.
+pub fn of_model_worker(
+    inherited: impl IntoIterator<Item = (String, String)>,
+    instance: &str,
+) -> BTreeMap<String, String> {
+    let wanted = |name: &str| ["SSL_CERT_DIR", "SSL_CERT_FILE"].contains(&name);
+    let mut environment: BTreeMap<_, _> = inherited.into_iter().filter(|(name, _)| wanted(name)).collect();
+    environment.insert(INSTANCE_MARK.into(), instance.into());
+    environment
+}
+
 /// The whole environment of the server `id`: what is passed on, what its sandbox makes of that, its `own` variables
 /// over it, then the marks. `confined` is absent at the level `off`.
 pub fn of_server(

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 
-use crate::access::{self, Permit};
+use crate::access::{self, ModelPermit, Permit};
 use crate::lifecycle::Millis;
 use crate::origin::Origin;
 use crate::scope::Scope;
@@ -252,6 +252,29 @@ impl Grants {
             Verdict::Granted(_) => Ok(access::covered_by_a_grant(tool.0.kind())),
             verdict => Err(verdict),
         }
+    }
+
+    /// Decides whether `origin` may put a prompt to a model from `tab`, with tools if `tools`, and proves it.
+    ///
+    /// # Errors
+    /// The scope that is missing, and the verdict about it.
+    pub fn model_permit(
+        &mut self,
+        origin: &Origin,
+        profile: &Arc<str>,
+        tab: Option<&Tab>,
+        tools: bool,
+        now: Millis,
+    ) -> Result<ModelPermit, (Scope, Verdict)> {
+        let scopes = [Scope::ModelPrompt, Scope::ModelTools];
+        for scope in scopes.into_iter().take(1 + usize::from(tools)) {
+            let key = Key { origin: origin.clone(), profile: profile.clone(), scope };
+            let verdict = self.check(&key, tab, None, now);
+            if !matches!(verdict, Verdict::Granted(_)) {
+                return Err((scope, verdict));
+            }
+        }
+        Ok(access::model_permit())
     }
 
     /// What `check` would say about any number of tools, looked up once.

@@ -112,6 +112,8 @@ pub struct Facts {
     pub config: Option<String>,
     /// Why metrics are not served where they should be.
     pub metrics: Option<String>,
+    /// What is wrong with providers of models and needs a person, a sentence each.
+    pub models: Vec<String>,
 }
 
 /// Something that is wrong.
@@ -140,6 +142,7 @@ pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> 
         .chain(of_unread(facts.unread))
         .chain(facts.config.map(of_config))
         .chain(facts.metrics.map(of_metrics))
+        .chain(facts.models.into_iter().map(of_model_provider))
         .chain(of_servers)
         .collect();
     all.sort_by(|a, b| b.health.cmp(&a.health).then_with(|| a.server.cmp(&b.server)));
@@ -196,6 +199,10 @@ fn of_log(log: LogFacts) -> Option<Reason> {
     let message =
         format!("the bridge's own log cannot be written: {why}; {} lines of it were dropped", log.dropped);
     Some(Reason { health: Health::Degraded, server: None, code: "log_failing", message })
+}
+
+fn of_model_provider(message: String) -> Reason {
+    Reason { health: Health::Degraded, server: None, code: "model_provider_refuses", message }
 }
 
 fn of_secrets(why: String) -> Reason {

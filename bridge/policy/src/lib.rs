@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod backlog;
+pub mod budget;
 pub mod container;
 pub mod credentials;
 pub mod credit;
@@ -18,6 +19,7 @@ pub mod lifecycle;
 pub mod limiter;
 pub mod limits;
 pub mod liveness;
+pub mod models;
 pub mod oauth;
 pub mod origin;
 pub mod package;

@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lifecycle::Millis;
-use bucket::Bucket;
+pub(crate) use bucket::Bucket;
 use entries::{Entries, Entry};
 use places::{Places, Way};
 

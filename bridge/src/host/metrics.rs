@@ -7,7 +7,7 @@ mod exposition;
 
 use std::collections::BTreeMap;
 
-use harbor_ipc_proto::client::{CatalogStatus, ServerStatus, StatusView, UsageSample};
+use harbor_ipc_proto::client::{CatalogStatus, ModelsStatus, ServerStatus, StatusView, UsageSample};
 use harbor_policy::health::Health;
 use harbor_policy::lifecycle::State;
 use harbor_policy::stats::{Counters, Stats};
@@ -103,6 +103,21 @@ const CATALOG: &[OfCatalog] = &[
     }),
 ];
 
+/// A number of the models.
+type OfModels = (Family, fn(&ModelsStatus) -> f64);
+
+const MODELS: &[OfModels] = &[
+    (family(Gauge, "harbor_model_providers", "", "Providers of models that were added."), |models| {
+        models.providers as f64
+    }),
+    (family(Gauge, "harbor_model_requests_open", "", "Requests to providers under way."), |models| {
+        models.open_requests as f64
+    }),
+    (family(Counter, "harbor_model_worker_restarts", "", "Restarts of the model worker."), |models| {
+        models.restarts.into()
+    }),
+];
+
 const SERVER: Family = family(Info, "harbor_server", "", "The servers, with their labels and sandboxes.");
 const STATE: Family = family(Gauge, "harbor_server_state", "", "1 for the state that the server is in.");
 
@@ -181,8 +196,14 @@ pub(super) const TOOL_ERROR: &str = "tool_error";
 impl Host {
     /// All metrics, as text; nothing is measured for it.
     #[must_use]
-    pub fn metrics(&self, presence: Presence, catalog: CatalogStatus, dialect: Dialect) -> String {
-        let status = self.status(presence, catalog);
+    pub fn metrics(
+        &self,
+        presence: Presence,
+        catalog: CatalogStatus,
+        models: ModelsStatus,
+        dialect: Dialect,
+    ) -> String {
+        let status = self.status(presence, catalog, models);
         let stats = self.stats.borrow();
         let mut out = Exposition::new(dialect);
         of_bridge(&mut out, &status);
@@ -193,6 +214,9 @@ impl Host {
         decisions(&mut out, &stats);
         for (family, number) in CATALOG {
             number(&status.catalog).into_iter().for_each(|value| out.add(family, &[], value));
+        }
+        for (family, number) in MODELS {
+            status.models.iter().for_each(|models| out.add(family, &[], number(models)));
         }
         of_servers(&mut out, &status.servers);
         calls(&mut out, &stats);
@@ -322,6 +346,7 @@ mod tests {
             BRIDGE.iter().map(|(family, _)| *family).chain(SERVERS.iter().map(|(family, _)| *family));
         let mut names = Vec::new();
         let tables = tables.chain(CATALOG.iter().map(|(family, _)| *family));
+        let tables = tables.chain(MODELS.iter().map(|(family, _)| *family));
         for family in single.into_iter().chain(rest).chain(tables) {
             let Family { name, unit, help, .. } = family;
             assert!(name.starts_with("harbor_") && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'));

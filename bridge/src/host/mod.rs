@@ -18,6 +18,7 @@ mod first_use;
 mod grant_forms;
 mod listing;
 mod metrics;
+mod models;
 mod news;
 mod note;
 mod permissions;
@@ -45,6 +46,7 @@ use harbor_policy::limits;
 use harbor_policy::runs::RunView;
 use harbor_policy::scope::Scope;
 use harbor_policy::stats::{OTHERS, Stats};
+use tokio::sync::Notify;
 
 use crate::config::{LiveConfig, OWNER};
 use crate::link::{TimeLimit, ToolList};
@@ -99,11 +101,15 @@ pub struct Host {
     admission: Rc<Admission>,
     stats: RefCell<Stats>,
     listeners: Rc<Listeners>,
+    /// Set off when a grant was made, taken back, or has ended.
+    grants_changed: Rc<Notify>,
     newcomers: Newcomers,
     /// It was lost which AI clients had been here.
     nobody_is_new: bool,
     /// Whether metrics are served; whoever serves them says so.
     pub exporting: RefCell<Exporting>,
+    /// What is wrong with providers of models, a sentence each; whoever asks them says so.
+    pub wrong_models: RefCell<Vec<String>>,
     database: Rc<Database>,
     /// How the database was lost, if what is left of it still lies there.
     lost: Option<String>,
@@ -149,10 +155,12 @@ impl Host {
             trail,
             admission: Admission::new(),
             stats: RefCell::default(),
+            grants_changed: tell_of_grants(&listeners),
             listeners,
             newcomers: Newcomers::new(met),
             nobody_is_new,
             exporting: RefCell::default(),
+            wrong_models: RefCell::default(),
             database: database.clone(),
             lost: lost.map(ToString::to_string),
             traces,
@@ -260,6 +268,17 @@ impl Host {
         let defined = self.supervisor.all();
         errors::not_found(id, defined.iter().map(|server| server.id().as_str()))
     }
+}
+
+fn tell_of_grants(listeners: &Listeners) -> Rc<Notify> {
+    let changed = Rc::<Notify>::default();
+    let told = changed.clone();
+    listeners.add(Rc::new(move |news| {
+        if matches!(news, News::Grant { .. }) {
+            told.notify_waiters();
+        }
+    }));
+    changed
 }
 
 /// Looks now and then for what has gone stale.

@@ -20,7 +20,7 @@ use harbor_ipc_proto::client::GrantView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::access::Permit;
+use harbor_policy::access::{ModelPermit, Permit};
 use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
@@ -333,6 +333,17 @@ impl Permissions {
         let permit = self.grants.borrow_mut().permit(origin, profile, tab.as_ref(), tool, boot_clock());
         let permit = permit.map_err(|verdict| refused(asker, Scope::McpToolsCall, &verdict))?;
         self.suspended.admit(tool.0).map(|()| permit)
+    }
+
+    /// Proof that an origin may put a prompt to a model at this instant, with tools if `tools`.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn model_permit(&self, asker: &Asker, tools: bool) -> Result<ModelPermit, ErrorBody> {
+        let Asker { origin, profile, tab, .. } = asker;
+        let permit =
+            self.grants.borrow_mut().model_permit(origin, profile, tab.as_ref(), tools, boot_clock());
+        permit.map_err(|(scope, verdict)| refused(asker, scope, &verdict))
     }
 
     /// What an origin may do with many tools.

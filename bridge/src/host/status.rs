@@ -11,7 +11,7 @@ use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::client::{
     AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, KernelStatus,
-    STATUS_VERSION, SecretStoreView, ServerStatus, StatusView, StoreSizes, UsageSample,
+    ModelsStatus, STATUS_VERSION, SecretStoreView, ServerStatus, StatusView, StoreSizes, UsageSample,
 };
 use harbor_policy::health::{
     AuditFacts, DatabaseFacts, Facts, LogFacts, ServerFacts, UnreadFacts, reasons, worst,
@@ -52,7 +52,7 @@ pub struct Exporting {
 impl Host {
     /// Everything.
     #[must_use]
-    pub fn status(&self, presence: Presence, catalog: CatalogStatus) -> StatusView {
+    pub fn status(&self, presence: Presence, catalog: CatalogStatus, models: ModelsStatus) -> StatusView {
         StatusView {
             version: STATUS_VERSION,
             timestamp: wall_clock(),
@@ -60,6 +60,7 @@ impl Host {
             bridge: self.bridge_status(presence),
             servers: self.server_statuses(),
             catalog,
+            models: Some(models),
             limits: self.rate_limits(""),
             stores: self.store_sizes(),
         }
@@ -84,7 +85,8 @@ impl Host {
         let log = LogFacts { failing, dropped };
         let secrets = self.supervisor.secrets().trouble();
         let unread = UnreadFacts { held: held.0, most: held.1 };
-        let known = Facts { audit, database, unstored, log, secrets, unread, config, metrics };
+        let models = self.wrong_models.borrow().clone();
+        let known = Facts { audit, database, unstored, log, secrets, unread, config, metrics, models };
         let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, OauthRequest, Request,
-    ServerRequest, SessionRequest, StatusRequest,
+    CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, ModelRequest, OauthRequest,
+    Request, ServerRequest, SessionRequest, StatusRequest,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceKind;
@@ -15,8 +15,8 @@ use harbor_policy::access::Pass;
 
 use super::client::Client;
 use super::{
-    Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics, oauth,
-    origins, programs, questions, remotes, sandbox, secret_store, servers, session, sources, status,
+    Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics, models,
+    oauth, origins, programs, questions, remotes, sandbox, secret_store, servers, session, sources, status,
     supervision, upgrades, watching,
 };
 use crate::host::asker::Caller;
@@ -44,6 +44,7 @@ impl<'a> Turn<'a> {
             Request::Mcp(request) => Box::pin(self.mcp(request)).await,
             Request::Status(request) => Box::pin(self.status(request)).await,
             Request::Host(request) => Box::pin(self.host(request)).await,
+            Request::Model(request) => Box::pin(self.models(request)).await,
         }
     }
 
@@ -203,6 +204,35 @@ impl<'a> Turn<'a> {
             HostRequest::HostAcceptServerChange(message) => {
                 origins::accept_server(router, client, message).await
             }
+        }
+    }
+
+    async fn models(self, request: ModelRequest) -> Handled {
+        let (router, client, id) = (self.router, self.client, self.id);
+        match request {
+            ModelRequest::LlmDetect(_) => models::detect(router).await,
+            ModelRequest::LlmListProviders(_) => models::providers(router),
+            ModelRequest::LlmGetSupportedProviders(_) => models::supported(router),
+            ModelRequest::LlmAddProvider(message) => models::add(router, client, message).await,
+            ModelRequest::LlmConfigureProvider(message) => models::configure(router, client, message).await,
+            ModelRequest::LlmRemoveProvider(message) => models::remove(router, client, message).await,
+            ModelRequest::LlmSetApiKey(message) => models::set_key(router, client, message).await,
+            ModelRequest::LlmRemoveApiKey(message) => models::remove_key(router, client, message).await,
+            ModelRequest::LlmCheckProvider(message) => models::check(router, &message.provider_id).await,
+            ModelRequest::LlmListModels(_) => models::models(router).await,
+            ModelRequest::LlmListModelsFor(message) => models::models_of(router, message.provider_id).await,
+            ModelRequest::LlmSetActive(message) => models::set_active(router, message).await,
+            ModelRequest::LlmSetModel(message) => models::set_model(router, &message).await,
+            ModelRequest::LlmGetActive(_) => models::active(router),
+            ModelRequest::LlmGetConfig(_) => models::config(router),
+            ModelRequest::LlmChat(message) => models::chat(router, client, self.pass, id, message).await,
+            ModelRequest::HostLlmChat(message) => models::host_chat(router, client, id, message).await,
+            ModelRequest::LlmMore(message) => models::more(client, &message),
+            ModelRequest::HostLlmListModels(message) => models::host_models(router, client, message).await,
+            ModelRequest::LlmCountTokens(message) => models::count(message),
+            ModelRequest::LlmUsage(message) => models::usage(router, &message).await,
+            ModelRequest::LlmSetBudget(message) => models::set_budget(router, client, message).await,
+            ModelRequest::LlmListBudgets(_) => models::budgets(router),
         }
     }
 

@@ -20,6 +20,7 @@ mod installs;
 mod mcp;
 mod mcp_client;
 mod metrics;
+mod models;
 mod oauth;
 mod origins;
 mod programs;
@@ -57,6 +58,7 @@ use tokio::sync::Notify;
 
 use crate::catalog::Catalog;
 use crate::host::{Host, invalid};
+use crate::models::Models;
 use crate::store::audit::Record;
 use crate::store::definitions::Definitions;
 use crate::supervisor::Supervisor;
@@ -73,6 +75,8 @@ pub struct Router {
     host: Rc<Host>,
     /// The servers that can be had.
     pub catalog: Rc<Catalog>,
+    /// The person's language models.
+    pub models: Rc<Models>,
     definitions: Rc<Definitions>,
     /// What waits for a yes.
     staged: staged::Staged,
@@ -100,12 +104,14 @@ impl Router {
         supervisor: Rc<Supervisor>,
         host: Rc<Host>,
         catalog: Rc<Catalog>,
+        models: Rc<Models>,
         definitions: Rc<Definitions>,
     ) -> Rc<Self> {
         Rc::new(Self {
             supervisor,
             host,
             catalog,
+            models,
             definitions,
             staged: staged::Staged::default(),
             flows: oauth::Flows::default(),

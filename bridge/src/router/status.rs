@@ -106,7 +106,7 @@ pub(super) async fn subscribe(
 }
 
 fn whole(router: &Router) -> StatusView {
-    router.host.status(presence(router), router.catalog.status())
+    router.host.status(presence(router), router.catalog.status(), router.models.status())
 }
 
 pub(super) fn health(router: &Router) -> Handled {

@@ -193,6 +193,20 @@ impl Database {
         result
     }
 
+    /// Runs a job that nobody waits for, behind those that were there before.
+    pub(super) fn run_later(
+        &self,
+        what: &'static str,
+        job: impl FnOnce(&mut Connection) -> Result<(), StoreError> + Send + 'static,
+    ) {
+        // Without its thread, every other job says so.
+        let _ = self.jobs.send(Box::new(move |connection| {
+            if let Err(error) = job(connection) {
+                tracing::error!(%error, what, "could not be stored");
+            }
+        }));
+    }
+
     /// Waits until all that was to be changed so far is changed.
     pub async fn finish(&self) {
         // Without its thread there is nothing to wait for.

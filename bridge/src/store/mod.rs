@@ -13,6 +13,7 @@ pub mod journal;
 mod lines;
 pub mod locks;
 pub mod met_clients;
+pub mod models;
 pub mod packages;
 pub mod pins;
 pub mod programs;

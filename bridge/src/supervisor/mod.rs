@@ -9,7 +9,6 @@
 //! Owns the table of servers and the runners' events. Must never decide when a server starts or stops: policy
 //! does; nor let a call through without a permit and a slot.
 
-mod alarm;
 mod asks;
 mod errands;
 mod facts;
@@ -51,7 +50,6 @@ use crate::store::server_logs::ServerLogs;
 use crate::store::written::Written;
 use crate::store::{StoreError, beginning_with, free_name};
 
-pub use alarm::Alarm;
 pub use installs::{Claim, Installed, Plan, Trial};
 pub use leftovers::Leftovers;
 pub use lists::{Fetched, ListKind};

@@ -45,11 +45,11 @@ use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Notify, oneshot};
 
 use super::StartError;
-use super::alarm::Alarm;
 use super::lists::Lists;
 use super::logs::Ring;
 use super::runners::{Place, Runners};
 use super::told::Told;
+use crate::alarm::Alarm;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Spoken, Stored};
 use crate::store::locks::Lock;

@@ -1,25 +1,23 @@
 //! One request over HTTP, with an end: its answer, or why there is none.
 //!
-//! Owns the clients and every limit: time to connect, time in all; bytes; redirects (`way`). Must never keep a cookie, or send
-//! anything but what the caller names. Names of redirect targets are resolved by `names`, which keeps what is private.
+//! Owns the clients and every limit: time to connect, time in all; bytes; redirects (`harbor_web::redirect`). Must never keep a cookie, or send
+//! anything but what the caller names. Names of redirect targets are resolved by `harbor_web::public`, which keeps what is private.
 
 use std::io;
 use std::time::Duration;
 
+use harbor_web::body::{self, NoBody};
+use harbor_web::client::{CONNECT_LIMIT, USER_AGENT};
+use harbor_web::public::Public;
+use harbor_web::{redirect as way, use_ring};
 use reqwest::header::{ETAG, IF_NONE_MATCH, LOCATION, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode, Url, redirect};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode, Url};
 
 use crate::time;
 
-mod names;
-pub mod way;
-
 /// A longer body is not read.
 pub const MAX_BODY: usize = 16 * 1024 * 1024;
-/// A connection is there by then, or not at all.
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// How Harbor names itself.
-const USER_AGENT: &str = concat!("harbor/", env!("CARGO_PKG_VERSION"));
 
 /// Why there is no answer, in a sentence, and whether trying again may help.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +74,7 @@ pub struct Net {
     /// For where answers send on to.
     public: Client,
     /// The names of those places.
-    names: names::Public,
+    names: Public,
     limit: Duration,
 }
 
@@ -86,12 +84,11 @@ impl Net {
     /// # Errors
     /// When TLS cannot be set up: the system has no certificates.
     pub fn new(limit: Duration) -> Result<Self, NoAnswer> {
-        // Installed by an earlier one already, or now.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        use_ring();
         let builder = || {
             Client::builder()
                 .user_agent(USER_AGENT)
-                .redirect(redirect::Policy::none())
+                .redirect(Policy::none())
                 .connect_timeout(CONNECT_LIMIT)
                 .pool_max_idle_per_host(2)
                 .referer(false)
@@ -99,7 +96,7 @@ impl Net {
         let failed =
             |error: reqwest::Error| NoAnswer::lasting(format!("TLS could not be set up: {}", cause(&error)));
         let open = builder().build().map_err(failed)?;
-        let names = names::Public::from_env();
+        let names = Public::from_env();
         let public = builder().dns_resolver(names.clone()).build().map_err(failed)?;
         Ok(Self { open, public, names, limit })
     }
@@ -159,17 +156,10 @@ async fn answer(mut response: Response, now: u64) -> Result<Answer, NoAnswer> {
         status if status.is_success() => {}
         status => return Err(refused(status, &response, now)),
     }
-    let too_long = || NoAnswer::lasting(format!("the answer is longer than {} MiB", MAX_BODY >> 20));
-    if response.content_length().is_some_and(|length| length > MAX_BODY as u64) {
-        return Err(too_long());
-    }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| no_answer(&error))? {
-        if body.len() + chunk.len() > MAX_BODY {
-            return Err(too_long());
-        }
-        body.extend_from_slice(&chunk);
-    }
+    let body = body::read(&mut response, MAX_BODY).await.map_err(|no| match no {
+        NoBody::TooLong => NoAnswer::lasting(format!("the answer is longer than {} MiB", MAX_BODY >> 20)),
+        NoBody::Broken(error) => no_answer(&error),
+    })?;
     answer.body = Some(body);
     Ok(answer)
 }

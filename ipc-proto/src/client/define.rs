@@ -18,13 +18,13 @@ macro_rules! define_message {
 
         impl $crate::field::PutFields for $name {
             fn put_fields(&self, out: &mut Vec<u8>, first: bool) -> bool {
-                $(let first = $crate::field::put_pair(out, first, stringify!($field), &self.$field);)*
+                $(let first = $crate::field::put_pair(out, first, $crate::client::define::wire_name(stringify!($field)), &self.$field);)*
                 let _ = &out;
                 first
             }
 
             fn fields_room(&self) -> usize {
-                0 $(+ $crate::field::pair_room(stringify!($field), &self.$field))*
+                0 $(+ $crate::field::pair_room($crate::client::define::wire_name(stringify!($field)), &self.$field))*
             }
         }
 
@@ -42,12 +42,13 @@ macro_rules! define_message {
             const TAG: &'static str = $tag;
             fn read(fields: &$crate::json::Fields<'_>) -> Result<Self, $crate::field::FieldError> {
                 let _ = fields;
-                Ok(Self { $($field: $crate::field::read(stringify!($field), fields.get(stringify!($field)))?,)* })
+                Ok(Self { $($field: $crate::field::read($crate::client::define::wire_name(stringify!($field)), fields.get($crate::client::define::wire_name(stringify!($field))))?,)* })
             }
         }
 
         impl $crate::field::FromField for $name {
             const EXPECTED: &'static str = concat!("the object `", $tag, "`");
+            const EXPECTED_ARRAY: &'static str = concat!("an array of objects `", $tag, "`");
             fn from_text(text: &str) -> Option<Self> {
                 $crate::field::read_object(text).ok()
             }
@@ -161,7 +162,7 @@ macro_rules! define_requests {
                 tag: $tag,
                 doc: concat!($($doc, "\n"),*),
                 fields: &[$($crate::client::FieldDoc {
-                    name: stringify!($field),
+                    name: $crate::client::define::wire_name(stringify!($field)),
                     kind: <$type as $crate::field::FromField>::EXPECTED,
                     member: "",
                     optional: <$type as $crate::field::FromField>::OPTIONAL,
@@ -196,7 +197,7 @@ macro_rules! define_sent {
             tag: $tag,
             doc: concat!($($doc, "\n"),*),
             fields: &[$($crate::client::FieldDoc {
-                name: stringify!($field),
+                name: $crate::client::define::wire_name(stringify!($field)),
                 kind: <$type as $crate::field::PutField>::TYPE,
                 member: <$type as $crate::field::PutField>::MEMBER,
                 optional: $crate::client::is_option(stringify!($type)),
@@ -225,7 +226,7 @@ macro_rules! define_settings {
                 tag: $tag,
                 doc: concat!($($doc, "\n"),*),
                 fields: &[$($crate::client::FieldDoc {
-                    name: stringify!($field),
+                    name: $crate::client::define::wire_name(stringify!($field)),
                     kind: <$type as $crate::field::FromField>::EXPECTED,
                     member: "",
                     optional: true,
@@ -244,7 +245,7 @@ macro_rules! define_settings {
                 let whole = |found| $crate::field::FieldError { field: $tag, expected: "an object", found };
                 let fields = $crate::json::Fields::parse(text.as_bytes())
                     .map_err(|_| whole($crate::field::kind_of(text)))?;
-                const KNOWN: &[&str] = &[$(stringify!($field)),*];
+                const KNOWN: &[&str] = &[$($crate::client::define::wire_name(stringify!($field))),*];
                 if fields.twice().is_some() || !fields.names().all(|name| KNOWN.contains(&name)) {
                     return Err($crate::field::FieldError {
                         field: $tag,
@@ -273,6 +274,14 @@ macro_rules! define_settings {
     };
 }
 pub(crate) use define_settings;
+
+/// A field's name on the wire, of its name in Rust: `r#type` is `type` there.
+pub(crate) const fn wire_name(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
 
 /// Whether a type's name says that a field of it may be left out; for the documentation tables.
 pub(crate) const fn is_option(name: &str) -> bool {

@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use super::Request;
+use super::{LlmChat, ModelRequest, Request};
 use crate::codes::Code;
 use crate::field::{FieldError, FromField, Message, PutFields, kind_of, put_pair};
 use crate::json::{Fields, Json, put_str, text_of};
@@ -99,6 +99,9 @@ impl From<FieldError> for ErrorBody {
     }
 }
 
+/// `llm.chat` with pushes, as others call it.
+const CHAT_STREAM: &str = "llm_chat_stream";
+
 impl Incoming {
     /// Reads one frame.
     ///
@@ -136,6 +139,9 @@ impl Incoming {
             Some(text) => Fields::parse(text.as_bytes()),
         };
         match params {
+            Ok(params) if *method == *CHAT_STREAM => {
+                Self::build(envelope, LlmChat::TAG, &params).map(Self::streaming)
+            }
             Ok(params) => Self::build(envelope, &method, &params),
             Err(_) => {
                 let found = fields.get("params").map_or("nothing", kind_of);
@@ -143,6 +149,13 @@ impl Incoming {
                 Err(Refused { envelope, error: error.into() })
             }
         }
+    }
+
+    fn streaming(mut self) -> Self {
+        if let Request::Model(ModelRequest::LlmChat(chat)) = &mut self.request {
+            chat.stream = Some(true);
+        }
+        self
     }
 
     fn build(envelope: Envelope, tag: &str, fields: &Fields<'_>) -> Result<Self, Refused> {
@@ -285,6 +298,19 @@ fn cut(text: &str, chars: usize) -> String {
 mod tests {
     use super::super::{Ping, PingResult, SessionRequest};
     use super::*;
+
+    #[test]
+    fn a_chat_that_streams_has_a_name_of_its_own_in_rpc() {
+        for (method, stream) in [("llm.chat", None), ("llm.chat_stream", Some(true))] {
+            let frame = format!(r#"{{"type":"rpc","id":1,"method":"{method}","params":{{"messages":[]}}}}"#);
+            let Request::Model(ModelRequest::LlmChat(chat)) =
+                Incoming::parse(frame.as_bytes()).unwrap().request
+            else {
+                panic!("{method}")
+            };
+            assert_eq!(chat.stream, stream);
+        }
+    }
 
     fn refused(frame: &str) -> (String, &'static str) {
         let refused = Incoming::parse(frame.as_bytes()).unwrap_err();

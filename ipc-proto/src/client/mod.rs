@@ -19,6 +19,7 @@ mod host;
 #[cfg(test)]
 mod house;
 mod install;
+mod models;
 mod oauth;
 mod objects;
 mod pushes;
@@ -40,6 +41,7 @@ pub use catalog::*;
 pub use credentials::*;
 pub use host::*;
 pub use install::*;
+pub use models::*;
 pub use oauth::*;
 pub use objects::*;
 pub use pushes::*;

@@ -1,6 +1,8 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
-use super::{BridgeStatus, CatalogStatus, GrantView, HealthView, ServerStatus, StoreSizes, define_sent};
+use super::{
+    BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, ServerStatus, StoreSizes, define_sent,
+};
 use crate::field::Word;
 use crate::json::Json;
 
@@ -156,5 +158,14 @@ define_sent! {
         blocked: bool,
         /// As in `ToolChange`.
         hidden_characters: bool,
+    }
+    /// Something of a chat that was asked for with `stream: true` has come; its answer is the chat's end.
+    "llm_event" LlmEvent {
+        /// The id of the request.
+        request_id: String,
+        /// The number of this push, from 0 without a gap.
+        seq: u64,
+        /// What has come.
+        event: ChatEvent,
     }
 }

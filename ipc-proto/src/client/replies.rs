@@ -11,8 +11,10 @@ use super::{
 use crate::field::Word;
 use crate::json::{Json, Pieces};
 
+mod models;
 mod secrets;
 
+pub use models::*;
 pub use secrets::*;
 
 define_sent! {

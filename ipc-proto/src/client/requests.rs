@@ -12,6 +12,7 @@ mod credentials;
 mod host;
 mod install;
 mod mcp;
+mod models;
 mod oauth;
 mod servers;
 mod session;
@@ -22,6 +23,7 @@ pub use credentials::*;
 pub use host::*;
 pub use install::*;
 pub use mcp::*;
+pub use models::*;
 pub use oauth::*;
 pub use servers::*;
 pub use session::*;
@@ -89,6 +91,7 @@ join! {
     Mcp McpRequest,
     Status StatusRequest,
     Host HostRequest,
+    Model ModelRequest,
 }
 
 /// Every request, in the order of the documentation.

@@ -26,6 +26,8 @@ define_sent! {
         servers: Vec<ServerStatus>,
         /// The catalog.
         catalog: CatalogStatus,
+        /// The models; absent from a bridge that knows none.
+        models: Option<ModelsStatus>,
         /// The limits of origins that have none of their own.
         limits: RateLimits,
         /// What is on the disk; absent until it was looked at.
@@ -47,7 +49,7 @@ define_sent! {
         server: Option<String>,
         /// A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`,
         /// `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `log_failing`, `secrets_unreadable`,
-        /// `unread_answers`, `config_refused` or `metrics_unavailable`.
+        /// `unread_answers`, `config_refused`, `metrics_unavailable` or `model_provider_refuses`.
         code: Word,
         /// The same as a sentence.
         message: String,
@@ -196,6 +198,21 @@ define_sent! {
         /// How many sources failed the last time.
         failing: u64,
         /// What went wrong the last time.
+        last_error: Option<String>,
+    }
+    /// The models, and the worker that speaks to their providers.
+    "ModelsStatus" ModelsStatus {
+        /// Of the worker, as in `CatalogStatus`.
+        state: Word,
+        /// Its process id, while there is one.
+        pid: Option<u32>,
+        /// How often it was restarted since the bridge began.
+        restarts: u32,
+        /// How many providers were added.
+        providers: u64,
+        /// Requests to providers that are under way.
+        open_requests: u64,
+        /// How the worker last ended against anybody's will.
         last_error: Option<String>,
     }
     /// What is on the disk, in bytes.

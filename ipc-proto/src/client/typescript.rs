@@ -105,7 +105,7 @@ fn plain(kind: &str) -> Option<String> {
         "an object whose values are strings" => "{ [name: string]: string }",
         "an object whose values are arrays of strings" => "{ [name: string]: string[] }",
         "a whole number from 0 to 1000000, or \"unlimited\"" => "number | \"unlimited\"",
-        _ => return words(kind).or_else(|| object_of(kind)),
+        _ => return words(kind).or_else(|| object_of(kind)).or_else(|| objects_of(kind)),
     };
     Some(known.to_owned())
 }
@@ -116,6 +116,13 @@ fn words(kind: &str) -> Option<String> {
     let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
     let all = words.len() > 1 && words.iter().all(is_word);
     all.then(|| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" | "))
+}
+
+/// Of what a request has in it: the name of the object, or of those in the array.
+fn objects_of(kind: &str) -> Option<String> {
+    let tag = kind.strip_suffix('`')?;
+    let many = tag.strip_prefix("an array of objects `").map(|tag| Some(format!("{}[]", object_of(tag)?)));
+    many.unwrap_or_else(|| object_of(tag.strip_prefix("the object `")?))
 }
 
 fn object_of(kind: &str) -> Option<String> {

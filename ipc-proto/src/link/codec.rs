@@ -4,7 +4,7 @@
 //! refuses bytes that are left over.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
-use bincode::{BorrowDecode, Encode};
+pub use bincode::{BorrowDecode, Encode};
 
 use crate::frame::put_frame;
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   child ──► bridge   Hello { protocol, build }      first message in each direction
 //!   bridge ──► child   Hello { protocol, build }
-//!   then ToRunner / FromRunner (or ToWorker / FromWorker), in any order, until one side closes
+//!   then ToRunner / FromRunner (or ToWorker / FromWorker, ToModel / FromModel), in any order, until one side closes
 //! ```
 //!
 //! Messages are plain structs and enums, append only: a variant's place is its number on the wire. JSON
@@ -11,6 +11,7 @@
 //! compiled and fail, or decode another message, when run.
 
 pub mod codec;
+pub mod model;
 pub mod oauth;
 pub mod runner;
 pub mod sandbox;

@@ -1,14 +1,10 @@
 //! What the runner's session gives its messages to.
 //!
-//! Owns this process's own confinement: it reads what other people's servers write, and needs little of this machine.
+//! Owns that this process is confined before anything of a server's is read.
 
 use std::io;
-use std::path::Path;
 use std::rc::Rc;
 
-use harbor_child::sandbox::landlock::{self, Access, Rule};
-use harbor_child::sandbox::limits::{self, Limits};
-use harbor_child::sandbox::seccomp::{self, Filter};
 use harbor_ipc_proto::link::oauth::Wish;
 use harbor_ipc_proto::link::runner::Remote;
 use harbor_runner::{Carrier, Carrying, Petition, Wire};
@@ -18,30 +14,6 @@ use crate::held::Room;
 use crate::http;
 use crate::oauth::{self, Holder};
 
-/// What a lookup of names and the system's certificates need.
-const READ: [&str; 6] = ["/etc", "/usr", "/lib", "/lib64", "/opt", "/nix/store"];
-const TALK: [&str; 4] = ["/run/systemd/resolve", "/run/nscd", "/run/resolvconf", "/dev/urandom"];
-
-/// The newest version of Landlock whose refusals are known to leave lookups alone.
-const LANDLOCK: u32 = 6;
-
-/// Bytes of data. What is under way is counted by itself and takes less (`held`); this is for what nobody thought of.
-const MEMORY: u64 = 1024 * 1024 * 1024;
-
-/// A connection for each request, and a few.
-const OPEN_FILES: u64 = 1024;
-
-/// It connects, also to the system's resolver, and starts threads for that: nothing else.
-const FILTER: Filter = Filter {
-    unix_sockets: true,
-    udp: true,
-    listen: false,
-    attributes_by_path: false,
-    hiding: true,
-    scheduling: false,
-    processes: false,
-};
-
 /// Carries by HTTP.
 #[derive(Debug, Default)]
 pub struct Http {
@@ -49,14 +21,8 @@ pub struct Http {
 }
 
 impl Carrier for Http {
-    /// Nothing of this machine can be written, nothing but the system's files read, no port opened, no process started or
-    /// signalled: by Landlock and seccomp, where the kernel has them. Processes are not limited by number: without a user
-    /// namespace that counts what else the person runs, and a lookup of a name takes a thread.
     fn confine(&self) -> io::Result<()> {
-        let most = Limits { memory: Some(MEMORY), open_files: Some(OPEN_FILES), ..Limits::default() };
-        limits::apply(&most, false)?;
-        files()?;
-        if seccomp::offered() { seccomp::install(&FILTER) } else { Ok(()) }
+        harbor_web::confine::confine()
     }
 
     fn carry(&self, server: Remote<'static>, env: Vec<(String, String)>, wire: Wire) -> Carrying {
@@ -83,19 +49,4 @@ impl Carrier for Http {
     fn revoke(&self, server: Remote<'static>, env: Vec<(String, String)>) -> Carrying {
         Box::pin(async move { oauth::revoke(&server, env).await })
     }
-}
-
-fn files() -> io::Result<()> {
-    let abi = landlock::abi().min(LANDLOCK);
-    if abi == 0 {
-        return Ok(());
-    }
-    let certificates = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(std::env::var_os);
-    let read = READ.iter().map(Path::new).chain(certificates.iter().flatten().map(Path::new));
-    let rule = |path: &Path, access| path.canonicalize().ok().map(|path| Rule { path, access });
-    let rules: Vec<Rule> = read
-        .filter_map(|path| rule(path, Access::Read))
-        .chain(TALK.iter().filter_map(|path| rule(Path::new(path), Access::Device)))
-        .collect();
-    landlock::restrict(abi, &rules, abi < 4)
 }

@@ -32,7 +32,7 @@ use crate::held::{FULL, Held};
 use crate::http::{Ask, Http};
 use crate::outgoing::{Outgoing, header_text};
 use crate::renewing::Loss;
-use crate::trouble::Trouble;
+use harbor_web::trouble::Trouble;
 
 /// So many requests at once; further ones are refused.
 const MAX_REQUESTS: usize = 256;

@@ -14,9 +14,9 @@ use reqwest::StatusCode;
 
 use crate::connection::Connection;
 use crate::exchange::stream_ended;
-use crate::sse::Parser;
 use crate::standing::is_stream;
-use crate::trouble::{Trouble, of_status, wait_of};
+use harbor_web::sse::Parser;
+use harbor_web::trouble::{Trouble, of_status, wait_of};
 
 /// Listens until the stream ends, which is the end of the connection.
 pub async fn listen(connection: Rc<Connection>) {

@@ -27,9 +27,9 @@ use crate::held::{FULL, Share};
 use crate::outgoing::Outgoing;
 use crate::refusal::asks_for_token;
 use crate::renewing::Loss;
-use crate::sse::Parser;
 use crate::standing::Pause;
-use crate::trouble::{Trouble, of_status, wait_of};
+use harbor_web::sse::Parser;
+use harbor_web::trouble::{Trouble, of_status, wait_of};
 
 /// Of an answer that is an error, so much is read, and for so long.
 pub const MAX_ERROR: usize = 64 * 1024;

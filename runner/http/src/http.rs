@@ -3,25 +3,19 @@
 //! Owns the client, the person's headers, and which redirects are followed: those that stay at the server and keep the
 //! method. Must never send these headers anywhere else, or follow a redirect to another host.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
 use harbor_ipc_proto::secret::Secret;
-use harbor_ipc_proto::via::{HEADER, IDENTITY};
-use harbor_policy::remote::{place, says_loopback, says_private};
-use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use reqwest::{Client, Method, NoProxy, Proxy, Response, StatusCode};
+use harbor_policy::remote::{Reach, parse, place};
+use harbor_web::address::Rules;
+use harbor_web::body::is_packed;
+use harbor_web::client::client;
+use harbor_web::redirect::is_same_place;
+use harbor_web::trouble::Trouble;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Client, Method, Response, StatusCode};
 use url::Url;
 
-use crate::address::{Resolver, Rules};
 use crate::oauth::Holder;
-use crate::trouble::Trouble;
-
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-
-/// Shorter than what common servers keep a connection for: a request should not meet its end.
-const IDLE: Duration = Duration::from_secs(4);
 
 const MAX_REDIRECTS: usize = 3;
 
@@ -50,7 +44,7 @@ impl Http {
     /// # Errors
     /// When the definition forbids its own URL, or cannot be used.
     pub fn new(server: &Remote<'_>, env: &[(String, String)]) -> Result<Self, Trouble> {
-        let (rules, url) = Rules::of(server)?;
+        let (rules, url) = rules_of(server)?;
         let client = client(rules, &url, env)?;
         let wrong = |why: &str| Trouble::of(RemoteEnd::Forbidden, why);
         let mut own = HeaderMap::new();
@@ -159,11 +153,7 @@ impl Http {
 
     /// Nothing was offered but the bytes themselves: a packed answer could be of any size.
     fn plain(&self, answer: Response) -> Result<Response, Trouble> {
-        let packed = answer
-            .headers()
-            .get(CONTENT_ENCODING)
-            .is_some_and(|how| !how.as_bytes().eq_ignore_ascii_case(b"identity"));
-        match packed {
+        match is_packed(&answer) {
             true => Err(Trouble::broken(format!(
                 "{} answers in an encoding that was not asked for",
                 self.place()
@@ -173,101 +163,54 @@ impl Http {
     }
 }
 
-/// A client for one place.
-///
-/// # Errors
-/// When there is no TLS, or a proxy that is none.
-pub fn client(rules: Rules, url: &Url, env: &[(String, String)]) -> Result<Client, Trouble> {
-    let mut builder = Client::builder()
-        .user_agent(concat!("harbor/", env!("CARGO_PKG_VERSION")))
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT_LIMIT)
-        .pool_idle_timeout(IDLE)
-        .tcp_nodelay(true)
-        .dns_resolver(Arc::new(Resolver(rules)))
-        .default_headers(own_identity(url));
-    // What is on this machine or beside it is behind no proxy.
-    if !says_private(url)
-        && let Some(proxy) = proxy(url, env)?
-    {
-        builder = builder.proxy(proxy);
-    }
-    builder.build().map_err(|_| {
-        Trouble::of(RemoteEnd::Tls, "TLS cannot be used: this system's certificates cannot be read")
-    })
-}
-
-/// What tells a server on this machine whose runner this is. Nobody else is told: it would know the person again by it.
-fn own_identity(url: &Url) -> HeaderMap {
-    let own = std::env::var(IDENTITY).ok().filter(|_| says_loopback(url));
-    let own = own.and_then(|own| HeaderValue::from_str(&own).ok());
-    own.map(|own| (HeaderName::from_static(HEADER), own)).into_iter().collect()
-}
-
-/// Same host and port, with TLS if that was there; from none to TLS is the one change.
-pub fn is_same_place(from: &Url, to: &Url) -> bool {
-    let same = from.origin() == to.origin();
-    let safer = from.scheme() == "http"
-        && to.scheme() == "https"
-        && from.host() == to.host()
-        && from.port().is_none()
-        && to.port().is_none();
-    (same || safer) && to.username().is_empty() && to.password().is_none()
-}
-
-/// The proxy that the person has set for such URLs.
-fn proxy(url: &Url, env: &[(String, String)]) -> Result<Option<Proxy>, Trouble> {
-    let value = |name: &str| {
-        let found = env.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
-    };
-    let name = if url.scheme() == "https" { "HTTPS_PROXY" } else { "HTTP_PROXY" };
-    let Some(proxy) = value(name).or_else(|| value("ALL_PROXY")) else { return Ok(None) };
-    // An error of its own could show the password that is in it.
-    let proxy = Proxy::all(proxy)
-        .map_err(|_| Trouble::of(RemoteEnd::Unreachable, format!("{name} is no URL of a proxy")))?;
-    Ok(Some(proxy.no_proxy(value("NO_PROXY").and_then(NoProxy::from_string))))
+/// Those of a definition, and its URL.
+fn rules_of(server: &Remote<'_>) -> Result<(Rules, Url), Trouble> {
+    let forbidden = |why: &str| Trouble::of(RemoteEnd::Forbidden, why);
+    let url = parse(&server.url).map_err(forbidden)?;
+    let rules = Rules::within(&url, Reach::of(&url, server.allow_private), server.allow_http)?;
+    Ok((rules, url))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harbor_ipc_proto::link::runner::Transport;
+
+    fn remote(url: &str, allow_private: bool, allow_http: bool) -> Remote<'static> {
+        let url = url.to_owned().into();
+        Remote {
+            url,
+            transport: Transport::Auto,
+            headers: Vec::new(),
+            allow_private,
+            allow_http,
+            grant: None,
+        }
+    }
+
+    fn permitted(url: &str, allow_private: bool, allow_http: bool) -> bool {
+        rules_of(&remote(url, allow_private, allow_http)).is_ok()
+    }
 
     #[test]
-    fn only_a_server_on_this_machine_is_told_whose_runner_asks() {
-        let is_here = |url: &str| says_loopback(&Url::parse(url).unwrap());
-        for url in ["http://localhost:1/", "http://127.0.0.1/", "https://[::1]:9/", "http://LOCALHOST./"] {
-            assert!(is_here(url), "{url}");
+    fn private_addresses_and_plain_http_are_for_those_who_say_so() {
+        assert!(permitted("https://example.com/mcp", false, false));
+        assert!(permitted("https://93.184.216.34/mcp", false, false));
+        for url in ["https://10.0.0.1/", "https://[fe80::1]/", "https://0xa.1/", "https://169.254.169.254/"] {
+            assert!(!permitted(url, false, true), "{url}");
+            assert!(permitted(url, true, false), "{url}");
         }
+        // Who types this machine's address means it.
         for url in
-            ["https://a.com/", "http://localhost.a.com/", "http://10.0.0.1/", "https://127.0.0.1.a.com/"]
+            ["http://127.0.0.1:3000/mcp", "http://localhost:3000/mcp", "https://[::1]/", "https://0x7f.1/"]
         {
-            assert!(!is_here(url), "{url}");
+            assert!(permitted(url, false, false), "{url}");
         }
-    }
-
-    #[test]
-    fn redirects_stay_at_their_place() {
-        let same = |from: &str, to: &str| is_same_place(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
-        assert!(same("https://a.com/x", "https://a.com/y") && same("http://a.com/", "https://a.com/"));
-        assert!(!same("https://a.com/", "http://a.com/") && !same("https://a.com/", "https://b.com/"));
-        assert!(
-            !same("https://a.com/", "https://a.com:8443/")
-                && !same("http://a.com:80/", "https://a.com:8080/")
-        );
-        assert!(!same("https://a.com/", "https://u:p@a.com/"));
-    }
-
-    #[test]
-    fn proxies_are_the_persons() {
-        let env = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
-        let url = Url::parse("https://a.com/").unwrap();
-        assert!(proxy(&url, &env("https_proxy", "http://p:3128")).unwrap().is_some());
-        assert!(proxy(&url, &env("ALL_PROXY", "http://p:3128")).unwrap().is_some());
-        assert!(proxy(&url, &env("HTTP_PROXY", "http://p:3128")).unwrap().is_none());
-        assert!(proxy(&url, &env("HTTPS_PROXY", "")).unwrap().is_none());
-        let wrong = proxy(&url, &env("HTTPS_PROXY", "http://u:s3cr3t@[")).unwrap_err();
-        assert!(!wrong.why.contains("s3cr3t"));
+        assert!(!permitted("http://example.com/mcp", true, false));
+        assert!(!permitted("http://10.0.0.1/mcp", true, false));
+        assert!(permitted("http://example.com/mcp", false, true));
+        for url in ["ftp://example.com", "https://u:p@example.com/", "x", "https://"] {
+            assert!(!permitted(url, true, true), "{url}");
+        }
     }
 }

@@ -13,7 +13,6 @@
 //! A program of its own, so that the runner of programs is static and has neither DNS nor TLS. Must never start a process,
 //! give a header of the person's to another host, or put a payload, a header's value or the query of a URL into a text.
 
-mod address;
 mod carrier;
 mod connection;
 pub mod download;
@@ -25,9 +24,7 @@ mod oauth;
 mod outgoing;
 mod refusal;
 mod renewing;
-pub mod sse;
 mod standing;
-mod trouble;
 
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -35,8 +32,7 @@ use std::rc::Rc;
 /// Runs the program; gives its exit code.
 #[must_use]
 pub fn run() -> ExitCode {
-    // A provider that is there already is as good.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    harbor_web::use_ring();
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     if let Some(code) = download::run(&arguments) {
         return code;

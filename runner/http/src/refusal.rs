@@ -16,7 +16,7 @@ use reqwest::header::WWW_AUTHENTICATE;
 use reqwest::{Response, StatusCode};
 
 use crate::connection::Connection;
-use crate::trouble::Trouble;
+use harbor_web::trouble::Trouble;
 
 impl Connection {
     /// Why a server refuses who asks, if that is what its answer says.

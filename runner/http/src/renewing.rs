@@ -18,8 +18,8 @@ use tokio::time::timeout;
 use crate::connection::{Connection, NOTE_LIMIT};
 use crate::exchange::{Body, MAX_ERROR, body_of};
 use crate::outgoing::Outgoing;
-use crate::sse::Parser;
-use crate::trouble::Trouble;
+use harbor_web::sse::Parser;
+use harbor_web::trouble::Trouble;
 
 /// What an answer says of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

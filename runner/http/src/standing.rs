@@ -18,8 +18,8 @@ use tokio::time::sleep;
 
 use crate::connection::Connection;
 use crate::exchange::Stream;
-use crate::sse::Parser;
-use crate::trouble::Trouble;
+use harbor_web::sse::Parser;
+use harbor_web::trouble::Trouble;
 
 /// So often a stream is opened in vain, one after the other.
 const TRIES: u32 = 4;

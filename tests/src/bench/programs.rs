@@ -5,13 +5,14 @@ use crate::options::Options;
 use crate::table::{Page, line, row};
 
 /// What is installed.
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
     "harbor",
     "harbor-bridge",
     "harbor-runner",
     "harbor-runner-http",
     "harbor-egress",
     "harbor-catalog-worker",
+    "harbor-model-worker",
 ];
 
 /// Their sizes on disk.

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use harbor_runner_http::sse::{Parser, TooLong};
+use harbor_web::sse::{Parser, TooLong};
 
 use super::Target;
 use super::input::{Input, TIMES, pieces, repeated};

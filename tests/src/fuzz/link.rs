@@ -1,6 +1,7 @@
 //! Link messages: what decodes is written as bytes that decode to the same, and nothing is left over.
 
 use harbor_ipc_proto::link::codec::{CodecError, get_message, put_message};
+use harbor_ipc_proto::link::model::{FromModel, ToModel};
 use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
 use harbor_ipc_proto::link::worker::{FromWorker, ToWorker};
 
@@ -69,6 +70,25 @@ pub(super) const FROM_RUNNER: Target = Target {
         b"\x09\x01\x03\x05spawn\x04\x01s",
         b"\x09\x01\x04\x01\x02\x00\x01s",
         b"\x09\x01\x06\x01\x01m\x01s",
+    ],
+};
+
+pub(super) const MODEL: Target = Target {
+    name: "link_model",
+    run: |bytes| {
+        same_again!(ToModel, bytes);
+        same_again!(FromModel, bytes);
+    },
+    corpus: &[
+        b"\x00\x01\x01b",
+        b"\x02\x07\x01p\x02\x01\x01u\x01\x01\x01k\x01m\x01\x01\x01\x00\x01t\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00",
+        b"\x03\x01\x02",
+        b"\x07\x01\x01\x00\x09",
+        b"\x01\x05\x00\x01\x01m\x01\x01n",
+        b"\x01\x05\x07\x01\x01\x00\x01\x02\x01\x03",
+        b"\x01\x05\x09\x0a\x01\xc8\x00\x01w",
+        b"\x02\x01\x01\x01m\x01\x01\x00\x01\x01\x01\x00\x00\x01",
+        b"\x02\x07\xfd\xff\xff\xff\xff\xff\xff\xff\xff",
     ],
 };
 

@@ -31,6 +31,7 @@ mod lines;
 mod link;
 mod messages;
 mod metrics;
+mod models;
 mod mutate;
 mod oauth;
 mod pages;
@@ -69,10 +70,12 @@ pub const TARGETS: &[Target] = &[
     link::TO_RUNNER,
     link::FROM_RUNNER,
     link::WORKER,
+    link::MODEL,
     ids::SERVER_ID,
     ids::EXTENSION_ID,
     lines::LINES,
     events::EVENTS,
+    models::MODEL_STREAM,
     oauth::CHALLENGE,
     oauth::DOCUMENTS,
     oauth::REDIRECT,

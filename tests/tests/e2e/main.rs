@@ -49,6 +49,7 @@ mod mcp_offers;
 mod mcp_sdks;
 mod mcp_server;
 mod metrics;
+mod models;
 mod namespace;
 mod oauth;
 mod odd_lists;

@@ -13,12 +13,15 @@ const ROOMS: &[(&str, u32)] = &[
     ("check", 4),
     ("host", 4),
     ("catalog", 4),
+    ("models", 4),
+    ("keeper", 3),
     ("supervisor", 3),
     ("landing", 2),
     ("link", 2),
     ("traces", 2),
     ("store", 2),
     ("config", 1),
+    ("alarm", 1),
     ("closing", 1),
     ("observe", 1),
     ("runtimes", 1),
@@ -143,6 +146,13 @@ fn decisions_know_neither_time_nor_the_world() {
             assert!(!source.contains(banned), "{}: {banned}", path.display());
         }
     }
+    for room in ["dialect", "stream"] {
+        for (path, source) in sources(&format!("runner/model/src/{room}")) {
+            for banned in ["tokio", "std::fs", "std::time", "reqwest"] {
+                assert!(!source.contains(banned), "{}: {banned}", path.display());
+            }
+        }
+    }
     for (path, source) in sources("runner/src/mcp") {
         for banned in ["tokio", "std::fs", "std::time", "harbor_child"] {
             assert!(!source.contains(banned), "{}: {banned}", path.display());
@@ -158,13 +168,15 @@ fn wire_types_live_in_ipc_proto() {
             continue;
         }
         assert!(!source.contains("bincode"), "{place}: bincode is named by ipc-proto only");
-        // What is written to disk, what MCP servers say, and what collectors are told have their own places.
+        // What is written to disk, what MCP servers say, and what collectors and providers of models are told have their own
+        // places.
         let derives = source.contains("derive(Serialize") || source.contains(", Serialize");
         let own = [
             "bridge/src/store/",
             "bridge/src/traces/",
             "bridge/cli/",
             "bridge/mcp-server/src/http/tokens.rs",
+            "runner/model/src/dialect/",
             "tests/",
         ]
         .iter()

@@ -11,7 +11,7 @@ const TOKEN: u64 = 60_000;
 
 /// Full at first sight.
 #[derive(Debug)]
-pub(super) struct Bucket {
+pub(crate) struct Bucket {
     level: u64,
     /// None before the first request.
     per_minute: Option<u32>,
@@ -19,8 +19,13 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
+    /// Of somebody who was never seen: the first refill fills it.
+    pub(crate) fn empty(now: Millis) -> Self {
+        Self { level: 0, per_minute: None, at: now }
+    }
+
     /// Adds what has flowed in since the last time. A clock that went back gives nothing, and goes on from there.
-    pub(super) fn refill(&mut self, per_minute: u32, now: Millis) {
+    pub(crate) fn refill(&mut self, per_minute: u32, now: Millis) {
         let most = capacity(per_minute);
         self.level = match self.per_minute {
             Some(before) => self.level_at(before, now).min(most),
@@ -35,21 +40,21 @@ impl Bucket {
     }
 
     /// In how many milliseconds there will be a token; none if there is one.
-    pub(super) fn missing(&self) -> Option<u64> {
+    pub(crate) fn missing(&self) -> Option<u64> {
         let missing = TOKEN.saturating_sub(self.level);
         let rate = self.per_minute.unwrap_or(0).max(1);
         (missing > 0).then(|| missing.div_ceil(u64::from(rate)))
     }
 
     /// Takes a token that is there.
-    pub(super) fn take(&mut self) {
+    pub(crate) fn take(&mut self) {
         self.level = self.level.saturating_sub(TOKEN);
     }
 }
 
 impl Entry for Bucket {
     fn new(now: Millis) -> Self {
-        Self { level: 0, per_minute: None, at: now }
+        Self::empty(now)
     }
 
     fn idle_since(&self) -> Option<Millis> {

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::CatalogChanges;
 use harbor_ipc_proto::link::worker::{Changes, ToWorker};
-use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::lifecycle::State;
 use tokio::sync::oneshot;
 
 use super::{Keeper, Opened};
 use crate::catalog::errors::CatalogError;
 use crate::catalog::query::Summary;
 use crate::catalog::works::Kind;
-use crate::link::worker::{Outcome, Reason, Step};
+use crate::link::worker::catalog::{Outcome, Reason, Step};
 
 /// How long the worker may take to make a file that can be read.
 const OPENING: Duration = Duration::from_secs(10);
@@ -87,31 +87,32 @@ impl Keeper {
     pub(in crate::catalog) async fn ask(self: &Rc<Self>, kind: Kind, note: Option<Note>) -> Answered {
         self.available()?;
         let (done, answer) = oneshot::channel();
-        self.begin_work(kind, Some(Waiter { done, note }), Event::Start);
+        self.begin_work(kind, Some(Waiter { done, note }));
         answer.await.unwrap_or(Err(CatalogError::Ending))
     }
 
     /// The same with nobody who waits.
     pub(super) fn ask_for_nobody(self: &Rc<Self>, kind: Kind) {
-        // Of a worker that was given up it is the machine that says when it is tried again.
-        let rests = matches!(self.state(), State::Stopped | State::Stopping);
-        self.begin_work(kind, None, if rests { Event::Start } else { Event::Demand });
-        if self.state() == State::Failed {
+        self.begin_work(kind, None);
+        if self.worker.state() == State::Failed {
             let lost = self.works.borrow_mut().give_up();
             self.refuse(lost);
         }
     }
 
-    fn begin_work(self: &Rc<Self>, kind: Kind, waiter: Option<Waiter>, event: Event) {
+    fn begin_work(self: &Rc<Self>, kind: Kind, waiter: Option<Waiter>) {
+        let is_awaited = waiter.is_some();
         let new = self.works.borrow_mut().join(kind, waiter);
-        self.idle.clear();
         if !self.may_start.get() {
             return;
         }
-        if let (Some(id), State::Running) = (new, self.state()) {
+        if let (Some(id), State::Running) = (new, self.worker.state()) {
             self.send_works(Some(id));
         }
-        self.apply(event);
+        match is_awaited {
+            true => self.worker.start(),
+            false => self.worker.start_by_itself(),
+        }
         self.tell();
     }
 
@@ -122,7 +123,7 @@ impl Keeper {
         }
         let mut opened = self.opened.subscribe();
         if self.may_start.get() {
-            self.apply(Event::Start);
+            self.worker.start();
         } else {
             self.opened.send_replace(Opened::NotYet);
         }
@@ -134,12 +135,12 @@ impl Keeper {
 
     pub(super) fn send_works(self: &Rc<Self>, only: Option<u32>) {
         for (id, kind) in self.works.borrow_mut().dispatch(only) {
-            self.send(&match kind {
+            self.worker.send(&match kind {
                 Kind::Refresh { full } => ToWorker::Refresh { id, full },
                 Kind::Enrich => ToWorker::Enrich { id },
             });
         }
-        self.watch_it();
+        self.worker.look();
     }
 
     pub(super) fn on_step(&self, step: Step) {
@@ -186,14 +187,13 @@ impl Keeper {
         *self.told.step.borrow_mut() = None;
         if matches!(kind, Kind::Refresh { .. }) {
             let first = outcome.failed.iter().next().map(|(source, (why, _))| format!("{source}: {why}"));
-            *self.told.last_error.borrow_mut() = first;
+            self.worker.note_error(first);
             let took = self.refreshing.take().map(|began| began.elapsed().as_millis());
             self.told.refresh_ms.set(took.and_then(|ms| u64::try_from(ms).ok()));
             let not_before: Vec<_> = outcome.failed.values().map(|(_, at)| *at).collect();
             self.next_after(&not_before);
         }
-        self.watch_it();
-        self.rest_if_idle();
+        self.worker.look();
         self.look(waiting.into_iter().map(|waiter| Answer { waiter, outcome: outcome.clone() }).collect());
     }
 
@@ -204,21 +204,20 @@ impl Keeper {
         };
         if let CatalogError::WorkerFailed(why) = &error {
             tracing::warn!(why, "the catalog worker could not do what it was asked to");
-            self.note_error(why.clone());
+            self.worker.note_error(Some(why.clone()));
         }
         if id == 0 {
             self.opened.send_replace(Opened::No);
         }
         let ended = self.works.borrow_mut().end(id);
         self.refuse_because(ended.into_iter().collect(), &error);
-        self.watch_it();
-        self.rest_if_idle();
+        self.worker.look();
         self.tell();
     }
 
     /// Answers those whose work no worker does.
     pub(super) fn refuse(&self, lost: Vec<(Kind, Vec<Waiter>)>) {
-        let why = || self.told.last_error.borrow().clone().unwrap_or_else(|| "it has ended".into());
+        let why = || self.worker.last_error().unwrap_or_else(|| "it has ended".into());
         let error = self.available().err().unwrap_or_else(|| CatalogError::WorkerFailed(why()));
         self.refuse_because(lost, &error);
     }

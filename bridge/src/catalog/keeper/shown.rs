@@ -8,7 +8,6 @@ use super::Keeper;
 use crate::catalog::errors::CatalogError;
 use crate::catalog::query::Summary;
 use crate::catalog::works::Kind;
-use crate::link::worker::Worker;
 
 impl Keeper {
     /// How it is.
@@ -31,11 +30,11 @@ impl Keeper {
             let failed = |source: &CatalogSource| Some(format!("{}: {}", source.id, source.error.as_ref()?));
             summary.sources.iter().find_map(failed)
         };
-        let last_error = self.told.last_error.borrow().clone().or_else(|| summary.and_then(in_the_file));
+        let last_error = self.worker.last_error().or_else(|| summary.and_then(in_the_file));
         CatalogStatus {
-            state: if off { "off".into() } else { self.state().as_str().into() },
-            pid: self.worker.borrow().as_ref().map(Worker::pid),
-            restarts: self.told.restarts.get(),
+            state: if off { "off".into() } else { self.worker.state().as_str().into() },
+            pid: self.worker.pid(),
+            restarts: self.worker.restarts(),
             activity: activity.map(Into::into),
             step: self.told.step.borrow().clone().filter(|_| activity.is_some()),
             file: (found.as_ref().map(|found| found.as_ref().map_or_else(CatalogError::cause, |_| "ok")))

@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use harbor_home::clock::{wall_clock, wall_clock_nanos};
-use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::lifecycle::State;
 
 use super::Keeper;
 use crate::catalog::schedule;
@@ -25,7 +25,7 @@ impl Keeper {
         self.due_from_start();
         let is_wanted = !self.works.borrow().is_empty() || self.opened.receiver_count() > 0;
         if self.available().is_ok() && is_wanted {
-            self.apply(Event::Start);
+            self.worker.start();
         }
         tokio::task::spawn_local(keep_time(Rc::downgrade(self)));
     }
@@ -55,7 +55,7 @@ impl Keeper {
     }
 
     fn take_config(self: &Rc<Self>) {
-        let now = self.parts.config.now().catalog.clone();
+        let now = self.config.now().catalog.clone();
         if *self.followed.borrow() == now {
             return;
         }
@@ -63,9 +63,9 @@ impl Keeper {
         *self.followed.borrow_mut() = now;
         if !enabled {
             self.due.set(None);
-            self.apply(Event::Stop);
+            self.worker.stop();
         } else {
-            if self.state() == State::Running {
+            if self.worker.state() == State::Running {
                 self.configure();
             }
             // What is configured now was never fetched.

@@ -68,6 +68,12 @@ pub struct Record {
     pub run_id: Option<Arc<str>>,
     /// How many of its kind this record stands for.
     pub count: Option<u64>,
+    /// The provider that was asked, and its model.
+    pub provider: Option<Arc<str>>,
+    /// See `provider`.
+    pub model: Option<Arc<str>>,
+    /// Tokens that the model has read and written.
+    pub tokens: Option<[u64; 2]>,
 }
 
 impl Record {
@@ -99,6 +105,10 @@ impl Record {
         put_number(out, "bytes_out", self.bytes_out);
         put_text(out, "run_id", self.run_id.as_deref());
         put_number(out, "count", self.count);
+        put_text(out, "provider", self.provider.as_deref());
+        put_name_of(out, "model", self.model.as_deref());
+        put_number(out, "input_tokens", self.tokens.map(|[input, _]| input));
+        put_number(out, "output_tokens", self.tokens.map(|[_, output]| output));
         out.extend_from_slice(b"}\n");
     }
 }

@@ -15,8 +15,8 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 
 use super::Server;
+use crate::alarm::Alarm;
 use crate::link::EndReport;
-use crate::supervisor::alarm::Alarm;
 use crate::supervisor::runners::Place;
 
 /// How long a runner may take to clear up before it is killed.

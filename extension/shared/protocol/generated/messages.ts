@@ -770,6 +770,196 @@ export interface Requests {
     /** The program, as `host_list_tool_changes` gives it in `servers` (`after`). */
     program: string;
   };
+  /** Looks for programs on this machine that run models, at the ports where they are as a rule, and for keys in the environment. What is found is not used before `llm_add_provider`. */
+  llm_detect: Record<never, never>;
+  /** Lists the providers that were added. */
+  llm_list_providers: Record<never, never>;
+  /** Lists what can be added. */
+  llm_get_supported_providers: Record<never, never>;
+  /** Adds a provider: from now on requests may be sent to it. */
+  llm_add_provider: {
+    /** As `type` in `Provider`. */
+    provider_type: string;
+    /** A name for people, of which its id is made; the type when absent. */
+    name?: string;
+    /** Where it is: `https://…`, or `http://…` on this machine. Needed where the type has no address of its own. */
+    base_url?: string;
+    /** As in `Provider`; the type's own when absent. */
+    dialect?: string;
+    /** Its key. It is never shown again. */
+    api_key?: string;
+    /** Whether it may be at a private address that is not this machine's, and be spoken to without TLS there. */
+    allow_private?: boolean;
+  };
+  /** Changes a provider. Another address drops its key, which belongs to the address that it was given for. */
+  llm_configure_provider: {
+    /** The provider's id. */
+    id: string;
+    /** Another name for people. */
+    name?: string;
+    /** Another address. */
+    base_url?: string;
+    /** Whether it may be used. */
+    enabled?: boolean;
+    /** True: it is used where a request names none. */
+    is_default?: boolean;
+    /** True: it is used where only its type is named. */
+    is_type_default?: boolean;
+  };
+  /** Forgets a provider and its key. What it has used stays counted. */
+  llm_remove_provider: {
+    /** The provider's id. */
+    id: string;
+  };
+  /** Stores a provider's key, or replaces it. */
+  llm_set_api_key: {
+    /** The provider's id. */
+    provider_id: string;
+    /** The key. It is never shown again. */
+    api_key: string;
+  };
+  /** Deletes a provider's key. */
+  llm_remove_api_key: {
+    /** The provider's id. */
+    provider_id: string;
+  };
+  /** Asks a provider whether it takes the key that it was given: by its list of models, which costs nothing. */
+  llm_check_provider: {
+    /** The provider's id. */
+    provider_id: string;
+  };
+  /** Lists the models of all providers that are enabled. */
+  llm_list_models: Record<never, never>;
+  /** Lists the models of one provider. */
+  llm_list_models_for: {
+    /** The provider's id. */
+    provider_id: string;
+  };
+  /** Says which provider, and which of its models, is used where a request names none. */
+  llm_set_active: {
+    /** The provider's id. */
+    provider_id: string;
+    /** The model's name there; the one that it had, or its first, when absent. */
+    model_id?: string;
+  };
+  /** Says which model of the default provider is used where a request names none. */
+  llm_set_model: {
+    /** `provider:model`, or the name that the default provider has for it. */
+    model_id: string;
+  };
+  /** Says which provider and model are used where a request names none. */
+  llm_get_active: Record<never, never>;
+  /** Says all that is set about models, keys by the ids of their providers only. */
+  llm_get_config: Record<never, never>;
+  /** Puts a conversation to a model. Nothing of the request holds for another one. In the `rpc` envelope `llm.chat_stream` is the same with `stream`. */
+  llm_chat: {
+    /** The conversation, the oldest message first. */
+    messages: ChatMessage[];
+    /** Which model: `provider:model`, or its name at `provider`; the default one when absent. */
+    model?: string;
+    /** Which provider, by its id or its type; the default one when absent. */
+    provider?: string;
+    /** What is said before all messages. */
+    system_prompt?: string;
+    /** The tools that it may call. */
+    tools?: ChatTool[];
+    /** `auto`, `none`, `required`, or the name of the one that it has to call. */
+    tool_choice?: string;
+    /** The most tokens that come. */
+    max_tokens?: number;
+    /** A number from 0 to 2. */
+    temperature?: Json;
+    /** A number from 0 to 1. */
+    top_p?: Json;
+    /** Texts at which it stops. */
+    stop?: string[];
+    /** JSON Schema that the answer follows. */
+    response_schema?: { [name: string]: Json };
+    /** `none`, `minimal`, `low`, `medium` or `high`. */
+    reasoning_effort?: string;
+    /** Whether `llm_event` pushes are wanted. */
+    stream?: boolean;
+    /** Whether this client gives credit (`llm_more`): 64 pushes come without. */
+    credit?: boolean;
+  };
+  /** The same for an origin, or for an AI client itself. Needs the scope `model:prompt`, with `tools` `model:tools`, too. */
+  host_llm_chat: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+    /** As in `llm_chat`. */
+    messages: ChatMessage[];
+    /** As in `llm_chat`. */
+    model?: string;
+    /** As in `llm_chat`. */
+    provider?: string;
+    /** As in `llm_chat`. */
+    system_prompt?: string;
+    /** As in `llm_chat`. */
+    tools?: ChatTool[];
+    /** As in `llm_chat`. */
+    tool_choice?: string;
+    /** As in `llm_chat`. */
+    max_tokens?: number;
+    /** As in `llm_chat`. */
+    temperature?: Json;
+    /** As in `llm_chat`. */
+    top_p?: Json;
+    /** As in `llm_chat`. */
+    stop?: string[];
+    /** As in `llm_chat`. */
+    response_schema?: { [name: string]: Json };
+    /** As in `llm_chat`. */
+    reasoning_effort?: string;
+    /** As in `llm_chat`. */
+    stream?: boolean;
+    /** As in `llm_chat`. */
+    credit?: boolean;
+  };
+  /** Gives credit to a request of this client that streams. */
+  llm_more: {
+    /** The id of the request. */
+    target: string;
+    /** So many further pushes. */
+    n: number;
+  };
+  /** Lists the models that an origin may use. Needs the scope `model:list`. */
+  host_llm_list_models: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+  };
+  /** Estimates the tokens of a conversation by its length. Nobody is asked. */
+  llm_count_tokens: {
+    /** As in `llm_chat`. */
+    messages: ChatMessage[];
+    /** As in `llm_chat`. */
+    system_prompt?: string;
+    /** As in `llm_chat`. */
+    tools?: ChatTool[];
+  };
+  /** Says what models have taken. */
+  llm_usage: {
+    /** Only from the day of this time on, in milliseconds since 1970. */
+    since?: number;
+    /** `provider`, `model`, `principal` or `day`; by all four when absent. */
+    group_by?: string;
+  };
+  /** Says how many tokens of a day somebody may use. */
+  llm_set_budget: {
+    /** An origin, `client://NAME`, `owner`, or `*`: everybody together. */
+    principal: string;
+    /** Tokens of a day in UTC; absent: as if nothing had ever been said. */
+    tokens_per_day?: number;
+  };
+  /** Lists the budgets, and what of today's is used. */
+  llm_list_budgets: Record<never, never>;
 }
 
 /** What the bridge answers, by the type of the request. */
@@ -1414,6 +1604,183 @@ export interface Replies {
     /** How they are kept now. */
     secret_store: SecretStore;
   };
+  /** What was found. */
+  llm_detect: {
+    /** The programs on this machine, and the providers that were added. */
+    providers: Array<Provider>;
+    /** Whether one of them can be used. */
+    hasAvailable: boolean;
+    /** Keys that lie in the environment, of types of which no provider has a key. */
+    environment: Array<EnvironmentKey>;
+  };
+  /** The providers. */
+  llm_list_providers: {
+    /** By id. */
+    providers: Array<Provider>;
+    /** The id of the default one. */
+    active?: string;
+  };
+  /** What can be added. */
+  llm_get_supported_providers: {
+    /** What runs on this machine. */
+    local: Array<ProviderType>;
+    /** Services. */
+    remote: Array<ProviderType>;
+    /** The ids of the providers that have a key. */
+    configuredApiKeys: Array<string>;
+  };
+  /** It is added. */
+  llm_add_provider: {
+    /** Its id. */
+    id: string;
+    /** What is known of it. */
+    provider: Provider;
+  };
+  /** It is changed. */
+  llm_configure_provider: {
+    /** What is known of it now. */
+    provider: Provider;
+    /** Whether it had a key that was dropped. */
+    key_dropped: boolean;
+  };
+  /** It is forgotten. */
+  llm_remove_provider: {
+    /** False when there was none. */
+    removed: boolean;
+  };
+  /** The key is stored. */
+  llm_set_api_key: {
+    /** Always true; a failure is an error. */
+    success: boolean;
+    /** The provider's id. */
+    provider: string;
+    /** Whether it can be used, as far as that is known. */
+    available: boolean;
+  };
+  /** The key is deleted. */
+  llm_remove_api_key: {
+    /** False when there was none. */
+    success: boolean;
+    /** The provider's id. */
+    provider: string;
+  };
+  /** What it said. */
+  llm_check_provider: {
+    /** Whether it answers, and takes the key. */
+    available: boolean;
+    /** How long that took, in milliseconds. */
+    latency_ms: number;
+    /** Why not, a word as in `ERR_MODEL_FAILED`. */
+    cause?: string;
+    /** The same in the provider's own words. */
+    message?: string;
+  };
+  /** The models. */
+  llm_list_models: {
+    /** By provider, in its order. */
+    models: Array<Model>;
+    /** The id of the default provider. */
+    provider?: string;
+    /** The ids of providers that did not answer. */
+    failed: Array<string>;
+  };
+  /** The models. */
+  llm_list_models_for: {
+    /** In the provider's order. */
+    models: Array<Model>;
+    /** The provider's id. */
+    provider: string;
+  };
+  /** It holds from the next request on. */
+  llm_set_active: {
+    /** Always true; a failure is an error. */
+    success: boolean;
+    /** The provider's id. */
+    active: string;
+    /** The model's name there; absent: its first. */
+    model?: string;
+  };
+  /** It holds from the next request on. */
+  llm_set_model: {
+    /** Always true; a failure is an error. */
+    success: boolean;
+    /** The provider's id. */
+    active: string;
+    /** The model's name there. */
+    model: string;
+  };
+  /** What is used where a request names nothing. */
+  llm_get_active: {
+    /** The provider's id; absent where there is none. */
+    active?: string;
+    /** The model's name there; absent: its first. */
+    model?: string;
+    /** `ready`, `no_provider`, `no_key`, `disabled` or `unavailable`. */
+    status: string;
+  };
+  /** All that is set. */
+  llm_get_config: {
+    /** The providers that were added, by id. */
+    providers: Array<Provider>;
+    /** The ids of those that can be used, as far as that is known. */
+    available: Array<string>;
+    /** The default provider. */
+    activeProvider?: string;
+    /** Its model. */
+    activeModel?: string;
+    /** The ids of the providers that have a key. */
+    configuredApiKeys: Array<string>;
+  };
+  /** The answer is whole. */
+  llm_chat: {
+    /** What the model said. */
+    response: ChatResponse;
+    /** The provider's id. */
+    provider: string;
+    /** The model's name there. */
+    model: string;
+  };
+  /** The answer is whole. */
+  host_llm_chat: {
+    /** As in `llm_chat`. */
+    response: ChatResponse;
+    /** As in `llm_chat`. */
+    provider: string;
+    /** As in `llm_chat`. */
+    model: string;
+  };
+  /** Whether there was such a request. */
+  llm_more: {
+    /** False when it has ended, or does not stream. */
+    accepted: boolean;
+  };
+  /** The models. */
+  host_llm_list_models: {
+    /** By provider, in its order. */
+    models: Array<UsableModel>;
+  };
+  /** So many, about. */
+  llm_count_tokens: {
+    /** Tokens. */
+    input_tokens: number;
+    /** As in `ChatUsage`. */
+    exactness: string;
+  };
+  /** What was taken. */
+  llm_usage: {
+    /** The newest day first. */
+    usage: Array<ModelUsage>;
+  };
+  /** It holds from the next request on. */
+  llm_set_budget: {
+    /** The budget. */
+    budget: Budget;
+  };
+  /** The budgets. */
+  llm_list_budgets: {
+    /** Those that a person has set, and those of whoever has used something today. */
+    budgets: Array<Budget>;
+  };
 }
 
 /** What the bridge sends unasked, by `type`. */
@@ -1561,6 +1928,15 @@ export interface Pushes {
     blocked: boolean;
     /** As in `ToolChange`. */
     hidden_characters: boolean;
+  };
+  /** Something of a chat that was asked for with `stream: true` has come; its answer is the chat's end. */
+  llm_event: {
+    /** The id of the request. */
+    request_id: string;
+    /** The number of this push, from 0 without a gap. */
+    seq: number;
+    /** What has come. */
+    event: ChatEvent;
   };
 }
 
@@ -2160,6 +2536,8 @@ export interface Status {
   servers: Array<ServerStatus>;
   /** The catalog. */
   catalog: CatalogStatus;
+  /** The models; absent from a bridge that knows none. */
+  models?: ModelsStatus;
   /** The limits of origins that have none of their own. */
   limits: RateLimits;
   /** What is on the disk; absent until it was looked at. */
@@ -2180,7 +2558,7 @@ export interface HealthReason {
   state: string;
   /** Which server has it, where it is one. */
   server?: string;
-  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused` or `metrics_unavailable`. */
+  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused`, `metrics_unavailable` or `model_provider_refuses`. */
   code: string;
   /** The same as a sentence. */
   message: string;
@@ -2333,6 +2711,22 @@ export interface CatalogStatus {
   /** How many sources failed the last time. */
   failing: number;
   /** What went wrong the last time. */
+  last_error?: string;
+}
+
+/** The models, and the worker that speaks to their providers. */
+export interface ModelsStatus {
+  /** Of the worker, as in `CatalogStatus`. */
+  state: string;
+  /** Its process id, while there is one. */
+  pid?: number;
+  /** How often it was restarted since the bridge began. */
+  restarts: number;
+  /** How many providers were added. */
+  providers: number;
+  /** Requests to providers that are under way. */
+  open_requests: number;
+  /** How the worker last ended against anybody's will. */
   last_error?: string;
 }
 
@@ -2664,6 +3058,236 @@ export interface LookedIn {
   found_by: string;
 }
 
+/** Somebody who runs models: a service, or a program on this machine. */
+export interface Provider {
+  /** Its id: the part before `:` in the ids of its models. */
+  id: string;
+  /** What it is: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`. */
+  type: string;
+  /** A name for people. */
+  name: string;
+  /** Where it is. */
+  base_url: string;
+  /** How it is spoken to: `chat`, `responses`, `anthropic`, `ollama` or `gemini`. */
+  dialect: string;
+  /** Whether it may be used. */
+  enabled: boolean;
+  /** Whether it can be used, as far as that is known: it is enabled, has the key that it needs, and answered when it was last asked. One that was not asked yet counts as one that answers. */
+  available: boolean;
+  /** Whether it runs on this machine. Some of its models may run elsewhere all the same. */
+  is_local: boolean;
+  /** Whether it is used where a request names none. */
+  is_default: boolean;
+  /** Whether it is the one of its type that is used where only the type is named. */
+  is_type_default: boolean;
+  /** Whether it answers nobody without a key. */
+  needs_api_key: boolean;
+  /** Whether it has one. */
+  has_api_key: boolean;
+  /** False of one that was found on this machine and that nobody has added: nothing is sent to it but what finding it takes. */
+  is_added: boolean;
+  /** Why it was refused or did not answer when it was last asked, in the provider's own words. */
+  problem?: string;
+}
+
+/** What can be added. */
+export interface ProviderType {
+  /** As in `Provider`. */
+  type: string;
+  /** A name for people. */
+  name: string;
+  /** Where it is when nothing else is said; absent where that must be said. */
+  base_url?: string;
+  /** As in `Provider`. */
+  dialect: string;
+  /** As in `Provider`. */
+  needs_api_key: boolean;
+}
+
+/** A key that lies in the environment. It is never taken by itself. */
+export interface EnvironmentKey {
+  /** The type of provider that it is for. */
+  type: string;
+  /** The variable's name. */
+  variable: string;
+}
+
+/** A model. */
+export interface Model {
+  /** Its id: `provider:model`. */
+  id: string;
+  /** The provider's id. */
+  provider: string;
+  /** Its name there. */
+  model: string;
+  /** How many tokens it looks at, where that is known. */
+  context_window?: number;
+  /** How many tokens an answer may have, where that is known. */
+  max_output?: number;
+  /** Whether it can call tools; absent where the provider does not say. */
+  tools?: boolean;
+  /** Whether it sees images; absent where the provider does not say. */
+  vision?: boolean;
+  /** Whether it thinks before it answers; absent where the provider does not say. */
+  reasoning?: boolean;
+  /** Whether it runs on this machine. */
+  is_local: boolean;
+}
+
+/** A model as an origin sees it: nothing of where it runs. */
+export interface UsableModel {
+  /** Its id: `provider:model`. */
+  id: string;
+  /** The provider's id. */
+  provider: string;
+  /** Its name there. */
+  model: string;
+  /** As in `Model`. */
+  context_window?: number;
+  /** As in `Model`. */
+  max_output?: number;
+  /** As in `Model`. */
+  tools?: boolean;
+  /** As in `Model`. */
+  vision?: boolean;
+  /** As in `Model`. */
+  reasoning?: boolean;
+}
+
+/** A message of a conversation with a model. */
+export interface ChatMessage {
+  /** `system`, `user`, `assistant`, or `tool`: the result of a call. */
+  role: string;
+  /** What it says: a text, or an array of `ChatPart` in their order. What a model answered goes back as it came. */
+  content?: Json;
+  /** Of an `assistant`: the tools that it calls. */
+  toolCalls?: Array<ChatToolCall>;
+  /** Of a `tool`: the call that it answers. */
+  toolCallId?: string;
+  /** Of a `tool`: true where the call failed, and the content says why. */
+  isError?: boolean;
+}
+
+/** A part of a message. */
+export interface ChatPart {
+  /** `text`; `image`; `reasoning`: what the model thought; `opaque`: what only its provider understands; `tool_call`: here stands the call `callId` of `toolCalls`. Calls without such a place stand at the end. */
+  type: string;
+  /** Of `text` and `reasoning`: the text. */
+  text?: string;
+  /** Of a `tool_call`: which one. */
+  callId?: string;
+  /** Of an `image`: `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  mediaType?: string;
+  /** Of an `image`: its bytes in Base64, 5 MB at most, and 8 images in a request. An address is refused: nobody fetches it. */
+  data?: string;
+  /** Of `opaque`: whose it is. It goes back to that provider and that model only. */
+  provider?: string;
+  /** See `provider`. */
+  model?: string;
+  /** Of `opaque`: as the provider wrote it. */
+  value?: Json;
+}
+
+/** A model calls a tool. */
+export interface ChatToolCall {
+  /** The call's id; it is made up where the provider has given none. */
+  id: string;
+  /** The tool's name. */
+  name: string;
+  /** Its arguments, an object; where the model wrote something else, that as a text. */
+  arguments: Json;
+}
+
+/** A tool that a model may call. */
+export interface ChatTool {
+  /** Its name. One that the provider would refuse (over 64 characters, other characters than it takes) travels under another, and comes back under this one. */
+  name: string;
+  /** What it does. */
+  description?: string;
+  /** JSON Schema of its arguments. */
+  inputSchema?: Json;
+}
+
+/** What a chat has taken. */
+export interface ChatUsage {
+  /** Tokens that were sent, those from a cache included. */
+  input_tokens: number;
+  /** Tokens that came, those of thinking included. */
+  output_tokens: number;
+  /** Of those that were sent: what the provider had already. */
+  cached_tokens: number;
+  /** Of those that came: what was thought. */
+  reasoning_tokens: number;
+  /** `exact`: the provider has counted them; `estimated`: by the length of the text; `unknown`. */
+  exactness: string;
+}
+
+/** What a model answered. */
+export interface ChatResponse {
+  /** The message, with the role `assistant`. Put behind the others, it continues the conversation. */
+  message: ChatMessage;
+  /** What it has taken. */
+  usage: ChatUsage;
+  /** `stop`, `tool_calls`, `length` (it was cut off) or `error` (the provider would not say more). */
+  finishReason: string;
+  /** The provider's own word for that. */
+  raw_finish?: string;
+}
+
+/** A piece of an answer. */
+export interface ChatEvent {
+  /** `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
+  type: string;
+  /** Of `text` and `reasoning`: what comes behind what came before. Of `error`: why, a word as in `ERR_MODEL_FAILED`. Of `end`: as `finishReason`. */
+  text?: string;
+  /** The call that it is about. */
+  call_id?: string;
+  /** Of `tool_call_start`: the tool. */
+  name?: string;
+  /** Of `tool_call_arguments`: a piece of the arguments' text. Of `tool_call_end`: all of them. */
+  arguments?: string;
+  /** Of `usage`: what it has taken so far. */
+  usage?: ChatUsage;
+}
+
+/** What models have taken. */
+export interface ModelUsage {
+  /** The provider's id; absent where it is not what the rows are grouped by. */
+  provider?: string;
+  /** The model's name there, likewise. */
+  model?: string;
+  /** Who asked, likewise: `owner`, or an origin. */
+  principal?: string;
+  /** The day, `YYYY-MM-DD` in UTC, likewise. */
+  day?: string;
+  /** Requests. */
+  requests: number;
+  /** As in `ChatUsage`. */
+  input_tokens: number;
+  /** As in `ChatUsage`. */
+  output_tokens: number;
+  /** As in `ChatUsage`. */
+  cached_tokens: number;
+  /** As in `ChatUsage`. */
+  reasoning_tokens: number;
+  /** As in `ChatUsage`, of the least exact request among them. */
+  exactness: string;
+}
+
+/** What somebody may use. */
+export interface Budget {
+  /** An origin, `owner`, or `*`: everybody together. */
+  principal: string;
+  /** Tokens of a day in UTC; absent: as many as they like. */
+  tokens_per_day?: number;
+  /** Whether a person has set it; else it is what an origin has by itself. */
+  is_set: boolean;
+  /** What of today's is used. */
+  used: number;
+  /** What of it is kept for requests that are under way. */
+  reserved: number;
+}
+
 /** What went wrong, in a word. */
 export type Code =
   /** The frame is no JSON object, or lacks `type` or `request_id`. */
@@ -2710,12 +3334,14 @@ export type Code =
   | "ERR_TOOL_NOT_FOUND"
   /** The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed since the person saw it (`tool_changed`), or its server is another program by now (`server_changed`). */
   | "ERR_TOOL_NOT_ALLOWED"
-  /** The run has made all its calls. */
+  /** The run has made all its calls; or the tokens of a day are used up, and `details.retry_after_ms` says when there are more. */
   | "ERR_BUDGET_EXCEEDED"
   /** The server wants the person to let Harbor in, or to let it do more there: `harbor auth NAME`. */
   | "ERR_AUTHORIZATION_REQUIRED"
   /** Nothing came of asking the person to let Harbor in; `details.cause` says why. */
   | "ERR_AUTHORIZATION_FAILED"
+  /** A model did not answer, or not to its end. `details.cause` says why in a word: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or `worker_lost`; `provider`, `model`, the HTTP `status` and `retry_after_ms` stand beside it where they are known. */
+  | "ERR_MODEL_FAILED"
   /** The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`, `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`. */
   | "catalog_unavailable"
   /** Secrets are encrypted, and their key is not at hand: `unlock_secrets`, or what the message says. */

@@ -24,9 +24,9 @@ use url::Url;
 
 use super::signature::{Signed, is_signature};
 use super::{DOWNLOAD, FETCHED, Options, amount, say};
-use crate::address::Rules;
-use crate::http::client;
-use crate::trouble::{Trouble, of_status, wait_of};
+use harbor_web::address::Rules;
+use harbor_web::client::client;
+use harbor_web::trouble::{Trouble, of_status, wait_of};
 
 /// More is not fetched, in bytes.
 const MAX_FILE: u64 = 256 << 20;

@@ -15,9 +15,10 @@ use tokio::time::timeout;
 use url::Url;
 use zeroize::Zeroizing;
 
-use crate::address::Rules;
-use crate::http::{client, is_same_place};
-use crate::trouble::Trouble;
+use harbor_web::address::Rules;
+use harbor_web::client::client;
+use harbor_web::redirect::is_same_place;
+use harbor_web::trouble::Trouble;
 
 /// One request, from the lookup to the last byte.
 const LIMIT: Duration = Duration::from_secs(30);

@@ -19,7 +19,7 @@ use harbor_runner::Wire;
 use tokio::sync::Mutex;
 
 use super::fetch::{Fetch, now, reach_of};
-use crate::trouble::Trouble;
+use harbor_web::trouble::Trouble;
 
 /// A grant that is in use.
 #[derive(Debug)]

@@ -10,8 +10,14 @@ use harbor_ipc_proto::check::FoundProgram;
 use super::super::native_host::is_program;
 use super::{Finding, State};
 
-const OWN: &[&str] =
-    &["harbor-bridge", "harbor-runner", "harbor-runner-http", "harbor-egress", "harbor-catalog-worker"];
+const OWN: &[&str] = &[
+    "harbor-bridge",
+    "harbor-runner",
+    "harbor-runner-http",
+    "harbor-egress",
+    "harbor-catalog-worker",
+    "harbor-model-worker",
+];
 
 /// One of these, and who needs it.
 const NEEDED: &[(&[&str], &str)] = &[

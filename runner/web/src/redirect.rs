@@ -1,6 +1,6 @@
 //! Where an answer may send on to.
 //!
-//! Owns the rule: http and https, never from https to http, at most five times, and not to addresses that the public network does not
+//! Owns the rules. With what the person keeps secret: to the same place only ([`is_same_place`]). Without: http and https, never from https to http, at most five times, and not to addresses that the public network does not
 //! route, unless the configured URL is itself private. Whoever resolves the name of a target must hold the last part too.
 
 use std::net::IpAddr;
@@ -37,6 +37,17 @@ pub fn on(from: &Url, location: &str, private: bool) -> Result<Url, &'static str
         (_, "http" | "https") if next.has_host() => Ok(next),
         _ => Err("the server sends on to something that is no web address"),
     }
+}
+
+/// Same host and port, with TLS if that was there; from none to TLS is the one change.
+pub fn is_same_place(from: &Url, to: &Url) -> bool {
+    let same = from.origin() == to.origin();
+    let safer = from.scheme() == "http"
+        && to.scheme() == "https"
+        && from.host() == to.host()
+        && from.port().is_none()
+        && to.port().is_none();
+    (same || safer) && to.username().is_empty() && to.password().is_none()
 }
 
 #[cfg(test)]
@@ -78,5 +89,17 @@ mod tests {
         assert!(is_private_url(&from) && !is_private_url(&url("https://a.example/")));
         assert!(on(&from, "http://127.0.0.1:81/", true).is_ok());
         assert!(on(&url("https://10.0.0.1/"), "http://10.0.0.1/", true).is_err());
+    }
+
+    #[test]
+    fn redirects_stay_at_their_place() {
+        let same = |from: &str, to: &str| is_same_place(&Url::parse(from).unwrap(), &Url::parse(to).unwrap());
+        assert!(same("https://a.com/x", "https://a.com/y") && same("http://a.com/", "https://a.com/"));
+        assert!(!same("https://a.com/", "http://a.com/") && !same("https://a.com/", "https://b.com/"));
+        assert!(
+            !same("https://a.com/", "https://a.com:8443/")
+                && !same("http://a.com:80/", "https://a.com:8080/")
+        );
+        assert!(!same("https://a.com/", "https://u:p@a.com/"));
     }
 }

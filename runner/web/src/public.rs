@@ -27,12 +27,14 @@ const FOUND_LIMIT: Duration = Duration::from_secs(10);
 
 /// Resolves to public addresses.
 #[derive(Debug, Clone)]
-pub(super) struct Public {
+pub struct Public {
     proxies: Arc<HashSet<String>>,
 }
 
 impl Public {
-    pub(super) fn from_env() -> Self {
+    /// Whose proxies the environment names.
+    #[must_use]
+    pub fn from_env() -> Self {
         let named = VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
         Self { proxies: Arc::new(named.filter_map(|proxy| host(&proxy)).collect()) }
     }
@@ -42,7 +44,7 @@ impl Public {
     ///
     /// # Errors
     /// A sentence.
-    pub(super) async fn judge(&self, url: &Url) -> Result<(), &'static str> {
+    pub async fn judge(&self, url: &Url) -> Result<(), &'static str> {
         let name = url.domain().filter(|_| !self.proxies.is_empty());
         let Some(name) = name else { return Ok(()) };
         let looked = tokio::time::timeout(FOUND_LIMIT, tokio::net::lookup_host((name, 0))).await;

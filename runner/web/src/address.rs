@@ -13,7 +13,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
+use harbor_ipc_proto::link::runner::RemoteEnd;
 use harbor_policy::remote::{Reach, is_local_name, place};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::timeout;
@@ -36,17 +36,6 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of a definition, and its URL.
-    ///
-    /// # Errors
-    /// When the definition itself forbids its URL.
-    pub fn of(server: &Remote<'_>) -> Result<(Self, Url), Trouble> {
-        let forbidden = |why: String| Trouble::of(RemoteEnd::Forbidden, why);
-        let url = harbor_policy::remote::parse(&server.url).map_err(|why| forbidden(why.into()))?;
-        let rules = Self::within(&url, Reach::of(&url, server.allow_private), server.allow_http)?;
-        Ok((rules, url))
-    }
-
     /// Those of a place that is to be within this reach.
     ///
     /// # Errors
@@ -133,45 +122,6 @@ impl Error for Unresolved {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harbor_ipc_proto::link::runner::Transport;
-
-    fn remote(url: &str, allow_private: bool, allow_http: bool) -> Remote<'static> {
-        let url = url.to_owned().into();
-        Remote {
-            url,
-            transport: Transport::Auto,
-            headers: Vec::new(),
-            allow_private,
-            allow_http,
-            grant: None,
-        }
-    }
-
-    fn permitted(url: &str, allow_private: bool, allow_http: bool) -> bool {
-        Rules::of(&remote(url, allow_private, allow_http)).is_ok()
-    }
-
-    #[test]
-    fn private_addresses_and_plain_http_are_for_those_who_say_so() {
-        assert!(permitted("https://example.com/mcp", false, false));
-        assert!(permitted("https://93.184.216.34/mcp", false, false));
-        for url in ["https://10.0.0.1/", "https://[fe80::1]/", "https://0xa.1/", "https://169.254.169.254/"] {
-            assert!(!permitted(url, false, true), "{url}");
-            assert!(permitted(url, true, false), "{url}");
-        }
-        // Who types this machine's address means it.
-        for url in
-            ["http://127.0.0.1:3000/mcp", "http://localhost:3000/mcp", "https://[::1]/", "https://0x7f.1/"]
-        {
-            assert!(permitted(url, false, false), "{url}");
-        }
-        assert!(!permitted("http://example.com/mcp", true, false));
-        assert!(!permitted("http://10.0.0.1/mcp", true, false));
-        assert!(permitted("http://example.com/mcp", false, true));
-        for url in ["ftp://example.com", "https://u:p@example.com/", "x", "https://"] {
-            assert!(!permitted(url, true, true), "{url}");
-        }
-    }
 
     #[tokio::test]
     async fn a_name_that_means_a_private_address_is_refused() {

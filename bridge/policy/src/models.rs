@@ -1,0 +1,208 @@
+//! What is known of providers of models before anybody is asked.
+//!
+//! Owns the list of types, what may be an id, a name, an address of one, and when a key belongs to an address. Must never know a
+//! provider's format: that is the model worker's.
+
+use harbor_ipc_proto::model::{Dialect, Kind};
+use url::Url;
+
+use crate::remote;
+
+/// Longer names are refused, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Longer names of models are refused, in bytes.
+const MAX_MODEL: usize = 256;
+
+/// More providers are refused.
+pub const MOST_PROVIDERS: usize = 64;
+
+/// The name under which keys of providers are kept among the secrets of servers. No server can have it.
+pub const KEYS: &str = "_llm";
+
+/// A type of provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct About {
+    /// Which.
+    pub kind: Kind,
+    /// Its name for people.
+    pub label: &'static str,
+    /// Where it is when nothing else is said; empty where that must be said.
+    pub base_url: &'static str,
+    /// How it is spoken to.
+    pub dialect: Dialect,
+    /// Whether it answers nobody without a key.
+    pub needs_key: bool,
+    /// Where its key lies in environments; empty where there is no custom.
+    pub variable: &'static str,
+}
+
+const fn local(kind: Kind, label: &'static str, base_url: &'static str, dialect: Dialect) -> About {
+    About { kind, label, base_url, dialect, needs_key: false, variable: "" }
+}
+
+const fn service(kind: Kind, label: &'static str, base_url: &'static str, variable: &'static str) -> About {
+    About { kind, label, base_url, dialect: Dialect::Chat, needs_key: true, variable }
+}
+
+/// All types.
+pub const TYPES: [About; 12] = [
+    local(Kind::Ollama, "Ollama", "http://127.0.0.1:11434", Dialect::Ollama),
+    local(Kind::Llamafile, "llamafile", "http://127.0.0.1:8080/v1", Dialect::Chat),
+    local(Kind::LlamaServer, "llama-server", "http://127.0.0.1:8080/v1", Dialect::Chat),
+    local(Kind::LmStudio, "LM Studio", "http://127.0.0.1:1234/v1", Dialect::Chat),
+    local(Kind::Vllm, "vLLM", "http://127.0.0.1:8000/v1", Dialect::Chat),
+    service(Kind::OpenAi, "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    About {
+        kind: Kind::Anthropic,
+        label: "Anthropic",
+        base_url: "https://api.anthropic.com",
+        dialect: Dialect::Anthropic,
+        needs_key: true,
+        variable: "ANTHROPIC_API_KEY",
+    },
+    service(Kind::OpenRouter, "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    service(Kind::Mistral, "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    service(Kind::Groq, "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    service(Kind::DeepSeek, "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    local(Kind::OpenAiCompatible, "OpenAI-compatible", "", Dialect::Chat),
+];
+
+/// What is known of a type.
+#[must_use]
+pub fn about(kind: Kind) -> About {
+    let found = TYPES.iter().copied().find(|about| about.kind == kind);
+    found.unwrap_or(local(kind, "", "", Dialect::Chat))
+}
+
+/// The address of a provider as it is kept.
+///
+/// # Errors
+/// What it has to be instead.
+pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> {
+    let url = remote::parse(text.trim()).map_err(|expected| match expected {
+        "a URL like https://example.com/mcp" => "a URL like https://example.com/v1",
+        other => other,
+    })?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("a URL without `?` and `#`");
+    }
+    if remote::is_exposed(&url) && !allow_private {
+        return Err(
+            "https://…, or http:// on this machine: a key and all that is said would go over the network in the clear",
+        );
+    }
+    if remote::says_private(&url) && !remote::says_loopback(&url) && !allow_private {
+        return Err("an address that is not private, or `allow_private`");
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// Whether a provider at this address runs on this machine.
+#[must_use]
+pub fn is_local(base_url: &str) -> bool {
+    Url::parse(base_url).is_ok_and(|url| remote::says_loopback(&url))
+}
+
+/// The port of this machine at which a provider is.
+#[must_use]
+pub fn local_port(base_url: &str) -> Option<u16> {
+    let url = Url::parse(base_url).ok().filter(remote::says_loopback)?;
+    url.port_or_known_default()
+}
+
+/// A name for people, where it may be one.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= MAX_NAME && !name.chars().any(char::is_control)
+}
+
+/// The name of a model, where it may be one.
+#[must_use]
+pub fn is_model(name: &str) -> bool {
+    !name.trim().is_empty() && name.len() <= MAX_MODEL && !name.chars().any(char::is_control)
+}
+
+/// An id for a provider of this name that none of `taken` has: `my-gateway`, `my-gateway-2`, ….
+#[must_use]
+pub fn id_for(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let words: String = name.chars().map(plain).collect();
+    let words: Vec<_> = words.split('-').filter(|word| !word.is_empty()).collect();
+    let base = match words.join("-") {
+        // A key's name begins with a letter.
+        base if base.starts_with(|c: char| c.is_ascii_alphabetic()) => base,
+        base => format!("provider-{base}").trim_end_matches('-').to_owned(),
+    };
+    let mut ids = std::iter::once(base.clone()).chain((2..).map(|n: u32| format!("{base}-{n}")));
+    ids.find(|id| !taken(id)).unwrap_or(base)
+}
+
+/// About so many tokens are `bytes` of text: four bytes are one in English, fewer in code and other scripts.
+#[must_use]
+pub fn estimate(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::credentials::wrong_key;
+    use harbor_ipc_proto::client::CredentialType;
+    use harbor_ipc_proto::server_id::ServerId;
+
+    #[test]
+    fn every_type_is_listed_once_and_its_address_is_one() {
+        for kind in Kind::ALL {
+            assert_eq!(TYPES.iter().filter(|about| about.kind == *kind).count(), 1, "{kind:?}");
+            let About { base_url, needs_key, variable, .. } = about(*kind);
+            assert!(base_url.is_empty() || address(base_url, false) == Ok(base_url.into()), "{base_url}");
+            assert_eq!(
+                (is_local(base_url), needs_key),
+                (!needs_key && !base_url.is_empty(), !variable.is_empty())
+            );
+        }
+    }
+
+    #[test]
+    fn no_server_has_the_name_of_the_keys() {
+        assert_eq!(ServerId::parse(KEYS), None);
+    }
+
+    #[test]
+    fn an_address_is_encrypted_or_here() {
+        assert_eq!(address(" https://example.com/v1/ ", false), Ok("https://example.com/v1".into()));
+        assert_eq!(address("http://localhost:8080", false), Ok("http://localhost:8080".into()));
+        assert_eq!(address("http://10.0.0.7:8000/v1", true), Ok("http://10.0.0.7:8000/v1".into()));
+        for bad in [
+            "http://example.com/v1",
+            "https://10.0.0.7",
+            "https://u:p@example.com",
+            "https://example.com?key=1",
+            "file:///etc/passwd",
+            "example.com",
+            "",
+        ] {
+            assert!(address(bad, false).is_err(), "{bad}");
+        }
+        assert_eq!(local_port("http://127.0.0.1:8080/v1"), Some(8080));
+        assert_eq!(local_port("https://example.com:8080"), None);
+    }
+
+    #[test]
+    fn an_id_is_made_of_the_name_and_can_name_a_key() {
+        let ids = |name: &str| id_for(name, |id| id == "ollama");
+        assert_eq!(ids("Ollama"), "ollama-2");
+        assert_eq!(ids("  My Gateway (Berlin) "), "my-gateway-berlin");
+        assert_eq!(ids("日本"), "provider");
+        assert_eq!(ids("7b"), "provider-7b");
+        for name in ["Ollama", "日本", "7b", "_", &"x".repeat(MAX_NAME)] {
+            assert_eq!(wrong_key(CredentialType::ApiKey, &ids(name)), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn words_are_counted_rather_too_high() {
+        assert_eq!([0, 1, 3, 4].map(estimate), [0, 1, 1, 2]);
+    }
+}

@@ -1,0 +1,52 @@
+//! What origins may do with models, and what is written down of it.
+//!
+//! Owns the way from an origin's grants to a permit. Must never see what is said to a model.
+
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_policy::access::ModelPermit;
+use harbor_policy::scope::Scope;
+
+use super::Host;
+use super::asker::Asker;
+use crate::store::audit::Record;
+
+impl Host {
+    /// Proof that an origin may put a prompt to a model, with tools if `tools`. That it may not is written down.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub async fn model_permit(&self, asker: &Asker, tools: bool) -> Result<ModelPermit, ErrorBody> {
+        self.allowed(asker, Scope::ModelPrompt).await?;
+        if tools {
+            self.allowed(asker, Scope::ModelTools).await?;
+        }
+        self.trail.is_open()?;
+        self.permissions.model_permit(asker, tools)
+    }
+
+    /// Waits until an origin may not put a prompt to a model any more: why.
+    pub async fn model_permit_ended(&self, asker: &Asker, tools: bool) -> ErrorBody {
+        loop {
+            let changed = self.grants_changed.notified();
+            if let Err(error) = self.permissions.model_permit(asker, tools) {
+                return error;
+            }
+            changed.await;
+        }
+    }
+
+    /// Writes down a request to a model that is over.
+    pub fn note_chat(&self, by: Arc<str>, record: Record) {
+        self.trail.called(Record { event: "chat", by, decision: "allowed", ..record });
+    }
+
+    /// That an origin may know which models there are. That it may not is written down.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub async fn may_list_models(&self, asker: &Asker) -> Result<(), ErrorBody> {
+        self.allowed(asker, Scope::ModelList).await
+    }
+}

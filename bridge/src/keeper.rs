@@ -1,0 +1,329 @@
+//! Keeps a worker's process: starts it when there is something to do, restarts it, ends it.
+//!
+//! ```text
+//!  start ─► lifecycle machine ─► process ─► ready: its owner tells it what to do ─► heard … ─► nothing to do for a while: it ends
+//!                 ▲                │
+//!                 └── its events ◄─┘  lost: another one comes      given_up: none does
+//! ```
+//!
+//! Owns the worker's life: the same machine as the servers', with its default restarts. The worker is there only while it is
+//! needed, so it costs no memory in between. Must never know what it is for: that is its owner's.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
+
+use harbor_child::reaper::Reaper;
+use harbor_policy::lifecycle::{Action, Event, Lifecycle, Limits, Rules, State};
+use harbor_policy::settings;
+use tokio::sync::{Notify, mpsc};
+
+use crate::alarm::Alarm;
+use crate::link::runner::Executable;
+use crate::link::worker::{Pair, Worker, WorkerEvent};
+
+/// What a worker is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// The worker's program, or why there is none; absent where the environment wants none.
+    pub executable: Option<Result<Executable, String>>,
+    /// What it sees of the environment.
+    pub environment: BTreeMap<String, String>,
+    /// Who waits for processes.
+    pub reaper: Rc<Reaper>,
+    /// For what has to be random, and no secret.
+    pub seed: u64,
+}
+
+/// How long it is waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// How long it may take to finish what it does.
+    pub stop: Duration,
+    /// How long it stays when there is nothing to do.
+    pub idle: Duration,
+    /// One that works and says nothing for so long is hung.
+    pub quiet: Duration,
+}
+
+/// Who has a worker.
+pub trait Owner<P: Pair> {
+    /// Whether the worker has something to do.
+    fn is_busy(&self) -> bool;
+
+    /// It can be told what to do.
+    fn ready(self: Rc<Self>);
+
+    /// It says something.
+    fn heard(self: Rc<Self>, said: P::Said);
+
+    /// It has ended, and another one will come.
+    fn lost(self: Rc<Self>);
+
+    /// None will come before [`Kept::start`].
+    fn given_up(self: Rc<Self>);
+
+    /// Its state is another one.
+    fn changed(self: Rc<Self>, state: State);
+}
+
+/// A worker that is kept.
+pub struct Kept<P: Pair> {
+    parts: Parts,
+    times: Times,
+    owner: Weak<dyn Owner<P>>,
+    machine: RefCell<Lifecycle>,
+    began: Instant,
+    worker: RefCell<Option<Worker<P>>>,
+    restarts: Cell<u32>,
+    last_error: RefCell<Option<String>>,
+    /// Set off when a worker has ended.
+    gone: Notify,
+    /// When it last said something, or was given something to do.
+    said: Cell<Instant>,
+    life: Alarm,
+    idle: Alarm,
+    quiet: Alarm,
+}
+
+impl<P: Pair> std::fmt::Debug for Kept<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept")
+            .field("program", &P::PROGRAM)
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Pair> Kept<P> {
+    /// Nothing is started yet.
+    #[must_use]
+    pub fn new(parts: Parts, times: Times, owner: Weak<dyn Owner<P>>) -> Rc<Self> {
+        let settings = settings::Settings::default();
+        let limits =
+            Limits { install: settings.start_timeout, start: settings.start_timeout, stop: times.stop };
+        let rules = Rules { limits, restart: settings.restart, lazy: true };
+        Rc::new(Self {
+            machine: RefCell::new(Lifecycle::new(rules, false, parts.seed, 0)),
+            parts,
+            times,
+            owner,
+            began: Instant::now(),
+            worker: RefCell::default(),
+            restarts: Cell::default(),
+            last_error: RefCell::default(),
+            gone: Notify::new(),
+            said: Cell::new(Instant::now()),
+            life: Alarm::default(),
+            idle: Alarm::default(),
+            quiet: Alarm::default(),
+        })
+    }
+
+    /// Where it is in its life.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.machine.borrow().state()
+    }
+
+    /// Its process id, while there is one.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.worker.borrow().as_ref().map(Worker::pid)
+    }
+
+    /// How often it was restarted.
+    #[must_use]
+    pub fn restarts(&self) -> u32 {
+        self.restarts.get()
+    }
+
+    /// What went wrong the last time.
+    #[must_use]
+    pub fn last_error(&self) -> Option<String> {
+        self.last_error.borrow().clone()
+    }
+
+    /// Something went wrong, or nothing any more.
+    pub fn note_error(&self, why: Option<String>) {
+        *self.last_error.borrow_mut() = why;
+    }
+
+    /// Whether the environment wants none.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.parts.executable.is_none()
+    }
+
+    /// It is needed: one that was given up is tried again.
+    pub fn start(self: &Rc<Self>) {
+        self.apply(Event::Start);
+    }
+
+    /// It is needed, and nobody waits for it: of one that was given up the machine says when it is tried again.
+    pub fn start_by_itself(self: &Rc<Self>) {
+        let rests = matches!(self.state(), State::Stopped | State::Stopping);
+        self.apply(if rests { Event::Start } else { Event::Demand });
+    }
+
+    /// It is not wanted any more.
+    pub fn stop(self: &Rc<Self>) {
+        self.apply(Event::Stop);
+    }
+
+    /// Sends a message, if there is a worker.
+    pub fn send(&self, message: &P::To<'_>) {
+        self.worker.borrow().iter().for_each(|worker| worker.send(message));
+    }
+
+    /// It was given something to do, or is done: whoever works says something now and then, and whoever does not ends.
+    pub fn look(self: &Rc<Self>) {
+        let is_busy = self.is_busy();
+        self.said.set(Instant::now());
+        self.watch(is_busy.then_some(self.times.quiet));
+        self.idle.set(self, (!is_busy).then_some(self.times.idle), |kept| {
+            if !kept.is_busy() {
+                kept.apply(Event::Idle);
+            }
+        });
+    }
+
+    fn is_busy(&self) -> bool {
+        self.owner.upgrade().is_some_and(|owner| owner.is_busy())
+    }
+
+    /// Looks in `wait` how long it has said nothing. Messages may come by the thousand, so they set no timer.
+    fn watch(self: &Rc<Self>, wait: Option<Duration>) {
+        self.quiet.set(self, wait, |kept| match kept.times.quiet.checked_sub(kept.said.get().elapsed()) {
+            _ if !kept.is_busy() => {}
+            Some(left) if !left.is_zero() => kept.watch(Some(left)),
+            _ => {
+                let quiet = kept.times.quiet.as_secs();
+                kept.note_error(Some(format!("it said nothing for {quiet} s and was killed")));
+                kept.apply(Event::Hung);
+            }
+        });
+    }
+
+    /// The only way by which its life changes.
+    fn apply(self: &Rc<Self>, event: Event) {
+        let before = self.state();
+        let actions = self.machine.borrow_mut().on(event, self.now());
+        if actions.contains(&Action::Launch) && matches!(before, State::Crashed | State::Failed) {
+            self.restarts.set(self.restarts.get() + 1);
+        }
+        let deadline = self.machine.borrow().deadline();
+        let wait = deadline.map(|at| Duration::from_millis(at.saturating_sub(self.now())));
+        self.life.set(self, wait, |kept| kept.apply(Event::Tick));
+        for action in actions {
+            self.perform(*action);
+        }
+        if self.state() != before {
+            tracing::debug!(program = P::PROGRAM, state = self.state().as_str(), "a worker");
+            self.tell(|owner| owner.changed(self.state()));
+        }
+    }
+
+    fn perform(self: &Rc<Self>, action: Action) {
+        match action {
+            Action::Launch => self.launch(),
+            Action::Halt => self.with_worker(Worker::shut_down),
+            Action::Kill | Action::KillRunner => self.with_worker(Worker::kill),
+            Action::AnnounceRunning => {
+                self.tell(|owner| owner.ready());
+                self.look();
+            }
+            Action::AnnounceCrash => self.tell(|owner| owner.lost()),
+            Action::AnnounceDown => self.tell(|owner| owner.given_up()),
+            // It has no package.
+            Action::Install => self.apply(Event::Ended),
+            Action::CountIllegal => {
+                tracing::warn!(program = P::PROGRAM, "an event did not fit the worker's state")
+            }
+        }
+    }
+
+    fn tell(&self, what: impl FnOnce(Rc<dyn Owner<P>>)) {
+        if let Some(owner) = self.owner.upgrade() {
+            what(owner);
+        }
+    }
+
+    /// Where there is none yet, that is its end.
+    fn with_worker(self: &Rc<Self>, act: impl FnOnce(&Worker<P>)) {
+        let there = self.worker.borrow().as_ref().map(act).is_some();
+        if !there {
+            self.apply(Event::Ended);
+        }
+    }
+
+    fn launch(self: &Rc<Self>) {
+        let started = match &self.parts.executable {
+            Some(Ok(executable)) => Worker::start(executable, &self.parts.environment, &self.parts.reaper)
+                .map_err(|error| format!("it could not be started: {error}")),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err("it is off".into()),
+        };
+        match started {
+            Ok((worker, events)) => {
+                *self.worker.borrow_mut() = Some(worker);
+                tokio::task::spawn_local(follow(Rc::downgrade(self), events));
+            }
+            Err(why) => {
+                self.note_error(Some(why));
+                self.apply(Event::Ended);
+            }
+        }
+    }
+
+    fn on_event(self: &Rc<Self>, event: WorkerEvent<P::Said>) {
+        match event {
+            WorkerEvent::Greeted => self.apply(Event::Connected),
+            WorkerEvent::Said(said) => {
+                self.said.set(Instant::now());
+                self.tell(|owner| owner.heard(said));
+            }
+            WorkerEvent::Closed(how) => {
+                *self.worker.borrow_mut() = None;
+                self.quiet.clear();
+                self.idle.clear();
+                if self.state() != State::Stopping {
+                    tracing::warn!(program = P::PROGRAM, how, "a worker has ended");
+                    self.note_error(Some(how));
+                }
+                self.apply(Event::Ended);
+                self.gone.notify_waiters();
+            }
+        }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Ends it, politely until `limit`, then by force.
+    pub async fn end(self: &Rc<Self>, limit: Duration) {
+        self.apply(Event::Stop);
+        let gone = async {
+            loop {
+                let gone = self.gone.notified();
+                if self.worker.borrow().is_none() {
+                    return;
+                }
+                gone.await;
+            }
+        };
+        if tokio::time::timeout(limit, gone).await.is_err() {
+            self.worker.borrow().iter().for_each(Worker::kill);
+        }
+    }
+}
+
+/// Passes on a worker's events until it has ended.
+async fn follow<P: Pair>(kept: Weak<Kept<P>>, mut events: mpsc::Receiver<WorkerEvent<P::Said>>) {
+    while let Some(event) = events.recv().await {
+        let Some(kept) = kept.upgrade() else { return };
+        kept.on_event(event);
+    }
+}

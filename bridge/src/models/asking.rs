@@ -1,0 +1,172 @@
+//! What is asked of the model worker, and who waits for it.
+//!
+//! ```text
+//!  ask ─► a number ─► sent, once there is a worker ─► events … ─► the last one
+//!            │                                        └─ the worker is lost: every open request fails, nothing is sent again
+//!            └─ dropped before: the worker is told that nobody waits
+//! ```
+//!
+//! Owns the numbers, and that each request comes to one end. A request is never sent twice: what a model has begun to answer may
+//! have cost something.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::link::model::{Cause, Event, Failure, FromModel, ToModel};
+use harbor_policy::lifecycle::State;
+use tokio::sync::mpsc;
+
+use super::Models;
+use crate::keeper::Owner;
+use crate::link::worker::model::ModelLink;
+
+/// A request that has not come to its end.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// What has to be sent once there is a worker.
+    unsent: Option<ToModel>,
+    heard: mpsc::UnboundedSender<FromModel>,
+}
+
+/// Somebody who waits for a request. When this is dropped, the worker is told.
+#[derive(Debug)]
+pub(super) struct Asked {
+    models: Rc<Models>,
+    id: u32,
+    heard: mpsc::UnboundedReceiver<FromModel>,
+}
+
+impl Models {
+    /// Has the worker do what `make` makes of a number.
+    pub(super) fn ask(self: &Rc<Self>, make: impl FnOnce(u32) -> ToModel) -> Asked {
+        let id = self.last.get().wrapping_add(1);
+        self.last.set(id);
+        let (sender, heard) = mpsc::unbounded_channel();
+        let message = make(id);
+        let asked = Asked { models: self.clone(), id, heard };
+        let is_running = self.worker.state() == State::Running;
+        if is_running {
+            self.worker.send(&message);
+        }
+        let unsent = (!is_running).then_some(message);
+        self.open.borrow_mut().insert(id, Open { unsent, heard: sender });
+        if self.may_start.get() {
+            self.worker.start();
+        }
+        self.worker.look();
+        asked
+    }
+
+    /// Gives a message to who waits for it; the last one is the end.
+    fn give(&self, id: u32, message: FromModel) {
+        let is_last = !matches!(&message, FromModel::Event { event, .. } if !is_end(event));
+        let mut open = self.open.borrow_mut();
+        let sender = match is_last {
+            true => open.remove(&id).map(|open| open.heard),
+            false => open.get(&id).map(|open| open.heard.clone()),
+        };
+        let is_idle = open.is_empty();
+        drop(open);
+        if let Some(sender) = sender {
+            // Whoever asked may have left.
+            let _ = sender.send(message);
+        }
+        if is_last && is_idle {
+            self.worker.look();
+        }
+    }
+
+    fn fail_all(&self) {
+        let why = self.worker.last_error().unwrap_or_else(|| "it has ended".into());
+        let failure = Failure {
+            cause: Cause::WorkerLost,
+            status: None,
+            retry_after_ms: None,
+            message: format!("the process that speaks to models is gone: {why}; ask again"),
+        };
+        let open: Vec<_> = self.open.borrow_mut().drain().collect();
+        for (id, open) in open {
+            // Whoever asked may have left.
+            let _ = open.heard.send(FromModel::Failed { id, failure: failure.clone() });
+        }
+    }
+}
+
+fn is_end(event: &Event) -> bool {
+    matches!(event, Event::End { .. } | Event::Error(_))
+}
+
+impl Asked {
+    /// What comes next. After the end there is nothing.
+    pub(super) async fn next(&mut self) -> FromModel {
+        let heard = self.heard.recv().await;
+        heard.unwrap_or_else(|| FromModel::Failed {
+            id: self.id,
+            failure: Failure {
+                cause: Cause::WorkerLost,
+                status: None,
+                retry_after_ms: None,
+                message: "the process that speaks to models said nothing more".into(),
+            },
+        })
+    }
+
+    /// So many further deltas of a chat may come.
+    pub(super) fn more(&self, deltas: u32) {
+        self.models.worker.send(&ToModel::More { id: self.id, deltas });
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let left = self.models.open.borrow_mut().remove(&self.id);
+        if left.is_some_and(|open| open.unsent.is_none()) {
+            self.models.worker.send(&ToModel::Cancel { id: self.id });
+        }
+        if self.models.open.borrow().is_empty() {
+            self.models.worker.look();
+        }
+    }
+}
+
+impl Owner<ModelLink> for Models {
+    fn is_busy(&self) -> bool {
+        !self.open.borrow().is_empty()
+    }
+
+    fn ready(self: Rc<Self>) {
+        let mut unsent: Vec<_> = self
+            .open
+            .borrow_mut()
+            .iter_mut()
+            .filter_map(|(id, open)| Some((*id, open.unsent.take()?)))
+            .collect();
+        // In their order.
+        unsent.sort_by_key(|(id, _)| *id);
+        unsent.iter().for_each(|(_, message)| self.worker.send(message));
+    }
+
+    fn heard(self: Rc<Self>, said: FromModel) {
+        let id = match &said {
+            FromModel::Hello { .. } => return,
+            FromModel::Event { id, .. }
+            | FromModel::Models { id, .. }
+            | FromModel::Checked { id, .. }
+            | FromModel::Detected { id, .. }
+            | FromModel::Counted { id, .. }
+            | FromModel::Failed { id, .. } => *id,
+        };
+        self.give(id, said);
+    }
+
+    fn lost(self: Rc<Self>) {
+        self.fail_all();
+    }
+
+    fn given_up(self: Rc<Self>) {
+        self.fail_all();
+    }
+
+    fn changed(self: Rc<Self>, _state: State) {
+        self.tell();
+    }
+}

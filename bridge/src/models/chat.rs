@@ -1,0 +1,408 @@
+//! A request to a model, from the permit to the line in the audit log.
+//!
+//! ```text
+//!  permit ─► provider and model ─► Bill: tokens are kept ─► key ─► worker ─► events, each told as it comes ─► end
+//!                                    └────────── dropped, however it ends: settled, counted, written down
+//! ```
+//!
+//! Owns the order of these steps. The bill is a guard: a request that is cancelled, or whose client leaves, is settled, too, by
+//! what has come. Nothing of a request holds for another one.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use harbor_home::clock::wall_clock;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ChatEvent, ChatMessage, ChatResponse, ChatTool, HostLlmChat, LlmChat};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::JsonObject;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, FromModel, Limits, Target, ToModel};
+use harbor_ipc_proto::model::{Finish, Message, Options, Tool, ToolChoice};
+use harbor_policy::access::ModelPermit;
+use harbor_policy::budget::{ANSWER, Ticket};
+use harbor_policy::models::KEYS;
+
+use super::asking::Asked;
+use super::conversation::{self, Answer};
+use super::errors::{failed, invalid, no_model, no_provider, refused, unstored};
+use super::{DAY, Models, dialect_of, kind_of};
+use crate::store::models::{Provider, UsageKey, Used};
+
+/// So many deltas may be on their way from the worker; half of them are given again when as many have come.
+const CREDIT: u32 = 256;
+
+/// What is asked of a model.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    messages: Vec<ChatMessage>,
+    model: Option<String>,
+    provider: Option<String>,
+    system_prompt: Option<String>,
+    tools: Option<Vec<ChatTool>>,
+    tool_choice: Option<String>,
+    max_tokens: Option<u32>,
+    temperature: Option<Json>,
+    top_p: Option<Json>,
+    stop: Option<Vec<String>>,
+    response_schema: Option<JsonObject>,
+    reasoning_effort: Option<String>,
+}
+
+macro_rules! ask_of {
+    ($($message:ident)*) => {$(
+        impl From<$message> for Ask {
+            fn from(message: $message) -> Self {
+                Self {
+                    messages: message.messages,
+                    model: message.model,
+                    provider: message.provider,
+                    system_prompt: message.system_prompt,
+                    tools: message.tools,
+                    tool_choice: message.tool_choice,
+                    max_tokens: message.max_tokens,
+                    temperature: message.temperature,
+                    top_p: message.top_p,
+                    stop: message.stop,
+                    response_schema: message.response_schema,
+                    reasoning_effort: message.reasoning_effort,
+                }
+            }
+        }
+    )*};
+}
+
+ask_of! { LlmChat HostLlmChat }
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub struct Who {
+    /// Whose budget it is: `owner`, or an origin.
+    pub principal: Arc<str>,
+    /// Who sent the request, for the audit log.
+    pub by: Arc<str>,
+    /// The origin on whose behalf.
+    pub origin: Option<Arc<str>>,
+    /// Its profile.
+    pub profile: Option<Arc<str>>,
+}
+
+/// What is written down of a request: no word of it.
+#[derive(Debug)]
+pub struct Noted {
+    /// Who asked.
+    pub who: Who,
+    /// The provider's id.
+    pub provider: String,
+    /// The model's name there.
+    pub model: String,
+    /// The error that it ended with.
+    pub code: Option<Code>,
+    /// How long it took, in microseconds.
+    pub duration_us: u64,
+    /// Tokens read and written.
+    pub tokens: [u64; 2],
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub struct Chatted {
+    /// What the model said.
+    pub response: ChatResponse,
+    /// The provider's id.
+    pub provider: String,
+    /// The model's name there.
+    pub model: String,
+}
+
+/// What a request costs. Settles it when it is dropped.
+struct Bill {
+    models: Rc<Models>,
+    ticket: Ticket,
+    who: Who,
+    provider: String,
+    model: String,
+    began: Instant,
+    /// What is sent, as far as it can be estimated.
+    input: u64,
+    /// Whether it was sent at all.
+    is_sent: Cell<bool>,
+    code: Cell<Option<Code>>,
+    answer: RefCell<Answer>,
+}
+
+impl Models {
+    /// Has a model answer. What comes is told by `push` as it comes, and waits for it.
+    ///
+    /// # Errors
+    /// Why there is no answer, or none that is whole.
+    pub async fn chat(
+        self: &Rc<Self>,
+        _permit: ModelPermit,
+        who: Who,
+        ask: Ask,
+        push: impl AsyncFn(ChatEvent),
+    ) -> Result<Chatted, ErrorBody> {
+        let messages = conversation::messages(ask.system_prompt.as_deref(), ask.messages.clone())?;
+        let tools = conversation::tools(ask.tools.clone().unwrap_or_default());
+        let options = options(&ask)?;
+        let tool_choice = tool_choice(ask.tool_choice.as_deref(), &tools)?;
+        let provider = self.choose(ask.provider.as_deref(), ask.model.as_deref())?;
+        let model = self.model_of(&provider, ask.model.as_deref(), who.origin.is_some()).await?;
+        let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;
+        let key_read = self.target(&provider).await;
+        let target = key_read.inspect_err(|error| bill.code.set(Some(error.code)))?;
+        bill.is_sent.set(true);
+        let limits = Limits::default();
+        let asked = self.ask(|id| {
+            let credit = Some(CREDIT);
+            let model = model.clone();
+            ToModel::Chat(Chat {
+                id,
+                target,
+                model,
+                messages,
+                tools,
+                tool_choice,
+                options,
+                stream: true,
+                credit,
+                limits,
+            })
+        });
+        bill.follow(asked, push).await
+    }
+
+    /// The provider that a request means.
+    fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Provider, ErrorBody> {
+        let chosen = {
+            let providers = self.providers.borrow();
+            let of_model = || providers.get(model?.split_once(':')?.0);
+            match provider {
+                Some(name) => {
+                    let of_type = || {
+                        let mut of_type = providers.values().filter(|one| one.kind == name);
+                        let first = of_type.clone().next();
+                        of_type.find(|one| one.is_type_default).or(first)
+                    };
+                    let found = providers.get(name).or_else(of_type).cloned();
+                    Some(found.ok_or_else(|| {
+                        let known: Vec<_> = providers.keys().cloned().collect();
+                        no_provider(name, &known)
+                    })?)
+                }
+                None => of_model().cloned(),
+            }
+        };
+        let chosen = chosen.or_else(|| self.default_provider());
+        let is_empty = self.providers.borrow().is_empty();
+        match chosen {
+            Some(provider) if provider.enabled => Ok(provider),
+            Some(provider) => Err(no_model(format!("the provider {} is switched off", provider.id))),
+            None if is_empty => Err(no_model(
+                "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
+                 `harbor models add` adds a provider",
+            )),
+            None => {
+                Err(no_model("no provider is the default one; `harbor models default MODEL` says which is"))
+            }
+        }
+    }
+
+    /// The name of the model at its provider.
+    async fn model_of(
+        self: &Rc<Self>,
+        provider: &Provider,
+        asked: Option<&str>,
+        of_origin: bool,
+    ) -> Result<String, ErrorBody> {
+        if let Some(model) = asked {
+            let own = model.strip_prefix(provider.id.as_str()).and_then(|rest| rest.strip_prefix(':'));
+            let model = own.unwrap_or(model);
+            return match harbor_policy::models::is_model(model) {
+                true => Ok(model.to_owned()),
+                false => Err(invalid("model", "the name of a model")),
+            };
+        }
+        if let Some(model) = &provider.model {
+            return Ok(model.clone());
+        }
+        let known = self.first_models.borrow().get(&provider.id).cloned();
+        if let Some(model) = known {
+            return Ok(model);
+        }
+        let list =
+            self.list(provider).await.map_err(|failure| failed(&failure, &provider.id, "", of_origin))?;
+        let first = list.into_iter().next().map(|model| model.model);
+        let first = first.ok_or_else(|| no_model(format!("{} has no model", provider.id)))?;
+        self.first_models.borrow_mut().insert(provider.id.clone(), first.clone());
+        Ok(first)
+    }
+
+    fn reserve(
+        self: &Rc<Self>,
+        who: Who,
+        provider: &Provider,
+        model: &str,
+        (messages, tools): (&[Message], &[Tool]),
+        options: Options,
+    ) -> Result<(Bill, Options), ErrorBody> {
+        let input = conversation::tokens(messages, tools);
+        let is_bounded = self.budgets.borrow().is_bounded(&who.principal);
+        // What is bounded is bounded at the provider, too: an answer without an end would take more than is kept for it.
+        let most =
+            options.max_tokens.or_else(|| is_bounded.then_some(u32::try_from(ANSWER).unwrap_or(u32::MAX)));
+        let kept = input.saturating_add(most.map_or(ANSWER, u64::from));
+        let reserved = self.budgets.borrow_mut().reserve(&who.principal, kept, wall_clock());
+        let ticket = reserved.map_err(|refusal| refused(&who.principal, refusal))?;
+        let bill = Bill {
+            models: self.clone(),
+            ticket,
+            who,
+            provider: provider.id.clone(),
+            model: model.to_owned(),
+            began: Instant::now(),
+            input,
+            is_sent: Cell::new(false),
+            // Until it has come to its own end.
+            code: Cell::new(Some(Code::Cancelled)),
+            answer: RefCell::default(),
+        };
+        Ok((bill, Options { max_tokens: most, ..options }))
+    }
+
+    /// Whom to ask, with its key.
+    pub(super) async fn target(&self, provider: &Provider) -> Result<Target, ErrorBody> {
+        let key = match provider.has_key {
+            true => {
+                let mut all = self.secrets.of(KEYS).await.map_err(|error| unstored(&error))?;
+                all.0.remove(&provider.id).map(|credential| credential.value)
+            }
+            false => None,
+        };
+        Ok(Target {
+            provider: provider.id.clone(),
+            kind: kind_of(provider),
+            dialect: dialect_of(provider),
+            base_url: provider.base_url.clone(),
+            allow_private: provider.allow_private,
+            key,
+        })
+    }
+}
+
+impl Bill {
+    /// Follows the answer to its end.
+    async fn follow(self, mut asked: Asked, push: impl AsyncFn(ChatEvent)) -> Result<Chatted, ErrorBody> {
+        let mut taken = 0;
+        loop {
+            let event = match asked.next().await {
+                FromModel::Event { event, .. } => event,
+                FromModel::Failed { failure, .. } => Event::Error(failure),
+                _ => continue,
+            };
+            self.answer.borrow_mut().take(&event, &self.provider, &self.model);
+            if let Some(told) = conversation::told(&event) {
+                push(told).await;
+            }
+            match event {
+                Event::End { finish, raw } => return Ok(self.ended(finish, raw)),
+                Event::Error(failure) => return Err(self.failed(&failure)),
+                Event::Text(_) | Event::Reasoning(_) | Event::ToolCallArguments { .. } => taken += 1,
+                _ => {}
+            }
+            if taken == CREDIT / 2 {
+                asked.more(std::mem::take(&mut taken));
+            }
+        }
+    }
+
+    fn ended(self, finish: Finish, raw_finish: Option<String>) -> Chatted {
+        self.code.set(None);
+        self.models.note_answer(&self.provider, None);
+        let used = self.used();
+        let usage = conversation::usage_view(used);
+        let answer = self.answer.borrow();
+        let message = answer.message(finish);
+        drop(answer);
+        let response = ChatResponse { message, usage, finishReason: finish.name().into(), raw_finish };
+        Chatted { response, provider: self.provider.clone(), model: self.model.clone() }
+    }
+
+    fn failed(&self, failure: &Failure) -> ErrorBody {
+        self.code.set(Some(Code::ModelFailed));
+        // What was refused, or never arrived, costs nothing.
+        let is_late =
+            matches!(failure.cause, Cause::Timeout | Cause::Cut | Cause::Protocol | Cause::WorkerLost);
+        if !is_late && self.answer.borrow().is_nothing() {
+            self.is_sent.set(false);
+        }
+        self.models.note_answer(&self.provider, Some(failure));
+        failed(failure, &self.provider, &self.model, self.who.origin.is_some())
+    }
+
+    fn used(&self) -> Used {
+        self.answer.borrow().used(self.input)
+    }
+}
+
+impl Drop for Bill {
+    fn drop(&mut self) {
+        let (now, used) = (wall_clock(), self.used());
+        let is_free = !self.is_sent.get();
+        let taken = if is_free { 0 } else { used.input.saturating_add(used.output) };
+        self.models.budgets.borrow_mut().settle(self.ticket, taken, now);
+        let (provider, model) = (std::mem::take(&mut self.provider), std::mem::take(&mut self.model));
+        (self.models.note)(Noted {
+            who: self.who.clone(),
+            provider: provider.clone(),
+            model: model.clone(),
+            code: self.code.get(),
+            duration_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
+            tokens: if is_free { [0, 0] } else { [used.input, used.output] },
+        });
+        if is_free {
+            return;
+        }
+        let key = UsageKey { provider, model, principal: self.who.principal.to_string(), day: now / DAY };
+        self.models.tables.count(key, used);
+    }
+}
+
+fn options(ask: &Ask) -> Result<Options, ErrorBody> {
+    if ask.max_tokens == Some(0) {
+        return Err(invalid("max_tokens", "a whole number from 1 on"));
+    }
+    Ok(Options {
+        max_tokens: ask.max_tokens,
+        temperature: number("temperature", ask.temperature.as_ref(), 2.0, "a number from 0 to 2")?,
+        top_p: number("top_p", ask.top_p.as_ref(), 1.0, "a number from 0 to 1")?,
+        stop: ask.stop.clone().unwrap_or_default(),
+        response_schema: ask.response_schema.as_ref().map(|schema| schema.0.as_str().to_owned()),
+        reasoning_effort: ask.reasoning_effort.clone(),
+        context_window: None,
+    })
+}
+
+fn number(
+    field: &'static str,
+    given: Option<&Json>,
+    most: f64,
+    expected: &'static str,
+) -> Result<Option<f64>, ErrorBody> {
+    let Some(given) = given.filter(|given| given.as_str() != "null") else { return Ok(None) };
+    let number: Option<f64> = serde_json::from_str(given.as_str()).ok();
+    number.filter(|number| (0.0..=most).contains(number)).map(Some).ok_or_else(|| invalid(field, expected))
+}
+
+fn tool_choice(asked: Option<&str>, tools: &[Tool]) -> Result<ToolChoice, ErrorBody> {
+    match asked {
+        None | Some("auto") => Ok(ToolChoice::Auto),
+        Some("none") => Ok(ToolChoice::None),
+        Some("required") if !tools.is_empty() => Ok(ToolChoice::Required),
+        Some(name) if tools.iter().any(|tool| tool.name == name) => Ok(ToolChoice::Tool(name.to_owned())),
+        Some(_) => Err(invalid("tool_choice", "auto, none, required, or the name of one of `tools`")),
+    }
+}

@@ -1,0 +1,339 @@
+//! From a client's form of a conversation to the link's, and back.
+//!
+//! ```text
+//!  ChatMessage { content, toolCalls } ─► Message { parts }     the system's first, as the link wants them
+//!  events ─► Answer ─► ChatMessage                             a text alone is a text, anything more an array of ChatPart
+//! ```
+//!
+//! Owns this translation. Must never drop a part: what cannot be read is refused, and what only a provider understands goes back
+//! as it came.
+
+use std::collections::HashMap;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ChatEvent, ChatMessage, ChatPart, ChatTool, ChatToolCall, ChatUsage};
+use harbor_ipc_proto::field::{FromField as _, PutField as _};
+use harbor_ipc_proto::json::{Json, text_of};
+use harbor_ipc_proto::link::model::Event;
+use harbor_ipc_proto::model::{
+    self, Finish, Image, Message, Opaque, Part, Role, Tool, ToolCall, ToolResult, Usage,
+};
+use harbor_policy::models::estimate;
+
+use super::errors::invalid;
+use crate::store::models::{Exactness, Used};
+
+/// An image is some hundred tokens however many bytes it has.
+const OF_AN_IMAGE: u64 = 1600;
+
+/// What is expected of `content`.
+const CONTENT: &str =
+    "messages whose content is a text or an array of `ChatPart`: text, image, reasoning, opaque, tool_call";
+
+/// The messages of a request.
+pub(super) fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<Message>, ErrorBody> {
+    let first = system.map(|text| Message { role: Role::System, parts: vec![Part::Text(text.to_owned())] });
+    let mut names = HashMap::new();
+    let mut all: Vec<_> = first.into_iter().collect();
+    for one in said {
+        all.push(message(one, &mut names)?);
+    }
+    // What the model has to heed throughout stands first, in its order.
+    all.sort_by_key(|message| message.role != Role::System);
+    model::check(&all).map_err(|wrong| {
+        ErrorBody::new(harbor_ipc_proto::codes::Code::InvalidParams, format!("field `messages`: {wrong}"))
+            .with("field", "messages")
+    })?;
+    Ok(all)
+}
+
+fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<Message, ErrorBody> {
+    let ChatMessage { role, content, toolCalls: calls, toolCallId: call_id, isError: is_error } = said;
+    let role = match role.as_str() {
+        "system" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" => Role::Tool,
+        _ => return Err(invalid("messages", "messages of the roles system, user, assistant and tool")),
+    };
+    let mut calls: Vec<_> = calls.unwrap_or_default();
+    for call in &calls {
+        names.insert(call.id.clone(), call.name.clone());
+    }
+    let mut parts = parts_of(content, &mut calls)?;
+    if role == Role::Tool {
+        let call_id = call_id.ok_or_else(|| invalid("messages", "a toolCallId in each message of a tool"))?;
+        let name = names.get(&call_id).cloned().unwrap_or_default();
+        parts = vec![Part::ToolResult(result(call_id, name, parts, is_error == Some(true))?)];
+    }
+    parts.extend(calls.into_iter().map(call));
+    Ok(Message { role, parts })
+}
+
+fn parts_of(content: Option<Json>, calls: &mut Vec<ChatToolCall>) -> Result<Vec<Part>, ErrorBody> {
+    let Some(content) = content.filter(|content| content.as_str() != "null") else { return Ok(Vec::new()) };
+    if let Some(text) = text_of(content.as_str()) {
+        // Some providers refuse a part without any text.
+        return Ok(Some(text)
+            .filter(|text| !text.is_empty())
+            .map(|text| Part::Text(text.into_owned()))
+            .into_iter()
+            .collect());
+    }
+    let parts = <Vec<ChatPart>>::from_text(content.as_str()).ok_or_else(|| invalid("messages", CONTENT))?;
+    parts.into_iter().map(|one| part(one, calls)).collect()
+}
+
+fn part(one: ChatPart, calls: &mut Vec<ChatToolCall>) -> Result<Part, ErrorBody> {
+    let ChatPart { r#type, text, mediaType: media_type, data, callId: call_id, provider, model, value } = one;
+    Ok(match (r#type.as_str(), text, media_type, data, value) {
+        ("text", Some(text), ..) => Part::Text(text),
+        ("reasoning", Some(text), ..) => Part::Reasoning(text),
+        ("image", _, Some(media_type), Some(data), _) => Part::Image(Image { media_type, data }),
+        ("opaque", _, _, _, Some(value)) => Part::Opaque(Opaque {
+            provider: provider.unwrap_or_default(),
+            model: model.unwrap_or_default(),
+            json: value.into_string(),
+        }),
+        ("tool_call", ..) => {
+            let at = calls.iter().position(|call| Some(&call.id) == call_id.as_ref());
+            let at =
+                at.ok_or_else(|| invalid("messages", "parts tool_call whose callId is in toolCalls, once"))?;
+            call(calls.remove(at))
+        }
+        _ => return Err(invalid("messages", CONTENT)),
+    })
+}
+
+fn call(ChatToolCall { id, name, arguments }: ChatToolCall) -> Part {
+    Part::ToolCall(ToolCall { id, name, arguments: arguments.into_string() })
+}
+
+fn result(call_id: String, name: String, parts: Vec<Part>, is_error: bool) -> Result<ToolResult, ErrorBody> {
+    let (mut text, mut images) = (String::new(), Vec::new());
+    for part in parts {
+        match part {
+            Part::Text(more) => text.push_str(&more),
+            Part::Image(image) => images.push(image),
+            _ => return Err(invalid("messages", "texts and images in the result of a tool")),
+        }
+    }
+    Ok(ToolResult { call_id, name, text, images, is_error })
+}
+
+/// The tools of a request.
+pub(super) fn tools(tools: Vec<ChatTool>) -> Vec<Tool> {
+    let tool = |ChatTool { name, description, inputSchema: schema }: ChatTool| Tool {
+        name,
+        description: description.unwrap_or_default(),
+        schema: schema.map_or_else(|| r#"{"type":"object"}"#.to_owned(), |schema| schema.0.into_string()),
+    };
+    tools.into_iter().map(tool).collect()
+}
+
+/// About so many tokens are read.
+pub(super) fn tokens(messages: &[Message], tools: &[Tool]) -> u64 {
+    let parts = messages.iter().flat_map(|message| &message.parts).map(|part| match part {
+        Part::Text(text) => estimate(text.len()),
+        Part::Image(_) => OF_AN_IMAGE,
+        Part::ToolCall(call) => estimate(call.name.len() + call.arguments.len()),
+        Part::ToolResult(result) => estimate(result.text.len()) + OF_AN_IMAGE * result.images.len() as u64,
+        // It goes back to nobody.
+        Part::Reasoning(_) => 0,
+        Part::Opaque(opaque) => estimate(opaque.json.len()),
+    });
+    // What stands around a message in the model's own template.
+    let around = 4 * messages.len() as u64;
+    let of_tool = |tool: &Tool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
+    parts.sum::<u64>() + tools.iter().map(of_tool).sum::<u64>() + around
+}
+
+/// What a model has answered so far.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    parts: Vec<Part>,
+    names: HashMap<String, String>,
+    usage: Option<Usage>,
+    bytes: usize,
+}
+
+impl Answer {
+    /// Takes in what has come; `provider` and `model` are those that were asked.
+    pub(super) fn take(&mut self, event: &Event, provider: &str, model: &str) {
+        match event {
+            Event::Text(more) => {
+                self.bytes += more.len();
+                match self.parts.last_mut() {
+                    Some(Part::Text(text)) => text.push_str(more),
+                    _ => self.parts.push(Part::Text(more.clone())),
+                }
+            }
+            Event::Reasoning(more) => {
+                self.bytes += more.len();
+                match self.parts.last_mut() {
+                    Some(Part::Reasoning(text)) => text.push_str(more),
+                    _ => self.parts.push(Part::Reasoning(more.clone())),
+                }
+            }
+            Event::Opaque(json) => {
+                let (provider, model) = (provider.to_owned(), model.to_owned());
+                self.parts.push(Part::Opaque(Opaque { provider, model, json: json.clone() }));
+            }
+            Event::ToolCallStart { call_id, name } => drop(self.names.insert(call_id.clone(), name.clone())),
+            Event::ToolCallArguments { text, .. } => self.bytes += text.len(),
+            Event::ToolCallEnd { call_id, arguments } => self.parts.push(Part::ToolCall(ToolCall {
+                id: call_id.clone(),
+                name: self.names.get(call_id).cloned().unwrap_or_default(),
+                arguments: arguments.clone(),
+            })),
+            Event::Usage(usage) => self.usage = Some(*usage),
+            Event::Start { .. } | Event::End { .. } | Event::Error(_) => {}
+        }
+    }
+
+    /// Whether nothing has come that a provider would charge for.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.bytes == 0 && self.usage.is_none() && self.parts.is_empty()
+    }
+
+    /// What it has taken: as the provider says it, else by the length of what was said.
+    pub(super) fn used(&self, input: u64) -> Used {
+        let told = self.usage.unwrap_or_default();
+        let is_exact = told.input_tokens.is_some() && told.output_tokens.is_some();
+        Used {
+            input: told.input_tokens.unwrap_or(input),
+            output: told.output_tokens.unwrap_or_else(|| estimate(self.bytes)),
+            cached: told.cached_tokens.unwrap_or_default(),
+            reasoning: told.reasoning_tokens.unwrap_or_default(),
+            exactness: if is_exact { Exactness::Exact } else { Exactness::Estimated },
+        }
+    }
+
+    /// The message that it is. Calls of an answer that ended otherwise than by them may not be run, and are not told.
+    pub(super) fn message(&self, finish: Finish) -> ChatMessage {
+        let has_calls = finish == Finish::ToolCalls;
+        let is_told = |part: &Part| has_calls || !matches!(part, Part::ToolCall(_));
+        let parts: Vec<_> = self.parts.iter().filter(|part| is_told(part)).cloned().collect();
+        let first_call =
+            parts.iter().position(|part| matches!(part, Part::ToolCall(_))).unwrap_or(parts.len());
+        let is_plain = |(at, part): (usize, &Part)| match part {
+            Part::Text(_) => at < first_call,
+            part => matches!(part, Part::ToolCall(_)),
+        };
+        let content = match parts.iter().enumerate().all(is_plain) {
+            true => {
+                let text: String = parts
+                    .iter()
+                    .filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None })
+                    .collect();
+                (!text.is_empty() || first_call == parts.len()).then(|| Json::string(&text))
+            }
+            false => Some(listed(&parts)),
+        };
+        let calls: Vec<_> = parts.into_iter().filter_map(told_call).collect();
+        ChatMessage {
+            role: "assistant".into(),
+            content,
+            toolCalls: Some(calls).filter(|calls| !calls.is_empty()),
+            toolCallId: None,
+            isError: None,
+        }
+    }
+}
+
+fn told_call(part: Part) -> Option<ChatToolCall> {
+    let Part::ToolCall(ToolCall { id, name, arguments }) = part else { return None };
+    Some(ChatToolCall { id, name, arguments: valid(arguments) })
+}
+
+/// The worker is trusted no more than what it reads: what is no JSON is told as a text.
+fn valid(text: String) -> Json {
+    match serde_json::from_str::<&serde_json::value::RawValue>(&text) {
+        Ok(_) => Json::from_valid(text),
+        Err(_) => Json::string(&text),
+    }
+}
+
+fn listed(parts: &[Part]) -> Json {
+    let nothing = |kind: &str| ChatPart {
+        r#type: kind.to_owned(),
+        text: None,
+        mediaType: None,
+        data: None,
+        callId: None,
+        provider: None,
+        model: None,
+        value: None,
+    };
+    let part = |part: &Part| match part {
+        Part::Text(text) => Some(ChatPart { text: Some(text.clone()), ..nothing("text") }),
+        Part::Reasoning(text) => Some(ChatPart { text: Some(text.clone()), ..nothing("reasoning") }),
+        Part::ToolCall(call) => Some(ChatPart { callId: Some(call.id.clone()), ..nothing("tool_call") }),
+        Part::Opaque(Opaque { provider, model, json }) => Some(ChatPart {
+            provider: Some(provider.clone()),
+            model: Some(model.clone()),
+            value: Some(valid(json.clone())),
+            ..nothing("opaque")
+        }),
+        Part::Image(_) | Part::ToolResult(_) => None,
+    };
+    let parts: Vec<_> = parts.iter().filter_map(part).collect();
+    let mut text = Vec::new();
+    parts.put(&mut text);
+    Json::from_valid(String::from_utf8(text).unwrap_or_default())
+}
+
+/// An event as clients are told it; what only a provider understands is in the answer alone.
+pub(super) fn told(event: &Event) -> Option<ChatEvent> {
+    let nothing = |kind: &'static str| ChatEvent {
+        r#type: kind.into(),
+        text: None,
+        call_id: None,
+        name: None,
+        arguments: None,
+        usage: None,
+    };
+    Some(match event {
+        Event::Start { .. } => nothing("start"),
+        Event::Text(text) => ChatEvent { text: Some(text.clone()), ..nothing("text") },
+        Event::Reasoning(text) => ChatEvent { text: Some(text.clone()), ..nothing("reasoning") },
+        Event::Opaque(_) => return None,
+        Event::ToolCallStart { call_id, name } => ChatEvent {
+            call_id: Some(call_id.clone()),
+            name: Some(name.clone()),
+            ..nothing("tool_call_start")
+        },
+        Event::ToolCallArguments { call_id, text } => ChatEvent {
+            call_id: Some(call_id.clone()),
+            arguments: Some(text.clone()),
+            ..nothing("tool_call_arguments")
+        },
+        Event::ToolCallEnd { call_id, arguments } => ChatEvent {
+            call_id: Some(call_id.clone()),
+            arguments: Some(arguments.clone()),
+            ..nothing("tool_call_end")
+        },
+        Event::Usage(usage) => {
+            let answer = Answer { usage: Some(*usage), ..Answer::default() };
+            ChatEvent { usage: Some(usage_view(answer.used(0))), ..nothing("usage") }
+        }
+        Event::End { finish, .. } => ChatEvent { text: Some(finish.name().to_owned()), ..nothing("end") },
+        Event::Error(failure) => {
+            ChatEvent { text: Some(failure.cause.name().to_owned()), ..nothing("error") }
+        }
+    })
+}
+
+/// What was used, as clients are told.
+pub(super) fn usage_view(used: Used) -> ChatUsage {
+    ChatUsage {
+        input_tokens: used.input,
+        output_tokens: used.output,
+        cached_tokens: used.cached,
+        reasoning_tokens: used.reasoning,
+        exactness: used.exactness.name().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! What clients are told when a model does not answer: one place for code, sentence and next step.
+//!
+//! Owns who reads what. A provider's own words may name an account or a path, so they are the person's; an origin hears the cause.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::model::{Cause, Failure};
+use harbor_policy::budget::{EVERYBODY, Refusal};
+use harbor_policy::suggest::hint;
+
+use crate::store::StoreError;
+
+/// What the cause means, for those who do not read the provider's words.
+fn sentence(cause: Cause) -> &'static str {
+    match cause {
+        Cause::NoModel => "there is no such model",
+        Cause::Unauthorized => "the provider does not take the person's key",
+        Cause::Quota => "nothing is left to spend at the provider",
+        Cause::RateLimited => "the provider gets too many requests",
+        Cause::Overloaded => "the provider cannot keep up",
+        Cause::ContextFull => "the conversation is longer than the model's window",
+        Cause::Refused => "the provider refused the request",
+        Cause::NotFound => "nothing answers at the provider's address",
+        Cause::Unreachable => "the provider cannot be reached",
+        Cause::Timeout => "the model took too long",
+        Cause::Cut => "the answer broke off",
+        Cause::Protocol => "the provider's answer cannot be read",
+        Cause::WorkerLost => "the process that speaks to models has ended",
+    }
+}
+
+/// A model did not answer, or not to its end.
+pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: bool) -> ErrorBody {
+    let message = match to_origin {
+        true => sentence(failure.cause).to_owned(),
+        false => format!("{provider}: {}", failure.message),
+    };
+    let mut error = ErrorBody::new(Code::ModelFailed, message).with("cause", failure.cause.name());
+    for (name, value) in [("provider", provider), ("model", model)] {
+        if !value.is_empty() {
+            error = error.with(name, value);
+        }
+    }
+    if let Some(status) = failure.status {
+        error = error.with_json("status", Json::from_valid(status.to_string()));
+    }
+    match failure.retry_after_ms {
+        Some(wait) => error.with_json("retry_after_ms", Json::from_valid(wait.to_string())),
+        None => error,
+    }
+}
+
+/// There is nothing that could be asked.
+pub(super) fn no_model(message: impl Into<String>) -> ErrorBody {
+    ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::NoModel.name())
+}
+
+/// No provider has this id or type.
+pub(super) fn no_provider(name: &str, known: &[String]) -> ErrorBody {
+    let near = hint(name, known.iter().map(String::as_str));
+    let message = format!("there is no provider {name:.64}{near}; `harbor models` lists them");
+    ErrorBody::new(Code::NotFound, message).with("provider", name)
+}
+
+/// A budget does not allow it.
+pub(super) fn refused(principal: &str, refusal: Refusal) -> ErrorBody {
+    let wait =
+        |error: ErrorBody, wait: u64| error.with_json("retry_after_ms", Json::from_valid(wait.to_string()));
+    match refusal {
+        Refusal::TooManyAtOnce => {
+            let message =
+                format!("too many requests of {principal} to models are under way; wait for an answer");
+            ErrorBody::new(Code::RateLimited, message)
+        }
+        Refusal::TooManyPerMinute { retry_after_ms } => {
+            let message =
+                format!("{principal} asks models too often; wait {} s", retry_after_ms.div_ceil(1000));
+            wait(ErrorBody::new(Code::RateLimited, message), retry_after_ms)
+        }
+        Refusal::Exceeded { of_everybody, left, retry_after_ms } => {
+            let whose = if of_everybody { EVERYBODY } else { principal };
+            let message = format!(
+                "the tokens of today do not suffice: {left} are left for {whose}, and more come at midnight UTC; \
+                 `harbor models budget` sets how many there are"
+            );
+            let error = ErrorBody::new(Code::BudgetExceeded, message).with("principal", whose);
+            wait(error, retry_after_ms).with_json("left", Json::from_valid(left.to_string()))
+        }
+    }
+}
+
+/// A field whose value is out of range or breaks a rule that its type does not know.
+pub(super) fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
+    ErrorBody::new(Code::InvalidParams, format!("field `{field}`: expected {expected}"))
+        .with("field", field)
+        .with("expected", expected)
+}
+
+/// What is to be stored is not.
+pub(super) fn unstored(error: &StoreError) -> ErrorBody {
+    tracing::error!(%error, "what was said of models could not be stored");
+    let code = if matches!(error, StoreError::Locked(_)) { Code::SecretsLocked } else { Code::Internal };
+    ErrorBody::new(code, format!("could not {error}"))
+}

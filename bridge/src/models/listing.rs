@@ -1,0 +1,208 @@
+//! What providers are asked besides chats: their models, whether they take their key; and which there are on this machine.
+//!
+//! Owns what is asked of whom: one that was not added is asked what finding it takes, without any key, and one that runs as a
+//! server of Harbor's own is not asked at all.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{EnvironmentKey, ModelView, ProviderView, UsableModel};
+use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLACES, Place, ToModel};
+use harbor_policy::models::{about, id_for, is_local, local_port};
+use tokio::task::JoinSet;
+
+use super::errors::failed;
+use super::{Models, ports};
+use crate::store::models::Provider;
+
+/// How long a list or a check is waited for, and detection.
+const PATIENCE: Duration = Duration::from_secs(20);
+const DETECTION: Duration = Duration::from_secs(10);
+
+/// What a provider said to a check.
+#[derive(Debug)]
+pub struct Checked {
+    /// How long that took, in milliseconds.
+    pub latency_ms: u64,
+    /// Why it cannot be used: a word, and the provider's own.
+    pub failure: Option<(&'static str, String)>,
+}
+
+/// The models of all providers.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// By provider, in its order.
+    pub models: Vec<ModelView>,
+    /// The ids of those that did not answer.
+    pub failed: Vec<String>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Detected {
+    /// Those on this machine that nobody has added yet, and those that were added.
+    pub providers: Vec<ProviderView>,
+    /// Keys that lie in the environment.
+    pub environment: Vec<EnvironmentKey>,
+}
+
+impl Models {
+    /// The models of one provider.
+    ///
+    /// # Errors
+    /// Why it does not tell them.
+    pub async fn list_of(self: &Rc<Self>, id: &str) -> Result<Vec<ModelView>, ErrorBody> {
+        let provider = self.provider(id)?;
+        self.list(&provider).await.map_err(|failure| failed(&failure, id, "", false))
+    }
+
+    /// The models of all providers that are enabled; they are asked at the same time.
+    pub async fn list_all(self: &Rc<Self>) -> Listed {
+        let enabled: Vec<_> = self.providers.borrow().values().filter(|one| one.enabled).cloned().collect();
+        let mut asked = JoinSet::new();
+        for provider in enabled {
+            let models = self.clone();
+            asked.spawn_local(async move {
+                let list = models.list(&provider).await;
+                (provider.id, list)
+            });
+        }
+        let mut all = asked.join_all().await;
+        all.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut listed = Listed::default();
+        for (id, list) in all {
+            match list {
+                Ok(models) => listed.models.extend(models),
+                Err(_) => listed.failed.push(id),
+            }
+        }
+        listed
+    }
+
+    /// The same as origins see it.
+    pub async fn list_usable(self: &Rc<Self>) -> Vec<UsableModel> {
+        let usable = |model: ModelView| UsableModel {
+            id: model.id,
+            provider: model.provider,
+            model: model.model,
+            context_window: model.context_window,
+            max_output: model.max_output,
+            tools: model.tools,
+            vision: model.vision,
+            reasoning: model.reasoning,
+        };
+        self.list_all().await.models.into_iter().map(usable).collect()
+    }
+
+    /// Asks a provider for its models.
+    pub(super) async fn list(self: &Rc<Self>, provider: &Provider) -> Result<Vec<ModelView>, Failure> {
+        let target = self.target(provider).await.map_err(|error| unread(&error))?;
+        let mut asked = self.ask(|id| ToModel::Models { id, target });
+        let answer = match tokio::time::timeout(PATIENCE, asked.next()).await {
+            Ok(FromModel::Models { models, .. }) => Ok(models),
+            Ok(FromModel::Failed { failure, .. }) => Err(failure),
+            Ok(_) => Err(ours(Cause::Protocol, "the answer is not the one that was asked for")),
+            Err(_) => Err(ours(Cause::Timeout, "it does not tell its models")),
+        };
+        self.note_answer(&provider.id, answer.as_ref().err());
+        let here = is_local(&provider.base_url);
+        Ok(answer?.into_iter().map(|model| view(&provider.id, here, model)).collect())
+    }
+
+    /// Asks a provider whether it takes its key.
+    ///
+    /// # Errors
+    /// When there is none of this id, or its key cannot be read.
+    pub async fn check(self: &Rc<Self>, id: &str) -> Result<Checked, ErrorBody> {
+        let provider = self.provider(id)?;
+        let target = self.target(&provider).await?;
+        let began = Instant::now();
+        let mut asked = self.ask(|id| ToModel::Check { id, target });
+        let (latency, failure) = match tokio::time::timeout(PATIENCE, asked.next()).await {
+            Ok(FromModel::Checked { latency_ms, failure, .. }) => (Some(latency_ms), failure),
+            Ok(FromModel::Failed { failure, .. }) => (None, Some(failure)),
+            Ok(_) => (None, Some(ours(Cause::Protocol, "the answer is not the one that was asked for"))),
+            Err(_) => (None, Some(ours(Cause::Timeout, "it does not answer"))),
+        };
+        self.note_answer(id, failure.as_ref());
+        let whole = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(Checked {
+            latency_ms: latency.map_or(whole, u64::from),
+            failure: failure.map(|failure| (failure.cause.name(), failure.message)),
+        })
+    }
+
+    /// Looks for providers on this machine, and for keys in the environment.
+    ///
+    /// # Errors
+    /// Why nothing could be looked for.
+    pub async fn detect(self: &Rc<Self>) -> Result<Detected, ErrorBody> {
+        let looked = tokio::task::spawn_blocking(|| ports::held_by_servers(&PLACES.map(|place| place.port)));
+        // Where that cannot be found out, nobody is asked.
+        let ours = looked.await.unwrap_or_else(|_| PLACES.iter().map(|place| place.port).collect());
+        let places: Vec<Place> = PLACES.into_iter().filter(|place| !ours.contains(&place.port)).collect();
+        let mut asked = self.ask(|id| ToModel::Detect { id, places });
+        let found = match tokio::time::timeout(DETECTION, asked.next()).await {
+            Ok(FromModel::Detected { found, .. }) => found,
+            Ok(FromModel::Failed { failure, .. }) => return Err(failed(&failure, "detection", "", false)),
+            _ => Vec::new(),
+        };
+        let mut providers = self.providers();
+        providers.extend(self.not_added(found));
+        let environment = self.in_environment().into_iter().map(|(kind, variable)| EnvironmentKey {
+            r#type: kind.name().to_owned(),
+            variable: variable.to_owned(),
+        });
+        Ok(Detected { providers, environment: environment.collect() })
+    }
+
+    fn not_added(&self, found: Vec<Found>) -> Vec<ProviderView> {
+        let mut taken: BTreeSet<String> = self.providers.borrow().keys().cloned().collect();
+        let is_new = |found: &Found| local_port(&found.base_url).is_some_and(|port| !self.is_at(port));
+        let new = found.into_iter().filter(is_new).map(|found| {
+            let id = id_for(found.kind.name(), |id| taken.contains(id));
+            taken.insert(id.clone());
+            ProviderView {
+                id,
+                r#type: found.kind.name().to_owned(),
+                name: about(found.kind).label.to_owned(),
+                base_url: found.base_url,
+                dialect: found.dialect.name().into(),
+                enabled: false,
+                available: !found.needs_key,
+                is_local: true,
+                is_default: false,
+                is_type_default: false,
+                needs_api_key: found.needs_key,
+                has_api_key: false,
+                is_added: false,
+                problem: None,
+            }
+        });
+        new.collect()
+    }
+}
+
+fn view(provider: &str, here: bool, model: Model) -> ModelView {
+    ModelView {
+        id: format!("{provider}:{}", model.id),
+        provider: provider.to_owned(),
+        model: model.id,
+        context_window: model.context_window.map(Into::into),
+        max_output: model.max_output.map(Into::into),
+        tools: model.tools,
+        vision: model.vision,
+        reasoning: model.reasoning,
+        is_local: here && !model.is_remote,
+    }
+}
+
+fn ours(cause: Cause, message: &str) -> Failure {
+    Failure { cause, status: None, retry_after_ms: None, message: message.to_owned() }
+}
+
+fn unread(error: &ErrorBody) -> Failure {
+    ours(Cause::Unauthorized, &error.message)
+}

@@ -1,0 +1,273 @@
+//! The person's language models: who runs them, what they are asked, what they have used.
+//!
+//! ```text
+//!  router ─┬─ chat ─► permit ─► provider, model ─► budget ─► key ─► worker ─► events ─► settled, counted, written down
+//!          ├─ providers, keys, budgets ─► store
+//!          └─ lists, checks, detection ─► harbor-model-worker, a process that is there only while it is needed
+//! ```
+//!
+//! Owns one road to a model: whoever asks one goes it. A key is read for one request and kept nowhere. Must never connect to
+//! anything, write down a word of what is said, nor send anything to a provider that the person has not added but what finding
+//! it takes.
+
+mod asking;
+mod changing;
+mod chat;
+mod conversation;
+mod errors;
+mod listing;
+mod ports;
+mod usage;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::{Rc, Weak};
+use std::time::Duration;
+
+use harbor_home::clock::wall_clock;
+use harbor_ipc_proto::client::{ModelsStatus, ProviderView};
+use harbor_ipc_proto::link::model::{Cause, Failure};
+use harbor_ipc_proto::model::{Dialect, Kind};
+use harbor_policy::budget::Budgets;
+use harbor_policy::models::{about, is_local};
+
+use crate::keeper::{Kept, Parts, Times};
+use crate::link::worker::model::ModelLink;
+use crate::store::StoreError;
+use crate::store::models::{Models as Tables, Provider};
+use crate::store::secrets::Secrets;
+
+pub use self::changing::{Added, Changes};
+pub use self::chat::{Ask, Chatted, Noted, Who};
+pub use self::listing::{Checked, Detected, Listed};
+
+use self::asking::Open;
+
+/// A model may think for minutes before it says something; the worker ends what takes longer than its own limits.
+const TIMES: Times =
+    Times { stop: Duration::from_secs(3), idle: Duration::from_secs(30), quiet: Duration::from_secs(900) };
+
+/// A day in milliseconds.
+const DAY: u64 = 86_400_000;
+
+/// What the room is made of.
+pub struct Wiring {
+    /// The worker.
+    pub worker: Parts,
+    /// The tables.
+    pub tables: Tables,
+    /// Where keys are.
+    pub secrets: Secrets,
+    /// Takes what is written down of a request.
+    pub note: Rc<dyn Fn(Noted)>,
+}
+
+/// What a provider said when it was last asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Problem {
+    cause: Cause,
+    message: String,
+}
+
+/// The models.
+pub struct Models {
+    tables: Tables,
+    secrets: Secrets,
+    note: Rc<dyn Fn(Noted)>,
+    worker: Rc<Kept<ModelLink>>,
+    providers: RefCell<BTreeMap<String, Provider>>,
+    /// Of providers that refused or did not answer when they were last asked.
+    problems: RefCell<BTreeMap<String, Problem>>,
+    budgets: RefCell<Budgets>,
+    open: RefCell<HashMap<u32, Open>>,
+    last: Cell<u32>,
+    /// The first model of providers for which none was chosen, until they are changed.
+    first_models: RefCell<BTreeMap<String, String>>,
+    listener: RefCell<Option<Rc<dyn Fn()>>>,
+    /// Whether nothing of an earlier bridge is left.
+    may_start: Cell<bool>,
+    /// Held from the last look at a provider until its change is stored: one change after the other.
+    changing: tokio::sync::Mutex<()>,
+}
+
+impl std::fmt::Debug for Models {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Models").field("worker", &self.worker).finish_non_exhaustive()
+    }
+}
+
+impl Models {
+    /// The models of this home; nothing is started yet.
+    ///
+    /// # Errors
+    /// When what is stored cannot be read.
+    pub async fn open(wiring: Wiring) -> Result<Rc<Self>, StoreError> {
+        let Wiring { worker, tables, secrets, note } = wiring;
+        let providers = tables.providers().await?;
+        let mut budgets = Budgets::default();
+        for (principal, tokens) in tables.budgets().await? {
+            budgets.set(&principal, Some(tokens));
+        }
+        let now = wall_clock();
+        for (key, _, used) in tables.usage(now / DAY).await? {
+            budgets.note_used(&key.principal, used.input.saturating_add(used.output), now);
+        }
+        Ok(Rc::new_cyclic(|this: &Weak<Self>| Self {
+            tables,
+            secrets,
+            note,
+            worker: Kept::new(worker, TIMES, this.clone()),
+            providers: RefCell::new(providers.into_iter().map(|one| (one.id.clone(), one)).collect()),
+            problems: RefCell::default(),
+            budgets: RefCell::new(budgets),
+            open: RefCell::default(),
+            last: Cell::default(),
+            first_models: RefCell::default(),
+            listener: RefCell::default(),
+            may_start: Cell::default(),
+            changing: tokio::sync::Mutex::default(),
+        }))
+    }
+
+    /// Has `listener` called whenever its status has changed.
+    pub fn listen(&self, listener: Rc<dyn Fn()>) {
+        *self.listener.borrow_mut() = Some(listener);
+    }
+
+    /// Nothing of an earlier bridge is left: what was asked meanwhile is asked now.
+    pub fn begin(&self) {
+        self.may_start.set(true);
+        if !self.open.borrow().is_empty() {
+            self.worker.start();
+        }
+    }
+
+    /// Ends the worker.
+    pub async fn end(&self, limit: Duration) {
+        self.worker.end(limit).await;
+    }
+
+    /// The providers that were added, by id.
+    #[must_use]
+    pub fn providers(&self) -> Vec<ProviderView> {
+        self.providers.borrow().values().map(|provider| self.view(provider)).collect()
+    }
+
+    /// The default provider's id, and the model that is used there where none is named.
+    #[must_use]
+    pub fn active(&self) -> Option<(String, Option<String>)> {
+        let provider = self.default_provider()?;
+        Some((provider.id, provider.model))
+    }
+
+    /// Whether what is used by default can be used: a word for clients.
+    #[must_use]
+    pub fn standing(&self) -> &'static str {
+        match self.default_provider() {
+            None => "no_provider",
+            Some(provider) if !provider.enabled => "disabled",
+            Some(provider) if lacks_key(&provider) => "no_key",
+            Some(provider) if self.problems.borrow().contains_key(&provider.id) => "unavailable",
+            Some(_) => "ready",
+        }
+    }
+
+    /// How it is.
+    #[must_use]
+    pub fn status(&self) -> ModelsStatus {
+        ModelsStatus {
+            state: if self.worker.is_off() { "off".into() } else { self.worker.state().as_str().into() },
+            pid: self.worker.pid(),
+            restarts: self.worker.restarts(),
+            providers: self.providers.borrow().len() as u64,
+            open_requests: self.open.borrow().len() as u64,
+            last_error: self.worker.last_error(),
+        }
+    }
+
+    /// What is wrong and needs a person, a sentence each: providers that refuse their key, or have no money left.
+    #[must_use]
+    pub fn wrong(&self) -> Vec<String> {
+        let providers = self.providers.borrow();
+        let problems = self.problems.borrow();
+        let enabled = |id: &String| providers.get(id).is_some_and(|provider| provider.enabled);
+        let wrong = problems.iter().filter(|(id, _)| enabled(id)).filter_map(|(id, problem)| {
+            let Problem { cause, message } = problem;
+            match cause {
+                Cause::Unauthorized => {
+                    Some(format!("{id} refuses its key ({message}); `harbor models key {id}`"))
+                }
+                Cause::Quota => Some(format!("{id} says that nothing is left to spend ({message})")),
+                _ => None,
+            }
+        });
+        wrong.collect()
+    }
+
+    fn view(&self, provider: &Provider) -> ProviderView {
+        let problem = self.problems.borrow().get(&provider.id).map(|problem| problem.message.clone());
+        ProviderView {
+            id: provider.id.clone(),
+            r#type: provider.kind.clone(),
+            name: provider.name.clone(),
+            base_url: provider.base_url.clone(),
+            dialect: provider.dialect.clone().into(),
+            enabled: provider.enabled,
+            available: provider.enabled && !lacks_key(provider) && problem.is_none(),
+            is_local: is_local(&provider.base_url),
+            is_default: self.default_provider().is_some_and(|default| default.id == provider.id),
+            is_type_default: provider.is_type_default,
+            needs_api_key: about(kind_of(provider)).needs_key,
+            has_api_key: provider.has_key,
+            is_added: true,
+            problem,
+        }
+    }
+
+    /// The one that is used where none is named: what the person has said, else the only one.
+    fn default_provider(&self) -> Option<Provider> {
+        let providers = self.providers.borrow();
+        let chosen = providers.values().find(|provider| provider.is_default);
+        let only = || providers.values().next().filter(|_| providers.len() == 1);
+        chosen.or_else(only).cloned()
+    }
+
+    /// Notes what came of asking a provider; what the request itself was refused for is nothing of the provider's.
+    fn note_answer(&self, id: &str, failure: Option<&Failure>) {
+        let about_it = [Cause::Unauthorized, Cause::Quota, Cause::NotFound, Cause::Unreachable];
+        let problem = match failure {
+            None => None,
+            Some(Failure { cause, message, .. }) if about_it.contains(cause) => {
+                Some(Problem { cause: *cause, message: message.clone() })
+            }
+            Some(_) => return,
+        };
+        let mut problems = self.problems.borrow_mut();
+        let before = match &problem {
+            Some(problem) => problems.insert(id.to_owned(), problem.clone()),
+            None => problems.remove(id),
+        };
+        drop(problems);
+        if before != problem {
+            self.tell();
+        }
+    }
+
+    fn tell(&self) {
+        let listener = self.listener.borrow().clone();
+        listener.iter().for_each(|listener| listener());
+    }
+}
+
+fn lacks_key(provider: &Provider) -> bool {
+    about(kind_of(provider)).needs_key && !provider.has_key
+}
+
+/// What a newer Harbor has stored is spoken to as most are.
+fn kind_of(provider: &Provider) -> Kind {
+    Kind::from_name(&provider.kind).unwrap_or(Kind::OpenAiCompatible)
+}
+
+fn dialect_of(provider: &Provider) -> Dialect {
+    Dialect::from_name(&provider.dialect).unwrap_or(Dialect::Chat)
+}

@@ -1,0 +1,135 @@
+//! How much one conversation may hold, and what a picture has to be. Owns these bounds for both ends of the link.
+
+use super::{Image, Message, Part, Role};
+
+/// Pictures of one request.
+pub const MAX_IMAGES: usize = 8;
+
+/// Bytes of one picture.
+pub const MAX_IMAGE: usize = 5 * 1000 * 1000;
+
+/// What providers take.
+const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// Why messages are refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrong {
+    /// There are none.
+    Empty,
+    /// More than [`MAX_IMAGES`].
+    TooManyImages,
+    /// One is larger than [`MAX_IMAGE`].
+    ImageTooLarge,
+    /// One is of a kind that providers do not take.
+    MediaType,
+    /// One is not base64.
+    ImageData,
+    /// A part stands in a message of a role that cannot say it.
+    Misplaced,
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "there is no message",
+            Self::TooManyImages => "there are more than 8 images",
+            Self::ImageTooLarge => "an image is larger than 5 MB",
+            Self::MediaType => "an image is none of PNG, JPEG, GIF and WebP",
+            Self::ImageData => "an image is not given as base64 data",
+            Self::Misplaced => "a message holds a part that its role cannot say",
+        })
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+/// Whether these messages may be sent to a model.
+///
+/// # Errors
+/// The first thing that is wrong with them.
+pub fn check(messages: &[Message]) -> Result<(), Wrong> {
+    if messages.is_empty() {
+        return Err(Wrong::Empty);
+    }
+    let mut images = 0;
+    for message in messages {
+        for part in &message.parts {
+            if !belongs(message.role, part) {
+                return Err(Wrong::Misplaced);
+            }
+            for image in images_of(part) {
+                images += 1;
+                check_image(image)?;
+            }
+        }
+    }
+    if images > MAX_IMAGES { Err(Wrong::TooManyImages) } else { Ok(()) }
+}
+
+fn belongs(role: Role, part: &Part) -> bool {
+    match part {
+        Part::Text(_) => role != Role::Tool,
+        Part::Image(_) => role == Role::User,
+        Part::ToolResult(_) => role == Role::Tool,
+        Part::ToolCall(_) | Part::Reasoning(_) | Part::Opaque(_) => role == Role::Assistant,
+    }
+}
+
+fn images_of(part: &Part) -> &[Image] {
+    match part {
+        Part::Image(image) => std::slice::from_ref(image),
+        Part::ToolResult(result) => &result.images,
+        _ => &[],
+    }
+}
+
+fn check_image(image: &Image) -> Result<(), Wrong> {
+    if !MEDIA_TYPES.contains(&image.media_type.as_str()) {
+        return Err(Wrong::MediaType);
+    }
+    let data = image.data.as_bytes();
+    if data.len() > MAX_IMAGE.div_ceil(3) * 4 {
+        return Err(Wrong::ImageTooLarge);
+    }
+    let bare = data.strip_suffix(b"==").or(data.strip_suffix(b"=")).unwrap_or(data);
+    let is_base64 = bare.iter().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(b));
+    if is_base64 && !bare.is_empty() && data.len().is_multiple_of(4) { Ok(()) } else { Err(Wrong::ImageData) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(data: &str) -> Part {
+        Part::Image(Image { media_type: "image/png".into(), data: data.into() })
+    }
+
+    fn says(role: Role, parts: Vec<Part>) -> Result<(), Wrong> {
+        check(&[Message { role, parts }])
+    }
+
+    #[test]
+    fn pictures_are_few_small_and_data() {
+        assert_eq!(says(Role::User, vec![image("AAAA"), image("AAA="), image("AA==")]), Ok(()));
+        assert_eq!(says(Role::User, vec![image("AAAA"); MAX_IMAGES + 1]), Err(Wrong::TooManyImages));
+        for data in
+            ["", "=", "====", "AAA", "A=AA", "https://example.com/cat.png", "data:image/png;base64,AAAA"]
+        {
+            assert_eq!(says(Role::User, vec![image(data)]), Err(Wrong::ImageData), "{data}");
+        }
+        let largest = "A".repeat(MAX_IMAGE.div_ceil(3) * 4);
+        assert_eq!(says(Role::User, vec![image(&largest)]), Ok(()));
+        assert_eq!(says(Role::User, vec![image(&(largest + "AAAA"))]), Err(Wrong::ImageTooLarge));
+        let page = Image { media_type: "image/svg+xml".into(), data: "AAAA".into() };
+        assert_eq!(says(Role::User, vec![Part::Image(page)]), Err(Wrong::MediaType));
+    }
+
+    #[test]
+    fn each_part_belongs_to_its_roles() {
+        assert_eq!(check(&[]), Err(Wrong::Empty));
+        assert_eq!(says(Role::Tool, vec![Part::Text("x".into())]), Err(Wrong::Misplaced));
+        assert_eq!(says(Role::User, vec![Part::Reasoning("x".into())]), Err(Wrong::Misplaced));
+        assert_eq!(says(Role::Assistant, vec![image("AAAA")]), Err(Wrong::Misplaced));
+        assert_eq!(says(Role::System, vec![Part::Text("x".into())]), Ok(()));
+    }
+}

@@ -1,0 +1,84 @@
+//! Which models a provider has, and what it says of them.
+//!
+//! Owns what is asked where: no two providers tell it in the same place. What a provider does not say is not guessed.
+
+use std::time::Duration;
+
+use harbor_ipc_proto::link::model::{Cause, Failure, Model, Target};
+use harbor_ipc_proto::model::{Dialect, Kind};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::failure::failed;
+use crate::places::beside;
+use crate::stream::no_such_thing;
+use crate::way::{Clients, Way};
+
+mod read;
+
+/// In all.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Bytes of a list.
+pub const MAX_LIST: usize = 16 * 1024 * 1024;
+
+/// Models of a list.
+const MAX_MODELS: usize = 4096;
+
+/// Ollama's models that are asked about one by one.
+const MAX_SHOWN: usize = 64;
+
+/// The models of a provider.
+///
+/// # Errors
+/// Why they are not known.
+pub async fn models(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure> {
+    let late =
+        || failed(Cause::Timeout, format!("the list of models did not come within {} s", LIMIT.as_secs()));
+    let mut models = timeout(LIMIT, list(clients, target)).await.unwrap_or_else(|_| Err(late()))?;
+    models.truncate(MAX_MODELS);
+    Ok(models)
+}
+
+async fn list(clients: &Clients, target: &Target) -> Result<Vec<Model>, Failure> {
+    let way = clients.way(target)?;
+    match (target.dialect, target.kind) {
+        (Dialect::Ollama, _) => ollama(&way).await,
+        (Dialect::Anthropic, _) => Ok(read::list(&json(&way, way.endpoint("models?limit=1000")).await?)),
+        (_, Kind::LmStudio) => match json(&way, beside(&way.base, "/api/v1/models")).await {
+            Ok(list) => Ok(read::lm_studio(&list)),
+            Err(_) => Ok(read::list(&json(&way, way.endpoint("models")).await?)),
+        },
+        (_, Kind::LlamaServer | Kind::Llamafile) => {
+            let mut models = read::list(&json(&way, way.endpoint("models")).await?);
+            // What it does not tell is not known; the models are.
+            if let Ok(props) = json(&way, beside(&way.base, "/props")).await {
+                read::props(&props, &mut models);
+            }
+            Ok(models)
+        }
+        _ => Ok(read::list(&json(&way, way.endpoint("models")).await?)),
+    }
+}
+
+async fn ollama(way: &Way) -> Result<Vec<Model>, Failure> {
+    let mut models = read::tags(&json(way, way.endpoint("tags")).await?);
+    for model in models.iter_mut().take(MAX_SHOWN) {
+        let body = crate::dialect::written(&json!({"model": model.id}))?;
+        let Ok(mut answer) = way.post(way.endpoint("show"), body, "application/json").await else { continue };
+        let shown = way.read(&mut answer, MAX_LIST).await?;
+        if let Ok(shown) = serde_json::from_slice::<Value>(&shown) {
+            read::show(&shown, model);
+        }
+    }
+    Ok(models)
+}
+
+/// Fetches JSON.
+///
+/// # Errors
+/// When there is none.
+pub async fn json(way: &Way, url: url::Url) -> Result<Value, Failure> {
+    let body = way.get(url, MAX_LIST).await?;
+    serde_json::from_slice(&body).map_err(|_| no_such_thing())
+}

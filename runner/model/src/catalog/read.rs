@@ -1,0 +1,199 @@
+//! Lists of models as providers write them. Pure.
+
+use harbor_ipc_proto::link::model::Model;
+use serde_json::Value;
+
+/// An id is no longer than this, in bytes.
+const MAX_ID: usize = 512;
+
+fn model(id: &str) -> Option<Model> {
+    let fits = !id.is_empty() && id.len() <= MAX_ID && !id.chars().any(char::is_control);
+    fits.then(|| Model {
+        id: id.to_owned(),
+        context_window: None,
+        max_output: None,
+        tools: None,
+        vision: None,
+        reasoning: None,
+        is_remote: false,
+    })
+}
+
+fn items<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value.get(name).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The first of these places that holds a number.
+fn number(value: &Value, places: &[&str]) -> Option<u32> {
+    places.iter().find_map(|place| u32::try_from(value.pointer(place)?.as_u64()?).ok()).filter(|n| *n > 0)
+}
+
+/// The first of these places that says yes or no, in one of the ways there are.
+fn yes_or_no(value: &Value, places: &[&str]) -> Option<bool> {
+    places.iter().find_map(|place| {
+        let said = value.pointer(place)?;
+        said.as_bool().or_else(|| said.get("supported")?.as_bool())
+    })
+}
+
+/// Whether a list of words has one of these; none where there is no list.
+fn names(value: &Value, place: &str, words: &[&str]) -> Option<bool> {
+    let list = value.pointer(place)?.as_array()?;
+    Some(list.iter().filter_map(Value::as_str).any(|word| words.contains(&word)))
+}
+
+/// `{data:[{id, …}]}`, with what each provider adds: Anthropic, OpenRouter, Mistral, Groq, vLLM, llama-server.
+pub fn list(value: &Value) -> Vec<Model> {
+    items(value, "data").filter_map(entry).collect()
+}
+
+fn entry(entry: &Value) -> Option<Model> {
+    let known = model(entry.get("id")?.as_str()?)?;
+    let parameters = |words| names(entry, "/supported_parameters", words);
+    Some(Model {
+        context_window: number(
+            entry,
+            &[
+                "/max_input_tokens",
+                "/context_length",
+                "/context_window",
+                "/max_context_length",
+                "/max_model_len",
+                "/meta/n_ctx",
+                "/meta/n_ctx_train",
+            ],
+        ),
+        max_output: number(
+            entry,
+            &["/max_tokens", "/max_completion_tokens", "/top_provider/max_completion_tokens"],
+        ),
+        tools: parameters(&["tools"])
+            .or_else(|| yes_or_no(entry, &["/capabilities/function_calling", "/capabilities/tools"])),
+        vision: names(entry, "/architecture/input_modalities", &["image"])
+            .or_else(|| yes_or_no(entry, &["/capabilities/vision", "/capabilities/image_input"])),
+        reasoning: parameters(&["reasoning"])
+            .or_else(|| yes_or_no(entry, &["/capabilities/reasoning", "/capabilities/thinking"])),
+        ..known
+    })
+}
+
+/// LM Studio's own list: `{models:[{key, type, max_context_length, capabilities}]}`.
+pub fn lm_studio(value: &Value) -> Vec<Model> {
+    let chats =
+        items(value, "models").filter(|entry| entry.get("type").is_none_or(|kind| kind != "embedding"));
+    let read = |entry: &Value| {
+        Some(Model {
+            // What is loaded has the window that it was loaded with.
+            context_window: number(
+                entry,
+                &["/loaded_instances/0/config/context_length", "/max_context_length"],
+            ),
+            tools: yes_or_no(entry, &["/capabilities/trained_for_tool_use"]),
+            vision: yes_or_no(entry, &["/capabilities/vision"]),
+            ..model(entry.get("key")?.as_str()?)?
+        })
+    };
+    chats.filter_map(read).collect()
+}
+
+/// What llama-server says of the one model that it runs: `/props`.
+pub fn props(value: &Value, models: &mut [Model]) {
+    for model in models {
+        model.vision = yes_or_no(value, &["/modalities/vision"]).or(model.vision);
+        model.tools = yes_or_no(value, &["/chat_template_caps/supports_tools"]).or(model.tools);
+        let window = number(value, &["/default_generation_settings/n_ctx", "/n_ctx"]);
+        model.context_window = window.or(model.context_window);
+    }
+}
+
+/// Ollama's list: `{models:[{name, remote_model?, remote_host?}]}`.
+pub fn tags(value: &Value) -> Vec<Model> {
+    let says =
+        |entry: &Value, name: &str| entry.get(name).and_then(Value::as_str).is_some_and(|it| !it.is_empty());
+    let read = |entry: &Value| {
+        let known = model(entry.get("name").or_else(|| entry.get("model"))?.as_str()?)?;
+        Some(Model { is_remote: says(entry, "remote_model") || says(entry, "remote_host"), ..known })
+    };
+    items(value, "models").filter_map(read).collect()
+}
+
+/// What Ollama says of one: `{capabilities:[…], model_info:{"….context_length"}}`.
+pub fn show(value: &Value, model: &mut Model) {
+    let can = |word: &str| names(value, "/capabilities", &[word]);
+    (model.tools, model.vision, model.reasoning) = (can("tools"), can("vision"), can("thinking"));
+    let info = value.get("model_info").and_then(Value::as_object).into_iter().flatten();
+    let window = info.filter(|(name, _)| name.ends_with(".context_length")).find_map(|(_, it)| it.as_u64());
+    model.context_window = window.and_then(|window| u32::try_from(window).ok());
+    let is_elsewhere =
+        ["remote_model", "remote_host"].iter().any(|name| value.get(*name).is_some_and(|it| it != ""));
+    model.is_remote |= is_elsewhere;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn known(id: &str) -> Model {
+        model(id).unwrap()
+    }
+
+    #[test]
+    fn lists_are_read_as_providers_write_them() {
+        let all = json!({"data": [
+            {"id": "bare"}, {"id": ""}, {"id": 7}, "x",
+            {"id": "anthropic", "max_input_tokens": 9, "max_tokens": 3,
+             "capabilities": {"image_input": {"supported": true}, "thinking": {"supported": false}}},
+            {"id": "router", "context_length": 9, "supported_parameters": ["tools"],
+             "architecture": {"input_modalities": ["text"]}, "top_provider": {"max_completion_tokens": 2}},
+            {"id": "mistral", "max_context_length": 9, "capabilities": {"function_calling": true, "vision": false}},
+            {"id": "vllm", "max_model_len": 9}, {"id": "llama", "meta": {"n_ctx": 9}},
+        ]});
+        let nine = |id: &str| Model { context_window: Some(9), ..known(id) };
+        let wanted = [
+            known("bare"),
+            Model { max_output: Some(3), vision: Some(true), reasoning: Some(false), ..nine("anthropic") },
+            Model {
+                max_output: Some(2),
+                tools: Some(true),
+                vision: Some(false),
+                reasoning: Some(false),
+                ..nine("router")
+            },
+            Model { tools: Some(true), vision: Some(false), ..nine("mistral") },
+            nine("vllm"),
+            nine("llama"),
+        ];
+        assert_eq!(list(&all), wanted);
+        assert_eq!(list(&json!([])), []);
+    }
+
+    #[test]
+    fn local_servers_tell_what_they_can_do() {
+        let mut models = tags(&json!({"models": [{"name": "a"}, {"name": "b", "remote_host": "https://x"}]}));
+        show(&json!({"capabilities": ["tools"], "model_info": {"llama.context_length": 9}}), &mut models[0]);
+        let wanted = [
+            Model {
+                context_window: Some(9),
+                tools: Some(true),
+                vision: Some(false),
+                reasoning: Some(false),
+                ..known("a")
+            },
+            Model { is_remote: true, ..known("b") },
+        ];
+        assert_eq!(models, wanted);
+        let mut llama = [known("l")];
+        let said = json!({"modalities": {"vision": true}, "chat_template_caps": {"supports_tools": false},
+            "default_generation_settings": {"n_ctx": 9}});
+        props(&said, &mut llama);
+        assert_eq!(
+            llama,
+            [Model { context_window: Some(9), tools: Some(false), vision: Some(true), ..known("l") }]
+        );
+        let studio = json!({"models": [{"key": "s", "max_context_length": 9, "type": "llm",
+            "capabilities": {"vision": false, "trained_for_tool_use": true}}, {"key": "e", "type": "embedding"}]});
+        let wanted = Model { context_window: Some(9), tools: Some(true), vision: Some(false), ..known("s") };
+        assert_eq!(lm_studio(&studio), [wanted]);
+    }
+}

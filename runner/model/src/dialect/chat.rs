@@ -1,0 +1,12 @@
+//! OpenAI's Chat Completions, and all who speak as it does.
+//!
+//! ```text
+//!  data: {choices:[{delta:{content | reasoning… | tool_calls[{index,id?,function{name?,arguments?}}]}, finish_reason?}], usage?}
+//!  data: [DONE]
+//! ```
+
+mod read;
+mod request;
+
+pub use read::Reader;
+pub(crate) use request::request;

@@ -1,0 +1,92 @@
+//! The formats of providers, one file each: how a request is written and how an answer is read.
+//!
+//! Owns which dialect does what. Everything that only one provider knows stands in this room and nowhere else.
+
+use harbor_ipc_proto::link::model::{Cause, Chat, Failure};
+use harbor_ipc_proto::model::{Dialect, Kind, ToolChoice};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::failure::failed;
+use crate::stream::Framing;
+
+pub mod anthropic;
+pub mod chat;
+pub mod ollama;
+
+/// More tools fail the whole request at OpenAI.
+const OPENAI_TOOLS: usize = 128;
+
+/// A request that is ready to be sent.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Where to, in the dialect's words.
+    pub path: &'static str,
+    /// JSON.
+    pub body: Vec<u8>,
+    /// The kinds of answer that are wanted.
+    pub accept: &'static str,
+}
+
+/// Writes a request.
+///
+/// # Errors
+/// When the provider cannot be asked that.
+pub fn prepare(chat: &Chat) -> Result<Prepared, Failure> {
+    if chat.target.kind == Kind::OpenAi && chat.tools.len() > OPENAI_TOOLS {
+        let why = format!("OpenAI takes {OPENAI_TOOLS} tools at most, and there are {}", chat.tools.len());
+        return Err(failed(Cause::Refused, why));
+    }
+    let (path, body) = match chat.target.dialect {
+        Dialect::Chat => ("chat/completions", written(&chat::request(chat))?),
+        Dialect::Anthropic => ("messages", written(&anthropic::request(chat))?),
+        Dialect::Ollama => ("chat", written(&ollama::request(chat))?),
+    };
+    let accept = match (chat.stream, chat.target.dialect) {
+        (false, _) => "application/json",
+        (true, Dialect::Ollama) => "application/x-ndjson, application/json",
+        (true, _) => "text/event-stream, application/json",
+    };
+    Ok(Prepared { path, body, accept })
+}
+
+pub(crate) fn written(request: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    serde_json::to_vec(request).map_err(|_| failed(Cause::Refused, "the request cannot be written as JSON"))
+}
+
+/// How an answer with this Content-Type is divided; none: it is none of the dialect.
+pub fn framing(dialect: Dialect, content_type: &str) -> Option<Framing> {
+    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match (dialect, kind.as_str()) {
+        (Dialect::Ollama, "application/x-ndjson" | "application/json" | "application/jsonl") => {
+            Some(Framing::Lines)
+        }
+        (Dialect::Chat | Dialect::Anthropic, "text/event-stream") => Some(Framing::Events),
+        (Dialect::Chat | Dialect::Anthropic, "application/json") => Some(Framing::Whole),
+        _ => None,
+    }
+}
+
+/// JSON that travels as text; what is none is an empty object.
+pub(crate) fn raw(text: &str) -> Box<RawValue> {
+    let value = RawValue::from_string(text.to_owned());
+    value.or_else(|_| RawValue::from_string("{}".to_owned())).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// The arguments of a call as an object: a model may have written something else, which no provider takes back as input.
+pub(crate) fn object(arguments: &str) -> Box<RawValue> {
+    raw(if arguments.trim_start().starts_with('{') { arguments } else { "{}" })
+}
+
+/// Whether tools are sent at all: an empty list is refused.
+pub(crate) fn sends_tools(chat: &Chat) -> bool {
+    !chat.tools.is_empty()
+}
+
+/// Whether a call is demanded.
+pub(crate) fn forces_call(chat: &Chat) -> bool {
+    sends_tools(chat) && matches!(chat.tool_choice, ToolChoice::Required | ToolChoice::Tool(_))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

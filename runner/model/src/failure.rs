@@ -1,0 +1,50 @@
+//! Makes [`Failure`]s. Owns that their text is short, of one line, and without the key.
+
+use harbor_ipc_proto::link::model::{Cause, Failure};
+use harbor_ipc_proto::secret::Secret;
+use harbor_web::trouble::Trouble;
+
+/// Characters of a provider's words.
+const MAX_WORDS: usize = 1000;
+
+/// One in our own words.
+pub fn failed(cause: Cause, message: impl Into<String>) -> Failure {
+    Failure { cause, status: None, retry_after_ms: None, message: message.into() }
+}
+
+/// What a request ended in that has no answer. Its words about addresses are for servers, so these get others.
+pub fn unanswered(trouble: Trouble, place: &str) -> Failure {
+    use harbor_ipc_proto::link::runner::RemoteEnd;
+    match trouble.kind {
+        RemoteEnd::Forbidden => failed(
+            Cause::Refused,
+            format!(
+                "{place} is a private address or is spoken to without TLS, which this provider is not allowed"
+            ),
+        ),
+        _ => failed(Cause::Unreachable, trouble.why),
+    }
+}
+
+/// A provider's text as it may be shown.
+pub fn words(text: &str, key: Option<&Secret>) -> String {
+    let text = match key.filter(|key| key.len() >= 4) {
+        Some(key) => text.replace(key.expose(), "…"),
+        None => text.to_owned(),
+    };
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().map(plain).take(MAX_WORDS).collect();
+    text.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_short_and_keep_the_key_to_themselves() {
+        let key = Secret::new("sk-123456".into());
+        assert_eq!(words(" bad key\nsk-123456! ", Some(&key)), "bad key …!");
+        assert_eq!(words(&"x".repeat(5000), None).len(), MAX_WORDS);
+    }
+}

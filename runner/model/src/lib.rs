@@ -1,0 +1,36 @@
+//! The model worker: the person's language models, each in its own format, behind one message model.
+//!
+//! ```text
+//!  program ─ link ─► worker ─ a task for each request ─┬─► chat: retries, limits, credit ─► way (HTTP) ─► provider
+//!                                                      ├─► catalog: which models               │
+//!                                                      ├─► check, detect, count                ▼
+//!    Event ◄── answer: calls, thoughts, end ◄── dialect: one file a format ◄── stream: bytes cut anywhere
+//! ```
+//!
+//! Pure: `answer`, `dialect`, `errors`, `names`, `places`, `retry`, `schema`, `stream`, `thoughts`, `turns`. A process of its own, so that
+//! parsers of providers' bytes, TLS and keys in use are away from the bridge. Must never write a payload or a key into a text
+//! for a log, follow a redirect, or keep anything of a request after its end.
+
+pub mod answer;
+mod catalog;
+mod chat;
+mod check;
+mod count;
+mod credit;
+mod defuse;
+mod detect;
+pub mod dialect;
+mod errors;
+mod failure;
+mod names;
+mod open;
+mod places;
+pub mod program;
+mod retry;
+mod schema;
+pub mod stream;
+mod thoughts;
+mod turns;
+mod up;
+mod way;
+mod worker;

@@ -1,0 +1,74 @@
+//! Tools' names as providers take them.
+//!
+//! ```text
+//!  time/get ─► time_get_3fa94c ─► the model asks for time_get_3fa94c ─► the table ─► time/get
+//! ```
+//!
+//! Owns the table of one request. A name is looked up in it and never parsed back. A name that providers take stays as it is.
+
+use std::collections::HashMap;
+
+use harbor_ipc_proto::hex::hex;
+use harbor_ipc_proto::model::Tool;
+use sha2::{Digest as _, Sha256};
+
+/// What all dialects take: letters, digits, `_` and `-`, this many.
+const MAX: usize = 64;
+
+/// Digits of the hash.
+const DIGITS: usize = 6;
+
+/// The table.
+#[derive(Debug, Default)]
+pub struct Names {
+    offered: HashMap<String, String>,
+}
+
+impl Names {
+    /// Of these tools.
+    pub fn of(tools: &[Tool]) -> Self {
+        Self { offered: tools.iter().map(|tool| (wire_name(&tool.name), tool.name.clone())).collect() }
+    }
+
+    /// The name as it was offered; what was not offered stays as the model wrote it.
+    pub fn offered(&self, wire: &str) -> String {
+        self.offered.get(wire).cloned().unwrap_or_else(|| wire.to_owned())
+    }
+}
+
+/// What a provider is told; the same for the same name, so that a conversation may go on after the tools have changed.
+pub fn wire_name(name: &str) -> String {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.len() <= MAX && name.chars().all(fits) {
+        return name.to_owned();
+    }
+    let slug: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(MAX - DIGITS - 1).collect();
+    let hash = hex(&Sha256::digest(name));
+    format!("{slug}_{}", &hash[..DIGITS])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str) -> Tool {
+        Tool { name: name.into(), description: String::new(), schema: "{}".into() }
+    }
+
+    #[test]
+    fn each_name_fits_and_leads_back() {
+        let long = "x".repeat(200);
+        let names = ["time/get", "time.get", "time_get", &long, "ü", "", &long[..64]];
+        let table = Names::of(&names.map(tool));
+        let mut seen = std::collections::HashSet::new();
+        for name in names {
+            let wire = wire_name(name);
+            assert!(!wire.is_empty() && wire.len() <= MAX, "{wire}");
+            assert!(wire.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b)), "{wire}");
+            assert_eq!(table.offered(&wire), name);
+            assert!(seen.insert(wire));
+        }
+        assert_eq!(wire_name("time_get"), "time_get");
+        assert_eq!(table.offered("never_offered"), "never_offered");
+    }
+}

@@ -1,0 +1,189 @@
+//! The bytes of an answer, cut anywhere, to events.
+//!
+//! ```text
+//!  bytes ─► frames: SSE events | lines | one whole text ─► dialect ─► Answer
+//! ```
+//!
+//! Owns the end rule: an answer is good only once its protocol's own end has come. Where the bytes end before, it is cut.
+
+use harbor_ipc_proto::link::model::{Cause, Failure};
+use harbor_ipc_proto::model::{Dialect, Kind, Tool};
+use harbor_web::sse::Parser;
+
+use crate::answer::Answer;
+use crate::dialect::{anthropic, chat, ollama};
+use crate::failure::failed;
+use crate::names::Names;
+
+mod lines;
+
+pub use lines::Lines;
+
+/// The longest event or line.
+pub const MAX_EVENT: usize = 16 * 1024 * 1024;
+
+/// All bytes of one answer.
+pub const MAX_ANSWER: usize = 128 * 1024 * 1024;
+
+/// How the bytes of an answer are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Server-sent events.
+    Events,
+    /// A JSON value a line.
+    Lines,
+    /// One JSON value.
+    Whole,
+}
+
+#[derive(Debug)]
+enum Frames {
+    Events(Box<Parser>),
+    Lines(Lines),
+    Whole(Vec<u8>),
+}
+
+/// A dialect's state in the midst of an answer.
+#[derive(Debug)]
+enum State {
+    Chat(chat::Reader),
+    Anthropic(anthropic::Reader),
+    Ollama(ollama::Reader),
+}
+
+/// One answer's stream.
+#[derive(Debug)]
+pub struct Stream {
+    frames: Frames,
+    state: State,
+    bytes: usize,
+    /// What it has said; events are taken from here.
+    pub answer: Answer,
+}
+
+impl Stream {
+    /// The stream of an answer to a request with these tools. `nonce` is of no other answer.
+    #[must_use]
+    pub fn new(dialect: Dialect, kind: Kind, framing: Framing, tools: &[Tool], nonce: String) -> Self {
+        let frames = match framing {
+            Framing::Events => Frames::Events(Box::new(Parser::new(MAX_EVENT))),
+            Framing::Lines => Frames::Lines(Lines::new(MAX_EVENT)),
+            Framing::Whole => Frames::Whole(Vec::new()),
+        };
+        let state = match dialect {
+            Dialect::Chat => State::Chat(chat::Reader::new(kind)),
+            Dialect::Anthropic => State::Anthropic(anthropic::Reader::default()),
+            Dialect::Ollama => State::Ollama(ollama::Reader::default()),
+        };
+        let marked = dialect != Dialect::Anthropic && kind != Kind::OpenAi;
+        Self { frames, state, bytes: 0, answer: Answer::new(Names::of(tools), nonce, marked) }
+    }
+
+    /// Takes bytes.
+    ///
+    /// # Errors
+    /// When the provider says that it failed, or says what its protocol does not know.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.bytes += bytes.len();
+        if self.bytes > MAX_ANSWER {
+            return Err(failed(Cause::Protocol, "the answer has no end"));
+        }
+        let too_long = || failed(Cause::Protocol, "a line of the answer has no end");
+        let (state, answer) = (&mut self.state, &mut self.answer);
+        let mut wrong = None;
+        let mut take = |name: &str, data: &[u8]| {
+            if wrong.is_none() && !answer.has_ended() {
+                wrong = state.take(name, data, answer).err();
+            }
+        };
+        let fed = match &mut self.frames {
+            Frames::Events(parser) => {
+                parser.feed(bytes, |event| take(event.name, event.data)).map_err(|_| ())
+            }
+            Frames::Lines(lines) => lines.feed(bytes, |line| take("", line)),
+            Frames::Whole(body) if body.len() + bytes.len() > MAX_EVENT => Err(()),
+            Frames::Whole(body) => {
+                body.extend_from_slice(bytes);
+                Ok(())
+            }
+        };
+        match wrong {
+            Some(wrong) => Err(wrong),
+            None if self.answer.has_ended() => Ok(()),
+            None => fed.map_err(|()| too_long()),
+        }
+    }
+
+    /// No more bytes come.
+    ///
+    /// # Errors
+    /// The same, and when the protocol's own end has not come.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        // Servers leave the last blank line out.
+        let whole = match &mut self.frames {
+            Frames::Events(_) => self.feed(b"\n\n").map_err(half).map(|()| None)?,
+            Frames::Lines(_) => self.feed(b"\n").map_err(half).map(|()| None)?,
+            Frames::Whole(body) => Some(std::mem::take(body)),
+        };
+        if let Some(body) = whole {
+            self.state.whole(&body, &mut self.answer)?;
+        }
+        if !self.answer.has_ended() {
+            self.state.end(&mut self.answer);
+        }
+        if self.answer.has_ended() { Ok(()) } else { Err(cut()) }
+    }
+}
+
+fn cut() -> Failure {
+    failed(Cause::Cut, "the answer broke off before its end")
+}
+
+/// What is no JSON as the last of an answer is half of some.
+fn half(failure: Failure) -> Failure {
+    if failure.cause == Cause::Protocol { cut() } else { failure }
+}
+
+impl State {
+    fn take(&mut self, name: &str, data: &[u8], answer: &mut Answer) -> Result<(), Failure> {
+        match self {
+            Self::Chat(reader) => reader.take(name, data, answer),
+            Self::Anthropic(reader) => reader.take(name, data, answer),
+            Self::Ollama(reader) => reader.take(data, answer),
+        }
+    }
+
+    /// An answer that has come as one text.
+    fn whole(&mut self, body: &[u8], answer: &mut Answer) -> Result<(), Failure> {
+        match self {
+            Self::Chat(reader) => reader.take("", body, answer),
+            Self::Anthropic(_) => anthropic::whole(body, answer),
+            Self::Ollama(reader) => reader.take(body, answer),
+        }
+    }
+
+    /// Whether what came is an end although its last word is missing.
+    fn end(&mut self, answer: &mut Answer) {
+        if let Self::Chat(reader) = self {
+            reader.end(answer);
+        }
+    }
+}
+
+/// What is wrong with an answer that is no JSON, or not such as the dialect has.
+pub(crate) fn no_such_thing() -> Failure {
+    failed(Cause::Protocol, "the provider's answer is not what its dialect says")
+}
+
+/// The failure that a provider tells in the midst of a stream.
+pub(crate) fn told(said: &crate::errors::Said) -> Failure {
+    let cause = crate::errors::cause(None, said);
+    let message = match said.message.is_empty() {
+        true => "the provider broke off its answer".to_owned(),
+        false => crate::failure::words(&said.message, None),
+    };
+    Failure { status: said.status, ..failed(cause, message) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,306 @@
+//! Streams as providers write them (`runner/model/fixtures`), and what they mean however they are cut.
+
+use harbor_ipc_proto::link::model::Event;
+use harbor_ipc_proto::model::{Finish, Usage};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A stream and what it is of.
+struct Fixture {
+    dialect: Dialect,
+    bytes: &'static [u8],
+}
+
+macro_rules! fixture {
+    ($dialect:ident, $file:literal) => {
+        Fixture { dialect: Dialect::$dialect, bytes: include_bytes!(concat!("../../fixtures/", $file)) }
+    };
+}
+
+const CHAT_TEXT: Fixture = fixture!(Chat, "chat-text.sse");
+const CHAT_TOOLS: Fixture = fixture!(Chat, "chat-tools.sse");
+const CHAT_SAME_INDEX: Fixture = fixture!(Chat, "chat-same-index.sse");
+const CHAT_THINK: Fixture = fixture!(Chat, "chat-think.sse");
+const CHAT_ERROR: Fixture = fixture!(Chat, "chat-error.sse");
+const CHAT_CUT: Fixture = fixture!(Chat, "chat-cut.sse");
+const ANTHROPIC_TOOLS: Fixture = fixture!(Anthropic, "anthropic-tools.sse");
+const ANTHROPIC_MAX_TOKENS: Fixture = fixture!(Anthropic, "anthropic-max-tokens.sse");
+const ANTHROPIC_ERROR: Fixture = fixture!(Anthropic, "anthropic-error.sse");
+const OLLAMA_TOOLS: Fixture = fixture!(Ollama, "ollama-tools.ndjson");
+const OLLAMA_PIECES: Fixture = fixture!(Ollama, "ollama-pieces.ndjson");
+const OLLAMA_ERROR: Fixture = fixture!(Ollama, "ollama-error.ndjson");
+
+const ALL: [Fixture; 12] = [
+    CHAT_TEXT,
+    CHAT_TOOLS,
+    CHAT_SAME_INDEX,
+    CHAT_THINK,
+    CHAT_ERROR,
+    CHAT_CUT,
+    ANTHROPIC_TOOLS,
+    ANTHROPIC_MAX_TOKENS,
+    ANTHROPIC_ERROR,
+    OLLAMA_TOOLS,
+    OLLAMA_PIECES,
+    OLLAMA_ERROR,
+];
+
+fn stream(dialect: Dialect, kind: Kind) -> Stream {
+    let framing = if dialect == Dialect::Ollama { Framing::Lines } else { Framing::Events };
+    let tool = Tool { name: "time/get".into(), description: String::new(), schema: "{}".into() };
+    Stream::new(dialect, kind, framing, &[tool], "n".into())
+}
+
+/// What comes of these reads.
+fn read<'a>(dialect: Dialect, reads: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Event>, Option<Cause>) {
+    read_of(stream(dialect, Kind::OpenAiCompatible), reads)
+}
+
+fn read_of<'a>(mut stream: Stream, reads: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Event>, Option<Cause>) {
+    let fed = reads.into_iter().try_for_each(|bytes| stream.feed(bytes)).and_then(|()| stream.end());
+    if fed.is_err() {
+        stream.answer.break_off();
+    }
+    (stream.answer.take(), fed.err().map(|failure| failure.cause))
+}
+
+fn text(text: &str) -> Event {
+    Event::Text(text.into())
+}
+
+fn start(call_id: &str, name: &str) -> Event {
+    Event::ToolCallStart { call_id: call_id.into(), name: name.into() }
+}
+
+fn more(call_id: &str, text: &str) -> Event {
+    Event::ToolCallArguments { call_id: call_id.into(), text: text.into() }
+}
+
+fn stop(call_id: &str, arguments: &str) -> Event {
+    Event::ToolCallEnd { call_id: call_id.into(), arguments: arguments.into() }
+}
+
+fn used(input: u64, output: u64) -> Usage {
+    Usage { input_tokens: Some(input), output_tokens: Some(output), ..Usage::default() }
+}
+
+fn end(finish: Finish, raw: &str) -> Event {
+    Event::End { finish, raw: Some(raw.into()) }
+}
+
+#[track_caller]
+fn means(fixture: &Fixture, wanted: &[Event], failure: Option<Cause>) {
+    assert_eq!(read(fixture.dialect, [fixture.bytes]), (wanted.to_vec(), failure));
+}
+
+#[test]
+fn chat_streams_mean_what_they_say() {
+    let usage = Usage { cached_tokens: Some(2), reasoning_tokens: Some(0), ..used(7, 3) };
+    means(&CHAT_TEXT, &[text("Grü"), text("ße 🚢"), Event::Usage(usage), end(Finish::Stop, "stop")], None);
+    let thought = |text: &str| Event::Reasoning(text.into());
+    let zone = r#"{"zone":"\ud83d\udea2"}"#;
+    let (one, two) = zone.split_at(zone.find(r"\udea2").unwrap());
+    means(
+        &CHAT_TOOLS,
+        &[
+            thought("which "),
+            thought("one?"),
+            start("a", "time/get"),
+            more("a", one),
+            more("a", two),
+            start("b", "never_offered"),
+            more("b", "{}"),
+            stop("a", zone),
+            stop("b", "{}"),
+            Event::Usage(used(9, 4)),
+            end(Finish::ToolCalls, "tool_calls"),
+        ],
+        None,
+    );
+    means(&CHAT_THINK, &[thought("hm"), text("yes"), end(Finish::Length, "length")], None);
+}
+
+#[test]
+fn another_id_or_name_at_a_known_index_is_another_call() {
+    let wanted = [
+        start("a", "one"),
+        more("a", r#"{"n":1}"#),
+        start("b", "one"),
+        more("b", r#"{"n":2}"#),
+        start("call_n_2", "one"),
+        more("call_n_2", r#"{"n":3}"#),
+        stop("a", r#"{"n":1}"#),
+        stop("b", r#"{"n":2}"#),
+        stop("call_n_2", r#"{"n":3}"#),
+        end(Finish::ToolCalls, "stop"),
+    ];
+    means(&CHAT_SAME_INDEX, &wanted, None);
+}
+
+#[test]
+fn what_has_no_end_of_its_own_keeps_its_text_and_ends_no_call() {
+    let half = [text("half"), start("a", "one"), more("a", "{}")];
+    means(&CHAT_CUT, &half, Some(Cause::Cut));
+    means(&CHAT_ERROR, &half, Some(Cause::Overloaded));
+    let used = Event::Usage(used(5, 1));
+    means(&ANTHROPIC_ERROR, &[text("half"), used], Some(Cause::Overloaded));
+    means(&OLLAMA_ERROR, &[text("half")], Some(Cause::Refused));
+    for fixture in &ALL {
+        let whole = read(fixture.dialect, [fixture.bytes]).0;
+        for at in 0..fixture.bytes.len() {
+            let (events, failure) = read(fixture.dialect, [&fixture.bytes[..at]]);
+            let has_ended = events.iter().any(|event| matches!(event, Event::End { .. }));
+            assert_eq!(has_ended, failure.is_none(), "{at} of {:?}", fixture.dialect);
+            assert!(has_ended || events.len() <= whole.len() + 1);
+        }
+    }
+}
+
+#[test]
+fn anthropics_streams_mean_what_they_say() {
+    let usage = Usage { cached_tokens: Some(5), ..used(66, 20) };
+    means(
+        &ANTHROPIC_TOOLS,
+        &[
+            Event::Reasoning("so".into()),
+            Event::Opaque(r#"{"signature":"sig==","thinking":"so","type":"thinking"}"#.into()),
+            Event::Opaque(r#"{"data":"xyz","type":"redacted_thinking"}"#.into()),
+            text("I look – "),
+            start("a", "none"),
+            stop("a", "{}"),
+            start("b", "one"),
+            more("b", r#"{"n":"#),
+            more("b", "1}"),
+            stop("b", r#"{"n":1}"#),
+            Event::Usage(usage),
+            end(Finish::ToolCalls, "tool_use"),
+        ],
+        None,
+    );
+    let half = [
+        start("a", "one"),
+        more("a", r#"{"n":"#),
+        Event::Usage(used(5, 9)),
+        end(Finish::Length, "max_tokens"),
+    ];
+    means(&ANTHROPIC_MAX_TOKENS, &half, None);
+}
+
+#[test]
+fn ollamas_streams_mean_what_they_say() {
+    means(
+        &OLLAMA_TOOLS,
+        &[
+            Event::Reasoning("hm".into()),
+            text("Grüße"),
+            start("call_n_0", "time/get"),
+            more("call_n_0", r#"{"n": 1}"#),
+            stop("call_n_0", r#"{"n": 1}"#),
+            start("call_n_1", "none"),
+            stop("call_n_1", "{}"),
+            Event::Opaque(r#"{"thinking":"hm"}"#.into()),
+            Event::Usage(used(11, 6)),
+            end(Finish::ToolCalls, "stop"),
+        ],
+        None,
+    );
+    let pieces = [
+        start("a", "one"),
+        more("a", r#"{"n":"#),
+        more("a", "1}"),
+        stop("a", r#"{"n":1}"#),
+        Event::Usage(used(0, 0)),
+        end(Finish::ToolCalls, "stop"),
+    ];
+    means(&OLLAMA_PIECES, &pieces, None);
+}
+
+#[test]
+fn answers_that_come_whole_mean_the_same() {
+    let whole = |dialect, body: &str| {
+        let stream = Stream::new(dialect, Kind::OpenAi, Framing::Whole, &[], "n".into());
+        read_of(stream, [body.as_bytes()])
+    };
+    let chat = r#"{"model":"m","choices":[{"message":{"content":"hi","tool_calls":[{"id":"a","function":
+        {"name":"one","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":1,"completion_tokens":2}}"#;
+    let call = [start("a", "one"), more("a", "{}"), stop("a", "{}"), Event::Usage(used(1, 2))];
+    let wanted = |raw: &str| [vec![text("hi")], call.to_vec(), vec![end(Finish::ToolCalls, raw)]].concat();
+    assert_eq!(whole(Dialect::Chat, chat), (wanted("tool_calls"), None));
+    let claude = r#"{"type":"message","content":[{"type":"text","text":"hi"},{"type":"tool_use","id":"a","name":"one",
+        "input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":1,"output_tokens":2}}"#;
+    let mut without_deltas = wanted("tool_use");
+    without_deltas.retain(|event| !matches!(event, Event::ToolCallArguments { .. }));
+    assert_eq!(whole(Dialect::Anthropic, claude), (without_deltas, None));
+    for dialect in [Dialect::Chat, Dialect::Anthropic] {
+        assert_eq!(
+            whole(dialect, r#"{"error":{"type":"overloaded_error","message":"m"}}"#).1,
+            Some(Cause::Overloaded)
+        );
+        assert_eq!(whole(dialect, "{\"half\":").1, Some(Cause::Protocol));
+        assert!(whole(dialect, "{}").1.is_some());
+    }
+}
+
+#[test]
+fn what_the_provider_thought_goes_back_to_deepseek_only() {
+    let opaque = |kind| {
+        let (events, _) = read_of(stream(Dialect::Chat, kind), [CHAT_TOOLS.bytes]);
+        events.into_iter().find_map(|event| if let Event::Opaque(json) = event { Some(json) } else { None })
+    };
+    assert_eq!(opaque(Kind::DeepSeek).as_deref(), Some(r#"{"reasoning_content":"which one?"}"#));
+    assert_eq!(opaque(Kind::LlamaServer), None);
+}
+
+#[test]
+fn lines_and_streams_without_end_are_refused() {
+    for dialect in Dialect::ALL {
+        let piece = vec![b'x'; 1024 * 1024];
+        let mut stream = stream(*dialect, Kind::OpenAiCompatible);
+        let fed = (0..64).try_for_each(|_| stream.feed(&piece));
+        assert_eq!(fed.unwrap_err().cause, Cause::Protocol, "{dialect:?}");
+    }
+    let mut endless = stream(Dialect::Chat, Kind::OpenAiCompatible);
+    let comment = [b": ", vec![b'x'; 1024 * 1024].as_slice(), b"\n\n"].concat();
+    let fed = (0..256).try_for_each(|_| endless.feed(&comment));
+    assert_eq!(fed.unwrap_err().message, "the answer has no end");
+}
+
+#[test]
+fn each_split_gives_the_same_events() {
+    for fixture in &ALL {
+        let whole = read(fixture.dialect, [fixture.bytes]);
+        for at in 0..=fixture.bytes.len() {
+            let (one, two) = fixture.bytes.split_at(at);
+            assert_eq!(read(fixture.dialect, [one, two]), whole, "cut at {at}");
+        }
+        assert_eq!(read(fixture.dialect, fixture.bytes.chunks(1)), whole, "byte by byte");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_splits_give_the_same_events(which in 0..ALL.len(), sizes in prop::collection::vec(1..200usize, 1..20)) {
+        let fixture = &ALL[which];
+        let (mut rest, mut reads, mut sizes) = (fixture.bytes, Vec::new(), sizes.iter().cycle());
+        while !rest.is_empty() {
+            let (one, more) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
+            reads.push(one);
+            rest = more;
+        }
+        prop_assert_eq!(read(fixture.dialect, reads), read(fixture.dialect, [fixture.bytes]));
+    }
+
+    /// No bytes at all make it panic, and none of them end an answer twice.
+    #[test]
+    fn any_bytes_are_taken(which in 0..ALL.len(), at in any::<prop::sample::Index>(), junk in prop::collection::vec(any::<u8>(), 0..40)) {
+        let fixture = &ALL[which];
+        let mut bytes = fixture.bytes.to_vec();
+        let at = at.index(bytes.len());
+        let end = (at + junk.len()).min(bytes.len());
+        bytes.splice(at..end, junk);
+        let (events, _) = read(fixture.dialect, [bytes.as_slice()]);
+        let ends = events.iter().filter(|event| matches!(event, Event::End { .. })).count();
+        prop_assert!(ends <= 1);
+    }
+}

@@ -1,0 +1,96 @@
+//! A conversation as providers take it: system text first, then turns whose roles alternate.
+//!
+//! ```text
+//!  messages ─► system: all of its text ─► turns: neighbours of one role are one
+//! ```
+//!
+//! Owns what of a message goes to a provider at all: empty texts do not, thoughts for people do not, opaque parts go to the
+//! provider and model that made them.
+
+use harbor_ipc_proto::link::model::Chat;
+use harbor_ipc_proto::model::{Part, Role};
+
+/// What is sent where a tool said nothing: providers want a result all the same.
+pub const NO_OUTPUT: &str = "(no output)";
+
+/// One turn; never of the system, never empty.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Turn<'a> {
+    /// Whose it is.
+    pub role: Role,
+    /// What goes to the provider.
+    pub parts: Vec<&'a Part>,
+}
+
+/// The system's text, if any, and the turns.
+pub fn turns(chat: &Chat) -> (Option<String>, Vec<Turn<'_>>) {
+    let mut system = Vec::new();
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for message in &chat.messages {
+        if message.role == Role::System {
+            system.extend(message.parts.iter().filter_map(text));
+            continue;
+        }
+        let parts = message.parts.iter().filter(|part| goes(chat, part));
+        match turns.last_mut() {
+            Some(last) if last.role == message.role => last.parts.extend(parts),
+            _ => turns.push(Turn { role: message.role, parts: parts.collect() }),
+        }
+    }
+    turns.retain(|turn| !turn.parts.is_empty());
+    ((!system.is_empty()).then(|| system.join("\n\n")), turns)
+}
+
+fn text(part: &Part) -> Option<&str> {
+    match part {
+        Part::Text(text) if !text.trim().is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+fn goes(chat: &Chat, part: &Part) -> bool {
+    match part {
+        Part::Text(_) => text(part).is_some(),
+        Part::Reasoning(_) => false,
+        Part::Opaque(opaque) => opaque.provider == chat.target.provider && opaque.model == chat.model,
+        Part::Image(_) | Part::ToolCall(_) | Part::ToolResult(_) => true,
+    }
+}
+
+impl Turn<'_> {
+    /// Its texts, as one.
+    pub fn text(&self) -> Option<String> {
+        let texts: Vec<&str> = self.parts.iter().filter_map(|part| text(part)).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::tests::{chat, message, opaque};
+
+    #[test]
+    fn neighbours_are_one_and_what_is_not_sent_is_left_out() {
+        let text = |text: &str| Part::Text(text.into());
+        let chat = chat(vec![
+            message(Role::System, vec![text("a")]),
+            message(Role::System, vec![text(""), text("b")]),
+            message(Role::User, vec![text("c")]),
+            message(Role::User, vec![text(" ")]),
+            message(Role::User, vec![text("d")]),
+            message(
+                Role::Assistant,
+                vec![Part::Reasoning("r".into()), opaque("other", "m"), opaque("p", "other")],
+            ),
+            message(Role::Assistant, vec![opaque("p", "m")]),
+        ]);
+        let (system, turns) = turns(&chat);
+        assert_eq!(system.as_deref(), Some("a\n\nb"));
+        assert_eq!(
+            turns.iter().map(|turn| (turn.role, turn.parts.len())).collect::<Vec<_>>(),
+            [(Role::User, 2), (Role::Assistant, 1)]
+        );
+        assert_eq!(turns[0].text().as_deref(), Some("c\n\nd"));
+    }
+}

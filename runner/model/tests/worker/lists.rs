@@ -1,0 +1,155 @@
+//! Lists of models, checks, detection and counting, over the real wire.
+
+use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, Place, ToModel};
+use harbor_ipc_proto::model::{Dialect, Kind};
+
+use super::driven::{Driven, chat, target};
+use super::server::{Request, Server, Step, answer, json};
+
+fn models(kind: Kind, dialect: Dialect, server: &Server) -> Vec<Model> {
+    let mut worker = Driven::start();
+    worker.send(&ToModel::Models { id: 7, target: target(kind, dialect, server.port) });
+    match worker.heard() {
+        FromModel::Models { id: 7, models } => models,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn by_path(
+    rows: &'static [(&'static str, &'static str)],
+) -> impl Fn(&Request, usize) -> Vec<Step> + Send + Sync {
+    move |request, _| match rows.iter().find(|(line, _)| *line == request.line) {
+        Some((_, body)) => json("200 OK", body),
+        None => json("404 Not Found", "{}"),
+    }
+}
+
+fn model(id: &str) -> Model {
+    Model {
+        id: id.into(),
+        context_window: None,
+        max_output: None,
+        tools: None,
+        vision: None,
+        reasoning: None,
+        is_remote: false,
+    }
+}
+
+#[test]
+fn models_say_what_they_can_do_where_their_provider_tells() {
+    let server = Server::start(by_path(&[
+        ("GET /api/tags", r#"{"models":[{"name":"a"},{"name":"b","remote_model":"b"}]}"#),
+        ("POST /api/show", r#"{"capabilities":["tools","vision"],"model_info":{"x.context_length":4096}}"#),
+    ]));
+    let known = Model {
+        context_window: Some(4096),
+        tools: Some(true),
+        vision: Some(true),
+        reasoning: Some(false),
+        ..model("a")
+    };
+    let wanted = vec![known.clone(), Model { id: "b".into(), is_remote: true, ..known }];
+    assert_eq!(models(Kind::Ollama, Dialect::Ollama, &server), wanted);
+    let server = Server::start(by_path(&[
+        ("GET /v1/models", r#"{"data":[{"id":"l","owned_by":"llamacpp","meta":{"n_ctx":512}}]}"#),
+        ("GET /props", r#"{"modalities":{"vision":false},"chat_template_caps":{"supports_tools":true}}"#),
+    ]));
+    let wanted = Model { context_window: Some(512), tools: Some(true), vision: Some(false), ..model("l") };
+    assert_eq!(models(Kind::LlamaServer, Dialect::Chat, &server), [wanted]);
+    let server = Server::start(by_path(&[("GET /v1/models?limit=1000", r#"{"data":[{"id":"c"}]}"#)]));
+    assert_eq!(models(Kind::Anthropic, Dialect::Anthropic, &server), [model("c")]);
+}
+
+fn check(kind: Kind, dialect: Dialect, server: &Server) -> Option<Failure> {
+    let mut worker = Driven::start();
+    worker.send(&ToModel::Check { id: 7, target: target(kind, dialect, server.port) });
+    match worker.heard() {
+        FromModel::Checked { id: 7, failure, .. } => failure,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_check_has_the_providers_own_words() {
+    let server = Server::start(by_path(&[("GET /v1/models", r#"{"data":[]}"#)]));
+    assert_eq!(check(Kind::OpenAi, Dialect::Chat, &server), None);
+    assert_eq!(server.requests()[0].header("authorization"), Some("Bearer k-secret"));
+    // Its list is for everybody; what it runs with is not.
+    let server = Server::start(|request, _| match request.line.as_str() {
+        "GET /v1/models" => json("200 OK", r#"{"data":[]}"#),
+        _ => json("401 Unauthorized", r#"{"error":{"code":401,"message":"Invalid API Key"}}"#),
+    });
+    let failure = check(Kind::LlamaServer, Dialect::Chat, &server).unwrap();
+    assert_eq!((failure.cause, failure.message.as_str()), (Cause::Unauthorized, "Invalid API Key"));
+    let server = Server::says(answer("200 OK", &["Content-Type: text/html"], "<html>"));
+    assert_eq!(check(Kind::OpenAi, Dialect::Chat, &server).unwrap().cause, Cause::Protocol);
+}
+
+fn detect(places: Vec<Place>) -> Vec<Found> {
+    let mut worker = Driven::start();
+    worker.send(&ToModel::Detect { id: 7, places });
+    match worker.heard() {
+        FromModel::Detected { id: 7, found } => found,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A port is anybody's: who proves nothing is nobody, and gets no key.
+#[test]
+fn only_who_proves_it_is_found() {
+    let ollama = Server::start(|request, _| match request.line.as_str() {
+        "GET /" => answer("200 OK", &["Content-Type: text/plain"], "Ollama is running"),
+        "GET /api/version" => json("200 OK", r#"{"version":"0.33.0"}"#),
+        _ => json("404 Not Found", "{}"),
+    });
+    let llama = Server::start(|request, _| match request.line.as_str() {
+        "GET /v1/models" => json("200 OK", r#"{"data":[{"id":"l","owned_by":"llamacpp"}]}"#),
+        _ => json("401 Unauthorized", r#"{"error":{"code":401,"message":"Invalid API Key"}}"#),
+    });
+    let impostor = Server::says(answer("200 OK", &["Content-Type: text/plain"], "Ollama is running"));
+    let hanging = Server::says(vec![Step::Hang]);
+    let redirect = Server::says(answer("302 Found", &["Location: http://127.0.0.1:11434/"], ""));
+    let place = |kind, server: &Server| Place { kind, port: server.port };
+    let found = detect(vec![
+        place(Kind::Ollama, &impostor),
+        place(Kind::Ollama, &ollama),
+        place(Kind::Ollama, &hanging),
+        place(Kind::LlamaServer, &llama),
+        place(Kind::LlamaServer, &ollama),
+        place(Kind::LmStudio, &redirect),
+        place(Kind::Vllm, &impostor),
+    ]);
+    let wanted = [
+        Found {
+            kind: Kind::Ollama,
+            dialect: Dialect::Ollama,
+            base_url: format!("http://127.0.0.1:{}", ollama.port),
+            version: Some("0.33.0".into()),
+            needs_key: false,
+        },
+        Found {
+            kind: Kind::LlamaServer,
+            dialect: Dialect::Chat,
+            base_url: format!("http://127.0.0.1:{}", llama.port),
+            version: None,
+            needs_key: true,
+        },
+    ];
+    assert_eq!(found, wanted);
+    for server in [&ollama, &llama, &impostor, &hanging, &redirect] {
+        let requests = server.requests();
+        assert!(requests.iter().all(|request| request.header("authorization").is_none()));
+    }
+}
+
+#[test]
+fn tokens_are_counted_by_the_provider_where_it_does() {
+    let server = Server::start(by_path(&[("POST /v1/messages/count_tokens", r#"{"input_tokens":42}"#)]));
+    let mut worker = Driven::start();
+    worker.send(&ToModel::Count(chat(Dialect::Anthropic, server.port)));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 42, is_exact: true });
+    assert!(!server.requests()[0].body.contains("max_tokens"));
+    worker.send(&ToModel::Count(chat(Dialect::Chat, 1)));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 5, is_exact: false });
+}
