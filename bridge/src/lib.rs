@@ -2,6 +2,7 @@
 
 pub mod app;
 pub mod catalog;
+pub mod check;
 pub mod closing;
 pub mod config;
 pub mod front;

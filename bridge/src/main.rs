@@ -5,6 +5,7 @@
 //!   harbor-bridge serve --stdio     native-messaging frames on stdin and stdout too, until stdin ends
 //!   harbor-bridge serve --detached  started by a client; says `ready` on stdout, or why it is not
 //!   harbor-bridge serve --metrics A also serves metrics over HTTP at this address
+//!   harbor-bridge check --json      what is wrong with the bridge's files, beside a bridge that runs or without one
 //!   harbor-bridge ORIGIN …          native host: started by a browser; a relay to the user's one bridge
 //! ```
 
@@ -14,6 +15,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use harbor_bridge::app::{AppError, Mode, serve};
+use harbor_bridge::check::Wanted;
 use harbor_bridge::config::metrics::{LISTEN_RULE, listen_address};
 use harbor_bridge::config::{ConfigError, Settings, log_json};
 use harbor_bridge::front::relay;
@@ -32,6 +34,8 @@ Usage: harbor-bridge serve [--stdio] [--metrics ADDRESS:PORT]
 
   serve            serve on the local socket of HARBOR_HOME (default ~/.harbor) until a signal
   serve --stdio    also speak native-messaging frames on stdin and stdout; ends with stdin
+  check --json     say what is wrong with the files of HARBOR_HOME, as JSON; behind it some of: config database secrets lost programs,
+                   and --config FILE instead of config.toml
   --metrics A:P    also serve metrics over HTTP at this loopback address, such as 127.0.0.1:9464
 
 Browsers start harbor-bridge as a native host, without `serve`. For everything else use `harbor`.
@@ -56,6 +60,13 @@ fn main() -> ExitCode {
                 USAGE.into()
             }
         },
+        ["check", ..] => match Wanted::read(arguments.get(1..).unwrap_or_default()) {
+            Ok(wanted) => check(&wanted),
+            Err(wrong) => {
+                let _ = write!(io::stderr(), "harbor-bridge: {wrong}\n{HELP}");
+                USAGE.into()
+            }
+        },
         ["--help" | "-h" | "help"] => {
             let _ = io::stdout().write_all(HELP.as_bytes());
             ExitCode::SUCCESS
@@ -71,6 +82,22 @@ fn main() -> ExitCode {
         _ => {
             let _ = io::stderr().write_all(HELP.as_bytes());
             USAGE.into()
+        }
+    }
+}
+
+fn check(wanted: &Wanted) -> ExitCode {
+    let checked = Paths::from_env().map(|paths| wanted.look(&paths));
+    let printed = checked.map_err(io::Error::other).and_then(|checked| {
+        let mut out = io::stdout().lock();
+        serde_json::to_writer(&mut out, &checked)?;
+        out.write_all(b"\n")
+    });
+    match printed {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "harbor-bridge: {error}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -15,7 +15,7 @@ import { peerHandler } from "./peer.ts";
 import { viewOfBridge } from "./sidebar/serve.ts";
 import { GrantedTabs } from "./tabs.ts";
 
-const SERVER = { server_id: "s", label: "S", state: "running", supervision: {} } as Server;
+const SERVER = { server_id: "s", label: "S", state: "running", supervision: { lazy: false } } as Server;
 
 test("a question shows the tools that were named, or all of a server with a line for all", () => {
   const known = parseTools("s", [{ name: "a", description: "does a" }, { name: 1 }, null, "x", { name: "b", title: "B" }]);

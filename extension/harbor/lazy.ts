@@ -4,11 +4,8 @@
 
 import type { Server } from "../shared/protocol/generated/messages.ts";
 
-/** How servers are defined from the sidebar: a site that may use one shall find it, also after Harbor was started anew. */
-export const LAZY = { lazy: true };
-
 export function isLazy({ supervision }: Pick<Server, "supervision">): boolean {
-  return supervision.lazy === true;
+  return supervision.lazy !== false;
 }
 
 /** Below the switch. */

@@ -1,7 +1,8 @@
 //! Every wire type of Harbor, and nothing else.
 //!
 //! Owns: the frames of the local socket and of native messaging, the client messages (JSON), the link
-//! messages to runners and to the catalog worker (bincode), what a download leaves behind, and the error codes.
+//! messages to runners and to the catalog worker (bincode), what a download leaves behind, what a check of the bridge's files
+//! answers, and the error codes.
 //! Must never: do I/O, read a clock, keep state between messages other than half a frame.
 //!
 //! ```text
@@ -9,6 +10,7 @@
 //!          client::*                                            link::*
 //! ```
 
+pub mod check;
 pub mod client;
 pub mod codes;
 pub mod contained;

@@ -109,7 +109,7 @@ fn begin(
         // Behind the runtime and before the first message: nothing of what comes over the network is read unconfined.
         carrier.confine()?;
     }
-    runtime.block_on(serve(link, &containment, namespace, carrier))
+    runtime.block_on(serve(link, &containment, namespace, carrier, outside == Some(SHARED)))
 }
 
 /// In a namespace, unless there is a reason to be `outside`: servers that share a runner would end together in one.
@@ -125,6 +125,7 @@ async fn serve(
     containment: &Containment,
     namespace: Option<Namespace>,
     carrier: Option<Rc<dyn Carrier>>,
+    is_shared: bool,
 ) -> io::Result<()> {
     let mut ended = Signals::listen(&[Signal::SIGTERM, Signal::SIGINT])?;
     let reaper = Reaper::start_with(namespace)?;
@@ -141,7 +142,7 @@ async fn serve(
         async move { up.outbox().drive(&writer).await }
     });
     tokio::task::spawn_local(memory::return_at_rest());
-    let servers = Servers::new(up.clone(), reaper, carrier);
+    let servers = Servers::new(up.clone(), reaper, carrier, is_shared);
     // A task of its own: waking the outermost future costs a system call each time.
     let mut reading = tokio::task::spawn_local({
         let servers = servers.clone();

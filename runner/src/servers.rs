@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use harbor_child::own;
 use harbor_child::reaper::Reaper;
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, FromRunner, Launch, Outcome, Remote, ToRunner};
 use harbor_ipc_proto::via::IDENTITY;
@@ -36,6 +37,8 @@ pub struct Servers {
     reaper: Rc<Reaper>,
     /// For servers elsewhere; who has it runs no programs.
     carrier: Option<Rc<dyn Carrier>>,
+    /// Whether they are those of all runners.
+    is_shared: bool,
     sessions: RefCell<HashMap<u32, Rc<Session>>>,
     petitions: Rc<Petitions>,
     ended: Notify,
@@ -43,12 +46,18 @@ pub struct Servers {
 
 impl Servers {
     /// None yet.
-    pub fn new(up: Rc<Up>, reaper: Rc<Reaper>, carrier: Option<Rc<dyn Carrier>>) -> Rc<Self> {
+    pub fn new(
+        up: Rc<Up>,
+        reaper: Rc<Reaper>,
+        carrier: Option<Rc<dyn Carrier>>,
+        is_shared: bool,
+    ) -> Rc<Self> {
         Rc::new(Self {
             own: std::env::var(IDENTITY).unwrap_or_default().into(),
             up,
             reaper,
             carrier,
+            is_shared,
             sessions: RefCell::default(),
             petitions: Rc::default(),
             ended: Notify::new(),
@@ -127,6 +136,10 @@ impl Servers {
             // The bridge numbers each start anew; a number twice means that it is not our bridge.
             self.sessions.borrow_mut().remove(&number);
             return;
+        }
+        if !self.is_shared {
+            // What a server has its runner do is its doing.
+            own::be_nice(launch.sandbox.limits.nice);
         }
         let (servers, remote) = (self.clone(), launch.remote.as_ref().map(remote::owned));
         tokio::task::spawn_local(async move {

@@ -138,6 +138,12 @@ impl Double {
         self.supervision(&json!({"auto_start": true}))
     }
 
+    /// Only a person starts it.
+    #[must_use]
+    pub fn manual(self) -> Self {
+        self.supervision(&json!({"lazy": false}))
+    }
+
     /// Is restarted for ever, and at once.
     #[must_use]
     pub fn quick_restarts(self) -> Self {

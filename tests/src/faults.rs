@@ -63,6 +63,8 @@ faults! {
     NeverAnswersCalls = "never-answers-calls",
     /// Answers nothing at all any more from the first tool call on, but reads on.
     Hangs = "hangs",
+    /// The same, and writes a line to stdout that does not end.
+    EndlessLine = "endless-line",
     /// Exits with code 7 on each tool call.
     DiesOnEachCall = "dies-on-each-call",
     /// Exits with code 7 on the twentieth tool call.

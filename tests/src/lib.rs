@@ -40,6 +40,7 @@ pub mod pypi_index;
 pub mod random;
 pub mod registry;
 pub mod rights;
+pub mod rmcp_server;
 pub mod said;
 pub mod scripted;
 pub mod steps;

@@ -11,10 +11,6 @@ use nix::pty::openpty;
 
 use crate::Home;
 
-/// What is said of a new server that clients find only while it runs, of the server `s`.
-pub const UNSEEN: &str =
-    "AI clients and pages see it only while it runs: `harbor set s --lazy` has a call start it\n";
-
 impl Home {
     /// What `harbor` with these arguments printed on stdout and on stderr, and its exit code.
     ///

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::{SandboxSettings, Supervision};
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
@@ -36,17 +37,16 @@ pub use self::catalog::{CatalogWanted, PageWanted};
 pub use self::clients::{Clients, Import, Install, Source, Uninstall};
 pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
 pub use self::install::{Package, Upgrade};
-pub use self::mcp::{Http, Mcp, TokenWanted};
+pub use self::mcp::{Mcp, TokenWanted};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
 pub use self::offers::{Prompt, Reading, Whose};
 use self::remote::OF_REMOTE;
 pub use self::remote::Remote;
-pub use self::sandbox::{Sandbox, option_of, options_of};
+pub use self::sandbox::{Sandbox, options_of};
 pub use self::secrets::{Keeping, NewSecret, Secrets};
 pub use self::set::Set;
 pub use self::supervision::supervision_option;
 use self::values::{checked_id, variable};
-use crate::errors::Failure;
 use crate::help::{self, Opt, Shell, TOPICS, Topic};
 
 /// What is to be done.

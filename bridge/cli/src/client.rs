@@ -15,11 +15,9 @@ use harbor_ipc_proto::client::{Chunk, Hello, HelloResult, Progress};
 use harbor_ipc_proto::field::{Ask, Message};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 
-use crate::errors::Failure;
-use crate::reply::{Answer, Pieces};
-
-/// The limit of requests that do not wait for a server.
-pub const QUICK: Duration = Duration::from_secs(30);
+use harbor_client::errors::Failure;
+pub use harbor_client::reply::QUICK;
+use harbor_client::reply::{Answer, Pieces};
 
 const NO_OBJECT: Failure = Failure::Garbled("a frame that is no JSON object");
 

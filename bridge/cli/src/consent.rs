@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 
-use crate::errors::Failure;
+use harbor_client::errors::Failure;
 
 /// More of an answer is not read.
 const MAX_ANSWER: u64 = 4096;

@@ -2,10 +2,11 @@
 //!
 //! Owns which parts of it are shown, and how. Must never fail: what it does not know is shown as JSON.
 
+use harbor_client::payload::Payload;
+
 use crate::media::{Media, Shelf};
-use crate::payload::Payload;
 use crate::pretty::pretty;
-use crate::table::flatten;
+use crate::table::bracket;
 
 /// A tool's answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,12 +52,6 @@ pub fn render_item(item: &Payload, shelf: &mut Shelf) -> String {
         "" => pretty(&item.to_json()),
         _ => bracket(&[kind]),
     }
-}
-
-/// The parts that are not empty, each on one line, in brackets.
-pub fn bracket(parts: &[String]) -> String {
-    let parts: Vec<_> = parts.iter().filter(|part| !part.is_empty()).map(|part| flatten(part)).collect();
-    format!("[{}]", parts.join(" "))
 }
 
 #[cfg(test)]

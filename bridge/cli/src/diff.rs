@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
-use crate::screen::reveal;
+use harbor_client::terminal::reveal;
 
 /// So many lines that are the same stand before and behind a change.
 const AROUND: usize = 3;

@@ -7,10 +7,11 @@ mod completions;
 mod man;
 mod topics;
 
+use harbor_client::errors::Exit;
+
 pub use self::completions::Shell;
 pub use self::man::page as manual;
 pub use self::topics::TOPICS;
-use crate::errors::Exit;
 use crate::wrap::wrap;
 
 /// The help is laid out for this many places, also in a pipe.

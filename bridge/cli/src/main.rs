@@ -11,18 +11,15 @@
 //! `commands/native_host`).
 
 mod args;
+mod check;
 mod client;
 mod commands;
 mod consent;
 mod content;
 mod diff;
-mod errors;
 mod help;
-mod id;
 mod media;
-mod payload;
 mod pretty;
-mod reply;
 mod screen;
 mod table;
 mod when;
@@ -32,7 +29,9 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::errors::{Exit, Failure};
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::terminal::remark;
+
 use crate::screen::Screen;
 
 fn main() -> ExitCode {
@@ -57,7 +56,7 @@ fn main() -> ExitCode {
 fn tell(failure: &Failure, screen: &mut Screen) {
     if !screen.json {
         if let Some(message) = failure.message() {
-            screen::remark(&format!("harbor: {message}"));
+            remark(&format!("harbor: {message}"));
         }
     } else if let Some(error) = failure.json() {
         // Stdout may be what failed; the exit code still says so.

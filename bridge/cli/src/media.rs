@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::payload::Payload;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::json::Json;
 
-use crate::content::bracket;
-use crate::errors::{Exit, Failure};
-use crate::payload::Payload;
-use crate::screen::remark;
+use crate::table::bracket;
 
 /// The files are the person's alone, and so is a directory that is made for them.
 const FILE_MODE: u32 = 0o600;

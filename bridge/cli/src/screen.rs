@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
-use harbor_ipc_proto::hidden::{is_hidden, turns_text};
+use harbor_client::terminal::disarm;
 
 use crate::pretty::pretty;
 use crate::table::{Table, fit};
@@ -78,14 +78,6 @@ impl Screen {
     }
 }
 
-/// Says something beside the result, on stderr.
-pub fn remark(text: &str) {
-    let mut stderr = io::stderr();
-    let text = if stderr.is_terminal() { disarm(text) } else { text.into() };
-    // Nobody is left to be told that stderr is closed.
-    let _ = writeln!(stderr, "{text}");
-}
-
 /// A line on stderr that is overwritten, and wiped when this is dropped; nothing unless that is a terminal.
 #[derive(Debug)]
 pub struct Status {
@@ -119,31 +111,6 @@ impl Drop for Status {
             let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
-}
-
-/// Makes visible what a terminal would obey, control characters and what turns text around, as `\u{1b}`. Line ends and
-/// tabs stay. For texts that are to be used.
-pub fn disarm(text: &str) -> String {
-    let text = text.replace("\r\n", "\n");
-    escape(&text, |c| !matches!(c, '\n' | '\t') && (c.is_control() || turns_text(c)))
-}
-
-/// Makes visible also what nobody would see: other line ends, characters without a width, tags. For texts that are to be
-/// judged.
-pub fn reveal(text: &str) -> String {
-    let mut before = ' ';
-    escape(text, |c| c == '\r' || is_hidden(std::mem::replace(&mut before, c), c))
-}
-
-fn escape(text: &str, mut hidden: impl FnMut(char) -> bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match hidden(c) {
-            true => out.extend(c.escape_unicode()),
-            false => out.push(c),
-        }
-    }
-    out
 }
 
 /// Asks a person at a terminal for a yes; where there is none, that is a no.
@@ -233,19 +200,6 @@ pub mod tests {
         let evil = "a\x1b]0;title\x07\tb\r\n\u{9b}31m";
         assert_eq!(printed(true, |s| s.text(evil)), "a\\u{1b}]0;title\\u{7}\tb\n\\u{9b}31m\n");
         assert_eq!(printed(false, |s| s.text(evil)), format!("{evil}\n"));
-    }
-
-    #[test]
-    fn what_is_judged_shows_what_nobody_would_see() {
-        let evil = "a\u{200b}b\u{202e}c\r\n\td\u{2028}\u{e0041}\u{200d}";
-        assert_eq!(reveal(evil), "a\\u{200b}b\\u{202e}c\\u{d}\n\td\\u{2028}\\u{e0041}\\u{200d}");
-        assert_eq!(disarm(evil), "a\u{200b}b\\u{202e}c\n\td\u{2028}\u{e0041}\u{200d}");
-        for ordinary in ["naïve – 日本語", "👩\u{200d}💻 ❤\u{fe0f}\u{200d}🔥", "\\u{202e}"] {
-            assert_eq!(reveal(ordinary), ordinary);
-            assert_eq!(disarm(ordinary), ordinary);
-        }
-        assert_eq!(reveal(&reveal(evil)), reveal(evil), "printing it on a terminal changes nothing more");
-        assert_eq!(disarm(&reveal(evil)), reveal(evil));
     }
 
     #[test]

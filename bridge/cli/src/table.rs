@@ -2,7 +2,7 @@
 //!
 //! Owns widths and cutting. Must never print: it gives lines to whoever does.
 
-use crate::screen::reveal;
+use harbor_client::terminal::reveal;
 
 /// What stands between two columns.
 const GAP: usize = 2;
@@ -164,6 +164,12 @@ fn char_places(c: char) -> usize {
         0xFF00..=0xFF60 | 0xFFE0..=0xFFE6 | 0x1F300..=0x1FAFF | 0x20000..=0x3FFFD => 2,
         _ => 1,
     }
+}
+
+/// The parts that are not empty, each on one line, in brackets.
+pub fn bracket(parts: &[String]) -> String {
+    let parts: Vec<_> = parts.iter().filter(|part| !part.is_empty()).map(|part| flatten(part)).collect();
+    format!("[{}]", parts.join(" "))
 }
 
 #[cfg(test)]

@@ -6,22 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::launch::{Elsewhere, Skip};
 use super::placeholders::{Surroundings, Use};
-use super::servers::Skip;
 
 /// Under which keys the URL is.
 const URLS: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
-
-/// A server that runs elsewhere.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Elsewhere {
-    /// Where.
-    pub url: String,
-    /// Whether it is said that it speaks HTTP+SSE only.
-    pub sse: bool,
-    /// What goes with each request.
-    pub headers: BTreeMap<String, String>,
-}
 
 /// Whether an entry is for such a server.
 pub fn is_meant(entry: &Value) -> bool {

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use harbor_policy::container::engine::Engine;
 use harbor_policy::container::reference;
 
+use super::launch::{Beyond, Image, Launch, Skip};
 use super::placeholders::Surroundings;
-use super::servers::{Launch, Skip};
 
 /// Options of a container that take a value, to find the image behind them. What takes none stands alone.
 const WITH_VALUE: &[&str] = &[
@@ -67,34 +67,6 @@ const OF_FILES: &[&str] = &["-v", "--volume", "--mount"];
 
 /// What Harbor does for each container anyway: it is spoken to on its pipes, named, and removed at its end.
 const MEANT_ANYWAY: &[&str] = &["-i", "--interactive", "--rm", "--init"];
-
-/// An image, and what runs it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image {
-    /// As the command says it.
-    pub reference: String,
-    /// `docker` or `podman`.
-    pub engine: &'static str,
-}
-
-/// Why an image is not taken over by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beyond {
-    /// The command's option or variable.
-    what: String,
-    /// What helps, as a sentence's second half.
-    advice: String,
-}
-
-impl std::fmt::Display for Beyond {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "Harbor runs images itself, and {} of this one's command is not taken over: {}",
-            self.what, self.advice
-        )
-    }
-}
 
 /// What was read of the words behind `run`.
 #[derive(Debug, Default)]

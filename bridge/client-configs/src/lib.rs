@@ -17,6 +17,7 @@ mod engine;
 mod entry;
 pub mod extensions;
 mod jsonc;
+mod launch;
 mod names;
 mod placeholders;
 mod servers;
@@ -31,12 +32,11 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 pub use self::clients::{AiClient, CLIENTS, client, fills_of};
-pub use self::elsewhere::Elsewhere;
-pub use self::engine::Image;
 pub use self::entry::{Entry, is_ours};
+pub use self::launch::{Elsewhere, Image, Launch, Skip};
 pub use self::names::server_id;
 pub use self::placeholders::{Fills, Surroundings, Unresolved, Use};
-pub use self::servers::{Launch, Named, Skip, launch, named};
+pub use self::servers::{Named, launch, named};
 pub use self::swap::Swap;
 
 /// What such a file is written in.

@@ -3,14 +3,13 @@
 //! Owns the words that clients use for it. Must never show a value of an environment variable: a reason names names.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde_json::Value;
 
-use super::elsewhere::{self, Elsewhere};
-use super::engine::{self, Beyond, Image};
 use super::entry::is_ours;
-use super::placeholders::{Surroundings, Unresolved, Use};
+use super::launch::{Launch, Skip};
+use super::placeholders::{Surroundings, Use};
+use super::{elsewhere, engine};
 
 /// Under which keys servers are, whoever wrote the file.
 const KEYS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
@@ -24,98 +23,6 @@ pub struct Named<'a> {
     pub project: Option<&'a str>,
     /// What is said of it.
     pub entry: &'a Value,
-}
-
-/// How a server is started.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Launch {
-    /// A path, or a name for PATH.
-    pub command: String,
-    /// The image that is run instead of a command.
-    pub image: Option<Image>,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Its environment.
-    pub env: BTreeMap<String, String>,
-    /// Where it runs, if that is said or matters.
-    pub cwd: Option<String>,
-    /// The person's own variables that went into it.
-    pub taken: BTreeSet<Use>,
-    /// Where it runs, if that is elsewhere; then there is no command.
-    pub remote: Option<Elsewhere>,
-}
-
-/// Why a server is left out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Skip {
-    /// It is Harbor.
-    Ours,
-    /// The person has switched it off there.
-    Disabled,
-    /// It names no command: an extension of the client starts it.
-    NoCommand,
-    /// It is not written as servers are; where.
-    Malformed(&'static str),
-    /// A path that is relative to what only the client knows.
-    Relative(String),
-    /// Variables are in a file of this name.
-    EnvFile(String),
-    /// Its command runs an image, with more than Harbor's own containers have.
-    Beyond(Beyond),
-    /// A placeholder that cannot be replaced here, and the server's variable that has it, if one has.
-    Unresolved(Unresolved, Option<String>),
-}
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ours => write!(f, "it is Harbor itself"),
-            Self::Disabled => write!(f, "it is switched off there; --disabled takes it over, too"),
-            Self::NoCommand => write!(f, "no command is named; it belongs to an extension of the client"),
-            Self::Malformed(what) => write!(f, "{what} is not what it has to be"),
-            Self::Relative(path) => {
-                write!(
-                    f,
-                    "{path} is relative, and nothing says to what; `harbor add` with `--cwd DIR` says it"
-                )
-            }
-            Self::EnvFile(file) => write!(
-                f,
-                "its variables are in the file {file}, which is not read; `harbor add` with `--env NAME=VALUE` says them"
-            ),
-            Self::Beyond(beyond) => write!(f, "{beyond}"),
-            Self::Unresolved(why, variable) => match why {
-                Unresolved::Input(id) => {
-                    let name = variable.as_deref().unwrap_or("NAME");
-                    write!(
-                        f,
-                        "the client asks for its input `{id}`; `harbor add` with `--env {name}=VALUE` says it"
-                    )
-                }
-                Unresolved::Unset(name) => {
-                    write!(f, "the variable {name} is not set here; set it, or say `harbor add` with ")?;
-                    match variable {
-                        Some(its) => write!(f, "`--env {its}=VALUE`"),
-                        None => write!(f, "what is meant by it"),
-                    }
-                }
-                Unresolved::Workspace(text) => {
-                    write!(f, "{text} is a project's directory, and this file belongs to none")
-                }
-                Unresolved::NotTheirs(text) => write!(
-                    f,
-                    "the client of this file fills in no {text}; `harbor add` says what is meant by it"
-                ),
-                Unresolved::Unknown(text) => write!(f, "only the client knows what {text} is"),
-            },
-        }
-    }
-}
-
-impl From<Unresolved> for Skip {
-    fn from(why: Unresolved) -> Self {
-        Self::Unresolved(why, None)
-    }
 }
 
 /// All servers of a file, those of single projects too; of one `key` only, if it is known which is meant.

@@ -290,7 +290,10 @@ fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStream> {
 }
 
 /// The bridge's executable: the relay is one itself, the command line lies beside it.
-fn bridge_program(role: &Role) -> Result<PathBuf, DialError> {
+///
+/// # Errors
+/// When this program's own place cannot be found.
+pub fn bridge_program(role: &Role) -> Result<PathBuf, DialError> {
     let own = std::env::current_exe()
         .map_err(|error| DialError::Io("find", PathBuf::from("this program"), error))?;
     Ok(match role {

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 
+use crate::above::is_ours_alone;
+
 /// An operation on a file that failed.
 #[derive(Debug)]
 pub struct FileError {
@@ -80,6 +82,7 @@ pub fn own_directory(path: &Path) -> Result<(), FileError> {
 /// # Errors
 /// When it is not, or the file system refuses.
 pub fn home_directory(path: &Path) -> Result<(), FileError> {
+    is_ours_alone(path, "HARBOR_HOME")?;
     let Ok(found) = path.metadata() else { return private_directory(path) };
     if found.uid() == geteuid().as_raw() && found.mode() & 0o022 == 0 {
         return Ok(());

@@ -3,6 +3,7 @@
 //! Owns names, modes and the search for the bridge. Must never read or write what the bridge keeps, nor depend on it: the command
 //! line is built without the bridge.
 
+pub mod above;
 pub mod clock;
 pub mod date;
 pub mod dial;

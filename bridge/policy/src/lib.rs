@@ -33,6 +33,7 @@ pub mod scope;
 pub mod secret_store;
 pub mod settings;
 pub mod slots;
+pub mod standing;
 pub mod stats;
 pub mod suggest;
 pub mod telltale;

@@ -91,7 +91,7 @@ impl Default for Settings {
             eof_grace: limits::EOF_GRACE,
             term_grace: limits::TERM_GRACE,
             auto_start: false,
-            lazy: false,
+            lazy: true,
             idle_stop: None,
         }
     }
@@ -138,7 +138,7 @@ impl Settings {
             eof_grace: eof_grace?,
             term_grace: term_grace?,
             auto_start: asked.auto_start.unwrap_or(false),
-            lazy: asked.lazy.unwrap_or(false),
+            lazy: asked.lazy.unwrap_or(true),
             idle_stop,
         })
     }

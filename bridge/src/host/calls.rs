@@ -362,6 +362,7 @@ pub(super) fn outcome(
         Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure, reader)),
         Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable, reader)),
         Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why, reader)),
+        Err(Why::Removed) => Err(errors::removed(id)),
         Err(Why::NotPermitted) => Err(errors::not_permitted(id)),
     }
 }

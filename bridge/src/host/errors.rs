@@ -153,6 +153,18 @@ pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Rea
     }
 }
 
+/// The server that ran a call is no more.
+pub(super) fn removed(id: &SourceId) -> ErrorBody {
+    let message = format!(
+        "{id} was removed or replaced while the call ran; it was told to stop, its result is not given, and the call was not \
+         sent again"
+    );
+    ErrorBody::new(Code::ServerUnavailable, message)
+        .with("server_id", id.as_str())
+        .with("cause", "server_removed")
+        .with_json("sent", Json::from_valid("true".into()))
+}
+
 pub(super) fn server_error(id: &SourceId, code: i64, message: &str, data: Option<Json>) -> ErrorBody {
     let error = ErrorBody::new(Code::ToolFailed, format!("{id} answered with an error: {message}"))
         .with("server_id", id.as_str())

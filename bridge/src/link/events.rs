@@ -16,6 +16,7 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::oauth::MAX_CHALLENGE;
 use harbor_policy::sandbox::hint::shell;
 use harbor_policy::sandbox::paths::MAX_PATH;
+use harbor_policy::standing::Need;
 
 use super::held::Held;
 
@@ -248,10 +249,14 @@ impl EndReport {
         self.cause == NEEDS_AUTHORIZATION
     }
 
-    /// Whether nothing is broken, and it lacks what a person has: a key, a passphrase, a yes.
+    /// What a person has and it lacks, where nothing is broken.
     #[must_use]
-    pub fn waits_for_a_person(&self) -> bool {
-        matches!(self.cause, NEEDS_AUTHORIZATION | MISSING_SECRETS | "secrets_locked" | "secrets_unreadable")
+    pub fn need(&self) -> Option<Need> {
+        match self.cause {
+            NEEDS_AUTHORIZATION => Some(Need::SignIn),
+            MISSING_SECRETS | "secrets_locked" | "secrets_unreadable" => Some(Need::Key),
+            _ => None,
+        }
     }
 }
 

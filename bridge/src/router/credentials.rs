@@ -23,6 +23,7 @@ use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::asker::Sender;
 use crate::store::StoreError;
 use crate::store::audit::Record;
+use crate::store::secrets::Forgotten;
 use crate::supervisor::Server;
 
 pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCredential) -> Handled {
@@ -178,15 +179,19 @@ pub(super) async fn has_any(router: &Router, id: &ServerId) -> bool {
     of(router, id).await.map_or(true, |all| !all.0.is_empty())
 }
 
-/// Removes all secrets of a server that is removed: how many there were, or why they are still there.
-pub(super) async fn forget(router: &Router, id: &ServerId) -> (u32, Option<String>) {
-    match router.supervisor.secrets().forget(id.as_str()).await {
-        Ok(count) => (u32::try_from(count).unwrap_or(u32::MAX), None),
-        Err(error) => {
-            tracing::error!(server = %id, %error, "its secrets could not be removed");
-            (0, Some(format!("could not {error}")))
-        }
-    }
+/// Removes all secrets of a server that is removed: how many there were, and why they are still on disk, where nobody gets
+/// them.
+///
+/// # Errors
+/// When the next server of this name might get them.
+pub(super) async fn forget(router: &Router, id: &ServerId) -> Result<(u32, Option<String>), ErrorBody> {
+    let forgotten = router.supervisor.secrets().forget(id.as_str()).await;
+    let Forgotten { count, left } = forgotten.map_err(|error| unstored(&error))?;
+    let left = left.map(|why| {
+        tracing::error!(server = %id, why, "its secrets could not be removed yet; nobody gets them");
+        format!("could not {why}; they are deleted as soon as they can be read, and no server gets them")
+    });
+    Ok((u32::try_from(count).unwrap_or(u32::MAX), left))
 }
 
 fn defined(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
@@ -200,7 +205,7 @@ fn defined(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
 async fn still_defined(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
     let defined = defined(router, id);
     if defined.is_err() {
-        forget(router, id).await;
+        forget(router, id).await?;
     }
     defined.map(drop)
 }

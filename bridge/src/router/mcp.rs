@@ -88,6 +88,9 @@ pub(super) async fn tools(request: Asked<'_>, message: &McpListTools) -> Handled
     if let Some(list) = known.as_ref().filter(|_| server.state() == State::Stopped) {
         return last(list, None);
     }
+    if message.wait_ms == Some(0) && server.state() == State::Stopped {
+        return last(&ToolList::default(), None);
+    }
     let asked = items(request, id, ListKind::Tools);
     let tools = match known.zip(message.wait_ms.map(Duration::from_millis)) {
         None => asked.await?,

@@ -228,19 +228,21 @@ pub(super) async fn remove_it(
         }
         let turn = router.changing.lock().await;
         // First: a secret without a server would be nobody's to remove.
-        let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await;
+        let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await?;
         let mut ended = Vec::new();
         if router.supervisor.get(id).is_some() {
             // Before its definition: a bridge that is killed in between leaves nothing for the next one of this name.
             ended = router.host.permissions.forget_source(&sender, &id.into()).await;
         }
-        router.definitions.remove(id).await.map_err(|error| stored(&error))?;
+        let removed = router.definitions.remove(id).await;
+        removed.map_err(|error| not_removed(&error, id, secrets, ended.len()))?;
         let server = router.supervisor.remove(id);
         if server.is_some() {
             router.host.forget_server(id);
             // What was set in between.
-            let (more, left) = credentials::forget(&router, id).await;
-            (secrets, secrets_left) = (secrets + more, left);
+            if let Ok((more, left)) = credentials::forget(&router, id).await {
+                (secrets, secrets_left) = (secrets + more, left);
+            }
         }
         drop(turn);
         // Without a server, what an earlier one of that name has left may still be meant.
@@ -270,6 +272,19 @@ pub(super) async fn remove_it(
         Ok(RemoveServerResult { removed, image, data, secrets, secrets_left, pins, grants: ended })
     })
     .await
+}
+
+/// A definition that the disk keeps. What it was given is gone by then.
+fn not_removed(error: &StoreError, id: &ServerId, secrets: u32, grants: usize) -> ErrorBody {
+    if secrets == 0 && grants == 0 {
+        return stored(error);
+    }
+    tracing::error!(%error, "a definition could not be removed");
+    let message = format!(
+        "{error}; {id} is still defined, but what it was given is gone (secrets: {secrets}, grants of its tools: {grants}); \
+         `harbor remove {id}` removes it once there is room"
+    );
+    ErrorBody::new(Code::Internal, message).with("server_id", id.as_str())
 }
 
 /// Whether there is something of a server to remove; without one, what an earlier one of that name has left.

@@ -64,11 +64,11 @@ fn changed(definition: &Definition, message: &SetSupervision) -> Result<Definiti
     Ok(Definition { supervision, label: message.label.clone().or(label), ..definition.clone() })
 }
 
-/// A switch that is off says what none says.
+/// A switch that is as it is by itself says what none says.
 fn in_one_form(supervision: Supervision) -> Supervision {
     Supervision {
         auto_start: supervision.auto_start.filter(|on| *on),
-        lazy: supervision.lazy.filter(|on| *on),
+        lazy: supervision.lazy.filter(|on| !*on),
         ..supervision
     }
 }

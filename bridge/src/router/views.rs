@@ -9,7 +9,8 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::json::Json;
 use harbor_policy::lifecycle::State;
-use harbor_policy::remote::shown;
+use harbor_policy::remote;
+use harbor_policy::standing::{Known, shown};
 
 use super::{Router, sandbox};
 use crate::link::{EndReport, Info};
@@ -28,6 +29,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
     let (definition, status) = (server.definition(), server.status());
     let changed = u32::try_from(router.host.registry.changed(&**server)).unwrap_or(u32::MAX);
     let running = status.state == State::Running;
+    let program_change = router.host.server_change(server.id());
     let contained = status.containment.as_deref();
     ServerView {
         server_id: server.id().to_string(),
@@ -38,14 +40,21 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         env_names: definition.env.keys().cloned().collect(),
         cwd: definition.cwd.clone(),
         state: status.state.as_str().into(),
+        shown_state: shown(Known {
+            state: status.state,
+            wakes_on_demand: server.wakes_on_demand(),
+            need: server.need(),
+            is_other_program: program_change.is_some(),
+        })
+        .into(),
         since: status.since,
         busy: status.busy,
         pid: status.pid,
         runner_pid: status.runner_pid,
-        tool_count: running.then(|| server.tool_count()).flatten(),
+        tool_count: if running { server.tool_count() } else { last_count(router, server) },
         list_problems: Some(list_problems(server)).filter(|problems| running && !problems.is_empty()),
         changed_tools: (changed > 0).then_some(changed),
-        program_change: router.host.server_change(server.id()),
+        program_change,
         restarts: status.restarts,
         attempt: status.attempt,
         next_retry: status.next_retry,
@@ -66,10 +75,16 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         protocol_version: status.info.map(|info| info.protocol_version),
         package: server.package(),
         integrity: server.lock().map(|lock| lock.integrity.clone()),
-        remote: definition.remote.as_ref().map(remote),
+        remote: definition.remote.as_ref().map(remote_view),
         supervision: definition.supervision.clone(),
         sandbox: server.confined().map(|confined| sandbox::summary(&confined.profile)),
     }
+}
+
+/// How many tools a server had when it was asked last.
+fn last_count(router: &Router, server: &Server) -> Option<u32> {
+    let known = router.host.registry.known(server)?;
+    u32::try_from(known.iter().count()).ok().filter(|count| *count > 0)
 }
 
 /// What is wrong with its lists, a sentence each.
@@ -77,11 +92,11 @@ pub(super) fn list_problems(server: &Server) -> Vec<String> {
     server.list_problems().into_iter().map(|problem| problem.why).collect()
 }
 
-fn remote(remote: &Remote) -> RemoteView {
+fn remote_view(server: &Remote) -> RemoteView {
     RemoteView {
-        url: shown(&remote.url),
-        transport_type: remote.transport.as_str().into(),
-        header_names: remote.headers.keys().cloned().collect(),
+        url: remote::shown(&server.url),
+        transport_type: server.transport.as_str().into(),
+        header_names: server.headers.keys().cloned().collect(),
     }
 }
 

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use harbor_home::Paths;
+use harbor_home::above::is_ours_alone;
 use harbor_home::files::FileError;
 use harbor_home::instance::{random_token, whole_file};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
@@ -108,6 +109,9 @@ impl Instance {
         let token = random_token().map_err(failed("read", "/dev/urandom".as_ref()))?;
         write_atomically(&paths.token(), token.as_bytes())?;
         let socket = paths.socket().map_err(InstanceError::Config)?;
+        if let Some(elsewhere) = socket.parent().filter(|directory| **directory != paths.run_dir()) {
+            is_ours_alone(elsewhere, "XDG_RUNTIME_DIR")?;
+        }
         let listener = bind(&socket)?;
         let (run_dir, lock_at, token_at) = (paths.run_dir(), paths.lock(), paths.token());
         let ids = [&lock_at, &token_at, &socket].map(|path| id(path));

@@ -13,6 +13,7 @@
 
 pub mod age;
 mod changing;
+mod dropped;
 mod file;
 mod form;
 mod given;
@@ -29,13 +30,15 @@ use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::secret_store::{Choice, Form};
 use tokio::sync::Notify;
 
+pub use dropped::Forgotten;
 pub use file::check;
 pub use form::All;
 
+use self::dropped::DROPPED;
 use self::file::MAX_FILE;
 use self::keys::Keys;
 use self::trouble::Trouble;
-use super::{StoreError, failed, own_directory, temporary, write_durably};
+use super::{StoreError, failed, own_directory, sync_directory, temporary, write_durably};
 use crate::config::SecretsConfig;
 
 /// The file beside theirs that has the ids of the servers that have secrets.
@@ -74,7 +77,7 @@ impl Secrets {
         let unlocked = Arc::<Notify>::default();
         let keys = Arc::new(Keys::beside(path, wanted, unlocked.clone()));
         // What a bridge that was killed had begun to write has secrets in it. As a rule there is nothing.
-        for path in [path, keys.file(), &path.with_file_name(NAMES)] {
+        for path in [path, keys.file(), &path.with_file_name(NAMES), &path.with_file_name(DROPPED)] {
             let _ = std::fs::remove_file(temporary(path));
         }
         let secrets = Self {
@@ -120,7 +123,10 @@ impl Secrets {
         let server = server.to_owned();
         let looked = tokio::task::spawn_blocking({
             let secrets = self.clone();
-            move || secrets.noted_names().is_none_or(|names| names.contains(&server))
+            move || {
+                let is_dropped = secrets.dropped().is_ok_and(|names| names.contains(&server));
+                !is_dropped && secrets.may_be_noted(&server)
+            }
         });
         looked.await.unwrap_or(true)
     }
@@ -139,7 +145,7 @@ impl Secrets {
     /// # Errors
     /// The same.
     pub fn read_of(&self, server: &str) -> Result<Credentials, StoreError> {
-        Ok(self.read()?.all.remove(server).unwrap_or_default())
+        Ok(self.read_all()?.remove(server).unwrap_or_default())
     }
 
     /// Those of all servers.
@@ -147,7 +153,16 @@ impl Secrets {
     /// # Errors
     /// The same.
     pub async fn all(&self) -> Result<All, StoreError> {
-        self.off_the_loop(|secrets| Ok(secrets.read()?.all)).await
+        self.off_the_loop(Self::read_all).await
+    }
+
+    fn read_all(&self) -> Result<All, StoreError> {
+        let read = self.read()?;
+        if read.has_dropped {
+            let _turn = self.turn();
+            self.drop_now();
+        }
+        Ok(read.all)
     }
 
     /// Stores secrets of a server, in the place of those of the same names. Gives all that it has then.
@@ -204,19 +219,30 @@ impl Secrets {
         Ok(removed.await?.is_some())
     }
 
-    /// Removes all secrets of a server. How many there were.
+    /// Removes all secrets of a server. Where they cannot be read, nobody gets them any more, and they are removed as soon as
+    /// they can be.
     ///
     /// # Errors
-    /// As `put`.
-    pub async fn forget(&self, server: &str) -> Result<usize, StoreError> {
+    /// As `put`, when that could not be noted either.
+    pub async fn forget(&self, server: &str) -> Result<Forgotten, StoreError> {
         let (server, of) = (server.to_owned(), server.to_owned());
         let removed =
             self.change(false, move |all| Ok(all.remove(&server).map(|of_server| of_server.0.len())));
-        match removed.await {
+        let why = match removed.await {
+            Ok(count) => return Ok(Forgotten { count: count.unwrap_or_default(), left: None }),
+            Err(why) => why,
+        };
+        self.off_the_loop(move |secrets| {
+            let _turn = secrets.turn();
             // What nobody can read has nothing of it.
-            Err(StoreError::Locked(_)) if !self.may_have(&of).await => Ok(0),
-            removed => Ok(removed?.unwrap_or_default()),
-        }
+            let has_none = matches!(why, StoreError::Locked(_)) && !secrets.may_be_noted(&of);
+            if has_none {
+                return Ok(Forgotten { count: 0, left: None });
+            }
+            secrets.drop_later(&of)?;
+            Ok(Forgotten { count: 0, left: Some(why.to_string()) })
+        })
+        .await
     }
 
     /// Changes the file, unless `change` gives nothing.
@@ -228,6 +254,7 @@ impl Secrets {
         self.off_the_loop(move |secrets| {
             let _turn = secrets.turn();
             let read = secrets.read()?;
+            secrets.settle_dropped(&read)?;
             let form = match read.form.of_new(secrets.keys.choice()) {
                 Ok(form) => form,
                 // What is taken away is taken away wherever it is.

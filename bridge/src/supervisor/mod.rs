@@ -132,7 +132,10 @@ impl Supervisor {
             .into_iter()
             .map(|stored| (stored.server_id.clone(), Server::new(stored, runners.clone())))
             .collect();
-        servers.values().for_each(|server| server.tell_lost_package());
+        for server in servers.values() {
+            server.tell_lost_package();
+            server.look_for_secrets();
+        }
         Self {
             servers: RefCell::new(servers),
             leaving: RefCell::default(),
@@ -178,6 +181,7 @@ impl Supervisor {
         server.follow(leaving.iter().filter(|leaving| *leaving.id() == id).cloned().collect());
         drop(leaving);
         self.servers.borrow_mut().insert(id, server.clone());
+        server.look_for_secrets();
         self.runners.tell(&Told::Change(&server.change(None)));
         (server, before)
     }

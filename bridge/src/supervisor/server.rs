@@ -142,6 +142,8 @@ pub struct Server {
     challenge: RefCell<Option<String>>,
     /// Its last start was given up because its secrets are locked.
     barred: Cell<bool>,
+    /// A secret was missing when it was looked last.
+    lacks_secrets: Cell<bool>,
     /// It is another program than the one that was given the secrets set before this time.
     secrets_since: Cell<Option<u64>>,
     restarts: Cell<u32>,
@@ -252,6 +254,7 @@ impl Server {
             renewing: tokio::sync::Mutex::default(),
             challenge: RefCell::default(),
             barred: Cell::default(),
+            lacks_secrets: Cell::default(),
             secrets_since: Cell::default(),
             restarts: Cell::default(),
             lists: RefCell::default(),
@@ -455,6 +458,7 @@ impl Server {
     /// It is removed: it is stopped, and nobody is told of it any more.
     pub(super) fn go(self: &Rc<Self>) {
         self.gone.set(true);
+        self.changed.notify_waiters();
         self.stop();
     }
 

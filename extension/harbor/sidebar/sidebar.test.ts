@@ -50,8 +50,8 @@ test("of a server's supervision the sidebar says whether a call starts it", () =
     assert.deepEqual(parseAllowed("set_supervision", { ...asked, label: "L", reset: ["restart"] }).fields, asked);
   }
   const told = (lazy?: boolean) => [lazyWords({ supervision: { lazy } as {} }), comingWords({ supervision: { lazy } as {} })].join(" ");
-  assert.match(told(true), /stays stopped.*call starts it/);
-  for (const off of [false, undefined]) assert.match(told(off), /only while it runs.*once it is started/);
+  for (const on of [true, undefined]) assert.match(told(on), /stays stopped.*call starts it/);
+  assert.match(told(false), /only while it runs.*once it is started/);
   const trial = (state: string, lazy: boolean) => startWords({ state, supervision: { lazy } });
   assert.deepEqual([trial("starting", false), trial("stopped", false)], ["The server starts.", "The server does not run: start it first."]);
   assert.match(trial("stopped", true), /A call starts it/);
@@ -229,7 +229,6 @@ test("a command is what its form says", () => {
     args: ["x y", "--z"],
     env: { A: "b=c" },
     secrets: ["KEY"],
-    supervision: { lazy: true },
   });
   assert.throws(() => form({ name: "a", command: "b", env: "A" }), { code: "ERR_INVALID_REQUEST" });
 });

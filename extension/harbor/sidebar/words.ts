@@ -34,6 +34,13 @@ export function standingOf(server: Server, missing?: string[]): Standing {
   return { tone: "idle", words: "" };
 }
 
+/** A server's state in a word or two, for a person. */
+export function stateOf({ state, shown_state: shown }: Pick<Server, "state" | "shown_state">): string {
+  if (state === "installing" || state === "starting" || state === "stopping") return state;
+  const words: { [shown: string]: string } = { needs_key: "needs a key", needs_sign_in: "needs a sign-in", needs_approval: "needs your yes" };
+  return words[shown] ?? (shown === "failed" && state === "crashed" ? "restarting" : shown);
+}
+
 function retryWords({ next_retry }: Server): string {
   return next_retry === undefined ? "" : `; tried again at ${timeWords(next_retry)}`;
 }

@@ -26,6 +26,7 @@ mod replies;
 mod requests;
 #[cfg(test)]
 mod round_trip;
+pub mod sample;
 mod sandbox;
 mod schema;
 mod stats;

@@ -25,6 +25,9 @@ define_sent! {
         cwd: Option<String>,
         /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
         state: Word,
+        /// The same for people: `running` (or on its way), `ready` (a call starts it), `stopped` (only a person starts it),
+        /// `needs_key`, `needs_sign_in`, `needs_approval` (it is another program than the one that was allowed) or `failed`.
+        shown_state: Word,
         /// Since when, in milliseconds since 1970.
         since: u64,
         /// Whether it has not answered a probe while calls are open; many servers do one thing at a time.
@@ -33,7 +36,7 @@ define_sent! {
         pid: Option<u32>,
         /// Process id of its runner, while there is one.
         runner_pid: Option<u32>,
-        /// How many tools it offers, while it runs; absent where they could not be listed.
+        /// How many tools it offers, or had when it ran last; absent where that is not known.
         tool_count: Option<u32>,
         /// What is wrong with its lists, while it runs, a sentence each; absent when nothing is.
         list_problems: Option<Vec<String>>,

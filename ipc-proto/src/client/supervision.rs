@@ -34,7 +34,7 @@ define_settings! {
         term_grace_ms: u64,
         /// Whether it starts with the bridge; false.
         auto_start: bool,
-        /// Whether a call starts it; false.
+        /// Whether a call starts it; true. Where it is false, only a person does, or the start of the bridge.
         lazy: bool,
         /// How long it may stay without a call before it is stopped: 1,000 to 604,800,000 ms; for ever when absent.
         idle_stop_ms: u64,

@@ -52,6 +52,22 @@ pub fn be_called(name: &std::ffi::CStr) {
     let _ = prctl::set_name(name);
 }
 
+/// Makes this thread, and what it starts, at least so nice to others; 0 to 19.
+pub fn be_nice(asked: u8) {
+    let this: libc::c_long = 0;
+    let which = libc::c_long::from(libc::PRIO_PROCESS);
+    // SAFETY: asks for a number of this thread. The call itself, unlike the function around it, answers 20 minus the niceness,
+    // so that negative answers are errors only.
+    #[allow(unsafe_code)]
+    let answer = unsafe { libc::syscall(libc::SYS_getpriority, which, this) };
+    let asked = libc::c_long::from(asked.min(19));
+    if Errno::result(answer).is_ok_and(|answer| asked > 20 - answer) {
+        // SAFETY: sets a number of this thread; no pointers are involved. It never fails for who gets nicer.
+        #[allow(unsafe_code)]
+        let _ = unsafe { libc::syscall(libc::SYS_setpriority, which, this, asked) };
+    }
+}
+
 /// Closes what this process was started with besides its standard streams: a caller's open files are none of its
 /// business, and none of its children's. To be called before anything is opened here.
 ///

@@ -59,9 +59,16 @@ impl LineSplitter {
         &mut self.buf[self.end..]
     }
 
-    /// Says that `n` bytes were read into [`space`](Self::space).
-    pub fn filled(&mut self, n: usize) {
+    /// Says that `n` bytes were read into [`space`](Self::space); gives them.
+    pub fn filled(&mut self, n: usize) -> &[u8] {
+        let before = self.end;
         self.end = (self.end + n).min(self.buf.len());
+        &self.buf[before..self.end]
+    }
+
+    /// Whether what comes now is dropped, as the rest of an overlong line.
+    pub fn is_dropping(&self) -> bool {
+        self.dropping
     }
 
     /// The next line, if one is there.

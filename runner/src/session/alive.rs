@@ -15,8 +15,38 @@ use super::process::millis;
 /// A server that was silent for so long is pinged when the bridge asks.
 const SILENCE: Duration = Duration::from_secs(1);
 
+/// So long what comes of one line is a sign of life: the largest one that is read takes far less.
+const LONGEST_LINE: Duration = Duration::from_secs(30);
+
 /// Late answers are told together, so long after the first.
 const LATE_PAUSE: Duration = Duration::from_millis(100);
+
+/// Which output is a sign of life: ends of lines, and what comes of a line that may still be a message. A line without an end
+/// shows no more than that the process is there.
+#[derive(Debug)]
+pub(super) struct Signs {
+    /// What ends a line.
+    ends: [u8; 2],
+    /// When the first bytes came of the line that has not ended.
+    since: Option<Instant>,
+}
+
+impl Signs {
+    /// Of lines that end with one of these bytes.
+    pub(super) fn of(ends: [u8; 2]) -> Self {
+        Self { ends, since: None }
+    }
+
+    /// Whether these bytes are one. Those of a line that is dropped are none.
+    pub(super) fn has(&mut self, bytes: &[u8], is_dropped: bool, now: Instant) -> bool {
+        if memchr::memchr2(self.ends[0], self.ends[1], bytes).is_some() {
+            self.since = None;
+            return true;
+        }
+        let since = *self.since.get_or_insert(now);
+        !is_dropped && now.saturating_duration_since(since) < LONGEST_LINE
+    }
+}
 
 /// What is known.
 #[derive(Debug)]
@@ -104,5 +134,22 @@ impl Session {
         if self.alive.late_due.take().is_some() {
             self.up.send(&FromRunner::Late { server: self.number, count: self.alive.late.get() });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_end_is_a_sign_of_life_for_a_while_only() {
+        let (mut signs, begun) = (Signs::of(*b"\n\n"), Instant::now());
+        let at = |seconds| begun + Duration::from_secs(seconds);
+        assert!(signs.has(b"x", false, at(0)) && signs.has(b"x", false, at(29)));
+        assert!(!signs.has(b"x", false, at(30)) && !signs.has(b"\r", false, at(31)));
+        assert!(signs.has(b"x\ny", false, at(32)), "a line has ended");
+        assert!(signs.has(b"x", false, at(61)), "the next one has begun");
+        assert!(!signs.has(b"x", true, at(62)), "nobody reads it");
+        assert!(Signs::of(*b"\n\r").has(b"50 %\r", true, at(0)), "how far it is, in one line");
     }
 }

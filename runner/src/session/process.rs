@@ -30,6 +30,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
 use super::afterwards::afterwards;
+use super::alive::Signs;
 use super::exits::{self, WORTH_KILLING, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
 use super::launching::{Launched, launch};
@@ -97,9 +98,11 @@ struct Process<'a> {
     pid: u32,
     stdout: pipe::Receiver,
     lines: LineSplitter,
+    stdout_signs: Signs,
     stdout_open: bool,
     stderr: pipe::Receiver,
     stderr_lines: LineSplitter,
+    stderr_signs: Signs,
     stderr_open: bool,
     tail: Tail,
     exited: oneshot::Receiver<Exit>,
@@ -149,9 +152,12 @@ impl<'a> Process<'a> {
             pid,
             stdout,
             lines: LineSplitter::new(plan.max_line),
+            stdout_signs: Signs::of(*b"\n\n"),
             stdout_open: true,
             stderr,
             stderr_lines: LineSplitter::new(MAX_LINE),
+            // Many say how far they are in one line, which they write anew.
+            stderr_signs: Signs::of(*b"\n\r"),
             stderr_open: true,
             tail: Tail::default(),
             exited,
@@ -201,8 +207,10 @@ impl<'a> Process<'a> {
     fn on_stdout(&mut self, read: io::Result<usize>) {
         match read {
             Ok(n) if n > 0 => {
-                self.session.alive.heard(Instant::now());
-                self.lines.filled(n);
+                let (is_dropped, now) = (self.lines.is_dropping(), Instant::now());
+                if self.stdout_signs.has(self.lines.filled(n), is_dropped, now) {
+                    self.session.alive.heard(now);
+                }
             }
             _ => {
                 self.stdout_open = false;
@@ -242,8 +250,10 @@ impl<'a> Process<'a> {
     fn on_stderr(&mut self, read: io::Result<usize>) {
         match read {
             Ok(n) if n > 0 => {
-                self.session.alive.heard(Instant::now());
-                self.stderr_lines.filled(n);
+                let (is_dropped, now) = (self.stderr_lines.is_dropping(), Instant::now());
+                if self.stderr_signs.has(self.stderr_lines.filled(n), is_dropped, now) {
+                    self.session.alive.heard(now);
+                }
             }
             _ => {
                 self.stderr_open = false;

@@ -44,7 +44,8 @@ const MAX_PROCESSES: usize = 10_000;
 /// So many sockets count for nothing.
 const SOCKETS: u64 = 256;
 
-/// What may wait in another one, in bytes: the kernel's memory, which is no process's. Linux has 208 KiB for each direction.
+/// What may wait in another one, in bytes: the kernel's memory, which is no process's. Linux has 208 KiB for each direction. What
+/// waits in TCP's, which take far more, is counted besides.
 const SOCKET: u64 = 208 * 1024;
 
 /// Stands for "more than can be seen".
@@ -126,7 +127,7 @@ impl Watcher {
             .filter(|_| self.own_shared_memory)
             .map_or(0, |pid| usage::shared_memory_seen_by(*pid));
         let waiting = held.sockets.saturating_sub(SOCKETS).saturating_mul(SOCKET);
-        let in_memory = held.memory.saturating_add(shm).saturating_add(waiting);
+        let in_memory = held.memory.saturating_add(shm).saturating_add(waiting).saturating_add(held.tcp);
         let memory = memory.and_then(|limit| over_memory(limit, &usage, in_memory));
         let all = || {
             let mut all = usage::of_trees(roots, MAX_PROCESSES).pids;

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use harbor_tests::double::Double;
-use harbor_tests::said::UNSEEN;
 use harbor_tests::{Bridge, Home, LIMIT, Terminal, programs, wait_until};
 use serde_json::{Value, json};
 
@@ -37,7 +36,7 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "the commands find it");
     let (add, data) = (["add", "s", "--no-start", "--", "/bin/true"], home.path().join("servers/s/data"));
-    let added = &*format!("added s\nstart it with `harbor start s`\n{UNSEEN}");
+    let added = "added s\nit starts when it is used, or with `harbor start s`\n";
     assert_eq!(done(&home, &add), added);
     assert_eq!(done(&home, &["remove", "s"]), "removed s\n");
 
@@ -132,9 +131,9 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     let home = Home::new();
     let mut bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    bridge.call("add_server", &Double::sound(&home).definition("other")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).manual().definition("other")).unwrap();
     let pid = bridge.server("s")["pid"].clone();
-    let by_default = "lazy        no\nauto-start  no\n";
+    let by_default = "lazy        yes\nauto-start  no\n";
     let shown = done(&home, &["set", "s"]);
     assert!(shown.starts_with(&format!("label       s\n{by_default}")), "{shown}");
 
@@ -363,7 +362,7 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
     let sly =
         "s: hidden or control characters in the texts of sly: a model may read there what you do not see\n";
-    let added = format!("added s\ns is running: 2 tools (`harbor tools s`)\n{UNSEEN}");
+    let added = "added s\ns is running: 2 tools (`harbor tools s`)\n".to_owned();
     assert_eq!(harbor(&home, &add), (added, format!("{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, sly);
     let shown = "TOOL    DESCRIPTION\ns/good\ns/sly   a\\u{200b}b\n".to_owned();
@@ -374,12 +373,11 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
 }
 
 #[test]
-fn for_an_origin_a_server_is_not_started_unless_it_is_lazy() {
+fn for_an_origin_a_server_that_only_a_person_starts_is_not_started() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.call("add_server", &Double::sound(&home).definition("s")).unwrap();
-    let lazy = Double::sound(&home).supervision(&json!({"lazy": true}));
-    bridge.call("add_server", &lazy.definition("lazy")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).manual().definition("s")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).definition("lazy")).unwrap();
     assert_eq!(
         harbor(&home, &["grants", ORIGIN]),
         (

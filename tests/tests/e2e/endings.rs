@@ -162,6 +162,26 @@ fn a_removed_or_replaced_server_is_stopped_first() {
     assert_eq!(bridge.call("mcp_connect", &json!({"server_id": "s"})).unwrap_err().code, "not_found");
 }
 
+/// It would still answer while it is asked to end.
+#[test]
+fn a_call_ends_with_the_definition_of_its_server_and_its_answer_is_nobodys() {
+    for replaces in [false, true] {
+        let home = Home::new();
+        let bridge = Bridge::start(&home);
+        let double = Double::new(&home, Fault::IgnoresShutdown);
+        bridge.add_and_connect("s", &double);
+        let call = bridge.send_tool("s", "sleep", &json!({"ms": 300}));
+        wait_until("the call", LIMIT, || double.journal().count("call sleep") == 1);
+        match replaces {
+            true => bridge.call("add_server", &double.definition("s")).unwrap(),
+            false => bridge.call("remove_server", &json!({"server_id": "s"})).unwrap(),
+        };
+        let error = call.wait(PROMPT).unwrap_err();
+        let said = (error.code.as_str(), &error.details["cause"], &error.details["sent"]);
+        assert_eq!(said, ("ERR_SERVER_UNAVAILABLE", &json!("server_removed"), &json!(true)), "{error:?}");
+    }
+}
+
 /// The second comes before the first has seen the old process end: the server of the first is nobody's before it ever ran.
 #[test]
 fn a_server_that_is_changed_twice_at_once_runs_once_with_the_later_settings() {

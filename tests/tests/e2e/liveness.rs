@@ -195,6 +195,27 @@ fn a_server_that_speaks_on_stderr_is_alive() {
     assert_eq!(bridge.server("s")["pid"], before);
 }
 
+/// It takes its runner a while to read so much; then nobody reads it any more, and it shows nothing.
+#[test]
+fn a_server_that_writes_a_line_without_end_is_hung() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.watch();
+    bridge.add_and_connect("s", &watched(&home, Fault::EndlessLine));
+    let before = bridge.server("s");
+    let process = Process::named_by(&before["pid"]);
+    let niceness = |pid: &Value| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit_once(')').unwrap().1.split_whitespace().nth(16).unwrap().to_owned()
+    };
+    assert_eq!([niceness(&before["pid"]), niceness(&before["runner_pid"])], ["5", "5"], "both are its doing");
+    wait_until("it to be found hung", LIMIT, || {
+        let _ = call_within(&bridge, 300, "sleep", &json!({"ms": 1}));
+        bridge.exit("s")["cause"] == "hung"
+    });
+    assert_gone(&[process], PROMPT);
+}
+
 /// What servers said while the bridge itself was stopped lies ready, and comes before any deadline.
 #[test]
 fn a_bridge_that_was_stopped_reads_before_it_judges() {

@@ -150,14 +150,6 @@ fn every_client_finds_harbor_as_it_stands_there_and_gets_its_file_back() {
     let bridge = Bridge::start(&person.home);
     assert!(bridge.is_alive());
     bridge.add_and_connect("s", &Double::sound(&person.home));
-    let (_, said, code) = person.harbor(&["mcp", "install", "cursor", "--only", "s/echo"]);
-    assert!(
-        said.starts_with("s is neither --lazy nor --auto-start: AI clients") && code == Some(0),
-        "{said}"
-    );
-    assert_eq!(person.harbor(&["mcp", "status"]).1, said);
-    person.done(&["mcp", "uninstall", "cursor"]);
-    bridge.call("set_supervision", &json!({"server_id": "s", "supervision": {"lazy": true}})).unwrap();
     for (client, file, text) in CLIENTS {
         let said = person.done(&["mcp", "install", client, "--only", "s/echo"]);
         for part in

@@ -321,12 +321,39 @@ fn only_narrows_the_grants_and_what_is_listed() {
     end(mcp);
 }
 
+/// A bridge ends when nobody uses it: what was added once is there all the same.
+#[test]
+fn after_another_start_of_the_bridge_a_client_has_all_tools_and_its_call_starts_their_server() {
+    let home = Home::new();
+    let double = Double::sound(&home);
+    let before = {
+        let bridge = Bridge::start(&home);
+        bridge.add_and_connect("s", &double);
+        let mut mcp = start(&home, &[]).initialized();
+        let mut before = names(&mut mcp);
+        before.sort();
+        end(mcp);
+        before
+    };
+    let bridge = Bridge::start(&home);
+    let mut mcp = start(&home, &[]).initialized();
+    assert_eq!((names(&mut mcp), double.journal().count("start")), (before, 1), "by name, as they are kept");
+    assert_eq!(bridge.server("s")["shown_state"], "ready");
+    assert_eq!(home.done(&["tools"]).lines().count(), names(&mut mcp).len() + 1);
+    assert_eq!(mcp.tool("s__echo", &json!({"a": 1}))["result"]["content"][0]["text"], r#"{"a":1}"#);
+    assert_eq!(
+        (bridge.server("s")["shown_state"].as_str(), double.journal().count("start")),
+        (Some("running"), 2)
+    );
+    end(mcp);
+}
+
 #[test]
 fn what_does_not_work_is_told_apart() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    bridge.call("add_server", &Double::sound(&home).definition("stopped")).unwrap();
+    bridge.call("add_server", &Double::sound(&home).manual().definition("stopped")).unwrap();
     let mut mcp = start(&home, &[]).initialized();
     for name in ["s__nothing", "nobody__echo", "echo", "s/echo"] {
         let error = mcp.tool(name, &json!({}))["error"].take();

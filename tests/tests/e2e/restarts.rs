@@ -161,7 +161,7 @@ fn a_stop_wins_over_a_restart() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     bridge.watch();
-    let double = Double::sound(&home).supervision(&json!({"restart_delays_ms": [3_600_000], "lazy": true}));
+    let double = Double::sound(&home).supervision(&json!({"restart_delays_ms": [3_600_000]}));
     bridge.add_and_connect("s", &double);
     assert!(bridge.tool("s", "die", &json!({})).is_err());
     assert_eq!(bridge.server("s")["state"], "crashed");
@@ -169,7 +169,7 @@ fn a_stop_wins_over_a_restart() {
     let stopped = bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
     assert_eq!(stopped["disconnected"], true);
     assert_eq!(waits.wait(PROMPT).unwrap_err().details["state"], "stopped");
-    // A stop holds: it is lazy, and yet no call starts it.
+    // A stop holds: no call starts it.
     let error = bridge.tool("s", "sleep", &json!({"ms": 1})).unwrap_err();
     assert_eq!((&error.details["cause"], &error.details["sent"]), (&json!("stopped"), &json!(false)));
     assert_eq!(double.journal().count("start"), 1);

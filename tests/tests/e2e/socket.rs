@@ -5,6 +5,7 @@ use std::io::{Read as _, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use harbor_tests::client::attach_fields;
@@ -450,4 +451,27 @@ fn a_bridge_that_cannot_be_asked_is_ended_by_its_lock() {
     let mut said = String::new();
     stdout.read_to_string(&mut said).unwrap();
     assert_eq!(said, format!("the bridge (process {pid}) was told to end, and has\n"));
+}
+
+/// Whoever may write a directory above may move what is there away.
+#[test]
+fn nothing_begins_where_others_could_put_something_in_its_place() {
+    let place = Home::new();
+    let open = place.scratch("open");
+    fs::create_dir_all(open.join("run")).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let refused = |home: &Path, runtime: &Path| {
+        let mut bridge = place.command("harbor-bridge");
+        let output =
+            bridge.arg("serve").env("HARBOR_HOME", home).env("XDG_RUNTIME_DIR", runtime).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let why = format!("use {}: others may write to it (its mode is 777)", open.display());
+    let said = refused(&open.join("h"), &place.scratch("run"));
+    assert!(said.contains(&why) && said.contains("set HARBOR_HOME to"), "{said}");
+    assert!(!open.join("h").exists());
+    // A home whose path is too long for a socket has it elsewhere.
+    let said = refused(&place.scratch(&"h".repeat(100)), &open.join("run"));
+    assert!(said.contains(&why) && said.contains("set XDG_RUNTIME_DIR to"), "{said}");
 }

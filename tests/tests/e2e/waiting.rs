@@ -114,10 +114,10 @@ fn the_queue_is_bounded_and_one_who_waits_can_leave() {
 }
 
 #[test]
-fn a_stopped_server_is_not_waited_for() {
+fn a_server_that_only_a_person_starts_is_not_waited_for() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.add("s", &Double::sound(&home));
+    bridge.add("s", &Double::sound(&home).manual());
     let begin = Instant::now();
     let error = quick_call(&bridge, "s").wait(PROMPT).unwrap_err();
     assert!(begin.elapsed() < PROMPT);
@@ -125,11 +125,11 @@ fn a_stopped_server_is_not_waited_for() {
 }
 
 #[test]
-fn a_lazy_server_is_started_by_its_first_call_and_stopped_when_nobody_calls() {
+fn a_server_is_started_by_its_first_call_and_stopped_when_nobody_calls() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     bridge.watch();
-    let double = Double::sound(&home).supervision(&json!({"lazy": true, "idle_stop_ms": 1000}));
+    let double = Double::sound(&home).supervision(&json!({"idle_stop_ms": 1000}));
     bridge.add("s", &double);
     assert_eq!(bridge.server("s")["state"], "stopped");
     for starts in 1..=2 {
@@ -147,10 +147,10 @@ fn a_lazy_server_is_started_by_its_first_call_and_stopped_when_nobody_calls() {
 }
 
 #[test]
-fn a_lazy_server_that_cannot_start_says_why() {
+fn a_server_that_a_call_cannot_start_says_why() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.add("s", &Double::new(&home, Fault::ExitsAtOnce).supervision(&json!({"lazy": true})));
+    bridge.add("s", &Double::new(&home, Fault::ExitsAtOnce));
     let error = quick_call(&bridge, "s").wait(PROMPT).unwrap_err();
     assert_eq!((error.code.as_str(), &error.details["cause"]), ("ERR_SERVER_UNAVAILABLE", &json!("exited")));
     assert!(error.details["stderr_tail"].as_str().is_some(), "{error:?}");
@@ -186,7 +186,7 @@ fn servers_that_start_with_the_bridge_do() {
 fn the_time_of_a_call_begins_when_it_is_asked_for() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.add("s", &Double::sound(&home).delay_ms(1500).supervision(&json!({"lazy": true})));
+    bridge.add("s", &Double::sound(&home).delay_ms(1500));
     let fields =
         json!({"server_id": "s", "tool_name": "sleep", "arguments": {"ms": 60_000}, "timeout_ms": 3000});
     let begin = Instant::now();

@@ -2,6 +2,7 @@
 //!
 //! Owns the options' names. Must never fill in a default or check a range: the bridge has them.
 
+use harbor_client::settings::SETTINGS;
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_policy::sandbox::hint::shell;
 
@@ -79,28 +80,6 @@ impl Words {
         let Some(text) = self.option(name) else { return Ok(None) };
         read(text).map(Some).ok_or_else(|| format!("{name} {text}: use {expected}"))
     }
-}
-
-/// Options, and the settings behind them.
-const SETTINGS: &[(&str, &str)] = &[
-    ("sandbox", "level"),
-    ("required", "required"),
-    ("read", "read"),
-    ("write", "write"),
-    ("socket", "sockets"),
-    ("network", "network"),
-    ("host", "hosts"),
-    ("memory", "memory_mb"),
-    ("processes", "processes"),
-    ("open-files", "open_files"),
-    ("file-size", "file_size_mb"),
-    ("disk", "disk_mb"),
-    ("nice", "nice"),
-];
-
-/// The option, without its dashes, that is for this setting.
-pub fn option_of(setting: &str) -> Option<&'static str> {
-    SETTINGS.iter().find(|(_, field)| setting == *field).map(|(option, _)| *option)
 }
 
 /// The setting behind the name of an option.

@@ -1,5 +1,6 @@
 //! What the command line understands, and how it says no.
 
+use super::mcp::Http;
 use super::*;
 use harbor_ipc_proto::client::{Attempts, NetworkKind, RestartWhen, SandboxSettings};
 

@@ -2,30 +2,26 @@
 //!
 //! Owns turning what was typed here into what means the same elsewhere: the bridge runs in another directory.
 
-use std::env;
-use std::path::{self, Component, Path, PathBuf};
+use std::path::Path;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     AddRemoteServer, AddRemoteServerResult, AddServer, AddServerResult, ConnectServerResult, SandboxSettings,
     ServerChange, ServerView, Supervision,
 };
 use harbor_ipc_proto::field::JsonObject;
 
+use super::places::{absolute, current_dir, settings};
+use super::remarks;
 use super::remote::Spoken;
-use super::sandbox::settings;
 use super::servers::{self, STOP};
-use super::{remarks, unseen};
 use crate::args::{Definition, options_of};
 use crate::client::Client;
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::payload::Payload;
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
-
-pub fn current_dir() -> Result<PathBuf, Failure> {
-    env::current_dir().map_err(|error| Failure::Io("find the current directory", error))
-}
+use crate::screen::{Screen, Status};
 
 /// A definition on its way: of a program or an image, or of a server elsewhere.
 #[derive(Debug)]
@@ -135,23 +131,22 @@ pub fn run(
             remarks::on_image(&connected.server);
             servers::tell(client, name, &connected, screen)?;
             remarks::on_sandbox(&connected.server);
-            return tell_unseen(definition, screen);
+            return Ok(());
         }
         added.shown.insert("connection", connected.to_json());
     }
     match screen.json {
         true => Ok(screen.json(&added.shown.to_json())?),
-        false => {
-            screen.text(&format!("start it with `harbor start {name}`"))?;
-            tell_unseen(definition, screen)
-        }
+        false => Ok(screen.text(&begin(definition))?),
     }
 }
 
-fn tell_unseen(definition: &Definition, screen: &mut Screen) -> Result<(), Failure> {
-    match unseen::once_added(&definition.name, &definition.supervision) {
-        Some(text) => Ok(screen.text(&text)?),
-        None => Ok(()),
+/// When a server that was only added is started.
+fn begin(definition: &Definition) -> String {
+    let name = &definition.name;
+    match definition.supervision.lazy {
+        Some(false) => format!("start it with `harbor start {name}`"),
+        _ => format!("it starts when it is used, or with `harbor start {name}`"),
     }
 }
 
@@ -219,17 +214,6 @@ fn start(client: &mut Client, name: &str) -> Result<Answer<ConnectServerResult>,
     })
 }
 
-pub fn absolute(path: &str, here: &Path) -> Result<String, Failure> {
-    let mut whole =
-        path::absolute(here.join(path)).map_err(|error| Failure::Io("make a path absolute", error))?;
-    // Behind a link `..` means another place than its text says; what is not there keeps it.
-    if whole.components().any(|part| part == Component::ParentDir) {
-        whole = whole.canonicalize().unwrap_or(whole);
-    }
-    let whole = whole.into_os_string().into_string();
-    whole.map_err(|whole| Failure::Usage(format!("{} is not UTF-8", whole.display())))
-}
-
 fn file_uri(path: &str, here: &Path) -> Result<String, Failure> {
     if path.starts_with("file://") {
         return Ok(path.to_owned());
@@ -247,15 +231,13 @@ fn file_uri(path: &str, here: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
+
     use super::super::rig::{command, complete_object, typed};
     use super::*;
-    use crate::errors::Exit;
     use harbor_ipc_proto::client::{Attempts, RestartWhen};
 
     const ADDED: &str = r#"{"type":"add_server_result","request_id":"1","replaced":false,"server":{"a":{}}}"#;
-
-    const UNSEEN: &str =
-        "AI clients and pages see it only while it runs: `harbor set time --lazy` has a call start it\n";
 
     const CONNECTED: &str = r#"{"type":"connect_server_result","request_id":"2","server":{"tool_count":2}}"#;
 
@@ -315,10 +297,7 @@ mod tests {
     #[test]
     fn a_server_is_added_and_started() {
         let ran = add(false, true, &[ADDED, CONNECTED]);
-        assert_eq!(
-            ran.printed,
-            format!("added time\ntime is running: 2 tools (`harbor tools time`)\n{UNSEEN}")
-        );
+        assert_eq!(ran.printed, format!("added time\ntime is running: 2 tools (`harbor tools time`)\n"));
         let asked = r#"{"type":"connect_server","request_id":"2","server_id":"time""#;
         assert!(ran.asked[1].starts_with(asked), "{}", ran.asked[1]);
         let ran = add(true, true, &[ADDED, CONNECTED]);
@@ -346,14 +325,14 @@ mod tests {
             let ran = add(false, true, &[&added, &connected]);
             assert_eq!(
                 ran.printed,
-                format!("added time\n{line}time is running: 2 tools (`harbor tools time`)\n{UNSEEN}")
+                format!("added time\n{line}time is running: 2 tools (`harbor tools time`)\n")
             );
         }
     }
 
     #[test]
     fn a_server_may_stay_stopped() {
-        let told = format!("added time\nstart it with `harbor start time`\n{UNSEEN}");
+        let told = "added time\nit starts when it is used, or with `harbor start time`\n";
         assert_eq!(add(false, false, &[ADDED]).printed, told);
         let server = complete_object("Server", r#"{"a":{}}"#);
         assert_eq!(

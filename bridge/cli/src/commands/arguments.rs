@@ -6,13 +6,13 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
 use harbor_ipc_proto::json::Json;
 use serde_json::value::RawValue;
 
 use crate::args::{Argument, Arguments, Value};
-use crate::errors::Failure;
 
 /// The object for a tool; `None` when there was nothing.
 pub fn given(arguments: &Arguments) -> Result<Option<JsonObject>, Failure> {

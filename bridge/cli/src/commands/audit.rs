@@ -3,14 +3,16 @@
 //! Owns how a line of the log is shown. With `--json` a line stays as it is in the file. Must never keep quiet about what
 //! is not in the log.
 
+use harbor_client::errors::Failure;
+use harbor_client::payload::{Payload, items};
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::HostGetAudit;
 
-use super::{count, grants};
+use super::grants;
+use super::printing::count;
 use crate::args::Audit;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::payload::{Payload, items};
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::Table;
 use crate::when::to_the_second;
 

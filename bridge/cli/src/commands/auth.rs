@@ -5,16 +5,18 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{AuthorizationView, OauthFinish, OauthRevoke, OauthStart, OauthStatus};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::remote::{is_exposed, parse};
 
-use super::{print, secrets, servers};
+use super::printing::print;
+use super::{secrets, servers};
 use crate::args::{Auth, NewAuth};
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::when::{now, until, utc};
 
 /// The bridge ends these by itself: after 90 s, five minutes and 45 s, and 45 s behind a stop.
@@ -158,9 +160,10 @@ fn revoke(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), 
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
+
     use super::super::rig::command;
     use super::*;
-    use crate::errors::Exit;
 
     const VIEW: &str = r#"{"server_id":"a","issuer":"https://b.example","client_id":"c","scopes":["x","y"],"granted_at":1795262400000,"renews":true,"is_expired":false}"#;
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_home::dial::DialError;
 use harbor_home::instance::holder;
@@ -15,9 +16,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 
-use super::print;
+use super::printing::print;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
 use crate::screen::{Screen, Status};
 
 /// How long a bridge has to end; it promises 5 s.

@@ -6,21 +6,22 @@
 
 use std::time::Duration;
 
+use harbor_client::errors::{Exit, Failure, Refusal};
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{HostCallTool, McpCallTool, Progress};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
 use harbor_policy::suggest::hint;
 
-use super::{arguments, progress, remarks, servers, tools};
+use super::{arguments, progress, remarks, servers, tool_list, tools};
 use crate::args::Call;
 use crate::client::Client;
 use crate::content::{only_judge, render};
-use crate::errors::{Exit, Failure, Refusal};
-use crate::id::server_id;
 use crate::media::Shelf;
-use crate::payload::Payload;
-use crate::screen::{Screen, Status, remark};
+use crate::screen::{Screen, Status};
 
 /// The most that a call, or a definition, may ask for: what holds when nothing was typed.
 const LONGEST: Duration = limits::MAX_CALL_TIMEOUT;
@@ -162,7 +163,7 @@ fn limit(call: &Call, progress: bool) -> Duration {
 /// The refusal, with the tool that was probably meant.
 fn with_hint(client: &mut Client, call: &Call, refusal: Refusal) -> Refusal {
     let listed =
-        tools::ask(client, &call.server).map(|answer| tools::read(&answer.tools).0).unwrap_or_default();
+        tools::ask(client, &call.server).map(|answer| tool_list::read(&answer.tools).0).unwrap_or_default();
     let names: Vec<_> = listed.iter().map(|tool| tool.text("name")).collect();
     // It may have come meanwhile.
     let others = names.iter().map(String::as_str).filter(|name| *name != call.tool);

@@ -5,6 +5,10 @@
 
 use std::time::Duration;
 
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::payload::{Payload, items};
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     CatalogChanges, CatalogDetails, CatalogEntry, CatalogEntryGet, CatalogGet, CatalogGetResult,
     CatalogRefresh, CatalogRefreshResult, CatalogSearch, CatalogSearchResult, CatalogStatus,
@@ -13,13 +17,11 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::json::Json;
 
 use super::changes::quoted;
-use super::{count, print, progress};
+use super::printing::{count, print};
+use super::progress;
 use crate::args::{CatalogWanted, PageWanted};
 use crate::client::{Client, QUICK};
-use crate::errors::{Exit, Failure};
-use crate::payload::{Payload, items};
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
+use crate::screen::{Screen, Status};
 use crate::table::{fit, flatten};
 use crate::when;
 

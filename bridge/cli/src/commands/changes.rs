@@ -4,6 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::{server_id, source_id};
+use harbor_client::payload::Payload;
+use harbor_client::terminal::{remark, reveal};
 use harbor_ipc_proto::client::{
     HostAcceptServerChange, HostAcceptToolChange, HostListToolChanges, HostListToolChangesResult,
     ServerChange, ToolChange,
@@ -12,15 +16,12 @@ use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
 use serde_json::{Value, json};
 
-use super::print;
+use super::printing::print;
 use crate::args::Accept;
 use crate::client::{Client, QUICK};
 use crate::diff;
-use crate::errors::Failure;
-use crate::id::{server_id, source_id};
-use crate::payload::Payload;
 use crate::pretty::pretty;
-use crate::screen::{Screen, remark, reveal};
+use crate::screen::Screen;
 use crate::table::flatten;
 
 /// What a tool says of itself, as far as it is compared.

@@ -13,18 +13,18 @@ mod undo;
 use std::env;
 use std::path::{Path, PathBuf};
 
-use harbor_bridge::config::{FirstUse, file as config};
+use harbor_client::errors::Failure;
+use harbor_client::terminal::{remark, reveal};
 use harbor_client_configs::{AiClient, Entry, Swap, is_ours};
 use harbor_home::Paths;
 use serde_json::{Value, json};
 
 pub use self::file::{Found, failed};
 use self::undo::Note;
-use super::unseen;
 use crate::args::{Clients, Install, Uninstall};
+use crate::check;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::screen::{Screen, remark, reveal};
+use crate::screen::Screen;
 
 /// The name of our entry.
 const NAME: &str = "harbor";
@@ -177,7 +177,6 @@ fn tell_installed(
         format!("{undo} takes it out again"),
     ];
     screen.text(&lines.join("\n"))?;
-    unseen::here(paths).iter().for_each(|text| remark(text));
     Ok(())
 }
 
@@ -187,8 +186,8 @@ fn first_use(paths: &Paths) -> String {
         let answer = client.ask(&harbor_ipc_proto::client::Status { fresh: None }, QUICK).ok()?.into_value();
         Some(answer.status.bridge.first_use.into_owned())
     });
-    let written = || config::read(&paths.config_file()).map(|host| host.first_use).unwrap_or(FirstUse::All);
-    asked.filter(|word| !word.is_empty()).unwrap_or_else(|| written().as_str().to_owned())
+    let written = || check::config(paths, None).map_or_else(|_| "all".to_owned(), |found| found.first_use);
+    asked.filter(|word| !word.is_empty()).unwrap_or_else(written)
 }
 
 /// The change, and nothing that stands around it.
@@ -210,7 +209,7 @@ fn show(
     }
     let mut out = format!("{file} would change\n");
     if lines(&swap.removed) > 0 {
-        out.push_str(&format!("- {}\n", super::count(lines(&swap.removed), "line")));
+        out.push_str(&format!("- {}\n", super::printing::count(lines(&swap.removed), "line")));
     }
     // The first line may begin with space that stood there before.
     let indent = &after[after[..swap.at].rfind('\n').map_or(0, |newline| newline + 1)..swap.at];

@@ -5,16 +5,16 @@
 
 use std::time::Duration;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
 use harbor_client_configs::CLIENTS;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{GetCredentialStatus, HostListAllPermissions, ListServers};
 use harbor_policy::scope::Scope;
 
-use super::tools;
+use super::tool_list;
 use crate::args::Wanted;
 use crate::client::Client;
-use crate::errors::Failure;
-use crate::id::server_id;
 use crate::screen::Screen;
 
 /// Longer nobody waits for a word.
@@ -61,7 +61,7 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
         Wanted::Tools(begun) => match begun.split_once('/') {
             None => servers(client)?.into_iter().map(|server| format!("{server}/")).collect(),
             Some((server, _)) => {
-                let (tools, _) = tools::read(&client.ask(&tools::request(server)?, PATIENCE)?.tools);
+                let (tools, _) = tool_list::read(&client.ask(&tool_list::at_hand(server)?, PATIENCE)?.tools);
                 let names = tools.iter().map(|tool| tool.text("name")).filter(|name| is_harmless(name));
                 names.map(|name| format!("{server}/{name}")).collect()
             }
@@ -72,7 +72,7 @@ fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
 /// `name=` of each argument that the tool's schema names.
 fn arguments(client: &mut Client, target: &str) -> Result<Vec<String>, Failure> {
     let Some((server, name)) = target.split_once('/') else { return Ok(Vec::new()) };
-    let (tools, _) = tools::read(&client.ask(&tools::request(server)?, PATIENCE)?.tools);
+    let (tools, _) = tool_list::read(&client.ask(&tool_list::at_hand(server)?, PATIENCE)?.tools);
     let tool = tools.iter().find(|tool| tool.text("name") == name);
     let properties = tool.map(|tool| tool.object("inputSchema").object("properties")).unwrap_or_default();
     Ok(properties.names().filter(|name| is_harmless(name)).map(|name| format!("{name}=")).collect())
@@ -117,7 +117,7 @@ mod tests {
         let tools = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now"},{"name":"a/b"},{"name":"$(reboot)"},{"name":"x y"},{"name":"`w`\n"}]}"#;
         let (given, asked) = named(&Wanted::Tools("a/n".into()), tools);
         assert_eq!(given, ["a/now", "a/a/b"]);
-        assert_eq!(asked, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a"}"#]);
+        assert_eq!(asked, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a","wait_ms":0}"#]);
         let schema = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now","inputSchema":{"properties":{"zone":{},"$(x)":{}}}}]}"#;
         assert_eq!(named(&Wanted::Arguments("a/now".into()), schema).0, ["zone="]);
         let grants = r#"{"type":"host_list_all_permissions_result","request_id":"1","grants":[{"origin":"https://b.example"},{"origin":"client://a"},{"origin":"client://a"},{"origin":"client://a b"}]}"#;

@@ -1,18 +1,19 @@
 //! config: what is in force, and whether a file could be.
 //!
-//! Owns how it is shown. Checks a file by the bridge's own reader, without a bridge.
+//! Owns how it is shown. A file is checked by the bridge's own reader: its program says what is wrong.
 
 use std::path::{Path, PathBuf};
 
-use harbor_bridge::config::file;
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::terminal::remark;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{GetConfig, GetConfigResult};
 use serde_json::json;
 
-use super::print;
+use super::printing::print;
+use crate::check;
 use crate::client::{Client, QUICK};
-use crate::errors::{Exit, Failure};
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 
 pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&GetConfig {}, QUICK)?;
@@ -42,9 +43,9 @@ pub fn check(paths: &Paths, file: Option<&Path>, screen: &mut Screen) -> Result<
     if !path.exists() {
         return Err(Failure::Usage(format!("{}: there is no such file", path.display())));
     }
-    let (ok, said) = match file::read(&path) {
-        Ok(_) => (true, format!("{} is right", path.display())),
-        Err(wrong) => (false, wrong.to_string()),
+    let (ok, said) = match check::config(paths, Some(&path))?.wrong {
+        None => (true, format!("{} is right", path.display())),
+        Some(wrong) => (false, wrong),
     };
     match screen.json {
         true => screen.json(&json!({"ok": ok, "message": said}).to_string())?,

@@ -1,7 +1,7 @@
 //! doctor: what is wrong here, and what to do about it.
 //!
 //! ```text
-//!  files of HARBOR_HOME ─┐
+//!  files of HARBOR_HOME ─┐ whose content the bridge's program looks at: `harbor-bridge check`
 //!  programs, PATH ───────┤
 //!  browsers' manifests ──┼─► findings, the worst first ─► exit code: 1 if something is broken
 //!  the bridge's status ──┘
@@ -15,12 +15,14 @@ mod entrance;
 mod files;
 mod programs;
 
+use harbor_client::errors::{Exit, Failure};
 use harbor_home::Paths;
+use harbor_ipc_proto::check::{Checked, Part};
 use serde_json::json;
 
-use super::count;
+use super::printing::count;
+use crate::check;
 use crate::client::Client;
-use crate::errors::{Exit, Failure};
 use crate::screen::Screen;
 use crate::table::flatten;
 
@@ -68,9 +70,16 @@ impl Finding {
 pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure> {
     // What it finds missing the bridge makes anew by itself, while the rest is looked at.
     let lost = entrance::look(paths, fix);
-    let mut all = files::look(paths, fix);
+    let mut unanswered = None;
+    let mut ask = |parts: &[Part]| {
+        check::ask(paths, parts).unwrap_or_else(|failure| {
+            unanswered = failure.message();
+            Checked::default()
+        })
+    };
+    let mut all = files::look(paths, fix, &mut ask);
     all.extend(lost);
-    all.extend(programs::look());
+    all.extend(programs::look(ask(&[Part::Programs]).programs.as_deref()));
     all.extend(browsers::look(paths, fix));
     // It is the main thing to be found out whether one starts.
     match Client::connect(paths).and_then(|mut client| bridge::look(&mut client)) {
@@ -92,7 +101,8 @@ pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure>
         }
     }
     // The bridge may have set one aside just now.
-    all.extend(files::lost(paths));
+    all.extend(files::lost(&ask(&[Part::Lost]).lost.unwrap_or_default()));
+    all.extend(unanswered.map(|what| Finding::wrong(State::Broken, "bridge", what, "")));
     all.sort_by_key(|finding| std::cmp::Reverse(finding.state));
     show(&all, screen)?;
     match all.iter().any(|finding| finding.state == State::Broken) {

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use harbor_client::errors::Failure;
+use harbor_client::reply::Answer;
 use harbor_ipc_proto::client::{ServerEvent, ServerView, WatchServers};
 
 use super::{follow, restarts};
 use crate::client::Client;
-use crate::errors::Failure;
-use crate::reply::Answer;
 use crate::screen::Screen;
 use crate::table::flatten;
 use crate::when::{ahead, utc};
@@ -62,9 +62,10 @@ fn restart(event: &ServerEvent, limit: Option<u32>, time: u64) -> Option<String>
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
+
     use super::super::rig::{command, typed};
     use super::*;
-    use crate::errors::Exit;
     use crate::screen::tests::Paper;
 
     const WATCHING: &str = r#"{"type":"watch_servers_result","request_id":"1","watching":true,"servers":[{"server_id":"time","supervision":{}},{"server_id":"x","supervision":{"restart_attempts":"unlimited"}}]}"#;

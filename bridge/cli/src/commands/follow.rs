@@ -2,12 +2,12 @@
 //!
 //! Owns how a followed line leaves. Must never hold one back: whoever reads a pipe wants it now.
 
+use harbor_client::errors::Failure;
+use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
 use harbor_ipc_proto::field::Message;
 
 use crate::client::Client;
-use crate::errors::Failure;
-use crate::payload::Payload;
-use crate::reply::Answer;
 use crate::screen::Screen;
 
 /// Hands on push after push. It ends with the bridge or with a reader that has left; Ctrl-C ends the process.

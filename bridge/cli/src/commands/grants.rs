@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     GrantView, HostGetPermissions, HostGrantPermission, HostGrantPermissionResult, HostListAllPermissions,
     HostRevokePermission, ListServers, UnstoredView,
@@ -12,11 +14,10 @@ use harbor_policy::grants::DEFAULT_PROFILE;
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
-use super::{count, print};
+use super::printing::{count, print};
 use crate::args::{Grant, Revoke};
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::Table;
 use crate::when;
 

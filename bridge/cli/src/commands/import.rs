@@ -13,6 +13,9 @@ mod tell;
 use std::env;
 use std::path::{Path, PathBuf};
 
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::id;
+use harbor_client::terminal::remark;
 use harbor_client_configs::{
     AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, fills_of, launch, named, server_id,
 };
@@ -28,9 +31,7 @@ use super::clients::{Found, failed, place};
 use super::servers;
 use crate::args::{Definition, Import, Remote, Source};
 use crate::client::{Client, QUICK};
-use crate::errors::{Exit, Failure};
-use crate::id;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 
 /// A file with servers.
 struct Origin {

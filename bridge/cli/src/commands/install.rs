@@ -7,9 +7,15 @@ mod document;
 mod entry;
 mod plan;
 mod runs;
+mod wanted;
 
 use std::collections::BTreeMap;
 
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     CheckRuntimes, InstallServer, InstallServerResult, InstalledView, RuntimesView,
 };
@@ -20,17 +26,14 @@ use harbor_policy::runtimes::lacks;
 
 pub use self::plan::vouched;
 pub use self::runs::word;
+use super::printing::{count, print};
 use super::remote::Spoken;
 use super::servers::START;
-use super::{add, auth, count, print, remarks, secrets, unseen};
+use super::{add, auth, places, remarks, secrets};
 use crate::args::{NewAuth, Package};
 use crate::client::{Client, QUICK};
 use crate::consent;
-use crate::errors::{Exit, Failure};
-use crate::id::server_id;
-use crate::payload::Payload;
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
+use crate::screen::{Screen, Status};
 use crate::table::{Table, flatten};
 
 /// What is said after a no.
@@ -91,8 +94,6 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     let old_data = answer.installed.old_data.as_deref();
     remarks::on_old_data(&name, old_data, wanted.definition.keep_data);
     if !screen.json {
-        let unseen = unseen::once_added(&name, &wanted.definition.supervision);
-        unseen.iter().try_for_each(|text| screen.text(text))?;
         remarks::on_summary(&name, plan.sandbox.as_ref());
         answer.installed.server.iter().for_each(remarks::on_image);
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
@@ -233,7 +234,7 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
         env: add::some(&definition.env, definition.env.is_empty()),
         label: definition.label.clone(),
         supervision: add::supervision(&definition.supervision),
-        sandbox: add::sandbox(&definition.sandbox, &add::current_dir()?)?,
+        sandbox: add::sandbox(&definition.sandbox, &places::current_dir()?)?,
         secrets: add::some(&definition.secrets, definition.secrets.is_empty()),
         secret_values: None,
         keep_data: definition.keep_data.then_some(true),
@@ -356,8 +357,7 @@ mod tests {
         assert_eq!(
             ran.printed,
             "installed time: mcp-server-time 1.2\nit has 2 tools: now, then\n\
-             `harbor call time/now` calls one, `harbor tools time` says what they take\n\
-             AI clients and pages see it only while it runs: `harbor set time --lazy` has a call start it\n"
+             `harbor call time/now` calls one, `harbor tools time` says what they take\n"
         );
         assert!(ran.asked[0].contains(r#""plan":true"#), "{:?}", ran.asked);
         assert!(

@@ -2,14 +2,15 @@
 //!
 //! Owns what of a server is shown, and how it fits into 80 places.
 
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ListServers, ServerView};
 use harbor_policy::telltale::telltales;
 
 use super::remote;
 use super::{remarks, restarts};
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::{Table, flatten};
 use crate::when;
 
@@ -86,7 +87,7 @@ fn tabulate(servers: &[ServerView]) -> Table {
         let mut cells = vec![server.server_id.clone()];
         cells.extend(labelled.then(|| label(server).unwrap_or_default()));
         cells.extend([
-            state(&server.state, server.busy, 0, server.queued),
+            state(shown(server), server.busy, 0, server.queued),
             tools(server),
             number(server.pid),
             number(Some(server.restarts)),
@@ -95,6 +96,19 @@ fn tabulate(servers: &[ServerView]) -> Table {
         table.add(cells);
     }
     table
+}
+
+/// The state of a server for people; the machine's own where it is on its way to another one.
+pub fn shown(server: &ServerView) -> &str {
+    match (server.state.as_ref(), server.shown_state.as_ref()) {
+        (on_its_way @ ("installing" | "starting" | "stopping"), _) => on_its_way,
+        (_, "needs_key") => "needs a key",
+        (_, "needs_sign_in") => "needs a sign-in",
+        (_, "needs_approval") => "needs your yes",
+        ("crashed", "failed") => "restarting",
+        (state, "") => state,
+        (_, shown) => shown,
+    }
 }
 
 /// `running (busy, 2 open, 3 queued)`.

@@ -2,15 +2,17 @@
 //!
 //! Owns how a line looks.
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::{disarm, remark};
 use harbor_ipc_proto::client::{LogLine, McpGetLogs, ServerLog};
 
-use super::{follow, print};
+use super::follow;
+use super::printing::print;
 use crate::args::Logs;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::reply::Answer;
-use crate::screen::{Screen, disarm, remark};
+use crate::screen::Screen;
 use crate::when::utc;
 
 pub fn show(client: &mut Client, logs: &Logs, screen: &mut Screen) -> Result<(), Failure> {
@@ -66,11 +68,12 @@ fn describe(line: &LogLine) -> String {
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
+
     use super::super::rig::{command, error};
     use harbor_ipc_proto::field::read_object;
 
     use super::*;
-    use crate::errors::Exit;
     use crate::screen::tests::Paper;
 
     #[test]

@@ -1,44 +1,95 @@
-//! `harbor mcp`: an MCP server for AI clients, on stdin and stdout or on HTTP.
+//! `harbor mcp`: the MCP server for AI clients, and `harbor mcp token`: which of them may come over HTTP.
 //!
-//! ```text
-//!  stdin, stdout ◄──► stdio ─┐
-//!                            ├─► a driver with its machine ◄──► the bridge
-//!  HTTP on loopback ◄──► http ┘   (HTTP: one for each session)
-//! ```
-//!
-//! Owns which of them is wanted. Must never write anything to stdout but the protocol, or decide what a message means:
-//! that is the machine's.
+//! Owns what is said about tokens. A token is shown when it is made, and never again. Must never decide anything of MCP: that is
+//! `harbor_mcp_server`'s.
 
-mod directory;
-mod driver;
-mod http;
-mod lazy;
-mod line;
-mod machine;
-mod names;
-mod questions;
-mod stdio;
-mod token;
-mod uris;
-mod want;
-mod watches;
-mod write;
-
-use harbor_child::memory;
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_home::Paths;
+use harbor_mcp_server::tokens::{Kepts, TokenFile};
+use harbor_mcp_server::{Http, Wanted};
+use harbor_policy::suggest::hint;
 use harbor_policy::tool_name::Allowlist;
+use serde_json::json;
 
-pub use self::token::run as token;
-use crate::args::Mcp;
-use crate::errors::Failure;
+use crate::args::{Mcp, TokenWanted};
+use crate::screen::{Screen, ask};
+use crate::table::Table;
+use crate::when::{self, ago};
 
-/// Serves until stdin ends and what it asked for is answered, or until a signal ends it. No other thread is there yet.
+/// Serves until the client is done. No other thread is there yet.
 pub fn serve(wanted: &Mcp, paths: &Paths) -> Result<(), Failure> {
-    memory::return_large_blocks();
     let only = (!wanted.only.is_empty()).then(|| Allowlist::parse(&wanted.only)).transpose();
     let only = only.map_err(|wrong| Failure::Usage(wrong.to_string()))?;
-    match &wanted.http {
-        Some(http) => http::serve(http, only, wanted.lazy, paths),
-        None => stdio::serve(&wanted.client, only, wanted.lazy, paths),
+    let http = wanted.http.as_ref().map(|http| Http { listen: http.listen, origins: &http.origins });
+    harbor_mcp_server::serve(Wanted { client: &wanted.client, only, lazy: wanted.lazy, http }, paths)
+}
+
+/// Makes, deletes or lists.
+pub fn token(wanted: &TokenWanted, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let file = TokenFile::of(paths);
+    match wanted {
+        TokenWanted::List => list(&file.read()?, screen),
+        TokenWanted::Make(name, replace) => {
+            if !replace && file.read()?.contains_key(name) {
+                may_replace(name, screen)?;
+            }
+            make(&file, name, screen)
+        }
+        TokenWanted::Delete(name) => delete(&file, name, screen),
     }
+}
+
+/// Whoever has the token that there is would not be let in any more.
+fn may_replace(name: &str, screen: &Screen) -> Result<(), Failure> {
+    let what = format!("{name} has a token already, which a new one would end");
+    let yes = !screen.json && ask(&format!("{what}; replace it? [y/N] "));
+    if yes {
+        Ok(())
+    } else {
+        Err(Failure::Usage(format!("{what}\n`harbor mcp token {name} --replace` does that")))
+    }
+}
+
+fn make(file: &TokenFile, name: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let (token, replaced) = file.make(name, when::now())?;
+    if screen.json {
+        let answer = json!({"client": name, "token": token, "replaced": replaced});
+        return Ok(screen.json(&answer.to_string())?);
+    }
+    screen.text(&token)?;
+    let old = if replaced { ", and the earlier one does not any more" } else { "" };
+    remark(&format!("it lets in client://{name}{old}; it is not shown again"));
+    Ok(())
+}
+
+fn delete(file: &TokenFile, name: &str, screen: &mut Screen) -> Result<(), Failure> {
+    if !file.delete(name)? {
+        let known = file.read()?;
+        let likely = hint(name, known.keys().map(String::as_str));
+        let text = format!("{name} has no token{likely}");
+        return Err(Failure::Nothing(text, "`harbor mcp token` lists who has one".into()));
+    }
+    match screen.json {
+        true => screen.json(&json!({"client": name, "deleted": true}).to_string())?,
+        false => screen.text(&format!("{name} is not let in any more"))?,
+    }
+    Ok(())
+}
+
+fn list(tokens: &Kepts, screen: &mut Screen) -> Result<(), Failure> {
+    if screen.json {
+        let clients: Vec<_> = tokens
+            .iter()
+            .map(|(name, kept)| json!({"client": name, "created_at": kept.created_at}))
+            .collect();
+        return Ok(screen.json(&json!({"tokens": clients}).to_string())?);
+    }
+    if tokens.is_empty() {
+        return Ok(screen.text("no client has a token; `harbor mcp token NAME` makes one")?);
+    }
+    let mut table = Table::new(&["CLIENT", "CREATED"]);
+    let now = when::now();
+    tokens.iter().for_each(|(name, kept)| table.add([name.clone(), ago(kept.created_at, now)]));
+    Ok(screen.table(&table)?)
 }

@@ -2,11 +2,11 @@
 //!
 //! Owns nothing of the text: it is the bridge's.
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::GetMetrics;
 use serde_json::json;
 
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
 use crate::screen::Screen;
 
 pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {

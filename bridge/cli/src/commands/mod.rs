@@ -25,6 +25,8 @@ mod mcp;
 mod metrics;
 mod native_host;
 mod offers;
+mod places;
+mod printing;
 mod progress;
 mod remarks;
 mod remote;
@@ -35,21 +37,20 @@ mod servers;
 mod set;
 mod stats;
 mod status;
+mod tool_list;
 mod tools;
 mod top;
-mod unseen;
 mod upgrade;
 
+use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_home::dial::DialError;
 
 use crate::args::{Command, Config, Listing};
 use crate::client::Client;
 use crate::consent;
-use crate::errors::Failure;
 use crate::help;
 use crate::media::Shelf;
-use crate::reply::Answer;
 use crate::screen::Screen;
 
 /// Runs a command. What can be found wrong without the bridge is found before one is started.
@@ -67,7 +68,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Ping => bridge::ping(&mut connect()?, screen),
         Command::Shutdown => bridge::shut_down(&paths()?, screen),
         Command::Add(definition) => {
-            let ask = add::ask(&definition, &add::current_dir()?)?;
+            let ask = add::ask(&definition, &places::current_dir()?)?;
             add::run(&mut connect()?, &definition, &ask, screen)
         }
         Command::Install(package) => {
@@ -146,24 +147,6 @@ fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Re
 
 fn paths() -> Result<Paths, DialError> {
     Paths::from_env().map_err(DialError::Config)
-}
-
-/// Prints an answer: as JSON, or as the text that `describe` makes of it.
-fn print<T>(
-    screen: &mut Screen,
-    answer: &Answer<T>,
-    describe: impl FnOnce(&T) -> String,
-) -> Result<(), Failure> {
-    match screen.json {
-        true => screen.json(&answer.to_json())?,
-        false => screen.text(&describe(answer))?,
-    }
-    Ok(())
-}
-
-/// `1 tool`, `2 tools`.
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use harbor_client::errors::Failure;
 use harbor_client_configs::browsers::State;
 use harbor_client_configs::extensions::NATIVE_HOST;
 use harbor_home::Paths;
@@ -27,7 +28,6 @@ pub use self::status::{Seen, look_at_all};
 pub use self::targets::{Here, Target};
 use super::clients::{Found, failed};
 use crate::args::{HostInstall, HostPlace, NativeHost};
-use crate::errors::Failure;
 use crate::screen::Screen;
 
 /// What stands behind the name of a foreign manifest that was put aside.

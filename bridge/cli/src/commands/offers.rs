@@ -5,6 +5,11 @@
 
 use std::time::Duration;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::payload::{Payload, items};
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     McpGetPrompt, McpListConnections, McpListPrompts, McpListResourceTemplates, McpListResources,
     McpReadResource,
@@ -13,17 +18,14 @@ use harbor_ipc_proto::field::Ask;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 
-use super::{arguments, call, print};
+use super::printing::print;
+use super::{arguments, call};
 use crate::args::{Prompt, Reading};
 use crate::client::{Client, QUICK};
-use crate::content::{bracket, render_item};
-use crate::errors::Failure;
-use crate::id::server_id;
+use crate::content::render_item;
 use crate::media::{Media, Shelf};
-use crate::payload::{Payload, items};
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
-use crate::table::{Table, flatten};
+use crate::screen::{Screen, Status};
+use crate::table::{Table, bracket, flatten};
 
 /// A server may list in pages.
 const LIST: Duration = Duration::from_secs(65);

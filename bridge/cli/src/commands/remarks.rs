@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     DeniedView, GetSandbox, GrantView, ImageView, ListServers, SandboxSummary, ServerChange, ServerView,
 };
@@ -14,11 +17,9 @@ use harbor_policy::sandbox::hint::{is_about, may_be_about};
 use serde_json::Value;
 
 use super::changes::PARTS;
-use super::{count, grants, tools};
+use super::printing::count;
+use super::{grants, tool_list};
 use crate::client::{Client, QUICK};
-use crate::id::server_id;
-use crate::payload::Payload;
-use crate::screen::remark;
 use crate::table::flatten;
 
 /// How long a server that has just started is asked for what its tools say.
@@ -54,7 +55,7 @@ pub fn on_changes(client: &mut Client, is_meant: impl Fn(&str) -> bool) {
 pub fn on_start(client: &mut Client, server: &str, shown: &ServerView) {
     problems(shown).into_iter().chain(changed(shown)).for_each(|text| remark(&text));
     if shown.tool_count.is_some_and(|count| count > 0)
-        && let Ok(request) = tools::request(server)
+        && let Ok(request) = tool_list::request(server)
         && let Ok(listed) = client.ask(&request, LOOK)
     {
         hidden(server, &listed.tools).iter().for_each(|text| remark(text));
@@ -63,7 +64,7 @@ pub fn on_start(client: &mut Client, server: &str, shown: &ServerView) {
 
 /// Says which of a server's tools have texts with hidden characters.
 fn hidden(server: &str, listed: &Json) -> Option<String> {
-    let (tools, _) = tools::read(listed);
+    let (tools, _) = tool_list::read(listed);
     let hide = tools.iter().filter(|tool| hides(tool));
     let names: Vec<_> = hide.map(|tool| flatten(&tool.text("name"))).collect();
     let named = (!names.is_empty()).then(|| grants::shorten(Some(names)))?;

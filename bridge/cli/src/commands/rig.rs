@@ -6,18 +6,14 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::thread;
 
-use harbor_ipc_proto::client::docs::objects;
+use harbor_client::errors::{Exit, Failure};
 use harbor_ipc_proto::client::envelope::Incoming;
-use harbor_ipc_proto::client::{FieldDoc, MessageDoc, PUSHES, REPLIES, SECRET_REPLIES};
-use harbor_ipc_proto::field::{Message, PutField as _, read_object};
+use harbor_ipc_proto::client::sample;
+pub use harbor_ipc_proto::client::sample::{complete, complete_object};
+use harbor_ipc_proto::field::Message;
 use harbor_ipc_proto::frame::{HEADER, put_frame};
-use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::members::{Malformed, Members};
-use serde_json::value::RawValue;
 
 use crate::client::Client;
-use crate::errors::{Exit, Failure};
-use crate::payload::Payload;
 use crate::screen::Screen;
 use crate::screen::tests::Paper;
 
@@ -71,93 +67,9 @@ pub fn serve(mut stream: UnixStream, answers: &[String]) -> Vec<String> {
     asked
 }
 
-/// A message of the bridge with all that it must have.
-pub fn complete(text: &str) -> String {
-    let Some(message) = Payload::parse(text.as_bytes()) else { return text.to_owned() };
-    let tag: String = message.raw("type").and_then(|tag| serde_json::from_str(tag).ok()).unwrap_or_default();
-    let mut replies = REPLIES.iter().chain(SECRET_REPLIES);
-    let message = match tag.strip_suffix("_result") {
-        Some(tag) => replies.find(|reply| reply.tag == tag),
-        None => PUSHES.iter().find(|push| push.tag == tag),
-    };
-    message.map_or_else(|| text.to_owned(), |doc| filled(doc, text))
-}
-
-/// An object inside messages, by its name, with all that it must have.
-pub fn complete_object(name: &str, text: &str) -> String {
-    objects().find(|object| object.tag == name).map_or_else(|| text.to_owned(), |doc| filled(doc, text))
-}
-
-/// An answer to `host_list_tools` whose tools have all that they must have, too.
-pub fn complete_tools(text: &str) -> String {
-    let Ok(mut members) = in_order(text) else { return text.to_owned() };
-    if text.contains("\"host_list_tools_result\"")
-        && let Some((_, tools)) = members.iter_mut().find(|(name, _)| name == "tools")
-    {
-        let items: Vec<Box<RawValue>> = serde_json::from_str(tools).unwrap_or_default();
-        let items = items.iter().map(|tool| complete_object("ToolDescriptor", tool.get()));
-        *tools = format!("[{}]", items.collect::<Vec<_>>().join(","));
-    }
-    object(&members)
-}
-
 /// A typed message, of which a test wrote what it is about.
 pub fn typed<T: Message>(text: &str) -> T {
-    let mut docs = REPLIES.iter().chain(SECRET_REPLIES).chain(PUSHES).chain(objects());
-    let text = docs.find(|doc| doc.tag == T::TAG).map_or_else(|| text.to_owned(), |doc| filled(doc, text));
-    read_object(&text).unwrap()
-}
-
-/// The object as it was written, with what it lacks at its end.
-fn filled(doc: &MessageDoc, text: &str) -> String {
-    let Ok(mut members) = in_order(text) else { return text.to_owned() };
-    for field in doc.fields {
-        match members.iter_mut().find(|(name, _)| name == field.name) {
-            Some((_, value)) => *value = filled_value(field, value),
-            None if field.optional => {}
-            None => members.push((field.name.to_owned(), empty(field))),
-        }
-    }
-    object(&members)
-}
-
-fn in_order(text: &str) -> Result<Vec<(String, String)>, Malformed> {
-    Members::of(text)
-        .map(|member| member.map(|(name, value)| (name.into_owned(), value.to_owned())))
-        .collect()
-}
-
-fn object(members: &[(String, String)]) -> String {
-    let member = |(name, value): &(String, String)| format!("{}:{value}", Json::string(name).as_str());
-    format!("{{{}}}", members.iter().map(member).collect::<Vec<_>>().join(","))
-}
-
-fn filled_value(field: &FieldDoc, value: &str) -> String {
-    let each = |item: &RawValue| complete_object(field.member, item.get());
-    match field.kind {
-        "array" => {
-            let items: Vec<Box<RawValue>> = serde_json::from_str(value).unwrap_or_default();
-            format!("[{}]", items.iter().map(|item| each(item)).collect::<Vec<_>>().join(","))
-        }
-        "object" => {
-            let mut members = in_order(value).unwrap_or_default();
-            members.iter_mut().for_each(|(_, value)| *value = complete_object(field.member, value));
-            object(&members)
-        }
-        kind => complete_object(kind, value),
-    }
-}
-
-fn empty(field: &FieldDoc) -> String {
-    match field.kind {
-        "string" if field.name == "credential_type" => "\"api_key\"".into(),
-        "string" => "\"\"".into(),
-        "number" => "0".into(),
-        "boolean" => "false".into(),
-        "array" => "[]".into(),
-        Json::TYPE => "null".into(),
-        kind => complete_object(kind, "{}"),
-    }
+    sample::typed(text).unwrap()
 }
 
 fn read_frame(stream: &mut UnixStream) -> Option<String> {

@@ -4,20 +4,22 @@
 
 use std::path::Path;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     GetSandbox, NetworkKind, SandboxPath, SandboxSettings, SandboxView, SetSandbox, SetSandboxResult,
 };
 use harbor_ipc_proto::field::JsonObject;
 use harbor_policy::sandbox::paths::clean;
 
-use super::add::{absolute, current_dir, some};
+use super::add::some;
+use super::places::{absolutes, current_dir, settings};
 use super::servers::STOP;
 use crate::args::Sandbox;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::reply::Answer;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::flatten;
 
 pub fn run(client: &mut Client, wanted: &Sandbox, screen: &mut Screen) -> Result<(), Failure> {
@@ -145,28 +147,6 @@ impl Change {
         };
         Ok(Self { ask, remarks })
     }
-}
-
-/// The settings with paths that mean the same to the bridge, which runs in another directory.
-pub fn settings(typed: &SandboxSettings, here: &Path) -> Result<SandboxSettings, Failure> {
-    let all = |paths: &Option<Vec<String>>| paths.as_ref().map(|paths| absolutes(paths, here)).transpose();
-    Ok(SandboxSettings {
-        read: all(&typed.read)?,
-        write: all(&typed.write)?,
-        sockets: all(&typed.sockets)?,
-        ..typed.clone()
-    })
-}
-
-fn absolutes(paths: &[String], here: &Path) -> Result<Vec<String>, Failure> {
-    let one = |path: &String| match path.starts_with("~/") {
-        // Behind `=` shells leave it.
-        true => Err(Failure::Usage(format!(
-            "{path}: `~` is the shell's; write it as a word of its own, or as $HOME"
-        ))),
-        false => absolute(path, here),
-    };
-    paths.iter().map(one).collect()
 }
 
 pub fn describe(sandbox: &SandboxView, explain: bool) -> String {

@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::time::Duration;
 
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     CredentialStatus, CredentialType, CredentialView, DeleteCredential, GetCredentialStatus, ListCredentials,
     SetCredential, ValidateCredentials, ValidateCredentialsResult,
@@ -18,13 +22,10 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_value};
 use zeroize::Zeroizing;
 
-use super::{count, print};
+use super::printing::{count, print};
 use crate::args::{Keeping, NewSecret, Secrets};
 use crate::client::{Client, QUICK};
-use crate::errors::{Exit, Failure};
-use crate::id::server_id;
-use crate::payload::Payload;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::Table;
 use crate::when::{now, until, utc};
 

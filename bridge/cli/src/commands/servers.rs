@@ -4,19 +4,21 @@
 
 use std::time::Duration;
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     ConnectServer, ConnectServerResult, DisconnectServer, GetSandbox, Progress, RemoveServer, ServerView,
 };
 use harbor_ipc_proto::codes::Code;
 
-use super::{count, print, remarks};
+use super::printing::{count, print};
+use super::remarks;
 use crate::args::Removal;
 use crate::client::{Client, QUICK};
 use crate::consent;
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
+use crate::screen::{Screen, Status};
 use crate::table::flatten;
 
 /// The bridge ends a start by itself: an installation after 15 minutes, the start behind it after 10.
@@ -164,11 +166,11 @@ pub fn restart(client: &mut Client, server: &str, screen: &mut Screen) -> Result
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
     use harbor_ipc_proto::client::answer::request_frame;
 
     use super::super::rig::{command as run, complete_object, error, typed};
     use super::*;
-    use crate::errors::Exit;
 
     const CONNECT: &str = r#"{"type":"connect_server","request_id":"1","server_id":"time""#;
     const TIME: &str = r#"{"server_id":"time","label":"time","command":"/usr/bin/uvx","args":["x y","z"],"state":"running","pid":7,"tool_count":2}"#;

@@ -2,16 +2,18 @@
 //!
 //! Owns how it is shown. Must never judge what is allowed, nor restart what runs.
 
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::payload::Payload;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ServerView, SetSupervision};
 use harbor_ipc_proto::field::JsonObject;
 
-use super::{add, print};
+use super::add;
+use super::printing::print;
 use crate::args::{Set, supervision_option};
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::payload::Payload;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::flatten;
 
 pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), Failure> {
@@ -34,13 +36,13 @@ fn ask(wanted: &Set) -> Result<SetSupervision, Failure> {
 }
 
 fn describe(server: &ServerView) -> String {
-    let starts = |said: Option<bool>| if said == Some(true) { "yes" } else { "no" };
+    let word = |on: bool| if on { "yes" } else { "no" };
     // By name, as they are typed.
     let said = Payload::of(&JsonObject::written(&server.supervision).0);
     let mut lines = vec![
         format!("label       {}", flatten(&server.label)),
-        format!("lazy        {}", starts(server.supervision.lazy)),
-        format!("auto-start  {}", starts(server.supervision.auto_start)),
+        format!("lazy        {}", word(server.supervision.lazy != Some(false))),
+        format!("auto-start  {}", word(server.supervision.auto_start == Some(true))),
     ];
     let others = said.names().filter(|name| !matches!(*name, "lazy" | "auto_start"));
     let others = others.filter_map(|name| Some((supervision_option(name)?, said.raw(name)?)));

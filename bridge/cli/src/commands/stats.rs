@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{CallCounts, DecisionCount, HostGetStats, StatsView};
 use harbor_policy::origin::Origin;
 
 use super::audit;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::Table;
 
 pub fn show(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
@@ -95,9 +96,10 @@ pub fn millis(micros: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
+
     use super::super::rig::{command, complete_object, error};
     use super::*;
-    use crate::errors::Exit;
 
     const COUNTS: &str = r#"{"calls":3,"failures":1,"toolErrors":2,"failuresByCode":{"ERR_TOOL_TIMEOUT":1},"bytesIn":20,"bytesOut":300,"durationUs":{"p50":1290,"p99":30000000,"max":30000001,"sum":9},"queuedUs":{"p50":0,"p99":0,"max":0,"sum":0}}"#;
 

@@ -2,6 +2,10 @@
 //!
 //! Owns how the status looks to people; programs get the bridge's own object. Must never measure: the bridge does.
 
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::id::server_id;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{
     CallCounts, CatalogStatus, ClientCounts, GetServerStatus, GetServerStatusResult, Health, HealthView,
@@ -9,14 +13,12 @@ use harbor_ipc_proto::client::{
 };
 
 use super::list::state;
+use super::printing::count;
 use super::stats::millis;
-use super::{catalog, count, follow};
+use super::{catalog, follow};
 use crate::args::StatusWanted;
 use crate::client::{Client, QUICK};
-use crate::errors::{Exit, Failure};
-use crate::id::server_id;
-use crate::reply::Answer;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::{Table, flatten};
 use crate::when;
 

@@ -1,23 +1,25 @@
-//! tools: what the running servers offer, and what of it an origin sees.
+//! tools: what the servers offer, and what of it an origin sees.
 //!
 //! Owns the listings. Must never let one server that hangs or fails hide the tools of the others.
 
 use std::time::Duration;
 
-use harbor_ipc_proto::client::{HostListTools, McpListConnections, McpListTools, McpListToolsResult};
+use harbor_client::errors::Failure;
+use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
+use harbor_ipc_proto::client::{HostListTools, ListServers, McpListTools, McpListToolsResult};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
 
-use super::{print, remarks};
+use super::printing::print;
+use super::remarks;
+use super::tool_list::{read, request};
 use crate::args::Asker;
 use crate::client::{Client, QUICK};
-use crate::errors::Failure;
-use crate::id::server_id;
-use crate::payload::{Payload, items};
 use crate::pretty::pretty;
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
+use crate::screen::{Screen, Status};
 use crate::table::Table;
 
 /// A server may list in pages.
@@ -30,11 +32,6 @@ const PATIENCE: u64 = 2_000;
 pub fn ask(client: &mut Client, server: &str) -> Result<Answer<McpListToolsResult>, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
     client.ask(&request(server)?, LIST)
-}
-
-/// The request for what a server offers.
-pub fn request(server: &str) -> Result<McpListTools, Failure> {
-    Ok(McpListTools { server_id: server_id(server)?, wait_ms: None })
 }
 
 /// The same, but whoever looks does not wait long for a server that stands still.
@@ -92,15 +89,6 @@ fn describe(server: &str, tool: &Payload) -> String {
     parts.join("\n\n")
 }
 
-/// The tools of a list, and how many items of it are none: no object, or without a name.
-pub fn read(list: &Json) -> (Vec<Payload>, usize) {
-    let items = items(list);
-    let objects = items.iter().filter_map(|item| Payload::parse(item.get().as_bytes()));
-    let tools: Vec<_> = objects.filter(|tool| !tool.text("name").is_empty()).collect();
-    let left_out = items.len() - tools.len();
-    (tools, left_out)
-}
-
 /// What an origin sees, of one server or of all. Their names have the server in them.
 pub fn seen_by(
     client: &mut Client,
@@ -127,9 +115,10 @@ pub fn seen_by(
 }
 
 pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let running = client.ask(&McpListConnections {}, QUICK)?;
+    let listed = client.ask(&ListServers {}, QUICK)?.into_value().servers;
+    let known = listed.iter().filter(|server| server.state == "running" || server.tool_count.is_some());
+    let names: Vec<_> = known.map(|server| server.server_id.clone()).collect();
     let mut failed = None;
-    let names: Vec<_> = running.connections.iter().map(|connection| connection.server_id.clone()).collect();
     let (mut table, mut entries, mut left_out) = (Table::new(HEADER), Vec::new(), Vec::new());
     let asks = names.iter().map(|server| look(server)).collect::<Result<Vec<_>, _>>()?;
     let answers = {
@@ -139,7 +128,7 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     for (server, answer) in names.iter().zip(answers) {
         let mut entry = match answer {
             Ok(answer) => {
-                left_out.extend(earlier(server, &answer));
+                left_out.extend(earlier(server, &answer).filter(|_| answer.no_answer == Some(true)));
                 left_out.extend(tabulate(&mut table, Some(server), &answer.tools));
                 answer.members()
             }
@@ -155,7 +144,10 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     }
     match screen.json {
         true => screen.json(&format!("{{\"servers\":[{}]}}", entries.join(",")))?,
-        false if names.is_empty() => remark("no server is running; start one with `harbor start NAME`"),
+        false if names.is_empty() => remark(match listed.is_empty() {
+            true => "no servers yet; add one with `harbor install NAME`",
+            false => "no server has listed tools yet: a server lists them when it is first used or started",
+        }),
         false => {
             show(&table, screen)?;
             left_out.iter().for_each(|text| remark(text));
@@ -189,13 +181,13 @@ fn show(table: &Table, screen: &mut Screen) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use harbor_client::errors::Exit;
     use harbor_policy::origin::Origin;
 
     use super::super::rig::{command, error};
     use super::*;
-    use crate::errors::Exit;
 
-    const RUNNING: &str = r#"{"type":"mcp_list_connections_result","request_id":"1","connections":[{"server_id":"a"},{"server_id":"b"}]}"#;
+    const KNOWN: &str = r#"{"type":"list_servers_result","request_id":"1","servers":[{"server_id":"a","state":"running"},{"server_id":"b","state":"stopped","tool_count":2},{"server_id":"c","state":"stopped"}]}"#;
     const TOOLS: &str =
         r#"[{"name":"now","description":"\nTells the time.\nAt length.","x":1},{"name":"zone"}]"#;
 
@@ -242,7 +234,7 @@ mod tests {
     #[test]
     fn of_all_servers_even_if_one_fails() {
         let failed = error("ERR_TOOL_TIMEOUT").replace("\"1\"", "\"2\"");
-        let answers = [RUNNING, &failed, &listed(3)];
+        let answers = [KNOWN, &failed, &listed(3)];
         let ran = command(false, &answers, of_all);
         assert_eq!(ran.printed, "TOOL    DESCRIPTION\nb/now   Tells the time.\nb/zone\n");
         assert_eq!((ran.exit, ran.failure), (Exit::TimedOut, None));

@@ -28,6 +28,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_home::dial::DialError;
 use nix::sys::signal::Signal;
@@ -39,7 +40,6 @@ use self::link::Connection;
 use self::model::{Model, Out};
 pub use self::terminal::Signals;
 use self::terminal::Taken;
-use crate::errors::Failure;
 use crate::screen::Screen;
 use crate::when;
 

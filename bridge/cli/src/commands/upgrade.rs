@@ -2,17 +2,19 @@
 //!
 //! Owns the questions before a new version gets anything. Must never use it without a yes, or `--yes`.
 
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::id::server_id;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{UndoUpgrade, UpgradeServer, UpgradeView};
 
+use super::changes;
 use super::install::{BUILDS, confirm, under_way, vouched, word};
+use super::printing::print;
 use super::servers::{START, STOP};
-use super::{changes, print};
 use crate::args::Upgrade;
 use crate::client::Client;
 use crate::consent;
-use crate::errors::{Exit, Failure};
-use crate::id::server_id;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::flatten;
 
 /// What the hash of a repository begins with: there is nobody else to ask which commit it is.

@@ -2,8 +2,9 @@
 //!
 //! Owns its layout. Must never hand a text to roff that it would take for a request of its own.
 
+use harbor_client::errors::Exit;
+
 use super::{EVERYWHERE, Opt, TOPICS, Topic, is_typed, usages};
-use crate::errors::Exit;
 
 /// `harbor.1`.
 pub fn page() -> String {

@@ -29,7 +29,10 @@ const KEY: usize = 32;
 /// What was read.
 pub(super) struct Read {
     pub(super) form: Form,
+    /// Without what nobody gets any more.
     pub(super) all: All,
+    /// Whether there was something of that in it.
+    pub(super) has_dropped: bool,
 }
 
 impl Secrets {
@@ -55,13 +58,27 @@ impl Secrets {
     }
 
     fn read_anyhow(&self) -> Result<Read, StoreError> {
+        loop {
+            let dropped = self.dropped()?;
+            let (form, mut all) = self.read_file()?;
+            // Whoever has removed them meanwhile may have set others.
+            if self.dropped()? == dropped {
+                let before = all.len();
+                all.retain(|name, _| !dropped.contains(name));
+                let has_dropped = all.len() < before;
+                return Ok(Read { form, all, has_dropped });
+            }
+        }
+    }
+
+    fn read_file(&self) -> Result<(Form, All), StoreError> {
         let (form, bytes) = self.load()?;
         let all = match form {
             Form::None => All::default(),
             Form::Plain => file::parsed(&self.path, &bytes)?,
             Form::Passphrase | Form::Keyring => self.opened(&bytes, &self.keys.get(form)?)?,
         };
-        Ok(Read { form, all })
+        Ok((form, all))
     }
 
     fn opened(&self, bytes: &[u8], key: &Secret) -> Result<All, StoreError> {
@@ -119,6 +136,11 @@ impl Secrets {
         Some(text.lines().map(ToOwned::to_owned).collect())
     }
 
+    /// Whether a name is among them, as far as that is known.
+    pub(super) fn may_be_noted(&self, name: &str) -> bool {
+        self.noted_names().is_none_or(|names| names.contains(name))
+    }
+
     pub(super) fn note_names(&self, names: &BTreeSet<String>) -> Result<(), StoreError> {
         if self.noted_names().as_ref() == Some(names) {
             return Ok(());
@@ -157,7 +179,7 @@ impl Secrets {
                     "config.toml says `store = \"keyring\"`, which has their key; say \"file\" there first";
                 return Err(refused(&secrets.path, why));
             }
-            let Read { form, all } = secrets.read()?;
+            let Read { form, all, .. } = secrets.read()?;
             if form.is_encrypted() {
                 secrets.keys.put_under(&passphrase, &secrets.keys.get(form)?)?;
             } else {
@@ -194,7 +216,7 @@ impl Secrets {
     }
 
     fn make_plain(&self) -> Result<Standing, StoreError> {
-        let Read { form, all } = self.read()?;
+        let Read { form, all, .. } = self.read()?;
         if !form.is_encrypted() {
             return Err(refused(&self.path, "the secrets are not encrypted; there is nothing to do"));
         }
@@ -273,6 +295,8 @@ impl Secrets {
             let key = secrets.keys.ask(form, passphrase.as_ref())?;
             secrets.opened(&bytes, &key)?;
             secrets.keys.keep(key);
+            let _turn = secrets.turn();
+            secrets.drop_now();
             Ok(secrets.standing())
         })
         .await

@@ -78,8 +78,9 @@ async fn secrets_survive_are_replaced_and_are_gone_when_they_are_removed() {
     );
     assert!(again.remove("a", "K").await.unwrap() && !again.remove("a", "K").await.unwrap());
     assert!(!text().contains("another"));
-    assert_eq!((again.forget("a").await.unwrap(), again.forget("a").await.unwrap()), (1, 0));
-    assert_eq!(again.forget("b").await.unwrap(), 1);
+    for (name, count) in [("a", 1), ("a", 0), ("b", 1)] {
+        assert_eq!(again.forget(name).await.unwrap(), Forgotten { count, left: None });
+    }
     assert_eq!(text(), "{\"version\":1,\"servers\":{}}\n");
 }
 
@@ -161,8 +162,8 @@ async fn what_cannot_be_read_is_never_overwritten_nor_quoted() {
     let newer = br#"{"version":2,"keys":"hunter2"}"#.to_vec();
     for wrong in [&whole[..whole.len() - 9], b"", b"hunter2", unknown.as_bytes(), &newer] {
         fs::write(&path, wrong).unwrap();
-        for error in [secrets.put("a", keys(&["L"])).await.map(drop), secrets.forget("a").await.map(drop)] {
-            let error = error.unwrap_err().to_string();
+        let put = secrets.put("a", keys(&["L"])).await.unwrap_err().to_string();
+        for error in [put, secrets.forget("a").await.unwrap().left.unwrap()] {
             assert!(
                 error.contains("nothing was changed: mend it, or move it away") && !error.contains("hunter2"),
                 "{error}"
@@ -223,4 +224,40 @@ async fn whose_secrets_there_are_is_known_though_they_cannot_be_read() {
     fs::write(&path, edited).unwrap();
     secrets.look();
     assert!(secrets.may_have("c").await && !secrets.may_have("a").await);
+}
+
+#[tokio::test(flavor = "local")]
+async fn what_cannot_be_read_when_its_server_goes_is_for_no_later_one_of_that_name() {
+    let (_home, path) = place();
+    let secrets = at(&path);
+    secrets.put("a", keys(&["K"])).await.unwrap();
+    secrets.put("b", keys(&["K"])).await.unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    let left = secrets.forget("a").await.unwrap().left.unwrap();
+    assert!(left.contains("others may use it"), "{left}");
+    assert!(!secrets.may_have("a").await && secrets.may_have("b").await, "the next one waits for nothing");
+    assert_eq!(secrets.forget("a").await.unwrap().left, Some(left));
+    let on_disk = || fs::read_to_string(&path).unwrap().matches("value of K").count();
+    assert_eq!(on_disk(), 2);
+
+    // A next bridge knows it as well; the first who reads has them deleted.
+    let again = at(&path);
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(again.of("a").await.unwrap(), Credentials::default());
+    assert_eq!((on_disk(), path.with_file_name("dropped").exists()), (1, false));
+    again.put("a", keys(&["K"])).await.unwrap();
+    assert_eq!(at(&path).of("a").await.unwrap().0.len(), 1, "what is set from now on is the next one's");
+
+    // So has who looks whether the file is right again, and who sets another one.
+    for round in 0..2 {
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert!(again.forget("a").await.unwrap().left.is_some());
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        if round == 0 {
+            again.look();
+            assert_eq!((on_disk(), again.may_have("a").await), (1, false));
+        }
+        let all = again.put("a", vec![("L".into(), credential("another"))]).await.unwrap();
+        assert_eq!(all.0.into_keys().collect::<Vec<_>>(), ["L"]);
+    }
 }

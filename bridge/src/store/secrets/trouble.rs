@@ -62,16 +62,17 @@ impl Secrets {
         let checked = file::check(&self.path);
         if checked.is_ok() && self.keys.is_open() {
             // Whether its key opens it is noted by this.
-            drop(self.read());
+            self.drop_now();
             return;
         }
         if self.trouble.note(&checked) {
             self.unlocked.notify_one();
         }
-        if let Ok((Form::Plain, bytes)) = self.load()
-            && let Ok(all) = file::parsed(&self.path, &bytes)
+        if let Ok((Form::Plain, _)) = self.load()
+            && let Ok(read) = self.read()
         {
-            let names = all.keys().cloned().collect();
+            self.drop_now();
+            let names = read.all.keys().cloned().collect();
             if let Err(error) = self.note_names(&names) {
                 tracing::warn!(%error, "whose secrets there are could not be noted");
             }

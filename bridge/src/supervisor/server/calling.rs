@@ -29,6 +29,8 @@ pub enum Why {
     NotSent(Unavailable),
     /// It was sent, and lost.
     Lost(CallError),
+    /// It was sent, and the server was removed, or replaced by another definition: what it still says is nobody's.
+    Removed,
     /// It was not sent: the permit is for another kind of source.
     NotPermitted,
 }
@@ -89,11 +91,27 @@ impl Server {
         let _in_use = InUse::begin(self, slot);
         self.on_call_sent();
         let call = place.runner.link.call(place.number, operation, limit, audience).map_err(Why::Lost)?;
-        let ending = call.await;
+        let ending = tokio::select! {
+            // First: an answer that is there already is not given any more, either.
+            biased;
+            () = self.removed() => return Err(Why::Removed),
+            ending = call => ending,
+        };
         if matches!(ending, Err(CallError::Timeout)) {
             self.on_call_timed_out();
         }
         ending.map_err(Why::Lost)
+    }
+
+    /// Waits until it is removed.
+    async fn removed(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.is_removed() {
+                return;
+            }
+            changed.await;
+        }
     }
 
     /// Waits until it runs and its tools are listed, where that is worth it; the time is taken off `limit`. A server whose

@@ -75,7 +75,7 @@ impl Server {
             // That its versions are known is what this start was for.
             State::Failed if cause == PLANNED => {}
             // Nothing is broken: it lacks a key, a passphrase or a yes.
-            State::Failed if report.waits_for_a_person() => {
+            State::Failed if report.need().is_some() => {
                 tracing::warn!(%server, cause, "not started, it waits for a person");
             }
             State::Failed if self.trial.is_some() => {

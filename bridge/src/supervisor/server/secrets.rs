@@ -17,6 +17,7 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::environment::wrong_variable;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::redaction::Redactor;
+use harbor_policy::standing::Need;
 use zeroize::Zeroize as _;
 
 use super::Server;
@@ -58,7 +59,9 @@ impl Server {
         self.withhold(&mut secrets);
         secrets.0.extend(self.trial.iter().flat_map(|trial| trial.secrets.0.clone()));
         self.barred.set(false);
-        match secrets.missing(&self.definition().secrets) {
+        let missing = secrets.missing(&self.definition().secrets);
+        self.lacks_secrets.set(!missing.is_empty());
+        match missing {
             missing if missing.is_empty() => Ok(secrets),
             missing => Err(Unprepared { missing, ..Unprepared::default() }),
         }
@@ -74,6 +77,29 @@ impl Server {
         if let Some(since) = self.secrets_since.get() {
             secrets.0.retain(|_, secret| secret.set_at >= since);
         }
+    }
+
+    /// What its start lacks of what a person has, as far as that is known.
+    pub fn need(&self) -> Option<Need> {
+        let at_its_end = || self.last_exit.borrow().as_ref().and_then(|report| report.need());
+        match self.lacks_secrets.get() {
+            true => Some(Need::Key),
+            // How it ended before is of no matter once a start of it may end otherwise.
+            false if self.state() == State::Stopped => None,
+            false => at_its_end(),
+        }
+    }
+
+    /// Looks whether it has the secrets that its definition names, so that what it lacks is shown before it is started.
+    pub(in crate::supervisor) fn look_for_secrets(self: &Rc<Self>) {
+        if !self.needs_secrets() {
+            return;
+        }
+        let server = self.clone();
+        tokio::task::spawn_local(async move {
+            let lacks = server.cannot_start().await.is_some_and(|(missing, _)| !missing.is_empty());
+            server.lacks_secrets.set(lacks);
+        });
     }
 
     /// What keeps it from its next start, as far as can be known without one: secrets that it lacks, and a sentence.
@@ -123,7 +149,8 @@ impl Server {
         let waits = self.state() == State::Failed && self.last_exit.borrow().as_ref().is_some_and(lacked);
         let mut all = all.clone();
         self.withhold(&mut all);
-        let starts = waits && all.missing(&self.definition().secrets).is_empty();
+        self.lacks_secrets.set(!all.missing(&self.definition().secrets).is_empty());
+        let starts = waits && !self.lacks_secrets.get();
         if starts {
             self.apply(Event::Start);
         }

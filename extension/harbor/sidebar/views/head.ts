@@ -8,7 +8,7 @@ import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands } from "../hands.ts";
 import { empty, oneLine, waiting } from "../parts.ts";
 import { PARTS, type Part, type Route, hrefOf } from "../route.ts";
-import { standingOf } from "../words.ts";
+import { standingOf, stateOf } from "../words.ts";
 import { toggle } from "./servers.ts";
 
 const NAMES: { [part in Part]: string } = { overview: "Overview", tools: "Tools", logs: "Log", secrets: "Secrets" };
@@ -40,7 +40,7 @@ function head(hands: Hands, server: Server): VNode {
       "div.what",
       {},
       h("h2", { tabindex: "-1", id: "title" }, oneLine(server.label)),
-      h("p.standing", { "data-tone": tone }, h("span.state", {}, server.state)),
+      h("p.standing", { "data-tone": tone }, h("span.state", {}, stateOf(server))),
     ),
     toggle(hands, server, visible(server.label).text),
   );

@@ -6,7 +6,7 @@
 
 import type { Declared, Installed, Requests, Resolved } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
-import { LAZY, comingWords } from "../../lazy.ts";
+import { comingWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, facts, failure, field, foreign, notice, oneLine } from "../parts.ts";
@@ -173,7 +173,7 @@ function plan(hands: Hands, source: string, about: Resolved, before?: Installed)
   const filled = hands.state.installation?.filled;
   hands.act(INSTALL(source), async (signal) => {
     const planned = before?.planned ?? about.planned;
-    const fields: Ask = { source, ...filled, supervision: LAZY, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
+    const fields: Ask = { source, ...filled, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
     // What was read of a repository waits as the plan that was made of it, for who goes back and plans anew.
     const read = about.planned === undefined ? about : { ...about, planned: installed.planned ?? about.planned };
@@ -223,7 +223,7 @@ function begin(hands: Hands, form: HTMLFormElement, source: string, found: Insta
   hands.act(INSTALL(source), async (signal) => {
     // Exactly what was shown. What has no versions is what was read of its repository.
     const planned = found.planned ?? about?.planned;
-    const fields: Ask = { source, ...filled, supervision: LAZY, progress: true, ...(planned === undefined ? {} : { planned }), ...(values.length === 0 ? {} : { secret_values: Object.fromEntries(values) }) };
+    const fields: Ask = { source, ...filled, progress: true, ...(planned === undefined ? {} : { planned }), ...(values.length === 0 ? {} : { secret_values: Object.fromEntries(values) }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });
     learn(hands, source, { done: installed, step: undefined });
     hands.say(`${installed.server_id} is installed`);

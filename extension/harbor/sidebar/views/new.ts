@@ -4,7 +4,6 @@
 
 import { CodedError } from "../../../shared/protocol/codes.ts";
 import type { Requests } from "../../../shared/protocol/generated/messages.ts";
-import { LAZY } from "../../lazy.ts";
 import { type Child, type Props, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, command as commandLine, failure, field, foreign } from "../parts.ts";
@@ -65,7 +64,7 @@ function remote(hands: Hands): Child[] {
     form(hands, fields, async (of, signal) => {
       const [id, url] = [of("name").trim(), of("url").trim()];
       isFree(hands, id);
-      await hands.ask("add_remote_server", { server_id: id, url, supervision: LAZY }).catch((error: unknown) => {
+      await hands.ask("add_remote_server", { server_id: id, url }).catch((error: unknown) => {
         throw withoutSwitches(error, id, url);
       });
       // Until here its field keeps it: whoever has to change the address types it once.
@@ -100,7 +99,7 @@ function command(hands: Hands): Child[] {
 /** The request that a filled form makes. */
 export function commandOf(of: (name: string) => string): Requests["add_server"] {
   const rows = (name: string) => of(name).split("\n").map((row) => row.trim()).filter((row) => row !== "");
-  const asked: Requests["add_server"] = { server_id: of("name").trim(), command: of("command").trim(), supervision: LAZY };
+  const asked: Requests["add_server"] = { server_id: of("name").trim(), command: of("command").trim() };
   const [args, env, secrets] = [rows("args"), rows("env"), rows("secrets")];
   if (args.length > 0) asked.args = args;
   if (secrets.length > 0) asked.secrets = secrets;

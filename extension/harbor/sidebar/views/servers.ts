@@ -9,7 +9,7 @@ import { type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, oneLine, waiting } from "../parts.ts";
 import { hrefOf } from "../route.ts";
-import { standingOf } from "../words.ts";
+import { standingOf, stateOf } from "../words.ts";
 
 export const servers: View<{ at: "servers" }> = {
   title: () => "Servers",
@@ -22,7 +22,7 @@ export const servers: View<{ at: "servers" }> = {
 };
 
 function row(hands: Hands, server: Server): VNode {
-  const { server_id: id, label, state } = server;
+  const { server_id: id, label } = server;
   const { tone, words, wants } = standingOf(server, hands.state.missing[id]);
   const detail = wants === undefined ? oneLine(words) : h("a", { href: hrefOf({ at: "server", id, part: wants }) }, oneLine(words));
   return h(
@@ -32,7 +32,7 @@ function row(hands: Hands, server: Server): VNode {
       "div.what",
       {},
       h("a.name", { href: hrefOf({ at: "server", id, part: "overview" }), id: `server ${id}` }, oneLine(label)),
-      h("p.standing", { "data-tone": tone }, h("span.state", {}, state), words === "" ? undefined : h("span.words", {}, " · ", detail)),
+      h("p.standing", { "data-tone": tone }, h("span.state", {}, stateOf(server)), words === "" ? undefined : h("span.words", {}, " · ", detail)),
     ),
     toggle(hands, server, visible(label).text),
     failure(hands, `run ${id}`),

@@ -413,7 +413,7 @@ export interface Requests {
   mcp_list_tools: {
     /** The server's id. */
     server_id: string;
-    /** How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any request. */
+    /** How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any request. 0: what is at hand; no server is started for it. */
     wait_ms?: number;
   };
   /** Asks a running server for its resources, all pages. */
@@ -1588,7 +1588,7 @@ export interface SupervisionSettings {
   term_grace_ms?: number;
   /** Whether it starts with the bridge; false. */
   auto_start?: boolean;
-  /** Whether a call starts it; false. */
+  /** Whether a call starts it; true. Where it is false, only a person does, or the start of the bridge. */
   lazy?: boolean;
   /** How long it may stay without a call before it is stopped: 1,000 to 604,800,000 ms; for ever when absent. */
   idle_stop_ms?: number;
@@ -1642,6 +1642,8 @@ export interface Server {
   cwd?: string;
   /** `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`. */
   state: string;
+  /** The same for people: `running` (or on its way), `ready` (a call starts it), `stopped` (only a person starts it), `needs_key`, `needs_sign_in`, `needs_approval` (it is another program than the one that was allowed) or `failed`. */
+  shown_state: string;
   /** Since when, in milliseconds since 1970. */
   since: number;
   /** Whether it has not answered a probe while calls are open; many servers do one thing at a time. */
@@ -1650,7 +1652,7 @@ export interface Server {
   pid?: number;
   /** Process id of its runner, while there is one. */
   runner_pid?: number;
-  /** How many tools it offers, while it runs; absent where they could not be listed. */
+  /** How many tools it offers, or had when it ran last; absent where that is not known. */
   tool_count?: number;
   /** What is wrong with its lists, while it runs, a sentence each; absent when nothing is. */
   list_problems?: Array<string>;

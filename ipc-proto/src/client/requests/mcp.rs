@@ -26,7 +26,7 @@ define_requests! {
         /// The server's id.
         server_id: ServerId,
         /// How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any
-        /// request.
+        /// request. 0: what is at hand; no server is started for it.
         wait_ms: Option<u64>,
     }
     /// Asks a running server for its resources, all pages.

@@ -3,8 +3,8 @@
 //! Owns finding them in /proc. Must never take for nothing what it could not see.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 
@@ -22,6 +22,8 @@ pub struct Held {
     pub disk: u64,
     /// Sockets.
     pub sockets: u64,
+    /// Bytes that wait in their TCP connections.
+    pub tcp: u64,
     /// Whether the open files of a process could not be seen.
     pub unseen: bool,
 }
@@ -30,6 +32,7 @@ pub struct Held {
 #[must_use]
 pub fn held_open(pids: &[u32]) -> Held {
     let (mut held, mut seen, mut left) = (Held::default(), HashSet::new(), MOST);
+    let mut sockets = HashSet::new();
     for pid in pids {
         let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
             Ok(entries) => entries,
@@ -44,10 +47,33 @@ pub fn held_open(pids: &[u32]) -> Held {
             if left == 0 {
                 return Held { unseen: true, ..held };
             }
-            held.add(&entry, &mut seen);
+            held.add(&entry, &mut seen, &mut sockets);
         }
     }
+    held.tcp = waiting_in_tcp(pids, &sockets);
     held
+}
+
+/// Bytes that wait in these sockets, as far as they are TCP's: what was sent and not confirmed, what came and was not read.
+/// All processes of a server are in one network namespace.
+fn waiting_in_tcp(pids: &[u32], sockets: &HashSet<u64>) -> u64 {
+    let lists = |pid: &u32| ["tcp", "tcp6"].map(|list| File::open(format!("/proc/{pid}/net/{list}")));
+    let Some(lists) = pids.iter().filter(|_| !sockets.is_empty()).map(lists).find(|lists| lists[0].is_ok())
+    else {
+        return 0;
+    };
+    let lines =
+        lists.into_iter().flatten().flat_map(|list| BufReader::new(list).lines().map_while(Result::ok));
+    lines.filter_map(|line| waiting(&line, sockets)).fold(0, u64::saturating_add)
+}
+
+/// Of a line of proc_net_tcp(5), if it is one of these sockets.
+fn waiting(line: &str, sockets: &HashSet<u64>) -> Option<u64> {
+    let mut fields = line.split_ascii_whitespace();
+    let (sent, came) = fields.nth(4)?.split_once(':')?;
+    let socket = fields.nth(4)?.parse().ok()?;
+    let bytes = |digits| u64::from_str_radix(digits, 16).ok();
+    sockets.contains(&socket).then(|| Some(bytes(sent)? + bytes(came)?))?
 }
 
 /// Whether a process still has any: field 23 of proc_pid_stat(5), the 21st behind the name.
@@ -58,10 +84,14 @@ pub(super) fn has_memory(pid: u32) -> bool {
 }
 
 impl Held {
-    fn add(&mut self, entry: &fs::DirEntry, seen: &mut HashSet<(u64, u64)>) {
+    fn add(&mut self, entry: &fs::DirEntry, seen: &mut HashSet<(u64, u64)>, sockets: &mut HashSet<u64>) {
         let Ok(target) = fs::read_link(entry.path()) else { return };
         let name = target.as_os_str().as_bytes();
-        self.sockets += u64::from(name.starts_with(b"socket:"));
+        if name.starts_with(b"socket:") {
+            self.sockets += 1;
+            let number = target.to_str().and_then(|name| name.strip_prefix("socket:[")?.strip_suffix(']'));
+            sockets.extend(number.and_then(|number| number.parse::<u64>().ok()));
+        }
         let is_memory = name.starts_with(b"/memfd:");
         if !is_memory && !name.ends_with(b" (deleted)") {
             return;
@@ -82,8 +112,8 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
     use std::io::Write as _;
+    use std::net::{TcpListener, TcpStream};
 
     use nix::sys::memfd::{MFdFlags, memfd_create};
 
@@ -113,5 +143,22 @@ mod tests {
         assert_eq!((after.memory - before.memory, after.unseen), (1 << 20, false));
         assert!((1 << 20..3 << 20).contains(&(after.disk - before.disk)), "{after:?}");
         assert_eq!(held_open(&[]), Held::default());
+    }
+
+    #[test]
+    fn what_waits_in_tcp_counts_by_what_it_is() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let _receiver = listener.accept().unwrap();
+        sender.set_nonblocking(true).unwrap();
+        let piece = [1; 1 << 16];
+        let mut sent = 0;
+        while let Ok(written) = sender.write(&piece) {
+            sent += written as u64;
+        }
+        let held = held_open(&[std::process::id()]);
+        assert!(sent > 208 * 1024 && held.tcp >= sent && held.sockets >= 3, "{sent} {held:?}");
+        let other = HashSet::from([u64::MAX]);
+        assert_eq!((waiting_in_tcp(&[std::process::id()], &other), held_open(&[]).tcp), (0, 0));
     }
 }

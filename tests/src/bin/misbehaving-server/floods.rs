@@ -32,6 +32,12 @@ pub fn begin_on_stderr() {
     begin(move || std::io::stderr().write_all(piece.as_bytes()).is_ok());
 }
 
+/// Begins to write a line to stdout, and goes on with it.
+pub fn begin_line() {
+    let piece = [b'x'; 1 << 16];
+    begin(move || std::io::stdout().write_all(&piece).and_then(|()| std::io::stdout().flush()).is_ok());
+}
+
 fn begin(write: impl Fn() -> bool + Send + 'static) {
     let begun = Instant::now();
     thread::spawn(move || while begun.elapsed() < LIFETIME && write() {});

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use harbor_tests::double::echo_result;
 use harbor_tests::faults::{EXIT_IN_CALL, Fault, KEPT_CALLS, LAST_CALL, OVER_THE_BOUND};
 
+use crate::floods;
 use crate::server::{Request, Server};
 use crate::startup;
 
@@ -38,6 +39,10 @@ pub fn call(server: &Server, request: &Request, tool: &str) -> bool {
         Fault::AnswersOutOfOrder if tool == "echo" => keep(server, request),
         Fault::NeverAnswersCalls => {}
         Fault::Hangs => server.out.fall_silent(),
+        Fault::EndlessLine if first => {
+            server.out.fall_silent();
+            floods::begin_line();
+        }
         Fault::DiesOnEachCall => exit(EXIT_IN_CALL),
         Fault::DiesOnTwentiethCall if number == LAST_CALL => exit(EXIT_IN_CALL),
         Fault::ClosesStdout if first => {

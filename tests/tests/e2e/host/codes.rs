@@ -67,10 +67,10 @@ fn err_scope_required_is_nothing_granted() {
 }
 
 #[test]
-fn err_server_unavailable_is_a_server_that_is_stopped() {
+fn err_server_unavailable_is_a_server_that_only_a_person_starts() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    bridge.add("s", &Double::sound(&home));
+    bridge.add("s", &Double::sound(&home).manual());
     let page = bridge.asking(PAGE).allowed();
     let error = page.call("s/echo", &json!({})).unwrap_err();
     assert_eq!(

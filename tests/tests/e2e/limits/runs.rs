@@ -83,7 +83,7 @@ fn calls_that_were_not_sent_are_given_back() {
     let double = Double::sound(&home).quick_restarts();
     let config = "[limits]\nmaxConcurrentPerOrigin = 1\nqueueLength = 1\nqueueWaitMs = 100\n";
     let (bridge, page) = scene(&home, config, &double);
-    bridge.add("off", &Double::sound(&home));
+    bridge.add("off", &Double::sound(&home).manual());
     let strict = r#"[{"name": "t", "inputSchema": {"type": "object", "required": ["n"]}}]"#;
     bridge.add_and_connect("strict", &Double::sound(&home).offering(strict));
     let run = page.run(5);

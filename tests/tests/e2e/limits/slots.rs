@@ -140,7 +140,7 @@ fn places_come_back_after_every_ending() {
     let home = Home::new();
     let double = Double::sound(&home).quick_restarts();
     let (bridge, page) = scene(&home, CONFIG, &double);
-    bridge.add("off", &Double::sound(&home));
+    bridge.add("off", &Double::sound(&home).manual());
     bridge.add_and_connect("scarce", &Double::sound(&home));
     let strict = r#"[{"name": "t", "inputSchema": {"type": "object", "required": ["n"]}}]"#;
     bridge.add_and_connect("strict", &Double::sound(&home).offering(strict));

@@ -63,7 +63,7 @@ fn no_call_passes_once_the_time_is_over() {
 fn a_call_whose_permission_ends_while_it_waits_is_not_made() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    let double = Double::sound(&home).delay_ms(2500).supervision(&json!({"lazy": true}));
+    let double = Double::sound(&home).delay_ms(2500);
     bridge.add("s", &double);
     let site = bridge.speaking_for(SITE);
     site.grant(CALL, "ALLOW_ONCE", &json!({"expires_at": wall_clock(SECOND)}));

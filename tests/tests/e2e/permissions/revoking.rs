@@ -1,18 +1,12 @@
 //! What is taken away: it ends what runs on it, and holds whatever the disk says.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
-use std::path::PathBuf;
-use std::thread;
-
 use harbor_tests::client::{CALL, LIST};
 use harbor_tests::rights::is_root;
 use harbor_tests::{Bridge, Client, Double, Home, LIMIT, PROMPT, wait_until};
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
-use nix::sched::{CloneFlags, unshare};
 use serde_json::{Value, json};
 
 use super::{SITE, bridge_with_server};
+use crate::small_disk::SmallDisk;
 
 const OTHER: &str = "https://other.example";
 const FOR_EVER: u64 = 600_000;
@@ -85,43 +79,51 @@ fn a_call_that_another_grant_covers_goes_on() {
     assert_eq!(call.wait(PROMPT).unwrap_err().code, "ERR_SCOPE_REQUIRED");
 }
 
-/// A home on a file system of its own, which this process and its children see.
-struct SmallDisk(PathBuf);
-
-impl SmallDisk {
-    fn below(home: &Home) -> Self {
-        unshare(CloneFlags::CLONE_NEWNS).unwrap();
-        let none = None::<&str>;
-        mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none).unwrap();
-        let path = home.path();
-        fs::create_dir_all(&path).unwrap();
-        mount(Some("none"), &path, Some("tmpfs"), MsFlags::empty(), Some("size=12m,mode=700")).unwrap();
-        Self(path)
-    }
-
-    /// Takes all room that there is.
-    fn fill(&self) {
-        let mut filler = File::options().create(true).append(true).open(self.0.join("filler")).unwrap();
-        let block = [1; 4096];
-        let full = std::iter::repeat_with(|| filler.write_all(&block)).find_map(Result::err).unwrap();
-        assert_eq!(full.kind(), ErrorKind::StorageFull);
-    }
-
-    fn make_room(&self) {
-        fs::remove_file(self.0.join("filler")).unwrap();
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let gone = umount2(&self.0, MntFlags::MNT_DETACH);
-        assert!(gone.is_ok() || thread::panicking());
-    }
-}
-
 fn reasons(client: &Client) -> Vec<Value> {
     let health = client.call("health", &json!({})).unwrap();
     health["health"]["reasons"].as_array().unwrap().iter().map(|reason| reason["code"].clone()).collect()
+}
+
+/// What a removal has done before the disk refused it is said.
+#[test]
+fn a_server_whose_removal_a_full_disk_refuses_is_said_to_have_lost_what_it_was_given() {
+    if !is_root("a_server_whose_removal_a_full_disk_refuses_is_said_to_have_lost_what_it_was_given") {
+        return;
+    }
+    let home = Home::new();
+    let disk = SmallDisk::below(&home, 12);
+    let bridge = bridge_with_server(&home);
+    let [site, other] = [SITE, OTHER].map(|origin| bridge.speaking_for(origin));
+    site.grant(CALL, "ALLOW_ALWAYS", &json!({"allowed_tools": ["s/*"]}));
+    other.grant(CALL, "ALLOW_ALWAYS", &json!({}));
+    let remove = || bridge.call("remove_server", &json!({"server_id": "s"}));
+    let secret = json!({"server_id": "s", "key": "K"});
+    let mut with_value = secret.clone();
+    with_value["value"] = json!("v");
+    bridge.call("set_credential", &with_value).unwrap();
+    disk.fill();
+    // Its secrets come first: where they can neither be removed nor be noted, nothing else is touched.
+    let message = remove().unwrap_err().message;
+    assert!(message.contains("make room on that disk"), "{message}");
+    assert_eq!((site.try_tool("s/echo").as_str(), site.grants().len()), ("ok", 1));
+    disk.make_room();
+    bridge.call("delete_credential", &secret).unwrap();
+    // The room that is kept goes with this one.
+    disk.fill();
+    other.revoke(CALL, None);
+    disk.make_room();
+    disk.fill();
+    let message = remove().unwrap_err().message;
+    assert!(
+        message.contains(
+            "s is still defined, but what it was given is gone (secrets: 0, grants of its tools: 1)"
+        ),
+        "{message}"
+    );
+    assert_eq!(bridge.server("s")["state"], "running");
+    assert!(site.tool("s/echo", &json!({})).is_err());
+    disk.make_room();
+    assert_eq!(remove().unwrap()["removed"], true);
 }
 
 #[test]
@@ -130,7 +132,7 @@ fn a_revocation_on_a_full_disk_holds_and_is_stored_by_the_room_that_is_kept_for_
         return;
     }
     let home = Home::new();
-    let disk = SmallDisk::below(&home);
+    let disk = SmallDisk::below(&home, 12);
     let mut bridge = Bridge::start(&home);
     let site = bridge.speaking_for(SITE);
     for scope in [CALL, LIST] {
@@ -153,7 +155,7 @@ fn what_a_full_disk_refuses_of_a_denial_holds_is_named_and_is_stored_later() {
         return;
     }
     let home = Home::new();
-    let disk = SmallDisk::below(&home);
+    let disk = SmallDisk::below(&home, 12);
     let mut bridge = Bridge::start(&home);
     let (site, other) = (bridge.speaking_for(SITE), bridge.speaking_for(OTHER));
     for scope in [CALL, LIST] {

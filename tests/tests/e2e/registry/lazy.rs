@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{PAGE, offer};
 
 fn lazy(home: &Home, tools: &[(&str, &str)]) -> Double {
-    let settings = json!({"lazy": true, "idle_stop_ms": 1000});
+    let settings = json!({"idle_stop_ms": 1000});
     Double::sound(home).offering(&offer(tools)).supervision(&settings)
 }
 

@@ -26,7 +26,7 @@ fn counts_agree_with_what_was_done() {
     let double = Double::sound(&home);
     let (bridge, page) = scene(&home, &double);
     bridge.add_and_connect("t", &Double::sound(&home));
-    bridge.add("off", &Double::sound(&home));
+    bridge.add("off", &Double::sound(&home).manual());
     let guest = bridge.asking("https://guest.example");
     guest.granted("mcp:tools.call", "ALLOW_ONCE", &json!({"allowed_tools": ["s/echo"]}));
     for _ in 0..3 {
@@ -106,7 +106,7 @@ fn sizes_and_times_are_those_of_the_call() {
 fn no_name_is_kept_that_a_caller_made_up() {
     let home = Home::new();
     let (bridge, page) = scene(&home, &Double::sound(&home));
-    bridge.add("off", &Double::sound(&home));
+    bridge.add("off", &Double::sound(&home).manual());
     let names = [format!("s/{CANARY}"), format!("{CANARY}/echo"), format!("off/{CANARY}")];
     for name in &names {
         assert!(page.call(name, &json!({})).is_err());

@@ -268,3 +268,32 @@ fn age_itself_opens_the_files() {
     let key = open(PASSPHRASE, &file(&home).with_file_name("key.age"));
     assert!(open(&key, &file(&home)).contains(VALUE));
 }
+
+#[test]
+fn what_was_locked_when_its_server_was_removed_is_for_no_later_one_of_that_name() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add("s", &Double::sound(&home));
+    set(&bridge, "s", "API_KEY", VALUE);
+    encrypted(&home);
+    drop(bridge);
+    let bridge = Bridge::start(&home);
+    let removed = bridge.call("remove_server", &json!({"server_id": "s"})).unwrap();
+    let left = removed["secrets_left"].as_str().unwrap();
+    assert!(left.contains("they are locked") && left.contains("no server gets them"), "{left}");
+    // The next one of that name neither waits for them nor gets them, then and after the next start of the bridge.
+    bridge.add_and_connect("s", &Double::sound(&home));
+    assert_eq!(environment(&bridge, "s").get("API_KEY"), None);
+    drop(bridge);
+    let bridge = Bridge::start(&home);
+    assert_eq!(given(&home, &["secrets", "unlock"], PASSPHRASE).1, Some(0));
+    bridge.connect("s");
+    assert_eq!(environment(&bridge, "s").get("API_KEY"), None);
+    assert_eq!(bridge.call("list_credentials", &json!({})).unwrap()["credentials"], json!([]));
+    assert!(home.done(&["secrets", "decrypt"]).contains("a plain file"));
+    assert!(files_with(&home, VALUE).is_empty());
+    set(&bridge, "s", "API_KEY", "of the next one");
+    bridge.call("disconnect_server", &json!({"server_id": "s"})).unwrap();
+    bridge.connect("s");
+    assert_eq!(environment(&bridge, "s")["API_KEY"], "of the next one");
+}

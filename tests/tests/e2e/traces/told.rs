@@ -96,7 +96,7 @@ fn waits_are_spans_of_their_own_and_parts_lie_within_the_whole() {
     home.configure(&format!("{}[limits]\nmaxConcurrentPerOrigin = 1\n", sending_to(&collector.at)));
     let mut bridge = Bridge::start(&home);
     let double = Double::sound(&home);
-    bridge.add("s", &double.clone().supervision(&json!({"lazy": true})));
+    bridge.add("s", &double.clone());
     // Nobody has started it: this call does.
     bridge.tool("s", "echo", &json!({})).unwrap();
     let page = bridge.asking(PAGE).allowed();

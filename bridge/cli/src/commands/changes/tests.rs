@@ -1,10 +1,10 @@
 //! Changed tools against a bridge with prepared answers.
 
+use harbor_client::errors::Exit;
 use harbor_ipc_proto::field::read_object;
 
 use super::super::rig::{Ran, command, complete_object};
 use super::*;
-use crate::errors::Exit;
 
 const HASH: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::{
 use std::path::{Path, PathBuf};
 use std::process;
 
-use crate::errors::Failure;
+use harbor_client::errors::Failure;
 
 /// A client that keeps more than this there keeps no configuration, in bytes.
 const MAX_SIZE: u64 = 64 * 1024 * 1024;

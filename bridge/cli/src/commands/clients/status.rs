@@ -4,14 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
+use harbor_client::errors::Failure;
 use harbor_client_configs::{AiClient, CLIENTS, is_ours};
 use harbor_home::Paths;
 use serde_json::{Value, json};
 
-use super::super::unseen;
 use super::{Found, NAME, entry, name_of, place};
-use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::Table;
 
 /// What is known of one client.
@@ -52,9 +51,6 @@ pub fn show(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
         .collect();
     if !notes.is_empty() {
         screen.text(&format!("\n{}", notes.join("\n")))?;
-    }
-    if seen.iter().any(|seen| seen.installed) {
-        unseen::here(paths).iter().for_each(|text| remark(text));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use harbor_ipc_proto::hex::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::errors::Failure;
+use harbor_client::errors::Failure;
 
 /// What was done to a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,16 +2,15 @@
 //!
 //! Owns what of it is a finding.
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::{
     BridgeStatus, CatalogStatus, HealthReason, KernelStatus, ListServers, SecretStoreView, ServerStatus,
     ServerView, Status, StatusView,
 };
 
-use super::super::unseen;
 use super::{Finding, State};
 use crate::client::{Client, QUICK};
 use crate::commands::catalog::headline;
-use crate::errors::Failure;
 use crate::when;
 
 /// A catalog is stale that is so old, in milliseconds.
@@ -25,9 +24,7 @@ pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
     let status = client.ask(&Status { fresh: Some(true) }, QUICK)?.into_value().status;
     let listed = client.ask(&ListServers {}, QUICK)?.into_value().servers;
     let catalog = catalog(&status.catalog);
-    let unseen = unseen::among(&listed);
-    let unseen = unseen.map(|(what, next)| Finding::wrong(State::Warning, "servers", what, next));
-    let of_servers = listed.iter().filter_map(uncontained).chain(unseen);
+    let of_servers = listed.iter().filter_map(uncontained);
     Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).collect())
 }
 

@@ -8,12 +8,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use harbor_bridge::config::file;
-use harbor_bridge::store::database;
-use harbor_bridge::store::journal::Journal;
-use harbor_bridge::store::recovery::{self, AFTER_A_LOSS, Loss};
-use harbor_bridge::store::secrets;
 use harbor_home::Paths;
+use harbor_ipc_proto::check::{Checked, ConfigCheck, DatabaseCheck, Lost, Part, SecretsCheck};
 use nix::unistd::geteuid;
 
 use super::{Finding, State};
@@ -22,7 +18,8 @@ use super::{Finding, State};
 const DIRECTORY: u32 = 0o700;
 const FILE: u32 = 0o600;
 
-pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
+/// `ask` is how the bridge's program is asked for what only it can read.
+pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[Part]) -> Checked) -> Vec<Finding> {
     let home = paths.home();
     let mut all = Vec::new();
     match fs::symlink_metadata(home) {
@@ -49,13 +46,21 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
     for path in [paths.database(), paths.journal(), paths.token(), paths.audit_log(), paths.log_file()] {
         all.extend(private(&path, FILE, fix));
     }
-    all.extend(credentials(&paths.credentials(), fix));
+    // Before it is mended: then it is told what was wrong.
+    let secrets = ask(&[Part::Secrets]).secrets.unwrap_or(SecretsCheck { wrong: None });
+    all.extend(credentials(&paths.credentials(), secrets, fix));
     all.extend(private(&paths.credentials_key(), FILE, fix));
     if all.is_empty() {
         all.push(Finding::ok("home", format!("{} is yours alone", home.display())));
     }
-    all.extend(config(&paths.config_file(), fix));
-    all.push(database(paths));
+    let path = paths.config_file();
+    let mode = private(&path, FILE, fix);
+    let checked = ask(&[Part::Config, Part::Database]);
+    match &checked.config {
+        Some(found) => all.extend(config(mode, others_may_write(&path), found)),
+        None => all.extend(mode),
+    }
+    all.extend(checked.database.as_ref().map(database));
     all.extend(paths.socket().ok().and_then(|socket| stale(&socket, fix)));
     all
 }
@@ -87,9 +92,8 @@ fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
 }
 
 /// A file of secrets that others may read is mended; a link is not touched, nor what it leads to.
-fn credentials(path: &Path, fix: bool) -> Option<Finding> {
+fn credentials(path: &Path, SecretsCheck { wrong }: SecretsCheck, fix: bool) -> Option<Finding> {
     let about = fs::symlink_metadata(path).ok()?;
-    let wrong = secrets::check(path).err().map(|wrong| format!("could not {wrong}"));
     if about.is_file()
         && let Some(mode) = private(path, FILE, fix)
     {
@@ -104,11 +108,10 @@ fn credentials(path: &Path, fix: bool) -> Option<Finding> {
 }
 
 /// A file that others may write to is broken, and only its mode is; one that they may read is not.
-fn config(path: &Path, fix: bool) -> Vec<Finding> {
-    let mode = private(path, FILE, fix);
-    match (mode, read(path)) {
+fn config(mode: Option<Finding>, is_open: bool, found: &ConfigCheck) -> Vec<Finding> {
+    match (mode, read(found)) {
         (Some(Finding { state: State::Warning, next, .. }), wrong)
-            if wrong.state == State::Broken && others_may_write(path) =>
+            if wrong.state == State::Broken && is_open =>
         {
             vec![Finding { next, ..wrong }]
         }
@@ -120,55 +123,37 @@ fn others_may_write(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.mode() & 0o022 != 0)
 }
 
-fn read(path: &Path) -> Finding {
-    match file::read(path) {
-        Ok(_) if path.exists() => Finding::ok("config", "config.toml is right"),
-        Ok(_) => Finding::ok("config", "there is no config.toml: a bridge starts with the defaults"),
-        Err(wrong) => Finding::wrong(
+fn read(found: &ConfigCheck) -> Finding {
+    match &found.wrong {
+        None if found.is_there => Finding::ok("config", "config.toml is right"),
+        None => Finding::ok("config", "there is no config.toml: a bridge starts with the defaults"),
+        Some(wrong) => Finding::wrong(
             State::Broken,
             "config",
-            wrong.to_string(),
+            &**wrong,
             "no bridge starts with it; one that runs goes on with what it had",
         ),
     }
 }
 
-fn database(paths: &Paths) -> Finding {
-    let lost = "the next start of the bridge sets it aside and brings the servers back from their journal";
-    match recovery::is_there(paths) {
-        Ok(true) => {}
-        Ok(false) => return Finding::ok("database", "there is no harbor.db yet: the first start makes it"),
-        Err(why) => {
-            return Finding::wrong(State::Broken, "database", format!("harbor.db is lost: {why}"), lost);
-        }
-    }
-    match database::check(&paths.database()) {
-        Ok(()) => Finding::ok("database", "harbor.db is whole"),
-        Err(error) => {
-            let next = match error.is_corruption() {
-                true => lost,
-                false => "nothing is set aside for that: see to the file and its disk",
-            };
-            Finding::wrong(State::Broken, "database", error.to_string(), next)
+fn database(found: &DatabaseCheck) -> Finding {
+    let wrong = |what: &str, next| Finding::wrong(State::Broken, "database", what, next);
+    match found {
+        DatabaseCheck::New => Finding::ok("database", "there is no harbor.db yet: the first start makes it"),
+        DatabaseCheck::Whole => Finding::ok("database", "harbor.db is whole"),
+        DatabaseCheck::Lost(why) => wrong(
+            why,
+            "the next start of the bridge sets it aside and brings the servers back from their journal",
+        ),
+        DatabaseCheck::Unusable(why) => {
+            wrong(why, "nothing is set aside for that: see to the file and its disk")
         }
     }
 }
 
 /// Databases that were lost, and journals that were damaged, as far as they still lie there.
-pub(super) fn lost(paths: &Paths) -> Vec<Finding> {
-    let told = |loss: &Loss| Finding::wrong(State::Warning, "database", loss.to_string(), AFTER_A_LOSS);
-    let lost = recovery::losses(&paths.database());
-    lost.iter()
-        .map(told)
-        .chain(Journal::at(&paths.journal()).damaged_ones().iter().map(|path| kept(path)))
-        .collect()
-}
-
-fn kept(journal: &Path) -> Finding {
-    let what =
-        format!("definitions.journal was damaged, and made anew: the old one is {}", journal.display());
-    let next = "look whether a server is missing (`harbor list`) and add it again; then remove that file, which may hold values of `--env`";
-    Finding::wrong(State::Warning, "database", what, next)
+pub(super) fn lost(found: &[Lost]) -> Vec<Finding> {
+    found.iter().map(|lost| Finding::wrong(State::Warning, "database", &*lost.what, &*lost.next)).collect()
 }
 
 /// A socket that a bridge has left that was killed. The next one takes it over.
@@ -213,22 +198,21 @@ mod tests {
     fn secrets_that_cannot_be_used_are_told_and_a_link_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("credentials.json");
-        assert_eq!(credentials(&path, true), None);
+        let found = |wrong: bool| SecretsCheck { wrong: wrong.then(|| "could not use it".to_owned()) };
+        assert_eq!(credentials(&path, found(false), true), None);
         fs::write(&path, r#"{"version":1,"servers":{}}"#).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        let state = |fix| credentials(&path, fix).map(|finding| finding.state);
+        let state = |wrong, fix| credentials(&path, found(wrong), fix).map(|finding| finding.state);
         assert_eq!(
-            [state(false), state(true), state(false)],
+            [state(true, false), state(true, true), state(false, false)],
             [Some(State::Broken), Some(State::Fixed), None]
         );
-        fs::write(&path, "hunter2").unwrap();
-        let broken = credentials(&path, true).unwrap();
-        assert!(broken.state == State::Broken && !format!("{broken:?}").contains("hunter2"), "{broken:?}");
+        assert_eq!(state(true, true), Some(State::Broken), "no mode is what is wrong");
         let elsewhere = dir.path().join("elsewhere");
         fs::rename(&path, &elsewhere).unwrap();
         fs::set_permissions(&elsewhere, Permissions::from_mode(0o644)).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-        assert_eq!(state(true), Some(State::Broken));
+        assert_eq!(state(true, true), Some(State::Broken));
         assert_eq!(fs::metadata(&elsewhere).unwrap().mode() & 0o777, 0o644);
     }
 
@@ -247,18 +231,20 @@ mod tests {
 
     #[test]
     fn files_that_are_wrong_are_broken() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("config.toml");
-        let states = |fix| config(&path, fix).iter().map(|finding| finding.state).collect::<Vec<_>>();
-        assert_eq!(states(true), [State::Ok], "there is none");
-        for (mode, found) in [(0o666, &[State::Broken][..]), (0o644, &[State::Warning, State::Ok])] {
-            fs::write(&path, "[limits]\n").unwrap();
-            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-            assert_eq!(states(false), found, "{mode:o}");
-            assert_eq!(states(true), [State::Fixed, State::Ok], "{mode:o}");
-            assert_eq!(states(true), [State::Ok], "{mode:o}");
-        }
-        fs::write(&path, "[limit]\n").unwrap();
-        assert_eq!(states(true), [State::Broken]);
+        let found = |is_there: bool, wrong: bool| ConfigCheck {
+            is_there,
+            wrong: wrong.then(|| "config.toml:1: no".to_owned()),
+            first_use: "all".into(),
+        };
+        let mode = |state| Some(Finding::wrong(state, "home", "it can be used by others", "chmod"));
+        let states = |mode, is_open, found: &ConfigCheck| {
+            config(mode, is_open, found).iter().map(|finding| finding.state).collect::<Vec<_>>()
+        };
+        assert_eq!(states(None, false, &found(false, false)), [State::Ok], "there is none");
+        assert_eq!(states(None, false, &found(true, true)), [State::Broken]);
+        let warned = mode(State::Warning);
+        assert_eq!(states(warned.clone(), true, &found(true, true)), [State::Broken], "told once");
+        assert_eq!(states(warned, false, &found(true, false)), [State::Warning, State::Ok]);
+        assert_eq!(states(mode(State::Fixed), false, &found(true, false)), [State::Fixed, State::Ok]);
     }
 }

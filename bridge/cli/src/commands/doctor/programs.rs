@@ -5,7 +5,7 @@
 use std::env;
 use std::path::Path;
 
-use harbor_bridge::runtimes::{Looked, Runtimes};
+use harbor_ipc_proto::check::FoundProgram;
 
 use super::super::native_host::is_program;
 use super::{Finding, State};
@@ -30,11 +30,12 @@ const NEEDED: &[(&[&str], &str)] = &[
 /// Most people have no such servers.
 const ENGINES: &[&str] = &["podman", "docker"];
 
-pub(super) fn look() -> Vec<Finding> {
+/// Of what servers need nothing is said where it could not be found out.
+pub(super) fn look(found: Option<&[FoundProgram]>) -> Vec<Finding> {
     let directory = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
     let mut all = vec![own(&directory.unwrap_or_default())];
-    let looked = Runtimes::default().look();
-    all.extend(NEEDED.iter().map(|(names, who)| runtime(names, who, &looked)));
+    let needed = |found| NEEDED.iter().map(move |(names, who)| runtime(names, who, found));
+    all.extend(found.map(needed).into_iter().flatten());
     all
 }
 
@@ -49,8 +50,9 @@ fn own(directory: &Path) -> Finding {
     }
 }
 
-fn runtime(names: &[&str], who: &str, looked: &Looked) -> Finding {
-    match names.iter().find_map(|name| looked.get(name)) {
+fn runtime(names: &[&str], who: &str, found: &[FoundProgram]) -> Finding {
+    let of = |name: &&str| found.iter().find(|program| program.name == *name);
+    match names.iter().find_map(of).map(|program| (&*program.path, &*program.how)) {
         Some((path, "PATH")) => Finding::ok("runtimes", format!("{who} have {path}")),
         Some((path, how)) => Finding::ok("runtimes", format!("{who} have {path}, by {how}")),
         None if names == ENGINES => {
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn nobody_has_to_have_an_engine_of_containers() {
-        let found = NEEDED.iter().map(|(names, who)| runtime(names, who, &Looked::none()).state);
+        let found = NEEDED.iter().map(|(names, who)| runtime(names, who, &[]).state);
         assert_eq!(found.collect::<Vec<_>>(), [State::Warning, State::Warning, State::Warning, State::Ok]);
     }
 }

@@ -1,12 +1,12 @@
 //! Grants against a bridge with prepared answers.
 
+use harbor_client::errors::Exit;
 use harbor_policy::grants::GrantType;
 use harbor_policy::scope::Scope;
 
 use super::super::rig::{Ran, command, complete_object, error, typed};
 use super::*;
 use crate::args::Asker;
-use crate::errors::Exit;
 
 /// 2026-11-21 12:00 UTC.
 const NOON: u64 = 1_795_262_400_000;

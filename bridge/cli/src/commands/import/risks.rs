@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::terminal::remark;
 use harbor_client_configs::Launch;
 use harbor_policy::handover::warnings;
 use harbor_policy::remote::{is_exposed, parse, place, says_private};
@@ -20,8 +22,6 @@ use super::super::changes::quoted;
 use super::{Server, secrets_of};
 use crate::args::Import;
 use crate::consent;
-use crate::errors::{Exit, Failure};
-use crate::screen::remark;
 use crate::table::flatten;
 
 /// What stands for a value that may be secret.

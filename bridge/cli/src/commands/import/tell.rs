@@ -2,13 +2,14 @@
 //!
 //! Owns the words. Must never show a value of a variable, only names.
 
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use serde_json::{Value, json};
 
-use super::super::count;
+use super::super::printing::count;
 use super::{Outcome, Server, risks};
 use crate::args::Import;
-use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
 use crate::table::flatten;
 
 pub fn tell(

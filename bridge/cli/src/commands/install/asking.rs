@@ -2,12 +2,12 @@
 //!
 //! Owns that a wrong answer is asked for again, a few times. What the bridge alone can know to be wrong is its to refuse.
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::DeclaredView;
 use harbor_policy::recipe::Kind;
 
 use crate::args::Package;
 use crate::consent;
-use crate::errors::Failure;
 use crate::table::flatten;
 
 /// How often something is asked that is answered wrong.

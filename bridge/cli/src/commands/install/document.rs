@@ -11,13 +11,13 @@ use harbor_ipc_proto::json::Json;
 use harbor_policy::recipe::manifest::MAX;
 use serde_json::value::RawValue;
 
-use crate::errors::Failure;
+use harbor_client::errors::Failure;
 
 /// The file that a source names; `None` of one that is none.
 pub fn path(source: &str) -> Option<PathBuf> {
     let is_path = ["/", "./", "../", "~/"].iter().any(|start| source.starts_with(start)) || source == ".";
     let is_named = source.ends_with(".json") && !source.contains(':');
-    (is_path || is_named).then(|| PathBuf::from(super::entry::at_home(source)))
+    (is_path || is_named).then(|| PathBuf::from(super::super::places::at_home(source)))
 }
 
 /// Its text, which is an object.

@@ -9,22 +9,21 @@
 //! missing then.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::path::Path;
 
+use harbor_client::errors::Failure;
+use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{DeclaredView, InstallServer, ResolveServer, ResolvedView};
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::recipe::pattern;
 use harbor_policy::recipe::source::{Source, sort};
-use harbor_policy::remote;
 
-use super::super::{add, secrets::prompt};
+use super::super::places;
+use super::super::places::at_home;
+use super::super::secrets::prompt;
 use super::runs::word;
+use super::wanted::{Wanted, named};
 use super::{asking, document, plan, show, under_way};
-use crate::args::{Definition, Package};
+use crate::args::Package;
 use crate::client::Client;
-use crate::errors::Failure;
-use crate::payload::Payload;
 use crate::screen::Screen;
 use crate::table::flatten;
 
@@ -43,69 +42,6 @@ pub struct About {
     pub entry: ResolvedView,
     /// For `--json`.
     pub shown: Payload,
-}
-
-/// A secret that is wanted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
-    pub name: String,
-    pub description: String,
-    pub help_url: String,
-    /// The header that it goes into, of a server elsewhere.
-    pub header: String,
-    /// What it has to match, and what one looks like.
-    pub pattern: String,
-    pub placeholder: String,
-    pub required: bool,
-}
-
-impl Wanted {
-    fn of(declared: &DeclaredView) -> Self {
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        Self {
-            name: declared.name.clone(),
-            description: declared.description.clone(),
-            help_url: text(&declared.help_url),
-            header: text(&declared.header),
-            pattern: text(&declared.pattern),
-            placeholder: text(&declared.placeholder),
-            required: declared.required,
-        }
-    }
-
-    fn named(name: &str) -> Self {
-        let none = String::new;
-        Self {
-            name: name.to_owned(),
-            description: none(),
-            help_url: none(),
-            header: none(),
-            pattern: none(),
-            placeholder: none(),
-            required: true,
-        }
-    }
-
-    /// What is expected instead of a value; `None` when it is right, or left out.
-    fn expected(&self, value: &Secret) -> Option<String> {
-        let placeholder = Some(self.placeholder.as_str()).filter(|text| !text.is_empty());
-        let is_checked = !self.pattern.is_empty() && !value.is_empty();
-        is_checked.then(|| pattern::expected(&self.pattern, placeholder, value.expose())).flatten()
-    }
-
-    /// How it is given later, where it was not given now.
-    pub fn told_later(&self, server: &str) -> String {
-        let name = flatten(&self.name);
-        match flatten(&self.header) {
-            none if none.is_empty() => {
-                format!("{server} does without {name} now; `harbor secrets set {server} {name}` gives it one")
-            }
-            header => format!(
-                "{server} does without {name} now; `harbor secrets set {server} {header} --type header` gives it one, \
-                 with all that stands in that header"
-            ),
-        }
-    }
 }
 
 impl Complete {
@@ -136,14 +72,6 @@ fn is_described(source: &str) -> bool {
         Ok(Source::Package(package)) => package.starts_with("git:"),
         _ => false,
     }
-}
-
-/// What the person names themselves: what they say, and what their headers have and no variable is.
-pub fn named(package: &Package) -> Vec<Wanted> {
-    let Definition { secrets, env, .. } = &package.definition;
-    let in_headers = remote::keys(package.elsewhere.headers.values());
-    let is_new = |key: &&String| !secrets.contains(key) && !env.contains_key(*key);
-    secrets.iter().chain(in_headers.iter().filter(is_new)).map(|name| Wanted::named(name)).collect()
 }
 
 pub fn complete(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<Complete, Failure> {
@@ -206,27 +134,18 @@ fn make_whole(
     inputs: &[DeclaredView],
     variables: &[DeclaredView],
 ) -> Result<(), Failure> {
-    let here = add::current_dir()?;
+    let here = places::current_dir()?;
     for variable in variables.iter().filter(|variable| variable.path) {
         if let Some(path) = package.definition.env.get_mut(&variable.name) {
-            *path = add::absolute(&at_home(path), &here)?;
+            *path = places::absolute(&at_home(path), &here)?;
         }
     }
     for input in inputs.iter().filter(|input| input.path) {
         for path in package.inputs.get_mut(&input.name).into_iter().flatten() {
-            *path = add::absolute(&at_home(path), &here)?;
+            *path = places::absolute(&at_home(path), &here)?;
         }
     }
     Ok(())
-}
-
-/// What a shell would have made of `~/notes`, had it seen it.
-pub fn at_home(path: &str) -> String {
-    let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    match (rest, env::var("HOME")) {
-        (Some(rest), Ok(home)) if Path::new(&home).is_absolute() => format!("{home}{rest}"),
-        _ => path.to_owned(),
-    }
 }
 
 /// Asks for each; Enter leaves one out.
@@ -297,12 +216,5 @@ mod tests {
         let package = Package { source: "npm:x".into(), yes: true, ..Package::default() };
         let (found, asked) = completed(&package, FILES);
         assert!(found.unwrap().about.is_none() && asked.is_empty());
-    }
-
-    #[test]
-    fn a_home_is_filled_in_where_a_shell_has_not() {
-        let home = env::var("HOME").unwrap();
-        assert_eq!(at_home("~/notes"), format!("{home}/notes"));
-        assert_eq!((at_home("~bob/x").as_str(), at_home("a~").as_str()), ("~bob/x", "a~"));
     }
 }

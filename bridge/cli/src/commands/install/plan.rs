@@ -6,10 +6,11 @@ use harbor_ipc_proto::client::{
     DeclaredView, FileView, InstalledView, ResolvedView, SandboxSettings, WayView,
 };
 
-use super::super::count;
+use super::super::printing::count;
 use super::super::status;
+use super::asking;
 use super::runs::{self, word};
-use super::{asking, entry};
+use super::wanted::named;
 use crate::args::Package;
 use crate::table::flatten;
 
@@ -102,7 +103,7 @@ pub fn describe_source(about: &ResolvedView, package: &Package) -> String {
     lines.extend(wanted(&about.inputs, "--input ", &|name| inputs.contains_key(name)));
     lines.extend(wanted(&about.variables, "--env ", &|name| definition.env.contains_key(name)));
     // Those that the person names are needed, whatever is said of them.
-    let of_person = entry::named(package);
+    let of_person = named(package);
     let is_said = |name: &String| {
         of_person.iter().any(|secret| secret.name == *name) || definition.env.contains_key(name)
     };

@@ -6,7 +6,7 @@
 use harbor_ipc_proto::client::{NamedView, RunsView};
 use harbor_policy::sandbox::prefixes::path_in_argument;
 
-use crate::screen::reveal;
+use harbor_client::terminal::reveal;
 
 /// Longer texts are cut, in characters.
 const MOST: usize = 300;

@@ -5,12 +5,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_home::files;
 use serde::{Deserialize, Serialize};
 
 use super::own_failure;
-use crate::errors::Failure;
 
 /// All manifests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,12 +13,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use harbor_client::errors::Failure;
 use harbor_client_configs::browsers::PROGRAM;
 use harbor_home::Paths;
 use harbor_home::files;
 
 use super::{note, own_failure};
-use crate::errors::Failure;
 
 /// The `harbor-bridge` that lies beside this program.
 pub fn bridge() -> Result<PathBuf, Failure> {

@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use harbor_client::errors::Failure;
 use harbor_client_configs::browsers::{BROWSERS, State};
 use harbor_client_configs::extensions::{HARBOR, NATIVE_HOST, WEB_AGENTS_API};
 use harbor_home::Paths;
@@ -14,7 +15,6 @@ use super::note::Note;
 use super::program::{self, is_program};
 use super::{Found, Here, Target};
 use crate::args::HostPlace;
-use crate::errors::Failure;
 use crate::screen::Screen;
 use crate::table::Table;
 

@@ -5,12 +5,12 @@
 use std::env;
 use std::path::{Path, PathBuf, absolute};
 
+use harbor_client::errors::Failure;
 use harbor_client_configs::browsers::{BROWSERS, Browser, Whereabouts, browser};
 
 use super::note::Note;
 use super::program::is_program;
 use crate::args::HostPlace;
-use crate::errors::Failure;
 
 /// What all snaps' programs lead to.
 const SNAP: &str = "snap";

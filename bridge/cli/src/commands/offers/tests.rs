@@ -2,12 +2,12 @@
 
 use std::fs;
 
+use harbor_client::errors::Exit;
 use harbor_ipc_proto::client::answer::request_frame;
 
 use super::super::rig::{Ran, command, error};
 use super::*;
 use crate::args::{Argument, Value};
-use crate::errors::Exit;
 
 const RUNNING: &str = r#"{"type":"mcp_list_connections_result","request_id":"1","connections":[{"server_id":"a"},{"server_id":"b"}]}"#;
 const SOME: &str =

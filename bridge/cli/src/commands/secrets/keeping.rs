@@ -4,6 +4,8 @@
 
 use std::io::{self, IsTerminal as _};
 
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     DecryptSecrets, EncryptSecrets, GetSecretStore, LockSecrets, MoveSecrets, SecretStoreView, UnlockSecrets,
 };
@@ -14,9 +16,8 @@ use harbor_policy::secret_store::{LONGEST_PASSPHRASE, wrong_passphrase};
 use super::{PATIENT, from_stdin, prompt};
 use crate::args::Keeping;
 use crate::client::{Client, QUICK};
-use crate::commands::print;
-use crate::errors::Failure;
-use crate::screen::{Screen, remark};
+use crate::commands::printing::print;
+use crate::screen::Screen;
 
 /// A new passphrase, typed twice; from stdin once.
 pub fn new_passphrase() -> Result<Secret, Failure> {

@@ -12,13 +12,13 @@ use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::secret::Secret;
 use nix::sys::signal::{Signal, raise};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use super::super::top::Signals;
-use crate::errors::Failure;
 use crate::table::flatten;
 
 /// A terminal hands over no longer line, in bytes.

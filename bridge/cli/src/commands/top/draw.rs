@@ -106,7 +106,7 @@ fn draw_foot(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
 fn status_line(model: &Model, now: u64) -> (String, Tone) {
     if let Some((act, server)) = &model.asked {
         let open = model.servers.get(server).map_or(0, |server| server.in_flight + server.queued);
-        let calls = crate::commands::count(usize::try_from(open).unwrap_or(usize::MAX), "call");
+        let calls = crate::commands::printing::count(usize::try_from(open).unwrap_or(usize::MAX), "call");
         return (format!("{} {server}? {calls} would be cut off: y/n", act.verb()), Tone::Waiting);
     }
     if model.typing {

@@ -5,7 +5,7 @@
 use harbor_ipc_proto::client::{BridgeStatus, CallCounts, ClientCounts, HealthView, ServerStatus};
 
 use super::history::{History, Totals};
-use crate::commands::count;
+use crate::commands::printing::count;
 use crate::table::flatten;
 
 /// A server.

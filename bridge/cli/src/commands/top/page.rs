@@ -6,6 +6,7 @@ mod about;
 mod flow;
 mod limits;
 
+use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{LogLine as McpLogLine, SandboxView, ServerView, Supervision};
 use harbor_ipc_proto::json::Json;
 
@@ -14,8 +15,7 @@ use super::keys::Key;
 use super::model::Model;
 use super::talk::Aim;
 use super::words::{cut, line, places, split, wrap};
-use crate::commands::tools;
-use crate::payload::Payload;
+use crate::commands::tool_list;
 use crate::table::flatten;
 use crate::when::utc;
 
@@ -329,7 +329,7 @@ impl Paragraph for Tool {
 }
 
 fn listed(list: &Json, width: usize) -> Flow<Tool> {
-    let (tools, _) = tools::read(list);
+    let (tools, _) = tool_list::read(list);
     let mut listed = Flow::new(width);
     tools.iter().map(Tool::of).for_each(|tool| listed.push(tool));
     listed

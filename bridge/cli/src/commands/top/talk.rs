@@ -2,6 +2,7 @@
 //!
 //! Owns the ids. Must never send a request twice: an answer that did not come may have been a deed that was done.
 
+use harbor_client::errors::Failure;
 use harbor_ipc_proto::CLIENT_PROTOCOL;
 use harbor_ipc_proto::client::answer::Heard;
 use harbor_ipc_proto::client::{
@@ -15,7 +16,6 @@ use harbor_ipc_proto::server_id::ServerId;
 use super::facts::{Health, Server};
 use super::model::{Act, Model, Out};
 use super::page::Detail;
-use crate::errors::Failure;
 use crate::table::flatten;
 
 /// How often the numbers come, in milliseconds.

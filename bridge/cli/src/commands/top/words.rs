@@ -2,10 +2,10 @@
 //!
 //! Owns their width. Must never let a character through that a terminal would obey.
 
+use harbor_client::terminal::reveal;
 use ratatui::text::Span;
 
 use super::facts::Server;
-use crate::screen::reveal;
 use crate::when;
 
 /// What is not known.

@@ -54,8 +54,7 @@ async fn a_passphrase_is_needed_after_each_start_and_what_is_written_stays_encry
     assert_eq!(locked, "use the secrets: they are locked; `harbor secrets unlock` unlocks them");
     assert_eq!(why(again.put("a", keys(&["M"])).await), locked);
     assert!(again.may_have("a").await && !again.may_have("b").await);
-    assert_eq!(again.forget("b").await.unwrap(), 0, "it has none");
-    assert_eq!(why(again.forget("a").await), locked);
+    assert_eq!(again.forget("b").await.unwrap(), Forgotten { count: 0, left: None }, "it has none");
     assert!(why(again.unlock(Some(words("correct horsf"))).await).contains("the passphrase is wrong"));
     assert!(!again.unlock(Some(words(PASSPHRASE))).await.unwrap().is_locked);
     assert_eq!(again.of("a").await.unwrap().0["L"], credential("value of L"));
@@ -165,4 +164,22 @@ async fn what_the_person_chose_is_never_written_otherwise() {
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(secrets.of("a").await.unwrap().0.len(), 1, "a start has what there is");
     assert!(secrets.remove("a", "K").await.unwrap(), "less may be there at any time");
+}
+
+#[tokio::test(flavor = "local")]
+async fn what_is_locked_when_its_server_goes_is_deleted_when_it_is_unlocked() {
+    let (_home, path) = place();
+    let secrets = at(&path);
+    secrets.put("a", keys(&["K"])).await.unwrap();
+    secrets.put("b", keys(&["L"])).await.unwrap();
+    secrets.encrypt(words(PASSPHRASE)).await.unwrap();
+    secrets.lock().await.unwrap();
+    assert!(secrets.forget("a").await.unwrap().left.unwrap().contains("they are locked"));
+    assert_eq!(names(&path), ["credentials.json", "dropped", "key.age", "servers"]);
+    assert_eq!(mode(&path.with_file_name("dropped")), 0o600);
+    let before = fs::read(&path).unwrap();
+    secrets.unlock(Some(words(PASSPHRASE))).await.unwrap();
+    assert_ne!(fs::read(&path).unwrap(), before);
+    assert_eq!(names(&path), ["credentials.json", "key.age", "servers"]);
+    assert_eq!(secrets.all().await.unwrap().into_keys().collect::<Vec<_>>(), ["b"]);
 }

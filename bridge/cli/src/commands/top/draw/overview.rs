@@ -61,7 +61,7 @@ fn draw_head(pen: &mut Pen<'_>, model: &Model, now: u64) {
     let running = model.servers.values().filter(|server| server.is_running()).count();
     let numbers = format!(
         "{running} of {} run  {} calls/s  {} open  {} waiting  bridge {} MiB {} % CPU",
-        crate::commands::count(model.servers.len(), "server"),
+        crate::commands::printing::count(model.servers.len(), "server"),
         or_none(bridge.history.rate(), rate),
         model.servers.values().map(|server| server.in_flight).sum::<u64>(),
         bridge.waiting,

@@ -2,13 +2,13 @@
 //!
 //! Owns the sentences. Must never guess a limit that was not told.
 
+use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{RateLimits, SandboxView, Supervision};
 use harbor_ipc_proto::field::{JsonObject, PutFields};
 
 use super::super::words::line;
 use super::{Row, Tone};
 use crate::commands::sandbox;
-use crate::payload::Payload;
 
 /// A setting of the supervision, what it is called here, and what it is when the definition does not say.
 const SUPERVISION: &[(&str, &str, &str)] = &[

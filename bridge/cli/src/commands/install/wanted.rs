@@ -1,0 +1,82 @@
+//! A secret that a server wants to have before it is installed.
+//!
+//! Owns what is known of it. Must never show its value.
+
+use harbor_ipc_proto::client::DeclaredView;
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::recipe::pattern;
+use harbor_policy::remote;
+
+use crate::args::{Definition, Package};
+use crate::table::flatten;
+
+/// A secret that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub name: String,
+    pub description: String,
+    pub help_url: String,
+    /// The header that it goes into, of a server elsewhere.
+    pub header: String,
+    /// What it has to match, and what one looks like.
+    pub pattern: String,
+    pub placeholder: String,
+    pub required: bool,
+}
+
+impl Wanted {
+    pub fn of(declared: &DeclaredView) -> Self {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        Self {
+            name: declared.name.clone(),
+            description: declared.description.clone(),
+            help_url: text(&declared.help_url),
+            header: text(&declared.header),
+            pattern: text(&declared.pattern),
+            placeholder: text(&declared.placeholder),
+            required: declared.required,
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        let none = String::new;
+        Self {
+            name: name.to_owned(),
+            description: none(),
+            help_url: none(),
+            header: none(),
+            pattern: none(),
+            placeholder: none(),
+            required: true,
+        }
+    }
+
+    /// What is expected instead of a value; `None` when it is right, or left out.
+    pub fn expected(&self, value: &Secret) -> Option<String> {
+        let placeholder = Some(self.placeholder.as_str()).filter(|text| !text.is_empty());
+        let is_checked = !self.pattern.is_empty() && !value.is_empty();
+        is_checked.then(|| pattern::expected(&self.pattern, placeholder, value.expose())).flatten()
+    }
+
+    /// How it is given later, where it was not given now.
+    pub fn told_later(&self, server: &str) -> String {
+        let name = flatten(&self.name);
+        match flatten(&self.header) {
+            none if none.is_empty() => {
+                format!("{server} does without {name} now; `harbor secrets set {server} {name}` gives it one")
+            }
+            header => format!(
+                "{server} does without {name} now; `harbor secrets set {server} {header} --type header` gives it one, \
+                 with all that stands in that header"
+            ),
+        }
+    }
+}
+
+/// What the person names themselves: what they say, and what their headers have and no variable is.
+pub fn named(package: &Package) -> Vec<Wanted> {
+    let Definition { secrets, env, .. } = &package.definition;
+    let in_headers = remote::keys(package.elsewhere.headers.values());
+    let is_new = |key: &&String| !secrets.contains(key) && !env.contains_key(*key);
+    secrets.iter().chain(in_headers.iter().filter(is_new)).map(|name| Wanted::named(name)).collect()
+}

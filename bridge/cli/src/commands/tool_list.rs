@@ -1,0 +1,26 @@
+//! The list of a server's tools: how it is asked for, and what of it is a tool.
+
+use harbor_client::errors::Failure;
+use harbor_client::id::server_id;
+use harbor_client::payload::{Payload, items};
+use harbor_ipc_proto::client::McpListTools;
+use harbor_ipc_proto::json::Json;
+
+/// The request for what a server offers.
+pub fn request(server: &str) -> Result<McpListTools, Failure> {
+    Ok(McpListTools { server_id: server_id(server)?, wait_ms: None })
+}
+
+/// The same, of what is known or at hand: it starts nothing.
+pub fn at_hand(server: &str) -> Result<McpListTools, Failure> {
+    Ok(McpListTools { wait_ms: Some(0), ..request(server)? })
+}
+
+/// The tools of a list, and how many items of it are none: no object, or without a name.
+pub fn read(list: &Json) -> (Vec<Payload>, usize) {
+    let items = items(list);
+    let objects = items.iter().filter_map(|item| Payload::parse(item.get().as_bytes()));
+    let tools: Vec<_> = objects.filter(|tool| !tool.text("name").is_empty()).collect();
+    let left_out = items.len() - tools.len();
+    (tools, left_out)
+}

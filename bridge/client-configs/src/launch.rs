@@ -1,0 +1,139 @@
+//! What can be taken over of an entry: a command, an image or a server elsewhere; or why nothing is.
+//!
+//! Must never show a value of an environment variable or a header: a reason names names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::placeholders::{Unresolved, Use};
+
+/// How a server is started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// A path, or a name for PATH.
+    pub command: String,
+    /// The image that is run instead of a command.
+    pub image: Option<Image>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs, if that is said or matters.
+    pub cwd: Option<String>,
+    /// The person's own variables that went into it.
+    pub taken: BTreeSet<Use>,
+    /// Where it runs, if that is elsewhere; then there is no command.
+    pub remote: Option<Elsewhere>,
+}
+
+/// Why a server is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skip {
+    /// It is Harbor.
+    Ours,
+    /// The person has switched it off there.
+    Disabled,
+    /// It names no command: an extension of the client starts it.
+    NoCommand,
+    /// It is not written as servers are; where.
+    Malformed(&'static str),
+    /// A path that is relative to what only the client knows.
+    Relative(String),
+    /// Variables are in a file of this name.
+    EnvFile(String),
+    /// Its command runs an image, with more than Harbor's own containers have.
+    Beyond(Beyond),
+    /// A placeholder that cannot be replaced here, and the server's variable that has it, if one has.
+    Unresolved(Unresolved, Option<String>),
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ours => write!(f, "it is Harbor itself"),
+            Self::Disabled => write!(f, "it is switched off there; --disabled takes it over, too"),
+            Self::NoCommand => write!(f, "no command is named; it belongs to an extension of the client"),
+            Self::Malformed(what) => write!(f, "{what} is not what it has to be"),
+            Self::Relative(path) => {
+                write!(
+                    f,
+                    "{path} is relative, and nothing says to what; `harbor add` with `--cwd DIR` says it"
+                )
+            }
+            Self::EnvFile(file) => write!(
+                f,
+                "its variables are in the file {file}, which is not read; `harbor add` with `--env NAME=VALUE` says them"
+            ),
+            Self::Beyond(beyond) => write!(f, "{beyond}"),
+            Self::Unresolved(why, variable) => match why {
+                Unresolved::Input(id) => {
+                    let name = variable.as_deref().unwrap_or("NAME");
+                    write!(
+                        f,
+                        "the client asks for its input `{id}`; `harbor add` with `--env {name}=VALUE` says it"
+                    )
+                }
+                Unresolved::Unset(name) => {
+                    write!(f, "the variable {name} is not set here; set it, or say `harbor add` with ")?;
+                    match variable {
+                        Some(its) => write!(f, "`--env {its}=VALUE`"),
+                        None => write!(f, "what is meant by it"),
+                    }
+                }
+                Unresolved::Workspace(text) => {
+                    write!(f, "{text} is a project's directory, and this file belongs to none")
+                }
+                Unresolved::NotTheirs(text) => write!(
+                    f,
+                    "the client of this file fills in no {text}; `harbor add` says what is meant by it"
+                ),
+                Unresolved::Unknown(text) => write!(f, "only the client knows what {text} is"),
+            },
+        }
+    }
+}
+
+impl From<Unresolved> for Skip {
+    fn from(why: Unresolved) -> Self {
+        Self::Unresolved(why, None)
+    }
+}
+
+/// A server that runs elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Where.
+    pub url: String,
+    /// Whether it is said that it speaks HTTP+SSE only.
+    pub sse: bool,
+    /// What goes with each request.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// An image, and what runs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// As the command says it.
+    pub reference: String,
+    /// `docker` or `podman`.
+    pub engine: &'static str,
+}
+
+/// Why an image is not taken over by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beyond {
+    /// The command's option or variable.
+    pub what: String,
+    /// What helps, as a sentence's second half.
+    pub advice: String,
+}
+
+impl std::fmt::Display for Beyond {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Harbor runs images itself, and {} of this one's command is not taken over: {}",
+            self.what, self.advice
+        )
+    }
+}

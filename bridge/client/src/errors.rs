@@ -1,0 +1,503 @@
+//! Why a command failed: in words with the next step, as JSON, and as an exit code.
+//!
+//! Owns the exit codes. Must never print.
+
+use std::io;
+use std::process::ExitCode;
+
+use harbor_home::dial::DialError;
+use harbor_ipc_proto::client::answer;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::{FieldError, put_pair};
+use harbor_ipc_proto::json::Json;
+use harbor_policy::package::binary::SAID;
+
+use crate::settings::option_of;
+use crate::terminal::disarm;
+
+/// How a command ended; the numbers are for scripts and stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// As wanted.
+    Done = 0,
+    /// For another reason than those below.
+    Failed = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// No bridge, or none of this version.
+    NoBridge = 3,
+    /// No such server, tool or grant.
+    NotFound = 4,
+    /// The server does not run.
+    Unavailable = 5,
+    /// It took too long.
+    TimedOut = 6,
+    /// The tool reported an error.
+    ToolFailed = 7,
+    /// Without permission.
+    Denied = 8,
+    /// The bridge is gone, and the call may have been made.
+    CallLost = 9,
+}
+
+impl Exit {
+    /// All of them, with their meaning for the help text.
+    pub const ALL: [(Self, &'static str); 10] = [
+        (Self::Done, "done"),
+        (Self::Failed, "the operation failed"),
+        (Self::Usage, "the command line is wrong"),
+        (Self::NoBridge, "the bridge cannot be reached"),
+        (Self::NotFound, "there is no such server, tool or grant"),
+        (Self::Unavailable, "the server is not running or could not be started"),
+        (Self::TimedOut, "it took too long"),
+        (Self::ToolFailed, "the tool failed or reported an error"),
+        (Self::Denied, "permission was denied"),
+        (Self::CallLost, "the bridge was lost; the call may have been made"),
+    ];
+
+    fn of(code: Code) -> Self {
+        match code {
+            Code::InvalidParams => Self::Usage,
+            Code::Unauthorized | Code::VersionMismatch | Code::ShuttingDown | Code::BridgeUnreachable => {
+                Self::NoBridge
+            }
+            Code::NotFound | Code::ToolNotFound => Self::NotFound,
+            Code::NotConnected | Code::ConnectionFailed | Code::ServerUnavailable => Self::Unavailable,
+            Code::ToolTimeout => Self::TimedOut,
+            Code::ToolFailed | Code::ProtocolError => Self::ToolFailed,
+            Code::PermissionDenied
+            | Code::ScopeRequired
+            | Code::ToolNotAllowed
+            | Code::AuthorizationRequired
+            | Code::AuthorizationFailed => Self::Denied,
+            _ => Self::Failed,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An error answer of the bridge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// The word on the wire; a newer bridge may know more words than we do.
+    pub code: String,
+    /// In words.
+    pub message: String,
+    /// The details as JSON text.
+    pub details: Option<String>,
+    /// The server that was asked for.
+    pub server: Option<String>,
+    /// The profile that was asked for.
+    pub profile: Option<String>,
+}
+
+impl Refusal {
+    /// Whether it has this code.
+    #[must_use]
+    pub fn is(&self, code: Code) -> bool {
+        self.code == code.as_str()
+    }
+
+    fn exit(&self) -> Exit {
+        Code::ALL.iter().find(|code| self.is(**code)).map_or(Exit::Failed, |code| Exit::of(*code))
+    }
+
+    /// One of the details.
+    fn detail(&self, name: &str) -> Option<serde_json::Value> {
+        let details: serde_json::Value = serde_json::from_str(self.details.as_deref()?).ok()?;
+        details.get(name).cloned()
+    }
+
+    /// One of the details that is a text.
+    fn text(&self, name: &str) -> Option<String> {
+        Some(self.detail(name)?.as_str()?.to_owned())
+    }
+
+    /// Whether it is about a call that was never sent, because its server was stopped, is stopping, or never started.
+    #[must_use]
+    pub fn found_it_stopped(&self) -> bool {
+        let stopped = self.detail("state").is_some_and(|state| state == "stopped" || state == "stopping");
+        self.is(Code::ServerUnavailable) && stopped && self.detail("sent") == Some(false.into())
+    }
+
+    /// Whether what was asked may have been done.
+    fn was_sent(&self) -> bool {
+        self.detail("sent") == Some(true.into())
+    }
+
+    /// What the bridge says, with the one word for why when the server is what failed.
+    fn reason(&self) -> String {
+        let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
+        let cause = self.text("cause");
+        let is_said = |cause: &str| has_next_step(cause) || is_elsewhere(cause) || cause == "install_failed";
+        match cause.filter(|cause| of_server && !self.message.contains(cause) && !is_said(cause)) {
+            Some(cause) => format!("{} ({cause})", self.message),
+            None => self.in_options(),
+        }
+    }
+
+    /// The last that it wrote. Of an installation without what Harbor itself writes there: what was started, and what the message
+    /// says already.
+    fn tail(&self) -> Option<String> {
+        let tail = disarm(&self.text("stderr_tail")?);
+        let is_ours = |line: &&str| line.starts_with("$ ") || line.starts_with(SAID);
+        let lines = tail.lines().filter(|line| self.detail("left").is_none() || !is_ours(line));
+        Some(lines.collect::<Vec<_>>().join("\n")).filter(|tail| !tail.is_empty())
+    }
+
+    /// The message, with a setting of the sandbox named as it is typed.
+    fn in_options(&self) -> String {
+        let typed = self.text("field").and_then(|field| {
+            let rest = self.message.strip_prefix("the sandbox's ")?.strip_prefix(&field)?;
+            Some(format!("--{}{rest}", option_of(&field)?))
+        });
+        typed.unwrap_or_else(|| self.message.clone())
+    }
+
+    /// What the person may do now; the bridge's message says what is wrong.
+    fn next_step(&self) -> Option<String> {
+        let code = Code::ALL.iter().copied().find(|code| self.is(*code))?;
+        let server = self.server.clone().or_else(|| self.text("server_id")).unwrap_or_else(|| "NAME".into());
+        Some(match code {
+            Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => {
+                return self.next_step_to_permission(code, &server);
+            }
+            Code::RateLimited | Code::BudgetExceeded => return self.next_step_within_limits(code),
+            Code::InvalidParams => return self.next_step_to_valid(&server),
+            Code::NotFound if self.text("field").is_some_and(|field| field == "source") => return None,
+            Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
+            Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
+            Code::NotConnected => format!("start it with `harbor start {server}`"),
+            Code::ConnectionFailed | Code::ServerUnavailable
+                if self.text("cause").is_some_and(|cause| has_next_step(&cause)) =>
+            {
+                return None;
+            }
+            Code::ConnectionFailed if self.detail("left").is_some() => self.next_step_to_installed(&server),
+            // Nothing of it runs here, so no log says more.
+            Code::ConnectionFailed | Code::ServerUnavailable
+                if self.text("cause").is_some_and(|cause| is_elsewhere(&cause)) =>
+            {
+                let when = if self.text("state").is_some_and(|state| state == "crashed") {
+                    "at once"
+                } else {
+                    "again"
+                };
+                format!("`harbor start {server}` tries it {when}; `harbor status {server}` shows its address")
+            }
+            Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
+            Code::ServerUnavailable if self.found_it_stopped() => {
+                format!("start it with `harbor start {server}`")
+            }
+            Code::ServerUnavailable => {
+                format!("`harbor start {server}` tries again; `harbor logs {server}` shows what it said")
+            }
+            Code::ToolFailed if self.text("cause").is_some_and(|cause| cause == "input_refused") => {
+                "the command line answers no questions of servers; an AI client may (`harbor mcp`)".into()
+            }
+            Code::ToolTimeout => "a call may have more time with `--timeout SECONDS`".into(),
+            // It may have been done: whoever asks again has it done twice.
+            Code::ShuttingDown if self.was_sent() => return None,
+            Code::ShuttingDown => "run the command again; it starts a new bridge".into(),
+            Code::UnknownMessageType => {
+                "the bridge is older than this program; end it with `harbor shutdown`".into()
+            }
+            _ => return None,
+        })
+    }
+
+    /// What a person does who wants the origin to be allowed after all.
+    fn next_step_to_permission(&self, code: Code, server: &str) -> Option<String> {
+        if self.text("reason").is_some_and(|reason| reason == "tool_changed") {
+            return Some(format!("`harbor tools --changed {server}` shows how, and how to accept it"));
+        }
+        let (origin, scope) = (self.text("origin")?, self.text("scope")?);
+        let profile = self.profile.as_ref().map(|profile| format!(" --profile {profile:?}"));
+        let profile = profile.unwrap_or_default();
+        let is_client = origin.starts_with("client://");
+        Some(match code {
+            Code::PermissionDenied => {
+                format!("`harbor revoke {origin} {scope} --deny{profile}` takes the denial back")
+            }
+            // It is in an AI client's configuration for good.
+            Code::ScopeRequired if is_client => {
+                format!("`harbor grant {origin} {scope} --always{profile}` allows it")
+            }
+            Code::ScopeRequired => format!("`harbor grant {origin} {scope}{profile}` allows it for a while"),
+            _ => format!(
+                "`harbor grants {origin}` shows which it may use; `harbor grant {origin} {scope} --tool SERVER/TOOL{profile}` \
+                 allows one for a while"
+            ),
+        })
+    }
+
+    /// What is there now, and what it seems to have lacked.
+    fn next_step_to_installed(&self, server: &str) -> String {
+        let is_new = self.text("left").is_some_and(|left| left == "nothing");
+        match (is_new, self.text("variable")) {
+            (true, Some(key)) => {
+                format!(
+                    "nothing was installed; if {key} is a key that it needs, `--secret {key}` asks for it"
+                )
+            }
+            (true, None) => "nothing was installed".into(),
+            (false, Some(key)) => {
+                format!(
+                    "{server} stays as it was; if {key} is a key that it needs, `harbor secrets set {server} {key}`"
+                )
+            }
+            (false, None) => format!("{server} stays as it was"),
+        }
+    }
+
+    fn next_step_within_limits(&self, code: Code) -> Option<String> {
+        if code == Code::BudgetExceeded {
+            return Some("`limits.maxCallsPerRun` in config.toml says how many a run may make".into());
+        }
+        let seconds = self.detail("retry_after_ms")?.as_u64()?.div_ceil(1000);
+        Some(format!("try again in {seconds} s; config.toml has the limits"))
+    }
+
+    fn next_step_to_valid(&self, server: &str) -> Option<String> {
+        if self.text("field").is_some_and(|field| field == "tool_hash") {
+            return Some(format!("`harbor tools --changed {server}` shows what it is now"));
+        }
+        let path = self.text("path")?;
+        let name = path.strip_prefix('/').filter(|name| !name.is_empty() && !name.contains('/'));
+        let why = self.text("reason").unwrap_or_default();
+        // What `key=value` gives is text, which is what most often does not fit.
+        let typed = name.filter(|_| why.contains("type")).map(|name| match why.contains("\"string\"") {
+            true => format!("`{name}=TEXT` gives a text; "),
+            false => format!("`{name}:=VALUE` gives a value as JSON, such as {name}:=1; "),
+        });
+        Some(format!("{}`harbor tools {server}/TOOL` shows the schema", typed.unwrap_or_default()))
+    }
+}
+
+/// Whether the message has the next step: the server itself has said nothing.
+fn has_next_step(cause: &str) -> bool {
+    matches!(
+        cause,
+        "missing_secrets" | "secrets_locked" | "secrets_unreadable" | "needs_authorization" | "package_lost"
+    )
+}
+
+/// Whether it is said of a server that runs elsewhere.
+fn is_elsewhere(cause: &str) -> bool {
+    matches!(cause, "unreachable" | "unauthorized" | "session_lost" | "forbidden" | "tls" | "no_mcp")
+}
+
+/// What is said of a message that is not the protocol.
+fn of_another_version(what: &str) -> String {
+    format!(
+        "the bridge sent {what}; if it is of another version, end it with `harbor shutdown` and try again"
+    )
+}
+
+/// What is said of a call whose bridge is gone.
+pub const CALL_LOST: &str = "the bridge is gone. The call may have been made; it was not sent again";
+
+/// Details that say whether a call may have been made.
+fn sent(sent: bool) -> Option<String> {
+    Some(format!("{{\"sent\":{sent}}}"))
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line is wrong; the text says how.
+    Usage(String),
+    /// There is no bridge to talk to.
+    Dial(DialError),
+    /// The bridge answered with an error.
+    Refused(Box<Refusal>),
+    /// There is nothing to do it to; the second text is the next step.
+    Nothing(String, String),
+    /// The connection ended, or took nothing more, before the request was sent.
+    Unsent,
+    /// The connection ended before the answer.
+    Lost,
+    /// The same of a call, which may have been made.
+    CallLost,
+    /// No answer to a call came in this many seconds.
+    CallSlow(u64),
+    /// The connection ended while we followed what happens.
+    Ended,
+    /// No answer came in this many seconds.
+    Slow(u64),
+    /// What came is not the protocol.
+    Garbled(&'static str),
+    /// A message came without a field that it must have, or with another kind of value in it.
+    Unreadable(FieldError),
+    /// The result could not be read or written.
+    Io(&'static str, io::Error),
+    /// Whoever reads our stdout has seen enough.
+    Unread,
+    /// Everything has been said already.
+    Said(Exit),
+}
+
+impl From<FieldError> for Failure {
+    fn from(error: FieldError) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+impl From<DialError> for Failure {
+    fn from(error: DialError) -> Self {
+        Self::Dial(error)
+    }
+}
+
+/// Writing the result is what commands do with `?`.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Unread,
+            _ => Self::Io("write the result", error),
+        }
+    }
+}
+
+impl Failure {
+    /// An error in the words of the bridge that we found ourselves.
+    #[must_use]
+    pub fn refused(code: Code, message: String, server: &str) -> Self {
+        let (code, server) = (code.as_str().to_owned(), Some(server.to_owned()));
+        Self::Refused(Box::new(Refusal { code, message, details: None, server, profile: None }))
+    }
+
+    /// An error of the bridge, about what was asked.
+    #[must_use]
+    pub fn refusal(heard: answer::Refusal, server: Option<&str>, profile: Option<&str>) -> Self {
+        let answer::Refusal { code, message, details } = heard;
+        let (server, profile) = (server.map(str::to_owned), profile.map(str::to_owned));
+        Self::Refused(Box::new(Refusal {
+            code,
+            message,
+            details: details.map(Json::into_string),
+            server,
+            profile,
+        }))
+    }
+
+    /// The same about this server, where nobody has said yet which one it is about.
+    #[must_use]
+    pub fn about(mut self, server: &str) -> Self {
+        if let Self::Refused(refusal) = &mut self {
+            refusal.server.get_or_insert_with(|| server.to_owned());
+        }
+        self
+    }
+
+    /// The same of a call: nobody is told to make one again that may have been made.
+    #[must_use]
+    pub fn of_call(self) -> Self {
+        match self {
+            Self::Lost => Self::CallLost,
+            Self::Slow(seconds) => Self::CallSlow(seconds),
+            Self::Refused(refusal) if refusal.is(Code::ShuttingDown) && refusal.was_sent() => Self::CallLost,
+            other => other,
+        }
+    }
+
+    /// How the program ends by it.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::Usage(_) => Exit::Usage,
+            Self::Dial(_)
+            | Self::Unsent
+            | Self::Lost
+            | Self::Ended
+            | Self::Garbled(_)
+            | Self::Unreadable(_) => Exit::NoBridge,
+            Self::Refused(refusal) => refusal.exit(),
+            Self::Nothing(..) => Exit::NotFound,
+            Self::CallLost => Exit::CallLost,
+            Self::Slow(_) | Self::CallSlow(_) => Exit::TimedOut,
+            Self::Io(..) => Exit::Failed,
+            Self::Unread => Exit::Done,
+            Self::Said(exit) => *exit,
+        }
+    }
+
+    /// The text for people; `None` when there is nothing to say.
+    #[must_use]
+    pub fn message(&self) -> Option<String> {
+        Some(match self {
+            Self::Usage(text) => text.clone(),
+            Self::Dial(error) => error.to_string(),
+            Self::Refused(refusal) => {
+                // Set apart from what we say ourselves, and harmless wherever it is looked at.
+                let tail =
+                    refusal.tail().map(|tail| format!("it said:\n    {}", tail.replace('\n', "\n    ")));
+                [Some(refusal.reason()), tail, refusal.next_step()]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            }
+            Self::Nothing(what, next) => format!("{what}\n{next}"),
+            Self::Unsent => "the bridge is gone, and was asked nothing; run the command again".into(),
+            Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
+            Self::CallLost => CALL_LOST.into(),
+            Self::CallSlow(seconds) => {
+                format!("no answer from the bridge in {seconds} seconds. The call may have been made")
+            }
+            Self::Ended => "the bridge has ended, and nothing more will come; run the command again".into(),
+            Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
+            Self::Garbled(what) => of_another_version(what),
+            Self::Unreadable(FieldError { field, expected, found }) => {
+                of_another_version(&format!("a message whose field `{field}` is {found}, not {expected}"))
+            }
+            Self::Io(what, error) => format!("cannot {what}: {error}"),
+            Self::Unread | Self::Said(_) => return None,
+        })
+    }
+
+    /// `{"error":{code, message, hint?, details?}}`; `None` when there is nothing to say. The hint is the next step.
+    #[must_use]
+    pub fn json(&self) -> Option<String> {
+        let (code, details) = match self {
+            Self::Usage(_) => (Code::InvalidParams.as_str(), None),
+            Self::Dial(error) => (error.code().as_str(), None),
+            Self::Refused(refusal) => (refusal.code.as_str(), refusal.details.clone()),
+            Self::Nothing(..) => (Code::NotFound.as_str(), None),
+            Self::Slow(_) => (Code::ToolTimeout.as_str(), None),
+            Self::CallSlow(_) => (Code::ToolTimeout.as_str(), sent(true)),
+            Self::CallLost => (Code::BridgeUnreachable.as_str(), sent(true)),
+            Self::Unsent => (Code::BridgeUnreachable.as_str(), sent(false)),
+            Self::Garbled(_) | Self::Unreadable(_) => (Code::ProtocolError.as_str(), None),
+            Self::Ended => (Code::BridgeUnreachable.as_str(), None),
+            Self::Lost | Self::Io(..) => (Code::Internal.as_str(), None),
+            Self::Unread | Self::Said(_) => return None,
+        };
+        let (message, hint) = match self {
+            Self::Refused(refusal) => (refusal.message.clone(), refusal.next_step()),
+            Self::Nothing(what, next) => (what.clone(), Some(next.clone())),
+            // What is wrong stands first, how it is right below.
+            Self::Usage(text) => match text.split_once('\n') {
+                Some((wrong, usage)) => (wrong.to_owned(), Some(usage.to_owned())),
+                None => (text.clone(), None),
+            },
+            _ => (self.message()?, None),
+        };
+        let mut out = b"{\"error\":{".to_vec();
+        put_pair(&mut out, true, "code", &code.to_owned());
+        put_pair(&mut out, false, "message", &message);
+        put_pair(&mut out, false, "hint", &hint);
+        put_pair(&mut out, false, "details", &details.map(Json::from_valid));
+        out.extend_from_slice(b"}}");
+        String::from_utf8(out).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! The directories above Harbor's own.
+//!
+//! Owns that nobody else can put something in the place of what lies there. Must never change them.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use nix::unistd::{getegid, geteuid};
+
+use crate::files::FileError;
+
+/// Whom files belong to that are no user's of this user namespace.
+const NOBODY: u32 = 65_534;
+
+/// Whoever may write a directory may move what is in it away, unless its sticky bit is set.
+const STICKY: u32 = 0o1000;
+
+/// That nobody but this user and root can replace what is at `path`, which `variable` names.
+///
+/// # Errors
+/// Which directory lets others do that.
+pub fn is_ours_alone(path: &Path, variable: &str) -> Result<(), FileError> {
+    let above = || path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    // Where links lead, and what is above that.
+    let place = path.ancestors().find_map(|above| above.canonicalize().ok());
+    let real = place.iter().flat_map(|place| place.ancestors().skip(usize::from(path.exists())));
+    let link = path.is_symlink().then_some(path);
+    for directory in link.into_iter().chain(above()).chain(real) {
+        let leads_to = if Some(directory) == link { None } else { fs::metadata(directory).ok() };
+        for found in directory.symlink_metadata().into_iter().chain(leads_to) {
+            if let Some(why) = why_not(&found) {
+                let why = format!(
+                    "{why}, so that they could put something else in the place of {}; set {variable} to a directory in one \
+                     of your own",
+                    path.display()
+                );
+                return Err(FileError::of("use", directory)(io::Error::new(
+                    io::ErrorKind::PermissionDenied,
+                    why,
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn why_not(found: &Metadata) -> Option<String> {
+    let owner = found.uid();
+    let is_nobodys = owner == NOBODY && is_in_a_namespace();
+    if ![0, geteuid().as_raw()].contains(&owner) && !is_nobodys {
+        return Some(format!("it is another user's ({owner})"));
+    }
+    // Many systems give each user a group of its own, with the user's number, and let it write: nobody else is in it.
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
+    let own_group = user != 0 && found.gid() == user && group == user;
+    let others = if own_group { 0o002 } else { 0o022 };
+    let is_open = found.is_dir() && found.mode() & others != 0 && found.mode() & STICKY == 0;
+    is_open.then(|| format!("others may write to it (its mode is {:o})", found.mode() & 0o7777))
+}
+
+/// Whether there are users without a number here; root may be one of them.
+fn is_in_a_namespace() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().collect::<Vec<_>>() != ["0", "0", "4294967295"]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn what_is_above_is_nobody_elses_to_write() {
+        let place = tempfile::tempdir().unwrap();
+        let (open, link) = (place.path().join("open"), place.path().join("link"));
+        fs::create_dir_all(open.join("a/b")).unwrap();
+        symlink(open.join("a"), &link).unwrap();
+        let with = |mode| fs::set_permissions(&open, Permissions::from_mode(mode)).unwrap();
+        let why = |path: &Path| is_ours_alone(path, "HARBOR_HOME").err().map(|error| error.to_string());
+        let paths =
+            [open.join("a/b"), open.join("new"), open.join("a/new/newer"), link.join("b"), link.clone()];
+        for mode in [0o777, 0o775, 0o757] {
+            with(mode);
+            for path in &paths {
+                let why = why(path).unwrap();
+                assert!(
+                    why.contains(&format!("/open: others may write to it (its mode is {mode:o})")),
+                    "{path:?}: {why}"
+                );
+            }
+        }
+        for mode in [0o700, 0o755, 0o1777] {
+            with(mode);
+            assert!(paths.iter().all(|path| why(path).is_none()));
+        }
+        with(0o777);
+        assert_eq!(why(&open), None, "what it is itself is looked at by who uses it");
+    }
+}

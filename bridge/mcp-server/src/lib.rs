@@ -1,0 +1,61 @@
+//! `harbor mcp`: an MCP server for AI clients, on stdin and stdout or on HTTP.
+//!
+//! ```text
+//!  stdin, stdout ◄──► stdio ─┐
+//!                            ├─► a driver with its machine ◄──► the bridge
+//!  HTTP on loopback ◄──► http ┘   (HTTP: one for each session)
+//! ```
+//!
+//! Owns which of them is wanted. Must never write anything to stdout but the protocol, or decide what a message means:
+//! that is the machine's.
+
+mod directory;
+mod driver;
+mod http;
+mod lazy;
+mod line;
+mod machine;
+mod names;
+mod questions;
+mod stdio;
+mod target;
+mod uris;
+mod want;
+mod watches;
+mod write;
+
+use harbor_child::memory;
+use harbor_client::errors::Failure;
+use harbor_home::Paths;
+use harbor_policy::tool_name::Allowlist;
+
+pub use self::http::{Http, tokens};
+
+/// Which AI client is served, and how.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// Its name on stdin and stdout: it is `client://NAME`.
+    pub client: &'a str,
+    /// The tools that it gets; `None`: all.
+    pub only: Option<Allowlist>,
+    /// Whether three tools, to find and call others, stand for all.
+    pub lazy: bool,
+    /// Where clients come from that are not on stdin and stdout.
+    pub http: Option<Http<'a>>,
+}
+
+/// Serves until stdin ends and what it asked for is answered, or until a signal ends it. No other thread is there yet.
+///
+/// # Errors
+/// When stdout or the address cannot be used.
+pub fn serve(wanted: Wanted<'_>, paths: &Paths) -> Result<(), Failure> {
+    memory::return_large_blocks();
+    let Wanted { client, only, lazy, http } = wanted;
+    match http {
+        Some(http) => http::serve(http, only, lazy, paths),
+        None => stdio::serve(client, only, lazy, paths),
+    }
+}
+
+#[cfg(test)]
+mod rig;

@@ -1,0 +1,81 @@
+//! Secrets whose server was removed while they could not be read: `secrets/dropped`, a name in each line.
+//!
+//! ```text
+//!  a server is removed, its secrets cannot be read ─► its name is noted here, before its definition goes
+//!  each read ──────► what is of these names is left out
+//!  first read that finds such, each change ─► the file is written without them ─► the names go
+//! ```
+//!
+//! Owns this file. It lies beside the secrets, not in harbor.db: it has to survive the loss of that, and is changed in the
+//! same turn as they are. Must never lose a name while the secrets still have something of it.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::PathBuf;
+
+use super::changing::Read;
+use super::{Secrets, StoreError, failed, file, own_directory, sync_directory, write_durably};
+
+/// The name of the file.
+pub(super) const DROPPED: &str = "dropped";
+
+/// What came of removing all secrets of a server.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Forgotten {
+    /// How many there were.
+    pub count: usize,
+    /// Why they are still on disk, where nobody gets them, until they can be read.
+    pub left: Option<String>,
+}
+
+impl Secrets {
+    fn dropped_file(&self) -> PathBuf {
+        self.path.with_file_name(DROPPED)
+    }
+
+    /// The names whose secrets nobody gets.
+    pub(super) fn dropped(&self) -> Result<BTreeSet<String>, StoreError> {
+        let path = self.dropped_file();
+        let Some(bytes) = file::read(&path)? else { return Ok(BTreeSet::new()) };
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|error| failed("read", &path)(io::Error::new(io::ErrorKind::InvalidData, error)))?;
+        Ok(text.lines().map(ToOwned::to_owned).collect())
+    }
+
+    /// Notes that nobody gets what this name has now. In the turn of whoever changes them.
+    pub(super) fn drop_later(&self, name: &str) -> Result<(), StoreError> {
+        let mut names = self.dropped()?;
+        if !names.insert(name.to_owned()) {
+            return Ok(());
+        }
+        if let Some(directory) = self.path.parent() {
+            own_directory(directory)?;
+        }
+        let lines: String = names.iter().map(|name| format!("{name}\n")).collect();
+        write_durably(&self.dropped_file(), lines.as_bytes())
+    }
+
+    /// Has what was read written without them, and forgets their names: what is set from now on is another server's. In the
+    /// turn of whoever changes them.
+    pub(super) fn settle_dropped(&self, read: &Read) -> Result<(), StoreError> {
+        if read.has_dropped {
+            self.write(&read.all, &read.all.keys().cloned().collect(), read.form)?;
+        }
+        match std::fs::remove_file(self.dropped_file()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(failed("remove", &self.dropped_file())(error)),
+            Ok(()) => self.path.parent().map_or(Ok(()), sync_directory),
+        }
+    }
+
+    /// Deletes what is to be deleted, now that it can be read. In the turn of whoever changes them.
+    pub(super) fn drop_now(&self) {
+        let settled = self.read().and_then(|read| match read.has_dropped {
+            true => self.settle_dropped(&read),
+            false => Ok(()),
+        });
+        if let Err(error) = settled {
+            tracing::warn!(%error, "secrets of a server that was removed are still on disk; nobody gets them");
+        }
+    }
+}
