@@ -21,6 +21,9 @@ pub(super) const MODEL_STREAM: Target = Target {
         b"\x02\x01{\"message\":{\"content\":\"a\",\"tool_calls\":[{\"function\":{\"name\":\"t\",\"arguments\":{\"a\":1}}}]},\"done\":true}\n",
         b"\x02\x04{\"message\":{\"tool_calls\":[{\"function\":{\"index\":0,\"name\":\"t\",\"arguments\":\"{\"}}]}}\n{\"error\":\"m\"}\n",
         b"\x03\x00{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}",
+        // No objects where there should be some.
+        b"\x04\x00[7]",
+        b"\x01\x00data: {\"type\":\"message_start\",\"message\":\"m\"}\n\n",
         b"\x04\x00{\"content\":[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"t\",\"input\":{\"a\":1}}],\"stop_reason\":\"max_tokens\"}",
     ],
 };

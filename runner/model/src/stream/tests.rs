@@ -210,7 +210,6 @@ fn ollamas_streams_mean_what_they_say() {
         more("a", r#"{"n":"#),
         more("a", "1}"),
         stop("a", r#"{"n":1}"#),
-        Event::Usage(used(0, 0)),
         end(Finish::ToolCalls, "stop"),
     ];
     means(&OLLAMA_PIECES, &pieces, None);

@@ -112,7 +112,7 @@ impl Reader {
         if let Some(model) = message.get("model").and_then(Value::as_str) {
             answer.model(model);
         }
-        self.used(serde_json::from_value(message["usage"].take()).ok(), answer);
+        self.used(taken(&mut message, "usage"), answer);
     }
 
     /// The last word counts, and is no addition.
@@ -229,6 +229,11 @@ pub(crate) fn whole(body: &[u8], answer: &mut Answer) -> Result<(), Failure> {
     }
     finish(stop, answer);
     Ok(())
+}
+
+/// A member of what may be no object at all.
+fn taken<T: serde::de::DeserializeOwned>(message: &mut Value, name: &str) -> Option<T> {
+    serde_json::from_value(message.get_mut(name)?.take()).ok()
 }
 
 fn finish_of(stop: Option<&str>) -> Finish {

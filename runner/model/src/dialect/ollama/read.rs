@@ -68,9 +68,9 @@ impl Reader {
         }
         if line.done == Some(true) {
             answer.usage(Usage {
-                // Absent where there are none.
-                input_tokens: Some(line.prompt_eval_count.unwrap_or_default()),
-                output_tokens: Some(line.eval_count.unwrap_or_default()),
+                // Absent where nothing was evaluated anew: how many there were is not known then.
+                input_tokens: line.prompt_eval_count,
+                output_tokens: line.eval_count,
                 ..Usage::default()
             });
             let raw = line.done_reason.as_deref();
