@@ -1,5 +1,7 @@
 //! What the command line understands, and how it says no.
 
+mod walk;
+
 use super::mcp::Http;
 use super::*;
 use harbor_ipc_proto::client::{Attempts, NetworkKind, RestartWhen, SandboxSettings};
@@ -376,4 +378,22 @@ fn a_secret_is_not_repeated() {
 fn json_is_noticed_even_when_nothing_else_makes_sense() {
     assert!(wants_json(&words(&["nope", "--json"])));
     assert!(!wants_json(&words(&["add", "x", "--", "--json"])));
+}
+
+#[test]
+fn the_table_of_the_walk_has_every_command_and_option() {
+    let entries = walk::table();
+    for topic in TOPICS.iter().chain([help::find("complete").unwrap()]) {
+        let paths = || entries.iter().filter(|entry| entry.path[0] == topic.name);
+        for form in topic.forms {
+            let verb = form.split(' ').next().unwrap();
+            assert!(paths().any(|entry| entry.path[1..] == [verb]), "{} {form}", topic.name);
+        }
+        assert!(paths().any(|entry| entry.path.len() == 1), "{}", topic.name);
+        for option in topic.all_options() {
+            for name in [option.name, option.short].into_iter().filter(|name| !name.is_empty()) {
+                assert!(paths().any(|entry| entry.options.contains_key(name)), "{} {name}", topic.name);
+            }
+        }
+    }
 }
