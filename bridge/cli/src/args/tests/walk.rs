@@ -6,32 +6,31 @@ use std::collections::BTreeMap;
 
 use harbor_ipc_proto::codes::Code;
 
-use super::super::parse;
-use super::NOON;
+use super::super::{command, parse};
 use harbor_client::errors::{Exit, Failure};
 
 const TABLE: &str = include_str!("commands.txt");
 
 /// What the table says of a command.
 #[derive(Debug, Default)]
-pub struct Entry {
+struct Entry {
     /// Its words, without `harbor`.
-    pub path: Vec<&'static str>,
+    path: Vec<&'static str>,
     /// `SERVER`, `[WORD]`, `WORDS…`, `[WORDS…]`; those behind `--` aside.
-    pub arguments: Vec<&'static str>,
+    arguments: Vec<&'static str>,
     /// What stands in brackets behind `--`.
-    pub behind: Option<&'static str>,
+    behind: Option<&'static str>,
     /// A line that is accepted.
     example: Vec<&'static str>,
     /// Each with a value, if it takes one, and a line for it.
-    pub options: BTreeMap<&'static str, (Option<&'static str>, Vec<&'static str>)>,
+    options: BTreeMap<&'static str, (Option<&'static str>, Vec<&'static str>)>,
 }
 
 fn words(text: &'static str) -> Vec<&'static str> {
     text.split_whitespace().collect()
 }
 
-pub fn table() -> Vec<Entry> {
+fn table() -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     for line in lines.filter(|line| !line.starts_with("exit ") && !line.starts_with("refused ")) {
@@ -60,7 +59,7 @@ pub fn table() -> Vec<Entry> {
 
 fn is_accepted(line: &[&str]) -> bool {
     let line: Vec<_> = line.iter().map(|word| (*word).to_owned()).collect();
-    match parse(&line, NOON) {
+    match parse(&line) {
         Ok(_) => true,
         Err(failure) => {
             assert_eq!(failure.exit(), Exit::Usage, "{line:?}");
@@ -135,4 +134,59 @@ fn the_exit_codes_are_those_of_the_table() {
     let found: Vec<_> = exits.into_iter().chain(refused).collect();
     let told = TABLE.lines().filter(|line| line.starts_with("exit ") || line.starts_with("refused "));
     assert_eq!(found, told.collect::<Vec<_>>());
+}
+
+/// What clap knows of a command and of those below it, in the words of the table.
+fn known(command: &clap::Command, path: &[&str], found: &mut BTreeMap<String, Vec<String>>) {
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set() && arg.get_id() != "help");
+    let mut words = Vec::new();
+    for arg in shown {
+        let is_valued = arg.get_action().takes_values();
+        let value = if is_valued { " VALUE" } else { "" };
+        let long = arg.get_long().map(|long| format!("--{long}{value}"));
+        let short = arg.get_short().map(|short| format!("-{short}{value}"));
+        words.extend(long.into_iter().chain(short));
+        if arg.is_positional() {
+            let many = arg.get_num_args().is_some_and(|count| count.max_values() > 1);
+            let behind = if arg.is_last_set() { "-- " } else { "" };
+            words.push(format!("{behind}argument, required: {}, many: {many}", arg.is_required_set()));
+        }
+    }
+    words.sort();
+    found.insert(path.join(" "), words);
+    for below in command.get_subcommands() {
+        known(below, &[path, &[below.get_name()]].concat(), found);
+    }
+}
+
+#[test]
+fn the_table_has_all_that_clap_knows() {
+    let mut clap = command();
+    clap.build();
+    let mut found = BTreeMap::new();
+    known(&clap, &[], &mut found);
+    found.remove("");
+    // These print a text: the option is refused when the line is read.
+    let is_of_text = |path: &str| matches!(path, "mcp" | "help" | "completions" | "complete");
+    let told: BTreeMap<_, _> = table()
+        .into_iter()
+        .map(|entry| {
+            let path = entry.path.join(" ");
+            let option = |(name, (value, _)): (&&str, &(Option<&str>, _))| match value {
+                Some(_) => format!("{name} VALUE"),
+                None => (*name).to_owned(),
+            };
+            let argument = |word: &&str| {
+                let (is_optional, many) = (word.starts_with('['), word.contains('…'));
+                format!("argument, required: {}, many: {many}", !is_optional)
+            };
+            let mut words: Vec<_> =
+                entry.options.iter().map(option).chain(entry.arguments.iter().map(argument)).collect();
+            words.extend(entry.behind.map(|_| "-- argument, required: false, many: true".to_owned()));
+            words.extend(is_of_text(&path).then(|| "--json".to_owned()));
+            words.sort();
+            (path, words)
+        })
+        .collect();
+    assert_eq!(found, told);
 }
