@@ -41,7 +41,7 @@ pub struct Removal {
 /// Show or change when a server starts, and how its calls are treated
 ///
 /// Without options: shows what was said. Nothing is restarted; what a server takes with it at its start holds from the next start on,
-/// and you are told so. AI clients and pages see the tools of servers that run, that are --lazy, or that --auto-start has running.
+/// and you are told so. A server starts when it is used, unless --no-lazy says that only a person starts it.
 ///
 /// Example: `harbor set time --lazy --idle-stop 600`
 #[derive(Debug, Args)]

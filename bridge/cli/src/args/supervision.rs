@@ -27,7 +27,7 @@ struct StartOptions {
     /// Start it with the bridge
     #[arg(long)]
     auto_start: bool,
-    /// Start it when it is called
+    /// Start it when it is used, as a server does of which nothing is said
     #[arg(long)]
     lazy: bool,
     /// Stop it after this time without a call: 1 to 604800; never if absent

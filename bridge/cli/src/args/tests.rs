@@ -5,7 +5,6 @@ mod permissions;
 mod servers;
 mod walk;
 
-use super::mcp::Http;
 use super::*;
 
 fn words(line: &[&str]) -> Vec<String> {
