@@ -1,190 +1,293 @@
-//! The command line, read.
+//! The command line, read by clap.
 //!
-//! Owns the way from words to a [`Command`]. Must never touch the system: what a word means on this machine
-//! is found out when the command runs.
+//! Owns the list of commands and how a wrong line is answered; a file of `args/` has the options of one group of commands, and its
+//! doc comments are the help. Must never touch the system: what a word means on this machine is found out when the command runs.
 
 mod about;
+mod add;
 mod arguments;
 mod auth;
+mod call;
 mod catalog;
 mod clients;
+
 mod host;
 mod install;
 mod mcp;
 mod native_host;
 mod offers;
-mod remote;
 mod sandbox;
 mod secrets;
-mod set;
+mod servers;
 mod supervision;
 mod times;
 mod values;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::iter;
 
-use harbor_client::errors::Failure;
-use harbor_ipc_proto::client::{SandboxSettings, Supervision};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use harbor_policy::origin::Origin;
-use harbor_policy::suggest::hint;
 
-pub use self::about::Wanted;
+pub use self::about::{HelpWanted, Kind, Names, Shell};
+pub use self::add::{Definition, Remote};
 pub use self::arguments::{Argument, Arguments, Value};
-pub use self::auth::{Auth, NewAuth};
-pub use self::catalog::{CatalogWanted, PageWanted};
-pub use self::clients::{Clients, Import, Install, Source, Uninstall};
-pub use self::host::{Accept, Asker, Audit, Grant, Listing, Revoke};
+pub use self::auth::Auth;
+pub use self::call::Call;
+pub use self::catalog::{CatalogWanted, ListWanted, PageWanted};
+pub use self::clients::{Import, Install, Source, Uninstall};
+
+pub use self::host::{Accept, Asker, Audit, Grant, Granted, Listing, Revoke};
 pub use self::install::{Package, Upgrade};
-pub use self::mcp::{Mcp, TokenWanted};
+pub use self::mcp::{Mcp, McpWanted, TokenWanted};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
-pub use self::offers::{Prompt, Reading, Whose};
-use self::remote::OF_REMOTE;
-pub use self::remote::Remote;
+pub use self::offers::{Prompt, Prompts, Reading, Resources};
 pub use self::sandbox::{Sandbox, options_of};
+use self::secrets::TYPED_VALUE;
 pub use self::secrets::{Keeping, NewSecret, Secrets};
-pub use self::set::Set;
+pub use self::servers::{Config, Logs, Removal, Set, StatusWanted};
 pub use self::supervision::supervision_option;
-use self::values::{checked_id, variable};
-use crate::help::{self, Opt, Shell, TOPICS, Topic};
+use self::values::{origin, server_id};
+use harbor_client::errors::{Exit, Failure};
+
+/// The help is laid out for this many places, also in a pipe.
+const WIDTH: usize = 80;
+
+/// Use MCP servers, each in a process of its own
+#[derive(Debug, Parser)]
+#[command(name = "harbor", disable_help_subcommand = true, args_override_self = true)]
+struct Line {
+    /// Print the answer, or the error, as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    /// Print the version
+    #[arg(short = 'V', long)]
+    version: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
 
 /// What is to be done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
-    Help(Option<&'static str>),
-    Manual,
-    Completions(Shell),
-    Complete(Wanted),
-    Version,
-    Add(Box<Definition>),
     Install(Box<Package>),
     Upgrade(Upgrade),
+    /// Show where node, uv, git and other programs are
+    ///
+    /// The bridge looks in its own PATH, in that of your login shell, in version managers (nvm, fnm, volta, asdf, mise, pyenv),
+    /// in Homebrew and in the usual directories. Servers and installers use what it finds.
     Runtimes,
+    Add(Box<Definition>),
+    Sandbox(Box<Sandbox>),
+    /// Keep keys and passwords of servers
+    ///
+    /// Without more words: those of all servers, without their values. Encrypted secrets are locked after each start of the bridge, and
+    /// servers wait, until `unlock` asks for the passphrase. docs/secrets.md says more.
+    ///
+    /// Example: `harbor secrets set weather API_KEY < key.txt`
+    Secrets {
+        #[command(subcommand)]
+        wanted: Option<Secrets>,
+    },
+    Auth(Auth),
     Remove(Removal),
-    Start(String),
-    Stop(String),
-    Restart(String),
+    /// Start a server
+    ///
+    /// A server that waits for its restart starts at once, and its restarts are counted anew.
+    Start {
+        /// The server's name
+        #[arg(value_parser = server_id)]
+        server: String,
+    },
+    /// Stop a server
+    ///
+    /// It stays stopped until `harbor start` or `harbor call` starts it, or the next bridge if it has --auto-start.
+    Stop {
+        /// The server's name
+        #[arg(value_parser = server_id)]
+        server: String,
+    },
+    /// Stop a server and start it again
+    Restart {
+        /// The server's name
+        #[arg(value_parser = server_id)]
+        server: String,
+    },
+    /// Show the servers and their states
     List,
+    Set(Box<Set>),
     Tools(Listing),
     Accept(Accept),
-    Call(Call),
-    Resources(Whose),
-    ReadResource(Reading),
-    Prompts(Whose),
-    GetPrompt(Prompt),
+    Call(Box<Call>),
+    /// Show or read resources of servers
+    Resources {
+        /// Of this server; of all that run if absent
+        #[arg(value_parser = server_id)]
+        server: Option<String>,
+        #[command(subcommand)]
+        wanted: Option<Resources>,
+    },
+    /// Show or get prompts of servers
+    Prompts {
+        /// Of this server; of all that run if absent
+        #[arg(value_parser = server_id)]
+        server: Option<String>,
+        #[command(subcommand)]
+        wanted: Option<Prompts>,
+    },
     Grant(Grant),
     Revoke(Revoke),
-    Grants(Option<Origin>),
+    /// Show what origins are allowed and forbidden
+    Grants {
+        /// Of this origin only
+        #[arg(value_parser = origin)]
+        origin: Option<Origin>,
+    },
     Audit(Audit),
-    Stats(Option<Origin>),
+    /// Show how many calls there were, how long they took and how much they moved
+    ///
+    /// Counted since the bridge started. Your own calls are shown as those of `owner`.
+    Stats {
+        /// Of this origin only
+        #[arg(value_parser = origin)]
+        origin: Option<Origin>,
+    },
     Logs(Logs),
-    Sandbox(Box<Sandbox>),
-    Secrets(Secrets),
-    Auth(Auth),
-    Catalog(CatalogWanted),
-    Set(Box<Set>),
     Status(StatusWanted),
+    /// Watch all servers live; start and stop them
+    ///
+    /// `?` shows the keys. It needs a terminal; `harbor status --json` is for programs.
     Top,
+    /// Ask whether all is well
+    ///
+    /// Prints ok, degraded or failing, and why. The exit code is 1 when it is failing, and 3 when no bridge runs; none is started.
+    /// With --json: {state, reasons}.
     Health,
+    /// Print the numbers for a monitoring system
+    ///
+    /// OpenMetrics text, as Prometheus reads it. It names origins only with `metrics.origins = true` in config.toml: what they call
+    /// is what you browse. `harbor-bridge serve --metrics 127.0.0.1:9464`, or `metrics.listen` in config.toml, serves it over HTTP.
+    /// With --json: {metrics}.
     Metrics,
-    Config(Config),
-    /// Whether what can be mended is mended.
-    Doctor(bool),
+    /// Find out what is wrong, and what to do about it
+    ///
+    /// Looks at the files of HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers need, at what this
+    /// kernel can hold servers to, and at servers that fail; starts a bridge if none runs. The exit code is 1 when something is
+    /// broken, and 0 with warnings. With --json: {broken, warnings, findings}.
+    Doctor {
+        /// Repair modes of files, stale sockets, and what browsers know of Harbor
+        #[arg(long)]
+        fix: bool,
+    },
+    /// Show or check the configuration
+    ///
+    /// A bridge reads its file again when it changes; one that is wrong changes nothing, and `harbor health` says so.
+    Config {
+        #[command(subcommand)]
+        wanted: Option<Config>,
+    },
+    /// Show each change of a server's state as it comes
+    ///
+    /// Runs until Ctrl-C. With --json: one JSON object per line.
     Events,
-    Mcp(Mcp),
-    McpToken(TokenWanted),
-    Clients(Clients),
-    NativeHost(NativeHost),
+    /// Serve an AI client as one MCP server
+    ///
+    /// For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools and prompts are named
+    /// server__tool there; prompts, resources and what a server may ask the client go with all tools of a server. That the command
+    /// stands there is the consent: a NAME that comes for the first time gets all tools, or those of --only, as grants that `harbor
+    /// grants` shows and `harbor revoke` takes back. `mcp.firstUse` in config.toml has it begin with none.
+    ///
+    /// Over HTTP, a client shows the token that `harbor mcp token CLIENT` made, as `Authorization: Bearer TOKEN`, and is client://NAME
+    /// with it. MCP is at /mcp there.
+    ///
+    /// Example: `harbor mcp --client claude-code --only 'time/*'`
+    Mcp {
+        #[command(subcommand)]
+        wanted: Option<McpWanted>,
+        #[command(flatten)]
+        serve: Mcp,
+    },
     Import(Import),
+    /// Make Harbor known to browsers
+    ///
+    /// Without more words: `status`. A Chromium from a snap or a flatpak cannot start native hosts. With another HARBOR_HOME than
+    /// ~/.harbor the manifest names a script there, which says so.
+    Host {
+        #[command(subcommand)]
+        wanted: Option<NativeHost>,
+        #[command(flatten)]
+        place: HostPlace,
+    },
+    /// Find servers that can be installed
+    ///
+    /// The catalog is fetched from the official registry and a community list, each hour and when you ask for it. Searching asks
+    /// nobody: it is all on this machine. `[catalog]` in config.toml says where it comes from, docs/catalog.md what is asked of whom.
+    ///
+    /// Example: `harbor catalog search time zone`
+    Catalog {
+        #[command(subcommand)]
+        wanted: Option<CatalogWanted>,
+        #[command(flatten)]
+        list: ListWanted,
+    },
+    /// Ask whether the bridge is alive
     Ping,
+    /// End the bridge
+    ///
+    /// Stops all servers. When no bridge runs, it says so and starts none.
     Shutdown,
+    /// Print a completion script
+    ///
+    /// For bash: `source <(harbor completions bash)` in ~/.bashrc.
+    ///
+    /// For zsh: `source <(harbor completions zsh)` in ~/.zshrc, behind compinit.
+    ///
+    /// For fish: `harbor completions fish > ~/.config/fish/completions/harbor.fish`.
+    Completions {
+        /// For this shell
+        shell: Shell,
+    },
+    Help(HelpWanted),
+    /// Show the version
+    Version,
+    Complete(Names),
+    /// What clap prints.
+    #[command(skip)]
+    Text(String),
 }
 
-/// A server as it was typed; paths may be relative.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Definition {
-    pub name: String,
-    pub label: Option<String>,
-    pub cwd: Option<String>,
-    pub env: BTreeMap<String, String>,
-    pub roots: Vec<String>,
-    /// What was said; the bridge fills up the rest.
-    pub supervision: Supervision,
-    pub as_is: bool,
-    /// As said, too.
-    pub sandbox: SandboxSettings,
-    /// Names of secrets that it needs.
-    pub secrets: Vec<String>,
-    /// Whether it gets what an earlier server of this name has left.
-    pub keep_data: bool,
-    pub start: bool,
-    /// Where it is, if that is elsewhere; then there is no command.
-    pub remote: Option<Remote>,
-    /// Empty where it is elsewhere, or an image.
-    pub command: String,
-    pub image: Option<String>,
-    pub engine: Option<String>,
-    pub args: Vec<String>,
+impl Command {
+    /// Whether what it prints is a text, and no answer that could be JSON.
+    fn is_of_text(&self) -> bool {
+        let is_server = matches!(self, Self::Mcp { wanted: None, .. });
+        is_server || matches!(self, Self::Help(_) | Self::Completions { .. } | Self::Complete(_))
+    }
 }
 
-/// A server to forget.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removal {
-    pub server: String,
-    /// Whether its data go, too; where nothing was said, a person at a terminal is asked.
-    pub data: Option<bool>,
+/// The whole command line. Commands with their options, as derived, and what holds for all of them.
+pub fn command() -> clap::Command {
+    tidy(Line::command()).term_width(WIDTH).after_help(exits())
 }
 
-/// A tool call as it was typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    pub server: String,
-    pub tool: String,
-    pub arguments: Arguments,
-    pub timeout: Option<Duration>,
-    pub max_timeout: Option<Duration>,
-    /// On whose behalf; the person's when absent.
-    pub asker: Option<Asker>,
-    /// The directory for what is no text.
-    pub save: Option<String>,
+/// The help is as long with `-h` as with `--help`: a line for each option, and the notes below. An option's value may begin with a dash.
+fn tidy(command: clap::Command) -> clap::Command {
+    let text = command.get_long_about().map(ToString::to_string);
+    let notes = text.as_deref().and_then(|text| text.split_once("\n\n")).map(|(_, notes)| notes.to_owned());
+    let command = match notes {
+        Some(notes) => command.long_about(None::<&str>).after_help(notes),
+        None => command,
+    };
+    let command = command.mut_args(|arg| match arg.get_action().takes_values() && !arg.is_positional() {
+        true => arg.allow_hyphen_values(true),
+        false => arg,
+    });
+    command.mut_subcommands(tidy)
 }
 
-/// Which log lines are wanted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Logs {
-    pub server: String,
-    /// At most so many, the newest.
-    pub lines: Option<u64>,
-    /// Whether later ones are wanted too.
-    pub follow: bool,
-}
-
-/// What of the status is wanted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StatusWanted {
-    /// Of this server only, and whether it can be started.
-    pub server: Option<String>,
-    /// Whether what processes use is measured first.
-    pub fresh: bool,
-    /// Whether what changes is wanted, too.
-    pub follow: bool,
-}
-
-/// What of the configuration is wanted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Config {
-    /// What is in force.
-    Show,
-    /// Whether a file could be; that of `HARBOR_HOME` when none is said.
-    Check(Option<PathBuf>),
-}
-
-/// A command, and whether its result is to be JSON.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Parsed {
-    pub json: bool,
-    pub command: Command,
+fn exits() -> String {
+    let lines = Exit::ALL.iter().map(|(exit, meaning)| format!("\n  {}  {meaning}", *exit as u8));
+    format!("Exit codes:{}", lines.collect::<String>())
 }
 
 /// Whether `--json` was asked for, even if the rest makes no sense.
@@ -192,256 +295,104 @@ pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
-/// Reads the arguments, the program's name not among them. It is `now`, in milliseconds since 1970.
-pub fn parse(args: &[String], now: u64) -> Result<Parsed, Failure> {
-    let words = Words { now, ..Words::sort(args)? };
-    let command = match words.topic {
-        _ if words.version => Command::Version,
-        topic if words.help => Command::Help(topic.map(|topic| topic.name)),
-        None => Command::Help(None),
-        Some(topic) => words
-            .command(topic)
-            .map_err(|wrong| Failure::Usage(format!("{wrong}\n{}", help::usage(topic))))?,
+/// Reads the arguments, the program's name not among them.
+pub fn parse(args: &[String]) -> Result<Command, Failure> {
+    let mut command = command();
+    let words = iter::once("harbor").chain(args.iter().map(String::as_str));
+    let matches = match command.try_get_matches_from_mut(words) {
+        Ok(matches) => matches,
+        Err(help) if help.kind() == ErrorKind::DisplayHelp => return Ok(Command::Text(help.to_string())),
+        Err(wrong) => return Err(refused(&wrong, args)),
     };
-    Ok(Parsed { json: words.json, command })
-}
-
-/// The arguments, sorted by kind.
-#[derive(Debug, Default)]
-struct Words {
-    topic: Option<&'static Topic>,
-    json: bool,
-    help: bool,
-    version: bool,
-    plain: Vec<String>,
-    options: Vec<(&'static str, String)>,
-    /// What stands behind `--`.
-    behind: Option<Vec<String>>,
-    /// In milliseconds since 1970.
-    now: u64,
-}
-
-impl Words {
-    fn sort(args: &[String]) -> Result<Self, Failure> {
-        let mut words = Self::default();
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            match (arg.as_str(), words.topic) {
-                ("--", _) => {
-                    words.behind = Some(args.cloned().collect());
-                    break;
-                }
-                ("--json", _) => words.json = true,
-                ("--help" | "-h", _) => words.help = true,
-                ("--version" | "-V", None) => words.version = true,
-                (option, topic) if option.len() > 1 && option.starts_with('-') => {
-                    let (option, value) = take_option(option, topic, &mut args)?;
-                    words.options.push((option.name, value));
-                }
-                (name, None) => words.topic = Some(find_command(name)?),
-                (plain, Some(_)) => words.plain.push(plain.to_owned()),
-            }
-        }
-        Ok(words)
+    let line = Line::from_arg_matches(&matches)
+        .map_err(|wrong| Failure::Usage(format!("{}\n{}", said(&wrong).0, usage(&mut command, &matches))))?;
+    if let Some(early) = early(&command, &matches) {
+        return Err(Failure::Usage(format!("{early}\n{}", usage(&mut command, &matches))));
     }
-
-    fn command(&self, topic: &Topic) -> Result<Command, String> {
-        if self.behind.is_some()
-            && !matches!(topic.name, "add" | "install" | "call" | "resources" | "prompts")
-        {
-            return Err("`--` has no meaning here".into());
-        }
-        if self.json && matches!(topic.name, "help" | "completions" | "complete") {
-            return Err(format!("`harbor {}` prints text: leave --json out", topic.name));
-        }
-        Ok(match topic.name {
-            "add" => Command::Add(self.definition()?.into()),
-            "install" => Command::Install(self.package()?.into()),
-            "upgrade" => Command::Upgrade(self.upgrade()?),
-            "remove" => Command::Remove(self.removal()?),
-            "start" => Command::Start(self.server()?),
-            "stop" => Command::Stop(self.server()?),
-            "restart" => Command::Restart(self.server()?),
-            "tools" => Command::Tools(self.listing()?),
-            "accept" => Command::Accept(self.accept()?),
-            "call" => Command::Call(self.call()?),
-            "resources" => self.resources()?,
-            "prompts" => self.prompts()?,
-            "grant" => Command::Grant(self.grant()?),
-            "revoke" => Command::Revoke(self.revoke()?),
-            "grants" => Command::Grants(self.some_origin()?),
-            "audit" => Command::Audit(self.audit()?),
-            "stats" => Command::Stats(self.some_origin()?),
-            "logs" => Command::Logs(self.logs()?),
-            "mcp" => self.mcp_or_clients()?,
-            "host" => self.native_host()?,
-            "import" => Command::Import(self.import()?),
-            "sandbox" => Command::Sandbox(self.sandbox()?.into()),
-            "secrets" => Command::Secrets(self.secrets()?),
-            "auth" => Command::Auth(self.auth()?),
-            "catalog" => self.catalog()?,
-            "set" => Command::Set(self.set()?.into()),
-            "config" => Command::Config(self.config()?),
-            "help" => self.help_wanted()?,
-            "completions" => Command::Completions(self.completions()?),
-            "complete" => Command::Complete(self.wanted()?),
-            "status" => Command::Status(self.status_wanted()?),
-            name => {
-                self.at_most(0)?;
-                match name {
-                    "list" => Command::List,
-                    "runtimes" => Command::Runtimes,
-                    "top" => Command::Top,
-                    "health" => Command::Health,
-                    "metrics" => Command::Metrics,
-                    "doctor" => Command::Doctor(self.has("--fix")),
-                    "events" => Command::Events,
-                    "ping" => Command::Ping,
-                    "shutdown" => Command::Shutdown,
-                    _ => Command::Version,
-                }
-            }
-        })
-    }
-
-    fn removal(&self) -> Result<Removal, String> {
-        let data = match (self.has("--data"), self.has("--keep-data")) {
-            (true, true) => {
-                return Err("--data deletes its data, and --keep-data keeps them: say one of them".into());
-            }
-            (false, false) => None,
-            (data, _) => Some(data),
-        };
-        Ok(Removal { server: self.server()?, data })
-    }
-
-    fn config(&self) -> Result<Config, String> {
-        self.at_most(2)?;
-        match (self.plain.first().map(String::as_str), self.plain.get(1)) {
-            (None | Some("show"), None) => Ok(Config::Show),
-            (Some("check"), file) => Ok(Config::Check(file.map(PathBuf::from))),
-            _ => Err("say `show`, or `check [FILE]`".into()),
-        }
-    }
-
-    fn status_wanted(&self) -> Result<StatusWanted, String> {
-        self.at_most(1)?;
-        let server = self.plain.first().cloned();
-        match (self.has("--fresh"), self.has("--follow")) {
-            (true, true) => Err("--follow measures by itself; leave --fresh out".into()),
-            (fresh, follow) if server.is_some() && (fresh || follow) => {
-                Err("--fresh and --follow are for the status of everything: leave NAME out".into())
-            }
-            (fresh, follow) => Ok(StatusWanted { server, fresh, follow }),
-        }
-    }
-
-    fn definition(&self) -> Result<Definition, String> {
-        if self.has("--url") {
-            return self.elsewhere();
-        }
-        self.none_of(OF_REMOTE, "is for a server that runs elsewhere; say where by --url")?;
-        let image = self.option("--image").map(str::to_owned);
-        let behind = self.behind.as_deref().unwrap_or_default();
-        let (command, args) = match (&image, behind.split_first()) {
-            (Some(_), _) => (String::new(), behind),
-            (None, Some((command, args))) => (command.clone(), args),
-            (None, None) => {
-                return Err(
-                    "put `--` and the server's command behind its name, or say --image or --url".into()
-                );
-            }
-        };
-        if command.is_empty() && image.is_none() {
-            return Err("the server's command is empty".into());
-        }
-        if image.is_none() && self.option("--engine").is_some() {
-            return Err("--engine belongs to --image: it says what runs the image".into());
-        }
-        Ok(Definition {
-            name: self.server()?,
-            label: self.option("--label").map(str::to_owned),
-            cwd: self.named("--cwd", "a directory; `.` is the current one")?.pop(),
-            env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
-            roots: self.named("--root", "a file or directory; `.` is the current one")?,
-            supervision: self.supervision()?,
-            as_is: self.has("--as-is"),
-            sandbox: self.sandbox_settings()?,
-            secrets: self.named("--secret", "a secret, such as API_KEY")?,
-            keep_data: self.has("--keep-data"),
-            start: !self.has("--no-start"),
-            remote: None,
-            command,
-            image,
-            engine: self.option("--engine").map(str::to_owned),
-            args: args.to_vec(),
-        })
-    }
-
-    fn call(&self) -> Result<Call, String> {
-        let words = self.all_plain();
-        let (target, words) = words.split_first().ok_or("which tool? Name it as SERVER/TOOL")?;
-        let (server, tool) = target.split_once('/').unwrap_or((target, ""));
-        if tool.is_empty() {
-            return Err(format!("{target}: a tool is named as SERVER/TOOL"));
-        }
-        let (timeout, max_timeout) = self.call_timeouts()?;
-        let (arguments, asker) = (Arguments::read(words)?, self.on_behalf()?);
-        let (server, tool, save) = (checked_id(server)?, tool.to_owned(), self.save()?);
-        Ok(Call { server, tool, arguments, timeout, max_timeout, asker, save })
-    }
-
-    fn logs(&self) -> Result<Logs, String> {
-        Ok(Logs { server: self.server()?, lines: self.whole("--lines", 1000)?, follow: self.has("--follow") })
+    match line.command {
+        _ if line.version => Ok(Command::Version),
+        None => Ok(Command::Text(command.render_help().to_string())),
+        Some(wanted) if line.json && wanted.is_of_text() => Err(Failure::Usage(format!(
+            "--json has no meaning here: what is written is no answer of the bridge\n{}",
+            usage(&mut command, &matches)
+        ))),
+        Some(wanted) => Ok(wanted),
     }
 }
 
-fn find_command(name: &str) -> Result<&'static Topic, Failure> {
-    let lost = || Failure::Usage(format!("{}\n`harbor help` lists the commands", unknown_command(name)));
-    help::find(name).ok_or_else(lost)
+/// How a command is used; all of it without one.
+pub fn help(words: &[String]) -> Result<String, Failure> {
+    match parse(&[words, &["--help".to_owned()]].concat())? {
+        Command::Text(text) => Ok(text),
+        _ => Err(Failure::Usage("this is no command\n`harbor help` lists the commands".into())),
+    }
 }
 
-/// What other programs call ours, where it is spelt too differently to be guessed.
+/// An option of a command that stands before a word behind which it means nothing: `harbor mcp --lazy status`.
+fn early(command: &clap::Command, matches: &ArgMatches) -> Option<String> {
+    let (name, below) = matches.subcommand()?;
+    let is_typed = |arg: &&clap::Arg| {
+        let typed = Some(ValueSource::CommandLine);
+        !arg.is_global_set()
+            && arg.get_id() != "version"
+            && matches.value_source(arg.get_id().as_str()) == typed
+    };
+    match command.get_arguments().find(is_typed) {
+        Some(arg) => Some(format!("{arg} stands before `{name}`: what is for that stands behind it")),
+        None => early(command.find_subcommand(name)?, below),
+    }
+}
+
+/// `Usage: harbor …` of the command that was typed.
+fn usage(command: &mut clap::Command, matches: &ArgMatches) -> String {
+    match matches.subcommand() {
+        Some((name, below)) if command.find_subcommand(name).is_some() => {
+            command.find_subcommand_mut(name).map(|command| usage(command, below)).unwrap_or_default()
+        }
+        _ => command.render_usage().to_string(),
+    }
+}
+
+/// What is wrong, in one line, and what to do about it.
+fn said(error: &clap::Error) -> (String, String) {
+    let text = error.to_string();
+    let mut parts = text.strip_prefix("error: ").unwrap_or(&text).split("\n\n");
+    let wrong = parts.next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let more =
+        parts.map(str::trim).filter(|part| !part.is_empty() && !part.starts_with("For more information"));
+    (wrong, more.collect::<Vec<_>>().join("\n"))
+}
+
+/// What other programs call our commands, where it is spelt too differently to be guessed.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("delete", "remove NAME"),
+    ("delete", "remove SERVER"),
     ("ls", "list"),
-    ("rm", "remove NAME"),
-    ("search", "catalog search WORDS…"),
-    ("show", "status NAME"),
-    ("uninstall", "remove NAME"),
-    ("update", "upgrade NAME"),
+    ("rm", "remove SERVER"),
+    ("search", "catalog search WORDS"),
+    ("show", "status SERVER"),
+    ("uninstall", "remove SERVER"),
+    ("update", "upgrade SERVER"),
 ];
 
-fn unknown_command(name: &str) -> String {
-    match ELSEWHERE.iter().find(|(other, _)| *other == name) {
-        Some((_, ours)) => format!("unknown command {name}; did you mean `harbor {ours}`?"),
-        None => format!("unknown command {name}{}", hint(name, TOPICS.iter().map(|topic| topic.name))),
+fn refused(error: &clap::Error, args: &[String]) -> Failure {
+    let mut plain = args.iter().map(String::as_str).filter(|word| !word.starts_with('-'));
+    let is_secret =
+        plain.next() == Some("secrets") && !matches!(plain.next(), Some("list" | "check" | "remove"));
+    if is_secret && error.kind() == ErrorKind::UnknownArgument {
+        return Failure::Usage(format!("{TYPED_VALUE}\n`harbor help secrets` lists what can be done"));
     }
-}
-
-/// An option with its value, which follows behind `=` or as the next word.
-fn take_option<'a>(
-    word: &str,
-    topic: Option<&'static Topic>,
-    rest: &mut impl Iterator<Item = &'a String>,
-) -> Result<(&'static Opt, String), Failure> {
-    let (name, inline) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-    let known = || topic.into_iter().flat_map(Topic::all_options);
-    let wrong = |text: String| {
-        let usage = topic.map_or_else(|| "`harbor help` lists the commands".into(), help::usage);
-        Failure::Usage(format!("{text}\n{usage}"))
+    let (wrong, more) = said(error);
+    let ours = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => ELSEWHERE.iter().find(|(other, _)| other == word),
+        _ => None,
     };
-    let Some(option) = known().find(|option| [option.name, option.short].contains(&name)) else {
-        let names = known().map(|option| option.name).chain(["--json", "--help"]);
-        return Err(wrong(format!("unknown option {name}{}", hint(name, names))));
-    };
-    let value = match (option.value, inline) {
-        ("", None) => Some(String::new()),
-        ("", Some(_)) => return Err(wrong(format!("{name} takes no value"))),
-        (_, Some(value)) => Some(value.to_owned()),
-        (_, None) => rest.next().cloned(),
-    };
-    value.map(|value| (option, value)).ok_or_else(|| wrong(format!("{name} needs a value: {}", option.value)))
+    Failure::Usage(match ours {
+        Some((_, ours)) => {
+            format!("{wrong}; did you mean `harbor {ours}`?\n`harbor help` lists the commands")
+        }
+        None if more.is_empty() => format!("{wrong}\n`harbor help COMMAND` shows how it is used"),
+        None => format!("{wrong}\n{more}"),
+    })
 }
 
 #[cfg(test)]

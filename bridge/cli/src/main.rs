@@ -17,7 +17,7 @@ mod commands;
 mod consent;
 mod content;
 mod diff;
-mod help;
+mod manual;
 mod media;
 mod pretty;
 mod screen;
@@ -35,13 +35,16 @@ use harbor_client::terminal::remark;
 use crate::screen::Screen;
 
 fn main() -> ExitCode {
+    if let Some(answered) = commands::completions::answer() {
+        return answered.map_or(Exit::Failed, |()| Exit::Done).into();
+    }
     let args: Result<Vec<String>, OsString> = env::args_os().skip(1).map(OsString::into_string).collect();
     let json = args.as_ref().is_ok_and(|args| args::wants_json(args));
     let mut screen = Screen::of_process(json);
     let ran = args
         .map_err(|word| Failure::Usage(format!("{} is not UTF-8", word.display())))
-        .and_then(|args| args::parse(&args, when::now()))
-        .and_then(|parsed| commands::run(parsed.command, &mut screen))
+        .and_then(|args| args::parse(&args))
+        .and_then(|command| commands::run(command, &mut screen))
         .and_then(|()| Ok(screen.flush()?));
     match ran {
         Ok(()) => Exit::Done.into(),

@@ -153,14 +153,11 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     assert_eq!((said.as_str(), code), ("--eof-grace: from the next start on: `harbor restart s`\n", Some(0)));
     assert_eq!(bridge.server("s")["pid"], pid, "it goes on running");
     for (args, said) in [
-        (
-            &["set", "s", "--lazy", "--no-lazy"][..],
-            "harbor: --lazy and --no-lazy: leave out one of the two\n",
-        ),
-        (&["set", "s", "--reset", "color"], "harbor: --reset color: use one of label, restart"),
+        (&["set", "s", "--lazy", "--no-lazy"][..], "'--no-lazy' cannot be used with '--lazy'"),
+        (&["set", "s", "--reset", "color"], "[possible values: label, restart,"),
     ] {
         let (told, code) = refused(&home, args);
-        assert!(told.starts_with(said) && code == Some(2), "{told}");
+        assert!(told.starts_with("harbor: ") && told.contains(said) && code == Some(2), "{told}");
     }
     assert_eq!(refused(&home, &["set", "nobody", "--lazy"]).1, Some(4));
 

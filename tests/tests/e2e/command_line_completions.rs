@@ -28,10 +28,9 @@ fn bash_completes_commands_options_servers_and_tools() {
     let home = Home::new();
     assert_eq!(offered(&home, &["harbor", "res"]), ["restart", "resources"]);
     assert_eq!(offered(&home, &["harbor", "--v"]), ["--version"]);
-    assert_eq!(
-        offered(&home, &["harbor", "logs", "-"]),
-        ["--lines", "-n", "--follow", "-f", "--json", "--help"]
-    );
+    let mut options = offered(&home, &["harbor", "logs", "--"]);
+    options.sort_unstable();
+    assert_eq!(options, ["--follow", "--help", "--json", "--lines"]);
     assert_eq!(offered(&home, &["harbor", "help", "stat"]), ["stats", "status"]);
     assert_eq!(offered(&home, &["harbor", "completions", ""]), ["bash", "zsh", "fish"]);
     for words in [
@@ -109,10 +108,8 @@ fn the_manual_page_is_rendered_without_a_warning() {
     let (text, warnings, _) =
         said(Command::new(program).args(["-man", "-Tutf8", "-P-cbou", "-ww"]).arg(page));
     assert_eq!(warnings, "");
-    for line in
-        ["   harbor resources [SERVER] [OPTIONS]\n", "       harbor resources read SERVER URI [OPTIONS]\n"]
-    {
-        assert!(text.contains(line), "{text}");
+    for part in ["\nHARBOR RESOURCES READ\n", "       --save <DIR>\n"] {
+        assert!(text.contains(part), "{text}");
     }
     assert!(text.contains("\n       7      the tool failed or reported an error\n"), "{text}");
 }

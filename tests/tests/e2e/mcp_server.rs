@@ -490,7 +490,7 @@ fn a_wrong_command_line_is_refused_before_anything_is_started() {
         (&["--json"][..], "--json has no meaning here"),
         (&["--only", "s"], "did you mean s/*?"),
         (&["--client", ""], "1 to 128 bytes"),
-        (&["x"], "unexpected argument x"),
+        (&["x"], "unrecognized subcommand 'x'"),
     ] {
         let output = home.command("harbor").arg("mcp").args(args).output().unwrap();
         let said = [output.stdout, output.stderr].concat();

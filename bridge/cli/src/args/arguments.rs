@@ -101,11 +101,10 @@ fn json(key: &str, text: &str) -> Result<Json, String> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::tests::words;
     use super::*;
 
     fn read(line: &[&str]) -> Result<Arguments, String> {
-        let words = words(line);
+        let words: Vec<_> = line.iter().map(|&word| word.to_owned()).collect();
         Arguments::read(&words.iter().collect::<Vec<_>>())
     }
 

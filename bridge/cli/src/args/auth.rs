@@ -2,114 +2,48 @@
 //!
 //! Owns that no secret is ever a word of the command line.
 
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, value_parser};
 use harbor_policy::oauth::is_scope;
 
-use super::Words;
+use super::values::server_id;
 
-/// What is to be done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Auth {
-    Begin(Box<NewAuth>),
-    Status(String),
-    Revoke(String),
-}
-
-/// An authorization to begin.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NewAuth {
+/// Let Harbor in at a server that runs elsewhere
+///
+/// For servers that have people let programs in (OAuth). It opens a page of whoever decides there, waits five minutes for your answer,
+/// and starts the server with it. What expires is renewed by itself. docs/remote.md says more.
+///
+/// Example: `harbor add tracker --url https://tracker.example/mcp`, then `harbor auth tracker`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Auth {
+    /// The server's name
+    #[arg(value_parser = server_id)]
     pub server: String,
-    /// Whether a browser is opened.
-    pub opens: bool,
-    pub client_id: Option<String>,
-    /// Whether what proves the client is asked for.
-    pub has_secret: bool,
+    /// Only show the page that is to be opened
+    #[arg(long)]
+    pub no_browser: bool,
+    /// A right besides those that the server asks for; repeat for more
+    #[arg(long = "scope", value_name = "SCOPE", value_parser = scope)]
     pub scopes: Vec<String>,
-    pub port: Option<u32>,
+    /// As whom Harbor is known there, where it cannot make itself known
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub client_id: Option<String>,
+    /// Ask for what proves that, or read it from stdin
+    #[arg(long, requires = "client_id")]
+    pub client_secret: bool,
+    /// The port that the browser comes back to, where it must be a certain one
+    #[arg(long, value_parser = value_parser!(u16).range(1..))]
+    pub port: Option<u16>,
+    /// Show what Harbor may do there
+    #[arg(long, conflicts_with_all = ["no_browser", "scopes", "client_id", "client_secret", "port", "revoke"])]
+    pub status: bool,
+    /// Give it back: tokens are deleted, and the server is stopped
+    #[arg(long, conflicts_with_all = ["no_browser", "scopes", "client_id", "client_secret", "port"])]
+    pub revoke: bool,
 }
 
-/// What goes with a new authorization only.
-const OF_NEW: [&str; 5] = ["--no-browser", "--client-id", "--client-secret", "--scope", "--port"];
-
-impl Words {
-    pub(super) fn auth(&self) -> Result<Auth, String> {
-        let server = self.server()?;
-        let verb = match (self.has("--status"), self.has("--revoke")) {
-            (true, true) => return Err("say --status or --revoke, not both".into()),
-            (true, false) => Some(("--status", Auth::Status(server.clone()))),
-            (false, true) => Some(("--revoke", Auth::Revoke(server.clone()))),
-            (false, false) => None,
-        };
-        if let Some((name, verb)) = verb {
-            return match OF_NEW.iter().find(|option| self.has(option)) {
-                Some(option) => Err(format!("{option} does not go with {name}")),
-                None => Ok(verb),
-            };
-        }
-        let scopes: Vec<String> = self.all("--scope").map(str::to_owned).collect();
-        if let Some(wrong) = scopes.iter().find(|scope| !is_scope(scope)) {
-            return Err(format!("--scope {wrong:?}: a scope is one word; repeat --scope for more"));
-        }
-        let client_id = self.named("--client-id", "the client")?.pop();
-        if self.has("--client-secret") && client_id.is_none() {
-            return Err("--client-secret belongs to --client-id: it proves who that is".into());
-        }
-        let port = self.option("--port").map(|text| {
-            let port = text.parse::<u16>().ok().filter(|port| *port > 0);
-            port.map(u32::from).ok_or_else(|| format!("--port {text}: use a port from 1 to 65535"))
-        });
-        Ok(Auth::Begin(Box::new(NewAuth {
-            server,
-            opens: !self.has("--no-browser"),
-            client_id,
-            has_secret: self.has("--client-secret"),
-            scopes,
-            port: port.transpose()?,
-        })))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::Command;
-    use super::super::tests::{command, complaint};
-    use super::*;
-
-    #[test]
-    fn authorizations_are_begun_shown_and_given_back() {
-        let new = NewAuth { server: "a".into(), opens: true, ..NewAuth::default() };
-        assert_eq!(command(&["auth", "a"]), Command::Auth(Auth::Begin(new.clone().into())));
-        let line = [
-            "auth",
-            "a",
-            "--no-browser",
-            "--client-id",
-            "me",
-            "--client-secret",
-            "--scope",
-            "x",
-            "--port",
-            "9",
-        ];
-        let client = NewAuth {
-            opens: false,
-            client_id: Some("me".into()),
-            has_secret: true,
-            scopes: vec!["x".into()],
-            port: Some(9),
-            ..new
-        };
-        assert_eq!(command(&line), Command::Auth(Auth::Begin(client.into())));
-        assert_eq!(command(&["auth", "a", "--status"]), Command::Auth(Auth::Status("a".into())));
-        assert_eq!(command(&["auth", "a", "--revoke"]), Command::Auth(Auth::Revoke("a".into())));
-        for (line, said) in [
-            (&["auth"][..], "which server?"),
-            (&["auth", "a", "--status", "--revoke"], "say --status or --revoke"),
-            (&["auth", "a", "--revoke", "--scope", "x"], "--scope does not go with --revoke"),
-            (&["auth", "a", "--scope", "x y"], "--scope \"x y\": a scope is one word"),
-            (&["auth", "a", "--client-secret"], "--client-secret belongs to --client-id"),
-            (&["auth", "a", "--port", "0"], "--port 0: use a port"),
-        ] {
-            assert!(complaint(line).starts_with(said), "{}", complaint(line));
-        }
-    }
+fn scope(text: &str) -> Result<String, String> {
+    is_scope(text)
+        .then(|| text.to_owned())
+        .ok_or_else(|| "a scope is one word; repeat --scope for more".into())
 }

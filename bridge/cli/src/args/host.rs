@@ -2,56 +2,26 @@
 //!
 //! Owns which of their options go together. Must never judge beyond that: the bridge decides.
 
-use harbor_ipc_proto::server_id::ServerId;
+use clap::{Args, value_parser};
 use harbor_policy::grants::{self, GrantType};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
-use harbor_policy::suggest::closest;
-use harbor_policy::tool_name::{self, WrongToolName};
 
-use super::Words;
 use super::times::{DAY, since, span};
-use super::values::checked_id;
+use super::values::{one_of, origin, read_by, server_or_tool, tool_pattern};
+use crate::when;
 
 /// More is meant as `--always`.
 const LONGEST_GRANT: u64 = 365 * DAY;
 
-/// As many as the bridge gives.
-const MAX_AUDIT: u64 = 10_000;
-
 /// The hexadecimal digits of a tool's hash.
 const HASH: usize = 64;
-
-/// The switches that say what a grant says.
-const TYPES: [(&str, GrantType); 3] =
-    [("--once", GrantType::AllowOnce), ("--always", GrantType::AllowAlways), ("--deny", GrantType::Deny)];
 
 /// On whose behalf.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asker {
     pub origin: Origin,
     pub profile: Option<String>,
-}
-
-/// What is allowed or forbidden.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Grant {
-    pub asker: Asker,
-    pub scope: Scope,
-    pub grant_type: GrantType,
-    /// In milliseconds since 1970.
-    pub expires_at: Option<u64>,
-    /// All when absent.
-    pub tools: Option<Vec<String>>,
-}
-
-/// What is taken back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Revoke {
-    pub asker: Asker,
-    pub scope: Scope,
-    /// Only grants of this type.
-    pub grant_type: Option<GrantType>,
 }
 
 /// Which tools are wanted.
@@ -77,178 +47,204 @@ pub struct Accept {
     pub hash: Option<String>,
 }
 
-/// Which lines of the audit log are wanted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+read_by! {
+    Listing: ToolsOptions;
+    Accept: AcceptOptions;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Granted {
+    /// https://HOST[:PORT] of a web page, or client://NAME of an AI client
+    #[arg(value_parser = origin)]
+    pub origin: Origin,
+    /// What for
+    #[arg(value_parser = one_of(Scope::ALL.iter().map(|scope| scope.as_str()), Scope::parse))]
+    pub scope: Scope,
+    /// Which of the origin's profiles; `default` if absent
+    #[arg(long, value_name = "NAME", value_parser = profile)]
+    pub profile: Option<String>,
+}
+
+/// Allow an origin something, or forbid it
+///
+/// A denial wins over whatever else is granted. An origin that calls tools needs mcp:tools.call, and mcp:tools.list to find them.
+///
+/// Example: `harbor grant https://example.com mcp:tools.call --always --tool 'time/*'`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Grant {
+    #[command(flatten)]
+    pub granted: Granted,
+    /// For a while, and at most as long as this bridge runs; if nothing is said
+    #[arg(long, conflicts_with_all = ["always", "deny"])]
+    pub once: bool,
+    /// Until it is revoked
+    #[arg(long, conflicts_with = "deny")]
+    pub always: bool,
+    /// Never, whatever else is granted, until it is revoked
+    #[arg(long)]
+    pub deny: bool,
+    /// With --once: how long, such as 90s, 30m, 2h or 3d; if absent, config.toml says
+    #[arg(long = "for", value_name = "DURATION", value_parser = length, conflicts_with_all = ["always", "deny"])]
+    pub length: Option<u64>,
+    /// Only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent
+    #[arg(long, value_name = "PATTERN", value_parser = tool_pattern, conflicts_with_all = ["no_tools", "deny"])]
+    pub tool: Vec<String>,
+    /// No tool at all
+    #[arg(long, conflicts_with = "deny")]
+    pub no_tools: bool,
+}
+
+/// Take back what was granted or denied
+///
+/// Without --once, --always and --deny: all three.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Revoke {
+    #[command(flatten)]
+    pub granted: Granted,
+    /// Only what was granted for a while
+    #[arg(long, conflicts_with_all = ["always", "deny"])]
+    pub once: bool,
+    /// Only what was granted for good
+    #[arg(long, conflicts_with = "deny")]
+    pub always: bool,
+    /// Only the denial
+    #[arg(long)]
+    pub deny: bool,
+}
+
+/// Show tools of running servers, or one
+///
+/// With SERVER/TOOL: all that it says of itself, and the schema of its arguments.
+#[derive(Debug, Args)]
+struct ToolsOptions {
+    /// Of this server, or this tool; of all running servers if absent
+    #[arg(value_name = "SERVER[/TOOL]", value_parser = server_or_tool)]
+    target: Option<(String, Option<String>)>,
+    /// Those that are not what they were when you first saw or last accepted them
+    #[arg(long, conflicts_with = "as_origin")]
+    changed: bool,
+    #[command(flatten)]
+    asker: AskerOptions,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct AskerOptions {
+    /// On behalf of this origin, with its permissions
+    #[arg(long = "as", value_name = "ORIGIN", value_parser = origin)]
+    as_origin: Option<Origin>,
+    /// With --as: which of the origin's profiles; `default` if absent
+    #[arg(long, value_name = "NAME", value_parser = profile, requires = "as_origin")]
+    profile: Option<String>,
+}
+
+/// Accept a tool, or a server, that has changed
+///
+/// With SERVER alone: all its changed tools, and that it is another program than the one that was allowed.
+#[derive(Debug, Args)]
+struct AcceptOptions {
+    /// The tool, or the server
+    #[arg(value_name = "SERVER[/TOOL]", value_parser = server_or_tool)]
+    target: (String, Option<String>),
+    /// What `harbor tools --changed` showed: nothing else is accepted; the tool as it is now if absent
+    #[arg(value_parser = hash)]
+    hash: Option<String>,
+}
+
+/// Show who did what, and what was decided
+///
+/// Arguments and results are not in it. With --json: one JSON object per line, as in the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Audit {
-    /// `owner`, `harbor`, an extension, or an origin.
+    /// Only what was done on behalf of an origin, or by it; `owner` is you
+    #[arg(long, value_parser = actor)]
     pub origin: Option<String>,
-    /// In milliseconds since 1970.
+    /// How long ago, such as 10m or 3d, or when in UTC, such as 2026-11-21T17:00
+    #[arg(long, value_name = "WHEN", value_parser = |text: &str| since(text, when::now()))]
     pub since: Option<u64>,
+    /// How many of the newest lines: 1 to 10000; 200 if absent
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000))]
     pub limit: Option<u64>,
 }
 
-impl Words {
-    pub(super) fn grant(&self) -> Result<Grant, String> {
-        let (asker, scope) = self.asker_and_scope()?;
-        let grant_type = self.grant_type()?.unwrap_or(GrantType::AllowOnce);
-        let (expires_at, tools) = (self.expires_at()?, self.tools()?);
-        match grant_type {
-            GrantType::AllowOnce => {}
-            _ if expires_at.is_some() => return Err("--for goes with --once only".into()),
-            GrantType::Deny if tools.is_some() => {
-                return Err("--deny is for all tools: leave --tool and --no-tools out".into());
+/// What a grant says, by the switch that was given.
+fn grant_type(once: bool, always: bool, deny: bool) -> Option<GrantType> {
+    let types = [(once, GrantType::AllowOnce), (always, GrantType::AllowAlways), (deny, GrantType::Deny)];
+    types.into_iter().find(|(is_said, _)| *is_said).map(|(_, grant_type)| grant_type)
+}
+
+impl Grant {
+    pub fn grant_type(&self) -> GrantType {
+        grant_type(self.once, self.always, self.deny).unwrap_or(GrantType::AllowOnce)
+    }
+
+    /// All when absent.
+    pub fn tools(&self) -> Option<Vec<String>> {
+        (self.no_tools || !self.tool.is_empty()).then(|| self.tool.clone())
+    }
+}
+
+impl Revoke {
+    /// Only grants of this type.
+    pub fn grant_type(&self) -> Option<GrantType> {
+        grant_type(self.once, self.always, self.deny)
+    }
+}
+
+impl AskerOptions {
+    pub(super) fn read(self) -> Option<Asker> {
+        self.as_origin.map(|origin| Asker { origin, profile: self.profile })
+    }
+}
+
+impl Listing {
+    fn read(options: ToolsOptions) -> Result<Self, String> {
+        let (server, tool) = options.target.map_or((None, None), |(server, tool)| (Some(server), tool));
+        Ok(match (server, tool, options.changed, options.asker.read()) {
+            (Some(server), Some(tool), false, None) => Self::One(server, tool),
+            (_, Some(tool), true, _) => {
+                return Err(format!("--changed goes with a server: leave /{tool} out"));
             }
-            _ => {}
-        }
-        Ok(Grant { asker, scope, grant_type, expires_at, tools })
-    }
-
-    pub(super) fn revoke(&self) -> Result<Revoke, String> {
-        let (asker, scope) = self.asker_and_scope()?;
-        Ok(Revoke { asker, scope, grant_type: self.grant_type()? })
-    }
-
-    /// The only plain word, if there is one, which names an origin.
-    pub(super) fn some_origin(&self) -> Result<Option<Origin>, String> {
-        self.at_most(1)?;
-        self.plain.first().map(|text| checked_origin(text)).transpose()
-    }
-
-    pub(super) fn listing(&self) -> Result<Listing, String> {
-        if let Some((server, tool)) = self.plain.first().and_then(|word| word.split_once('/')) {
-            self.at_most(1)?;
-            return match self.options.first() {
-                _ if tool.is_empty() => Err(format!("{server}/: a tool is named as SERVER/TOOL")),
-                Some((option, _)) => Err(format!("{option} goes with a server: leave /{tool} out")),
-                None => Ok(Listing::One(checked_id(server)?, tool.to_owned())),
-            };
-        }
-        let server = if self.plain.is_empty() { None } else { Some(self.server()?) };
-        Ok(match (self.has("--changed"), self.on_behalf()?) {
-            (true, Some(_)) => return Err("--changed and --as exclude each other".into()),
-            (true, None) => Listing::Changed(server),
-            (false, Some(asker)) => Listing::SeenBy(asker, server),
-            (false, None) => server.map_or(Listing::Running, Listing::Of),
+            (_, Some(tool), ..) => return Err(format!("--as goes with a server: leave /{tool} out")),
+            (server, None, true, _) => Self::Changed(server),
+            (server, None, false, Some(asker)) => Self::SeenBy(asker, server),
+            (Some(server), None, false, None) => Self::Of(server),
+            (None, ..) => Self::Running,
         })
     }
+}
 
-    pub(super) fn accept(&self) -> Result<Accept, String> {
-        self.at_most(2)?;
-        let target =
-            self.plain.first().ok_or("which tool? Name it as SERVER/TOOL, or SERVER for all of it")?;
-        let (server, tool) = match target.split_once('/') {
-            Some((server, tool)) => (server, Some(tool.to_owned())),
-            None => (target.as_str(), None),
-        };
-        if tool.as_ref().is_some_and(String::is_empty) {
-            return Err(format!("{target}: a tool is named as SERVER/TOOL"));
-        }
-        let hash = self.plain.get(1).map(|text| checked_hash(text)).transpose()?;
-        match (&tool, &hash) {
+impl Accept {
+    fn read(options: AcceptOptions) -> Result<Self, String> {
+        let (server, tool) = options.target;
+        match (&tool, options.hash) {
             (None, Some(_)) => Err("a hash is that of one tool: name it as SERVER/TOOL".into()),
-            _ => Ok(Accept { server: checked_id(server)?, tool, hash }),
+            (_, hash) => Ok(Self { server, tool, hash }),
         }
-    }
-
-    pub(super) fn audit(&self) -> Result<Audit, String> {
-        self.at_most(0)?;
-        let origin = match self.option("--origin") {
-            // Not origins, but they stand in the log as well.
-            Some(name) if matches!(name, "owner" | "harbor") || name.starts_with("extension:") => {
-                Some(name.to_owned())
-            }
-            Some(text) => Some(checked_origin(text)?.to_string()),
-            None => None,
-        };
-        let since = self.option("--since").map(|text| since(text, self.now)).transpose()?;
-        Ok(Audit { origin, since, limit: self.whole("--limit", MAX_AUDIT)? })
-    }
-
-    /// The value of `--as`, with that of `--profile`.
-    pub(super) fn on_behalf(&self) -> Result<Option<Asker>, String> {
-        match (self.option("--as"), self.profile()?) {
-            (Some(origin), profile) => Ok(Some(Asker { origin: checked_origin(origin)?, profile })),
-            (None, Some(_)) => Err("--profile goes with --as only".into()),
-            (None, None) => Ok(None),
-        }
-    }
-
-    fn asker_and_scope(&self) -> Result<(Asker, Scope), String> {
-        self.at_most(2)?;
-        let origin = self.plain.first().ok_or("whose? Name an origin such as https://example.com")?;
-        let scope = self.plain.get(1).ok_or("what for? Name a scope such as mcp:tools.call")?;
-        let asker = Asker { origin: checked_origin(origin)?, profile: self.profile()? };
-        Ok((asker, checked_scope(scope)?))
-    }
-
-    fn profile(&self) -> Result<Option<String>, String> {
-        let Some(name) = self.option("--profile") else { return Ok(None) };
-        match grants::profile(name) {
-            Some(_) => Ok(Some(name.to_owned())),
-            None => Err("--profile: use 1 to 128 bytes without control characters".into()),
-        }
-    }
-
-    fn grant_type(&self) -> Result<Option<GrantType>, String> {
-        let given: Vec<_> = TYPES.iter().filter(|(name, _)| self.has(name)).collect();
-        match given[..] {
-            [(first, _), (second, _), ..] => Err(format!("{first} and {second} exclude each other")),
-            [(_, grant_type)] => Ok(Some(*grant_type)),
-            _ => Ok(None),
-        }
-    }
-
-    fn expires_at(&self) -> Result<Option<u64>, String> {
-        let Some(text) = self.option("--for") else { return Ok(None) };
-        let length = span(text).filter(|length| (1..=LONGEST_GRANT).contains(length));
-        let length = length
-            .ok_or_else(|| format!("--for {text}: use how long, such as 90s, 30m, 2h or 3d, up to 365d"));
-        Ok(Some(self.now.saturating_add(length?)))
-    }
-
-    fn tools(&self) -> Result<Option<Vec<String>>, String> {
-        let patterns: Vec<_> = self.all("--tool").map(str::to_owned).collect();
-        if self.has("--no-tools") {
-            return match patterns.is_empty() {
-                true => Ok(Some(patterns)),
-                false => Err("--tool and --no-tools exclude each other".into()),
-            };
-        }
-        for pattern in &patterns {
-            checked_pattern("--tool", pattern)?;
-        }
-        Ok(Some(patterns).filter(|patterns| !patterns.is_empty()))
     }
 }
 
-fn checked_origin(text: &str) -> Result<Origin, String> {
-    Origin::parse(text).map_err(|wrong| format!("{text}: {wrong}"))
+fn profile(text: &str) -> Result<String, String> {
+    let wrong = || "use 1 to 128 bytes without control characters".to_owned();
+    grants::profile(text).map(|_| text.to_owned()).ok_or_else(wrong)
 }
 
-fn checked_scope(text: &str) -> Result<Scope, String> {
-    Scope::parse(text).ok_or_else(|| match closest(text, Scope::ALL.iter().map(|scope| scope.as_str())) {
-        Some(meant) => format!("unknown scope {text}; did you mean {meant}?"),
-        None => format!("unknown scope {text}; `harbor help grant` lists them"),
-    })
+/// The value of `--for`, in milliseconds.
+fn length(text: &str) -> Result<u64, String> {
+    let length = span(text).filter(|length| (1..=LONGEST_GRANT).contains(length));
+    length.ok_or_else(|| "use how long, such as 90s, 30m, 2h or 3d, up to 365d".into())
 }
 
-pub(super) fn checked_pattern(option: &str, text: &str) -> Result<(), String> {
-    let Err(wrong) = tool_name::split(text) else { return Ok(()) };
-    // Only a server: probably all of its tools are meant.
-    let every = (wrong == WrongToolName::NoSlash && ServerId::parse(text).is_some())
-        .then(|| format!("; did you mean {text}/*?"));
-    Err(format!("{option} {text}: {wrong}{}", every.unwrap_or_default()))
+/// An origin, or one of those who are no origins but stand in the log as well.
+fn actor(text: &str) -> Result<String, String> {
+    match matches!(text, "owner" | "harbor") || text.starts_with("extension:") {
+        true => Ok(text.to_owned()),
+        false => origin(text).map(|origin| origin.to_string()),
+    }
 }
 
-fn checked_hash(text: &str) -> Result<String, String> {
-    let is_hash = text.len() == HASH && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match is_hash {
+fn hash(text: &str) -> Result<String, String> {
+    match text.len() == HASH && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         true => Ok(text.to_ascii_lowercase()),
-        false => {
-            Err(format!("{text}: a hash has {HASH} hexadecimal digits; `harbor tools --changed` shows it"))
-        }
+        false => Err(format!("a hash has {HASH} hexadecimal digits; `harbor tools --changed` shows it")),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,15 +1,20 @@
 //! What is to be installed or upgraded, as it is typed.
+//!
+//! Owns which options fit which source.
 
 use std::collections::BTreeMap;
 
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, value_parser};
+use harbor_ipc_proto::client::SandboxSettings;
 use harbor_policy::package::binary::Binary;
-use harbor_policy::recipe::source::KINDS;
+use harbor_policy::recipe::source::{Source, sort};
+use harbor_policy::remote::parse;
 
-use super::values::checked_id;
-use super::{Definition, Remote, Words, variable};
-
-/// What is said of a program that is downloaded.
-const OF_DOWNLOAD: &[&str] = &["--sha256", "--minisign-key", "--bin"];
+use super::add::{Definition, Remote, RemoteOptions};
+use super::sandbox::SandboxOptions;
+use super::supervision::SupervisionOptions;
+use super::values::{Unrepeated, input, read_by, server_id, variable};
 
 /// What is to be installed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,142 +35,163 @@ pub struct Package {
     pub definition: Definition,
 }
 
-/// A server whose package is to be another version.
-#[derive(Debug, Clone, PartialEq, Eq)]
+read_by! { Package: Options; }
+
+/// Install a server: by id, package, image or URL
+///
+/// SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY], OWNER/NAME of GitHub,
+/// binary:URL (a program, or a .tar.gz or .zip with one), oci:IMAGE, the URL of a server that runs elsewhere, the FILE of a manifest,
+/// or an ID that `harbor catalog` shows. Of a repository, its manifest, server.json, package.json or pyproject.toml is followed.
+///
+/// Behind `--` stand the server's own arguments, or what an entry asks for, if that is one thing. You are shown what it is and may do,
+/// and asked; what is installed is locked with the hashes of all that comes with it. The value of a --secret comes from a prompt, or
+/// from stdin as with `harbor secrets set`. --allow-private and --allow-http are for a binary:URL, too. Ctrl-C ends it and leaves
+/// nothing. docs/install.md says more.
+///
+/// Example: `harbor install time`
+///
+/// Example: `harbor install filesystem -- ~/notes`
+///
+/// Example: `harbor install pypi:mcp-server-time`
+#[derive(Debug, Args)]
+struct Options {
+    /// What to install
+    source: String,
+    /// The server's own arguments
+    #[arg(last = true)]
+    args: Vec<String>,
+    /// The server's name; made of the source's if absent
+    #[arg(long, value_parser = server_id)]
+    name: Option<String>,
+    /// What an entry or a manifest asks for; repeat for more
+    #[arg(long, value_name = "NAME=VALUE", value_parser = Unrepeated(input))]
+    input: Vec<(String, String)>,
+    /// Of an entry with several packages: which one, counted from 1
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=64))]
+    package: Option<u64>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Give it what an earlier server of this name has left
+    #[arg(long)]
+    keep_data: bool,
+    /// Say what would be installed and what it wants; ask and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// A name for people
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    /// An environment variable for the server; repeat for more
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
+    env: Vec<(String, String)>,
+    /// A secret without which it is not started, and which is asked for; repeat for more
+    #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
+    secret: Vec<String>,
+    #[command(flatten)]
+    download: DownloadOptions,
+    #[command(flatten)]
+    elsewhere: RemoteOptions,
+    #[command(flatten)]
+    supervision: SupervisionOptions,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A program that is downloaded")]
+struct DownloadOptions {
+    /// What the SHA-256 of the file has to be
+    #[arg(long, value_name = "HEX")]
+    sha256: Option<String>,
+    /// The public key that signs this version and each later one: URL.minisig
+    #[arg(long, value_name = "KEY")]
+    minisign_key: Option<String>,
+    /// Which file of an archive is the program, where there are several
+    #[arg(long, value_name = "PATH")]
+    bin: Option<String>,
+}
+
+/// Install another version of a server's package
+///
+/// The new version is installed beside the old one and started with nothing of yours (no secrets, no files); its tools are compared
+/// with the old one's. If it does not start like that, you are asked whether it gets all that the server may use. Nothing is changed
+/// before you say yes. Tools that have changed are kept from origins until you accept them.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Upgrade {
+    /// The server's name
+    #[arg(value_parser = server_id)]
     pub server: String,
-    /// Which version; the newest when none is said.
+    /// This version instead of the newest; of git a branch, tag or commit, of binary: another URL
+    #[arg(long, value_name = "VERSION")]
     pub to: Option<String>,
-    /// Back to the one before.
+    /// Go back to the version before the last upgrade
+    #[arg(long, conflicts_with = "to")]
     pub undo: bool,
-    /// Whether nobody is asked.
+    /// Do not ask
+    #[arg(long)]
     pub yes: bool,
 }
 
-impl Words {
-    pub(super) fn package(&self) -> Result<Package, String> {
-        self.at_most(1)?;
-        let source = self.source()?;
-        let way = self.whole("--package", 64)?.map(|counted| counted - 1);
-        let name = self.option("--name").map(checked_id).transpose()?.unwrap_or_default();
+impl Package {
+    fn read(options: Options) -> Result<Self, String> {
+        let (download, elsewhere, text) = (options.download, options.elsewhere, options.source);
+        let source = download.source(&text, &elsewhere)?;
+        let sandbox = options.sandbox.read()?;
+        let elsewhere = match sort(&source) {
+            Ok(Source::Remote(_)) if options.keep_data || sandbox != SandboxSettings::default() => {
+                return Err("--keep-data and what a server may do here are for a program; what is elsewhere is not held here".into());
+            }
+            Ok(Source::Remote(url)) => elsewhere.read("", parse(&url).ok().as_ref())?,
+            // Where it is, the catalog knows.
+            Ok(Source::Entry(_)) => elsewhere.read("", None)?,
+            // Where a download may come from stands in its source.
+            Ok(Source::Package(package)) if package.starts_with("binary:") => Remote::default(),
+            _ if elsewhere.is_said() => {
+                return Err("--transport, --header, --allow-private and --allow-http are for a server that runs elsewhere".into());
+            }
+            _ => Remote::default(),
+        };
+        let mut inputs = BTreeMap::<_, Vec<_>>::new();
+        options.input.into_iter().for_each(|(name, value)| inputs.entry(name).or_default().push(value));
         let definition = Definition {
-            name,
-            label: self.option("--label").map(str::to_owned),
-            env: self.all("--env").map(variable).collect::<Result<_, _>>()?,
-            supervision: self.supervision()?,
-            sandbox: self.sandbox_settings()?,
-            secrets: self.named("--secret", "a secret, such as API_KEY")?,
-            keep_data: self.has("--keep-data"),
-            args: self.behind.clone().unwrap_or_default(),
+            name: options.name.unwrap_or_default(),
+            label: options.label,
+            env: options.env.into_iter().collect(),
+            supervision: options.supervision.read(),
+            sandbox,
+            secrets: options.secret,
+            keep_data: options.keep_data,
+            args: options.args,
             ..Definition::default()
         };
-        let (inputs, elsewhere) = (self.inputs()?, self.spoken(&source)?);
-        let (yes, dry_run) = (self.has("--yes"), self.has("--dry-run"));
-        Ok(Package { source, way, inputs, elsewhere, yes, dry_run, definition })
-    }
-
-    /// With all that is said of a download.
-    fn source(&self) -> Result<String, String> {
-        let source = self.plain.first().ok_or_else(|| format!("which server? Name it as {KINDS}"))?;
-        let Some(text) = source.strip_prefix("binary:") else {
-            self.none_of(OF_DOWNLOAD, "is for a program that is downloaded: binary:URL")?;
-            return Ok(source.clone());
-        };
-        self.none_of(&["--transport", "--header"], "is for a server that runs elsewhere")?;
-        let said = [("sha256", "--sha256"), ("minisign", "--minisign-key"), ("bin", "--bin")];
-        let said = said.iter().filter_map(|(name, option)| Some(format!("{name}={}", self.option(option)?)));
-        let allowed = [("allow=http", "--allow-http"), ("allow=private", "--allow-private")];
-        let allowed =
-            allowed.iter().filter(|(_, option)| self.has(option)).map(|(word, _)| (*word).to_owned());
-        let between = if text.contains('#') { "&" } else { "#" };
-        let whole = format!("{text}{between}{}", said.chain(allowed).collect::<Vec<_>>().join("&"));
-        Binary::read(&whole).map(|binary| format!("binary:{}", binary.spec()))
-    }
-
-    fn inputs(&self) -> Result<BTreeMap<String, Vec<String>>, String> {
-        let mut inputs = BTreeMap::<_, Vec<_>>::new();
-        for text in self.all("--input") {
-            let (name, value) = text.split_once('=').ok_or("--input: use NAME=VALUE")?;
-            if value.is_empty() {
-                return Err(format!("--input {name} is empty: name what it is"));
-            }
-            inputs.entry(name.to_owned()).or_default().push(value.to_owned());
-        }
-        Ok(inputs)
-    }
-
-    pub(super) fn upgrade(&self) -> Result<Upgrade, String> {
-        let (to, undo) = (self.option("--to").map(str::to_owned), self.has("--undo"));
-        if undo && to.is_some() {
-            return Err("--undo goes back to the version before: leave --to out".into());
-        }
-        Ok(Upgrade { server: self.server()?, to, undo, yes: self.has("--yes") })
+        let way = options.package.map(|counted| counted - 1);
+        Ok(Self { source, way, inputs, elsewhere, yes: options.yes, dry_run: options.dry_run, definition })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::Command;
-    use super::super::tests::{command, complaint};
-    use super::*;
-
-    #[test]
-    fn packages_and_their_servers() {
-        let Command::Install(package) = command(&[
-            "install", "npm:x@1", "--name", "n", "--yes", "--lazy", "--env", "A=b", "--secret", "KEY", "--",
-            "-x", "y",
-        ]) else {
-            panic!("install")
+impl DownloadOptions {
+    /// The source with all that is said of a download.
+    fn source(&self, source: &str, elsewhere: &RemoteOptions) -> Result<String, String> {
+        let said = [("sha256", &self.sha256), ("minisign", &self.minisign_key), ("bin", &self.bin)];
+        let said: Vec<_> =
+            said.iter().filter_map(|(name, value)| Some(format!("{name}={}", value.as_ref()?))).collect();
+        let Some(text) = source.strip_prefix("binary:") else {
+            return match said.is_empty() {
+                true => Ok(source.to_owned()),
+                false => {
+                    Err("--sha256, --minisign-key and --bin are for a program that is downloaded: binary:URL"
+                        .into())
+                }
+            };
         };
-        assert_eq!((package.source.as_str(), package.yes), ("npm:x@1", true));
-        let definition = &package.definition;
-        assert_eq!(
-            (definition.name.as_str(), &definition.args[..]),
-            ("n", &["-x".to_owned(), "y".into()][..])
-        );
-        assert_eq!((definition.env["A"].as_str(), definition.supervision.lazy), ("b", Some(true)));
-        assert_eq!(definition.secrets, ["KEY"]);
-        assert!(complaint(&["install"]).starts_with("which server?"));
-        let Command::Install(entry) =
-            command(&["install", "files", "--input", "dir=/a", "--input=dir=/b=c", "--package", "2"])
-        else {
-            panic!("install")
-        };
-        assert_eq!((entry.way, &entry.inputs["dir"][..]), (Some(1), &["/a".to_owned(), "/b=c".into()][..]));
-        let Command::Install(dry) = command(&["install", "alice/x", "--dry-run"]) else { panic!("install") };
-        assert!(dry.dry_run && !dry.yes);
-        assert!(complaint(&["install", "files", "--input", "dir"]).contains("NAME=VALUE"));
-        assert!(complaint(&["install", "npm:x", "--header", "x: y"]).contains("runs elsewhere"));
-        assert!(complaint(&["install", "https://example.com/mcp", "--read", "/a"]).contains("not held here"));
-        assert!(complaint(&["install", "npm:x", "--name", "a/b"]).contains("a/b"));
-    }
-
-    #[test]
-    fn what_is_said_of_a_download_stands_in_its_source() {
-        let source = |words: &[&str]| match command(&[&["install"], words].concat()) {
-            Command::Install(package) => package.source,
-            _ => panic!("install"),
-        };
-        let hex = "0a".repeat(32);
-        let plain = "binary:https://h/a.zip";
-        assert_eq!(source(&[plain]), plain);
-        let all = source(&[plain, "--sha256", &hex.to_uppercase(), "--bin", "x/a", "--allow-private"]);
-        assert_eq!(all, format!("{plain}#sha256={hex}&bin=x/a&allow=private"));
-        assert_eq!(source(&[&all, "--allow-http"]), all.replace("allow=", "allow=http&allow="));
-        assert!(complaint(&["install", &all, "--bin", "b"]).contains("stands twice"));
-        assert!(complaint(&["install", "binary:http://h/a"]).contains("--allow-http"));
-        assert!(complaint(&["install", "npm:a", "--sha256", &hex]).contains("that is downloaded"));
-        assert!(complaint(&["install", plain, "--header", "x: y"]).contains("runs elsewhere"));
-    }
-
-    #[test]
-    fn upgrades_go_somewhere_or_back() {
-        let upgrade = |to: Option<&str>, undo, yes| {
-            Command::Upgrade(Upgrade { server: "x".into(), to: to.map(Into::into), undo, yes })
-        };
-        assert_eq!(command(&["upgrade", "x"]), upgrade(None, false, false));
-        assert_eq!(command(&["upgrade", "x", "--to", "2", "--yes"]), upgrade(Some("2"), false, true));
-        assert_eq!(command(&["upgrade", "x", "--undo"]), upgrade(None, true, false));
-        assert!(complaint(&["upgrade", "x", "--undo", "--to", "2"]).contains("leave --to out"));
+        if elsewhere.is_spoken_to() {
+            return Err("--transport and --header are for a server that runs elsewhere".into());
+        }
+        let allowed = [("allow=http", elsewhere.allow_http), ("allow=private", elsewhere.allow_private)];
+        let allowed = allowed.into_iter().filter(|(_, is_said)| *is_said).map(|(word, _)| word.to_owned());
+        let between = if text.contains('#') { "&" } else { "#" };
+        let whole =
+            format!("{text}{between}{}", said.into_iter().chain(allowed).collect::<Vec<_>>().join("&"));
+        Binary::read(&whole).map(|binary| format!("binary:{}", binary.spec()))
     }
 }

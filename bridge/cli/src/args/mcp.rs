@@ -1,14 +1,24 @@
-//! How Harbor is put into an AI client's configuration, as it is typed.
+//! `harbor mcp`: an AI client served, put into its configuration, or given a token.
 
 use std::net::SocketAddr;
 
+use clap::{Args, Subcommand};
 use harbor_policy::origin::Origin;
 
-use super::host::checked_pattern;
-use super::{Command, Words};
+use super::clients::{Install, Uninstall};
+use super::values::{client_name, read_by, tool_pattern};
 
 /// The name of a client that is given none.
 const NAMELESS: &str = "default";
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum McpWanted {
+    Install(Install),
+    Uninstall(Uninstall),
+    /// Show where Harbor is in a configuration, and whether the entry still fits
+    Status,
+    Token(TokenWanted),
+}
 
 /// An AI client to serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,60 +51,64 @@ pub enum TokenWanted {
     Delete(String),
 }
 
-impl Words {
-    pub(super) fn mcp(&self) -> Result<Command, String> {
-        match self.plain.first().map(String::as_str) {
-            Some("token") => self.token().map(Command::McpToken),
-            _ => self.mcp_server().map(Command::Mcp),
-        }
-    }
+read_by! {
+    Mcp: ServeOptions;
+    TokenWanted: TokenOptions;
+}
 
-    fn token(&self) -> Result<TokenWanted, String> {
-        self.at_most(2)?;
-        if let Some((option, _)) =
-            self.options.iter().find(|(name, _)| !["--delete", "--replace"].contains(name))
-        {
-            return Err(format!("{option} has no meaning here"));
-        }
-        let Some(name) = self.plain.get(1) else {
-            return if self.has("--delete") { Err("--delete: whose?".into()) } else { Ok(TokenWanted::List) };
-        };
-        Origin::client(name).ok_or("a client's name has 1 to 128 bytes")?;
-        match (self.has("--delete"), self.has("--replace")) {
-            (true, true) => Err("--delete and --replace: leave out one of the two".into()),
-            (true, false) => Ok(TokenWanted::Delete(name.clone())),
-            (false, _) if name.contains(char::is_control) => {
+#[derive(Debug, Args)]
+struct ServeOptions {
+    /// The client's name: its grants are those of client://NAME; `default` if absent
+    #[arg(long, value_name = "NAME", value_parser = client_name, conflicts_with = "http")]
+    client: Option<String>,
+    /// Only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent
+    #[arg(long, value_name = "PATTERN", value_parser = tool_pattern)]
+    only: Vec<String>,
+    /// Three tools, to search for, describe and call tools, instead of all of them
+    #[arg(long)]
+    lazy: bool,
+    /// Serve over HTTP on this machine until a signal, such as on 127.0.0.1:8765
+    #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+    http: Option<SocketAddr>,
+    /// With --http: let pages of this web origin in; repeat for more; none if absent
+    #[arg(long, value_name = "ORIGIN", value_parser = web_origin, requires = "http")]
+    allow_origin: Vec<String>,
+}
+
+/// Show who has a token for HTTP, or make one
+///
+/// A token is shown once.
+#[derive(Debug, Args)]
+struct TokenOptions {
+    /// The client's name; without one the tokens are listed
+    #[arg(value_parser = client_name)]
+    client: Option<String>,
+    /// Let this client in no more
+    #[arg(long, requires = "client", conflicts_with = "replace")]
+    delete: bool,
+    /// Replace the client's earlier token
+    #[arg(long)]
+    replace: bool,
+}
+
+impl Mcp {
+    fn read(options: ServeOptions) -> Result<Self, String> {
+        let http = options.http.map(|listen| Http { listen, origins: options.allow_origin });
+        let client = options.client.unwrap_or_else(|| NAMELESS.to_owned());
+        Ok(Self { client, only: options.only, lazy: options.lazy, http })
+    }
+}
+
+impl TokenWanted {
+    fn read(options: TokenOptions) -> Result<Self, String> {
+        match options.client {
+            None => Ok(Self::List),
+            Some(name) if options.delete => Ok(Self::Delete(name)),
+            Some(name) if name.contains(char::is_control) => {
                 Err("a client's name has no control characters".into())
             }
-            (false, replace) => Ok(TokenWanted::Make(name.clone(), replace)),
+            Some(name) => Ok(Self::Make(name, options.replace)),
         }
-    }
-
-    fn http(&self) -> Result<Option<Http>, String> {
-        let origins: Vec<_> = self.all("--allow-origin").map(web_origin).collect::<Result<_, _>>()?;
-        match self.option("--http") {
-            None if origins.is_empty() => Ok(None),
-            None => Err("--allow-origin has a meaning with --http only".into()),
-            Some(_) if self.has("--client") => {
-                Err("--client: over HTTP, a client's name is that of its token".into())
-            }
-            Some(address) => Ok(Some(Http { listen: loopback(address)?, origins })),
-        }
-    }
-
-    fn mcp_server(&self) -> Result<Mcp, String> {
-        self.at_most(0)?;
-        if self.has("--delete") {
-            return Err("--delete has a meaning behind `token NAME` only".into());
-        }
-        if self.json {
-            return Err("--json has no meaning here: what is written is the protocol".into());
-        }
-        let client = self.option("--client").unwrap_or(NAMELESS).to_owned();
-        Origin::client(&client).ok_or("--client: use 1 to 128 bytes")?;
-        let only: Vec<_> = self.all("--only").map(str::to_owned).collect();
-        only.iter().try_for_each(|pattern| checked_pattern("--only", pattern))?;
-        Ok(Mcp { client, only, lazy: self.has("--lazy"), http: self.http()? })
     }
 }
 
@@ -102,19 +116,17 @@ impl Words {
 fn loopback(text: &str) -> Result<SocketAddr, String> {
     let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let address: SocketAddr = numeric.as_deref().unwrap_or(text).parse().map_err(|_| {
-        format!(
-            "--http {text}: use an address and a port, such as 127.0.0.1:8765; port 0 is any that is free"
-        )
+        "use an address and a port, such as 127.0.0.1:8765; port 0 is any that is free".to_owned()
     })?;
     match address.ip().is_loopback() {
         true => Ok(address),
-        false => Err(format!("--http {text}: only this machine is served, on 127.0.0.1 or [::1]")),
+        false => Err("only this machine is served, on 127.0.0.1 or [::1]".into()),
     }
 }
 
 /// A web origin as browsers write it.
 fn web_origin(text: &str) -> Result<String, String> {
-    let wrong = || format!("--allow-origin {text}: use an origin such as https://example.com");
+    let wrong = || "use an origin such as https://example.com".to_owned();
     match Origin::parse(text).map_err(|_| wrong())? {
         origin if origin.as_str().starts_with("http") => Ok(origin.as_str().to_owned()),
         _ => Err(wrong()),

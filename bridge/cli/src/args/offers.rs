@@ -1,22 +1,12 @@
 //! Resources and prompts, as they are typed: listed, or one of them wanted.
 //!
-//! Owns the words `read` and `get`. Must never judge a URI or a name: they are the server's.
+//! Must never judge a URI or a name: they are the server's.
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Subcommand, ValueHint};
 
 use super::arguments::{Argument, Value, arguments};
-use super::values::checked_id;
-use super::{Command, Words};
-
-/// Whose resources or prompts are wanted: of all that run when absent.
-pub type Whose = Option<String>;
-
-/// A resource that is to be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
-    pub server: String,
-    pub uri: String,
-    /// The directory for what it holds.
-    pub save: Option<String>,
-}
+use super::values::{read_by, server_id};
 
 /// A prompt that is to be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,91 +17,55 @@ pub struct Prompt {
     pub arguments: Vec<Argument>,
 }
 
-impl Words {
-    pub(super) fn resources(&self) -> Result<Command, String> {
-        let (words, save) = (self.all_plain(), self.save()?);
-        match &words[..] {
-            [verb, server, uri] if *verb == "read" => {
-                let (server, uri) = (checked_id(server)?, (*uri).clone());
-                Ok(Command::ReadResource(Reading { server, uri, save }))
-            }
-            [verb, _, _, word, ..] if *verb == "read" => Err(format!("unexpected argument {word}")),
-            [verb, ..] if *verb == "read" => Err("which resource? Name its server and its URI".into()),
-            _ if save.is_some() => Err("--save goes with `read` only".into()),
-            words => Ok(Command::Resources(whose(words, "read")?)),
-        }
-    }
+read_by! { Prompt: GetOptions; }
 
-    pub(super) fn prompts(&self) -> Result<Command, String> {
-        let words = self.all_plain();
-        match &words[..] {
-            [verb, server, name, rest @ ..] if *verb == "get" => {
-                let arguments = arguments(rest)?;
-                if let Some(wrong) = arguments.iter().find(|one| matches!(one.value, Value::Json(_))) {
-                    return Err(format!("{}: a prompt takes texts only: use key=text", wrong.key));
-                }
-                Ok(Command::GetPrompt(Prompt {
-                    server: checked_id(server)?,
-                    name: (*name).clone(),
-                    arguments,
-                }))
-            }
-            [verb, ..] if *verb == "get" => Err("which prompt? Name its server and its name".into()),
-            words => Ok(Command::Prompts(whose(words, "get")?)),
-        }
-    }
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Resources {
+    Read(Reading),
 }
 
-fn whose(words: &[&String], verb: &str) -> Result<Whose, String> {
-    match words {
-        [] => Ok(None),
-        [server] => checked_id(server).map(Some),
-        [_, word, ..] => Err(format!("unexpected argument {word}; did you mean {verb} in front?")),
-    }
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Prompts {
+    Get(Prompt),
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{command, complaint};
-    use super::*;
+/// Read a resource
+///
+/// A URI with {names} is a template: put values for them.
+///
+/// Example: `harbor resources read docs file:///guide.md`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Reading {
+    /// The server's name
+    #[arg(value_parser = server_id)]
+    pub server: String,
+    /// The resource
+    pub uri: String,
+    /// Write what it holds to new files in this directory
+    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::DirPath)]
+    pub save: Option<String>,
+}
 
-    #[test]
-    fn listed_or_one_of_them() {
-        let server = || "files".to_owned();
-        let (uri, name) = ("file:///a b".to_owned(), "greet".to_owned());
-        assert_eq!(command(&["resources"]), Command::Resources(None));
-        assert_eq!(command(&["resources", "files"]), Command::Resources(Some(server())));
-        assert_eq!(
-            command(&["resources", "read", "files", &uri, "--save", "d"]),
-            Command::ReadResource(Reading { server: server(), uri, save: Some("d".into()) })
-        );
-        assert_eq!(command(&["prompts"]), Command::Prompts(None));
-        assert_eq!(command(&["prompts", "files"]), Command::Prompts(Some(server())));
-        let argument = |key: &str, value| Argument { key: key.into(), value };
-        let arguments =
-            vec![argument("who", Value::Text("Ada".into())), argument("-t", Value::File("/x".into()))];
-        assert_eq!(
-            command(&["prompts", "get", "files", "greet", "who=Ada", "--", "-t=@/x"]),
-            Command::GetPrompt(Prompt { server: server(), name, arguments })
-        );
-    }
+/// Get a prompt
+///
+/// Example: `harbor prompts get docs greet who=Ada`
+#[derive(Debug, Args)]
+struct GetOptions {
+    /// The server's name
+    #[arg(value_parser = server_id)]
+    server: String,
+    /// The prompt's name
+    prompt: String,
+    /// Texts: key=text, or key=@FILE for that of a file; those that begin with a dash stand behind `--`
+    arguments: Vec<String>,
+}
 
-    #[test]
-    fn what_is_missing_or_too_much_is_named() {
-        for (line, said) in [
-            (&["resources", "read"][..], "which resource? Name its server and its URI"),
-            (&["resources", "read", "files"], "which resource? Name its server and its URI"),
-            (&["resources", "read", "files", "u", "v"], "unexpected argument v"),
-            (&["resources", "read", "a b", "u"], "\"a b\" is no server's name"),
-            (&["resources", "files", "u"], "unexpected argument u; did you mean read in front?"),
-            (&["resources", "files", "--save", "d"], "--save goes with `read` only"),
-            (&["prompts", "get", "files"], "which prompt? Name its server and its name"),
-            (&["prompts", "get", "files", "greet", "who"], "who: an argument is key=text"),
-            (&["prompts", "get", "files", "greet", "n:=1"], "n: a prompt takes texts only: use key=text"),
-            (&["prompts", "files", "greet"], "unexpected argument greet; did you mean get in front?"),
-        ] {
-            let complaint = complaint(line);
-            assert!(complaint.starts_with(said), "{complaint}");
+impl Prompt {
+    fn read(options: GetOptions) -> Result<Self, String> {
+        let arguments = arguments(&options.arguments.iter().collect::<Vec<_>>())?;
+        match arguments.iter().find(|one| matches!(one.value, Value::Json(_))) {
+            Some(wrong) => Err(format!("{}: a prompt takes texts only: use key=text", wrong.key)),
+            None => Ok(Self { server: options.server, name: options.prompt, arguments }),
         }
     }
 }

@@ -1,12 +1,15 @@
-//! What a server may do on this machine, as it is typed: for `harbor add` and `harbor sandbox`.
+//! What a server may do on this machine: options of `harbor add`, `harbor install` and `harbor sandbox`.
 //!
 //! Owns the options' names. Must never fill in a default or check a range: the bridge has them.
 
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueHint};
 use harbor_client::settings::SETTINGS;
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_policy::sandbox::hint::shell;
 
-use super::Words;
+use super::supervision::setting_of;
+use super::values::{one_of, read_by, server_id};
 use crate::table::flatten;
 
 /// What `harbor sandbox` is to do.
@@ -24,71 +27,114 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
+    fn read(options: Options) -> Result<Self, String> {
+        let Options { server, explain, forget: forgotten, reset, sandbox } = options;
+        Ok(Self { server, explain, changes: sandbox.read()?, forgotten, reset })
+    }
+
     /// Whether anything is to be changed.
     pub fn changes_something(&self) -> bool {
         self.changes != SandboxSettings::default() || !self.forgotten.is_empty() || !self.reset.is_empty()
     }
 }
 
-impl Words {
-    pub(super) fn sandbox(&self) -> Result<Sandbox, String> {
-        let reset = self.all("--reset").map(setting).collect::<Result<_, _>>()?;
-        Ok(Sandbox {
-            server: self.server()?,
-            explain: self.has("--explain"),
-            changes: self.sandbox_settings()?,
-            forgotten: self.named("--forget", "a path, socket or host that was granted")?,
-            reset,
-        })
-    }
+read_by! { Sandbox: Options; }
 
-    pub(super) fn sandbox_settings(&self) -> Result<SandboxSettings, String> {
-        let list = |name, what| Ok::<_, String>(Some(self.named(name, what)?).filter(|all| !all.is_empty()));
-        let hosts = list("--host", "a host, such as example.com")?;
-        let network = self.word("--network", "none, loopback, hosts or all", NetworkKind::of)?;
-        if let Some(kind) = network.filter(|kind| *kind != NetworkKind::Hosts && hosts.is_some()) {
+/// Show or change what a server may do
+///
+/// Without options: shows what it may do. With some: changes that, and restarts the server if it runs and anything is different then.
+/// Paths, sockets and hosts are added to those that are granted already. docs/sandbox.md says more.
+///
+/// Example: `harbor sandbox files --write ~/notes`
+#[derive(Debug, Args)]
+struct Options {
+    /// The server's name
+    #[arg(value_parser = server_id)]
+    server: String,
+    /// Show every path and variable, and why
+    #[arg(long)]
+    explain: bool,
+    /// Take a path, socket or host back; repeat for more
+    #[arg(long, value_name = "ENTRY", value_parser = NonEmptyStringValueParser::new())]
+    forget: Vec<String>,
+    /// Set an option back to its default; repeat for more
+    #[arg(long, value_name = "SETTING", value_parser = setting_of(SETTINGS))]
+    reset: Vec<String>,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What it may do on this machine")]
+pub(super) struct SandboxOptions {
+    /// How closely it is confined; standard if absent
+    #[arg(long, value_name = "LEVEL", value_parser = one_of(["off", "basic", "standard", "strict"], Level::of))]
+    sandbox: Option<Level>,
+    /// Do not start it with less than its level
+    #[arg(long)]
+    required: bool,
+    /// A file or directory that it may read; repeat for more
+    #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::AnyPath)]
+    read: Vec<String>,
+    /// A file or directory that it may read and write; repeat for more
+    #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::AnyPath)]
+    write: Vec<String>,
+    /// A Unix socket that it may connect to; repeat for more
+    #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::AnyPath)]
+    socket: Vec<String>,
+    /// The network that it has; loopback is its own
+    #[arg(long, value_name = "KIND", value_parser = one_of(["none", "loopback", "hosts", "all"], NetworkKind::of))]
+    network: Option<NetworkKind>,
+    /// A host for --network hosts, *.example.com too; repeat for more
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = NonEmptyStringValueParser::new())]
+    host: Vec<String>,
+    /// Memory of all its processes together: 64 to 1048576; 2048 if absent
+    #[arg(long, value_name = "MIB")]
+    memory: Option<u64>,
+    /// Processes and threads: 8 to 65536; 512 if absent
+    #[arg(long, value_name = "N")]
+    processes: Option<u64>,
+    /// Open files of each process: 64 to 1048576; 4096 if absent
+    #[arg(long, value_name = "N")]
+    open_files: Option<u64>,
+    /// The largest file that it may write: 1 to 1048576; 1024 if absent
+    #[arg(long, value_name = "MIB")]
+    file_size: Option<u64>,
+    /// Its data and temporary files together: 1 to 1048576; 4096 if absent
+    #[arg(long, value_name = "MIB")]
+    disk: Option<u64>,
+    /// How much it steps back for other programs: 0 to 19; 5 if absent
+    #[arg(long, value_name = "N")]
+    nice: Option<u64>,
+}
+
+impl SandboxOptions {
+    pub(super) fn read(self) -> Result<SandboxSettings, String> {
+        let list = |list: Vec<String>| Some(list).filter(|list| !list.is_empty());
+        let hosts = list(self.host);
+        if let Some(kind) = self.network.filter(|kind| *kind != NetworkKind::Hosts && hosts.is_some()) {
             let kind = kind.as_str();
             return Err(format!(
                 "--network {kind} and --host: hosts belong to --network hosts; leave out one of the two"
             ));
         }
         Ok(SandboxSettings {
-            level: self.word("--sandbox", "off, basic, standard or strict", Level::of)?,
-            required: self.has("--required").then_some(true),
-            read: list("--read", "a file or directory; `.` is the current one")?,
-            write: list("--write", "a file or directory; `.` is the current one")?,
-            sockets: list("--socket", "a Unix socket")?,
+            level: self.sandbox,
+            required: self.required.then_some(true),
+            read: list(self.read),
+            write: list(self.write),
+            sockets: list(self.socket),
             // Whoever names hosts means these and no others.
-            network: network.or(hosts.as_ref().map(|_| NetworkKind::Hosts)),
+            network: self.network.or(hosts.as_ref().map(|_| NetworkKind::Hosts)),
             hosts,
-            memory_mb: self.amount("--memory", "MiB, 64 to 1048576")?,
-            processes: self.amount("--processes", "processes and threads, 8 to 65536")?,
-            open_files: self.amount("--open-files", "files, 64 to 1048576")?,
-            file_size_mb: self.amount("--file-size", "MiB, 1 to 1048576")?,
-            disk_mb: self.amount("--disk", "MiB, 1 to 1048576")?,
-            nice: self.amount("--nice", "0 to 19")?,
+            memory_mb: self.memory,
+            processes: self.processes,
+            open_files: self.open_files,
+            file_size_mb: self.file_size,
+            disk_mb: self.disk,
+            nice: self.nice,
         })
     }
-
-    /// A whole number; whether it is in its range is the bridge's to say.
-    fn amount(&self, name: &str, expected: &str) -> Result<Option<u64>, String> {
-        let Some(text) = self.option(name) else { return Ok(None) };
-        text.parse().map(Some).map_err(|_| format!("{name} {text}: use a whole number ({expected})"))
-    }
-
-    fn word<T>(&self, name: &str, expected: &str, read: fn(&str) -> Option<T>) -> Result<Option<T>, String> {
-        let Some(text) = self.option(name) else { return Ok(None) };
-        read(text).map(Some).ok_or_else(|| format!("{name} {text}: use {expected}"))
-    }
-}
-
-/// The setting behind the name of an option.
-fn setting(name: &str) -> Result<String, String> {
-    let found = SETTINGS.iter().find(|(option, field)| name == *option || name == *field);
-    found.map(|(_, field)| (*field).to_owned()).ok_or_else(|| {
-        let names: Vec<_> = SETTINGS.iter().map(|(option, _)| *option).collect();
-        format!("--reset {name}: use one of {}", names.join(", "))
-    })
 }
 
 /// Settings, as the bridge shows them, as they are typed for `harbor sandbox`.

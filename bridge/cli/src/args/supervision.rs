@@ -1,71 +1,96 @@
-//! The options of `harbor add` and `harbor set` that say how a server is supervised.
+//! The options that say how a server is supervised: of `harbor add`, `harbor install` and `harbor set`.
 //!
-//! Owns their names and ranges, which are those of docs/protocol.md. Must never fill in a default: what was not said
-//! is the bridge's to decide.
+//! Owns their names and ranges, which are those of docs/protocol.md. Must never fill in a default: what was not said is the bridge's to
+//! decide.
 
-use std::time::Duration;
-
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, value_parser};
 use harbor_ipc_proto::client::{Attempts, RestartWhen, Supervision};
 
-use super::Words;
-use super::values::duration;
+use super::values::{duration, in_millis, millis, one_of};
 
 /// More is meant as `unlimited`.
 const MAX_ATTEMPTS: u32 = 1_000_000;
 
-impl Words {
-    pub(super) fn supervision(&self) -> Result<Supervision, String> {
-        Ok(Supervision {
-            restart: self.checked("--restart", "never, on-crash or always", restart)?,
-            restart_attempts: self.checked(
-                "--restart-attempts",
-                "a whole number from 0 to 1000000, or unlimited",
-                attempts,
-            )?,
-            restart_delays_ms: self.checked(
-                "--restart-delays",
-                "numbers of seconds from 0 to 3600, with a comma between two",
-                delays,
-            )?,
-            restart_jitter_percent: self.checked(
-                "--restart-jitter",
-                "a whole number from 0 to 100",
-                percent,
-            )?,
-            start_timeout_ms: self.millis("--start-timeout", 1.0, 600.0)?,
-            call_timeout_ms: self.millis("--call-timeout", 0.001, 3600.0)?,
-            queue_wait_ms: self.millis("--queue-wait", 0.0, 600.0)?,
-            hung_grace_ms: self.millis("--hung-grace", 0.1, 3600.0)?,
-            eof_grace_ms: self.millis("--eof-grace", 0.0, 60.0)?,
-            term_grace_ms: self.millis("--term-grace", 0.0, 60.0)?,
-            auto_start: self.switch("--auto-start", "--no-auto-start")?,
-            lazy: self.switch("--lazy", "--no-lazy")?,
-            idle_stop_ms: self.millis("--idle-stop", 1.0, 604_800.0)?,
-        })
-    }
+#[derive(Debug, Args)]
+pub(super) struct SupervisionOptions {
+    #[command(flatten, next_help_heading = "Start and stop")]
+    start: StartOptions,
+    #[command(flatten, next_help_heading = "After a crash")]
+    restart: RestartOptions,
+    #[command(flatten, next_help_heading = "Calls")]
+    calls: CallOptions,
+}
 
-    /// On, off, or not said.
-    fn switch(&self, on: &str, off: &str) -> Result<Option<bool>, String> {
-        match (self.has(on), self.has(off)) {
-            (true, true) => Err(format!("{on} and {off}: leave out one of the two")),
-            (false, false) => Ok(None),
-            (on, _) => Ok(Some(on)),
+#[derive(Debug, Args)]
+struct StartOptions {
+    /// Start it with the bridge
+    #[arg(long)]
+    auto_start: bool,
+    /// Start it when it is used, as a server does of which nothing is said
+    #[arg(long)]
+    lazy: bool,
+    /// Stop it after this time without a call: 1 to 604800; never if absent
+    #[arg(long, value_name = "SECONDS", value_parser = millis(1.0, 604_800.0))]
+    idle_stop: Option<u64>,
+    /// How long a start may take: 1 to 600; 30, or 120 with npx and uvx, if absent
+    #[arg(long, value_name = "SECONDS", value_parser = millis(1.0, 600.0))]
+    start_timeout: Option<u64>,
+    /// From the end of its stdin to SIGTERM: 0 to 60; 1.5 if absent
+    #[arg(long, value_name = "SECONDS", value_parser = millis(0.0, 60.0))]
+    eof_grace: Option<u64>,
+    /// From SIGTERM to SIGKILL: 0 to 60; 1.5 if absent
+    #[arg(long, value_name = "SECONDS", value_parser = millis(0.0, 60.0))]
+    term_grace: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct RestartOptions {
+    /// Whether it is started again: on-crash, if absent, only once it had connected; always also before that
+    #[arg(long, value_name = "WHEN", value_parser = one_of(["never", "on-crash", "always"], restart))]
+    restart: Option<RestartWhen>,
+    /// How often without a stable minute: 0 to 1000000 or unlimited; 3 if absent
+    #[arg(long, value_name = "N", value_parser = attempts)]
+    restart_attempts: Option<Attempts>,
+    /// The pauses before restarts, 0 to 3600 each; the last one repeats; 2,4,6 if absent
+    #[arg(long, value_name = "SECONDS,…", value_parser = delays)]
+    restart_delays: Option<Delays>,
+    /// How much longer a pause may be, at random: 0 to 100; 0 if absent
+    #[arg(long, value_name = "PERCENT", value_parser = value_parser!(u64).range(..=100))]
+    restart_jitter: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct CallOptions {
+    /// How long a call may take that does not say: 0.001 to 3600; 30 if absent
+    #[arg(long, value_name = "SECONDS", value_parser = millis(0.001, 3600.0))]
+    call_timeout: Option<u64>,
+    /// How long a call waits for a start: 0, which is not at all, to 600; 10 if absent
+    #[arg(long, value_name = "SECONDS", value_parser = millis(0.0, 600.0))]
+    queue_wait: Option<u64>,
+    /// From a call's timeout until the server counts as hung: 0.1 to 3600; 10 if absent
+    #[arg(long, value_name = "SECONDS", value_parser = millis(0.1, 3600.0))]
+    hung_grace: Option<u64>,
+}
+
+impl SupervisionOptions {
+    pub(super) fn read(self) -> Supervision {
+        let Self { start, restart, calls } = self;
+        Supervision {
+            restart: restart.restart,
+            restart_attempts: restart.restart_attempts,
+            restart_delays_ms: restart.restart_delays.map(|delays| delays.0),
+            restart_jitter_percent: restart.restart_jitter,
+            start_timeout_ms: start.start_timeout,
+            call_timeout_ms: calls.call_timeout,
+            queue_wait_ms: calls.queue_wait,
+            hung_grace_ms: calls.hung_grace,
+            eof_grace_ms: start.eof_grace,
+            term_grace_ms: start.term_grace,
+            auto_start: start.auto_start.then_some(true),
+            lazy: start.lazy.then_some(true),
+            idle_stop_ms: start.idle_stop,
         }
-    }
-
-    /// An option that `read` understands, or the sentence that says what it may be.
-    fn checked<T>(
-        &self,
-        name: &str,
-        expected: &str,
-        read: fn(&str) -> Option<T>,
-    ) -> Result<Option<T>, String> {
-        let Some(text) = self.option(name) else { return Ok(None) };
-        read(text).map(Some).ok_or_else(|| format!("{name} {text}: use {expected}"))
-    }
-
-    fn millis(&self, name: &str, least: f64, most: f64) -> Result<Option<u64>, String> {
-        Ok(self.seconds(name, least, most)?.map(in_millis))
     }
 }
 
@@ -74,24 +99,22 @@ fn restart(text: &str) -> Option<RestartWhen> {
     RestartWhen::ALL.into_iter().find(|when| when.as_str().replace('_', "-") == text)
 }
 
-fn attempts(text: &str) -> Option<Attempts> {
+fn attempts(text: &str) -> Result<Attempts, String> {
     match text {
         "unlimited" => Some(Attempts::Unlimited),
         number => number.parse().ok().filter(|most| *most <= MAX_ATTEMPTS).map(Attempts::Most),
     }
+    .ok_or_else(|| "use a whole number from 0 to 1000000, or unlimited".into())
 }
 
-fn delays(text: &str) -> Option<Vec<u64>> {
-    text.split(',').map(|delay| duration(delay.trim(), 0.0, 3600.0).map(in_millis)).collect()
-}
+/// A list in one word; as a `Vec` clap would take it for many words.
+#[derive(Debug, Clone)]
+struct Delays(Vec<u64>);
 
-fn percent(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|percent| *percent <= 100)
-}
-
-/// Rounded: 0.0015 s is no less than what was typed.
-fn in_millis(duration: Duration) -> u64 {
-    u64::try_from((duration + Duration::from_micros(999)).as_millis()).unwrap_or(u64::MAX)
+fn delays(text: &str) -> Result<Delays, String> {
+    let delay = |delay: &str| duration(delay.trim(), 0.0, 3600.0).map(in_millis);
+    let delays = text.split(',').map(delay).collect::<Option<_>>().map(Delays);
+    delays.ok_or_else(|| "use numbers of seconds from 0 to 3600, with a comma between two".into())
 }
 
 /// Options whose values are settings of the wire, and these settings.
@@ -112,12 +135,17 @@ const SETTINGS: &[(&str, &str)] = &[
     ("idle-stop", "idle_stop_ms"),
 ];
 
-/// The setting behind the name of an option.
-pub(super) fn setting(name: &str) -> Result<String, String> {
-    let found = SETTINGS.iter().find(|(option, field)| name == *option || name == *field);
-    found.map(|(_, field)| (*field).to_owned()).ok_or_else(|| {
-        let names: Vec<_> = SETTINGS.iter().map(|(option, _)| *option).collect();
-        format!("--reset {name}: use one of {}", names.join(", "))
+/// The value of `--reset`: the setting behind the name of an option.
+pub(super) fn setting() -> impl TypedValueParser<Value = String> {
+    setting_of(SETTINGS)
+}
+
+/// An option's name, or that of its setting on the wire, as the setting.
+pub(super) fn setting_of(settings: &'static [(&str, &str)]) -> impl TypedValueParser<Value = String> {
+    let names = settings.iter().map(|(option, field)| PossibleValue::new(*option).alias(*field));
+    PossibleValuesParser::new(names).map(|name| {
+        let found = settings.iter().find(|(option, field)| name == *option || name == *field);
+        found.map_or(name, |(_, field)| (*field).to_owned())
     })
 }
 

@@ -18,10 +18,7 @@ pub(super) const DAY: u64 = 24 * HOUR;
 pub(super) fn since(text: &str, now: u64) -> Result<u64, String> {
     let long_ago = span(text).map(|span| now.saturating_sub(span));
     long_ago.or_else(|| moment(text)).ok_or_else(|| {
-        format!(
-            "--since {text}: use how long ago, such as 90s, 10m, 2h or 3d, or when in UTC, such as 2026-11-21 or \
-             2026-11-21T17:00"
-        )
+        "use how long ago, such as 90s, 10m, 2h or 3d, or when in UTC, such as 2026-11-21 or 2026-11-21T17:00".into()
     })
 }
 
@@ -32,9 +29,7 @@ pub(super) fn since(text: &str, now: u64) -> Result<u64, String> {
 pub(super) fn ahead(text: &str, now: u64) -> Result<u64, String> {
     let at = span(text).map(|span| now.saturating_add(span)).or_else(|| moment(text));
     at.filter(|at| *at > now).ok_or_else(|| {
-        format!(
-            "--expires {text}: use how long from now, such as 2h or 90d, or when in UTC, such as 2030-11-21"
-        )
+        "use a time to come: how long from now, such as 2h or 90d, or when in UTC, such as 2030-11-21".into()
     })
 }
 
@@ -122,7 +117,7 @@ mod tests {
     fn anything_else_is_refused_with_what_it_may_be() {
         assert_eq!(
             since("yesterday", NOW).unwrap_err(),
-            "--since yesterday: use how long ago, such as 90s, 10m, 2h or 3d, or when in UTC, such as 2026-11-21 or \
+            "use how long ago, such as 90s, 10m, 2h or 3d, or when in UTC, such as 2026-11-21 or \
              2026-11-21T17:00"
         );
         for text in [

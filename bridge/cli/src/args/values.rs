@@ -1,97 +1,149 @@
 //! The words of a command line as values: names, numbers, durations.
 //!
-//! Owns what each may be and the sentence about one that is not.
+//! Owns what each may be, and what is said of one that is not.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Error};
 use harbor_ipc_proto::server_id::{RULE, ServerId};
+use harbor_policy::origin::Origin;
+use harbor_policy::tool_name::{self, WrongToolName};
 
-use super::Words;
-
-impl Words {
-    /// The only plain word, which names a server.
-    pub(super) fn server(&self) -> Result<String, String> {
-        self.at_most(1)?;
-        checked_id(self.plain.first().ok_or("which server? Its name is missing")?)
-    }
-
-    pub(super) fn at_most(&self, count: usize) -> Result<(), String> {
-        self.plain.get(count).map_or(Ok(()), |word| Err(format!("unexpected argument {word}")))
-    }
-
-    /// The plain words and those behind `--`, which may begin with a dash.
-    pub(super) fn all_plain(&self) -> Vec<&String> {
-        self.plain.iter().chain(self.behind.iter().flatten()).collect()
-    }
-
-    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.options.iter().filter(move |(option, _)| *option == name).map(|(_, value)| value.as_str())
-    }
-
-    /// Paths or hosts. An empty one is a variable of the shell that is not set, and would be the current directory.
-    pub(super) fn named(&self, name: &str, what: &str) -> Result<Vec<String>, String> {
-        let one = |text: &str| match text.is_empty() {
-            true => Err(format!("{name} is empty: name {what}")),
-            false => Ok(text.to_owned()),
-        };
-        self.all(name).map(one).collect()
-    }
-
-    /// The directory for what is no text.
-    pub(super) fn save(&self) -> Result<Option<String>, String> {
-        Ok(self.named("--save", "a directory; `.` is the current one")?.pop())
-    }
-
-    /// The last one wins, as everywhere.
-    pub(super) fn option(&self, name: &str) -> Option<&str> {
-        self.all(name).last()
-    }
-
-    /// Whether a switch was given.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.option(name).is_some()
-    }
-
-    /// A whole number from 1 to `most`.
-    pub(super) fn whole(&self, name: &str, most: u64) -> Result<Option<u64>, String> {
-        let Some(text) = self.option(name) else { return Ok(None) };
-        let number = text.parse().ok().filter(|number| (1..=most).contains(number));
-        number.map(Some).ok_or_else(|| format!("{name} {text}: use a whole number from 1 to {most}"))
-    }
-
-    /// How long a call may take, and how long with all its progress.
-    pub(super) fn call_timeouts(&self) -> Result<(Option<Duration>, Option<Duration>), String> {
-        let timeout = self.seconds("--timeout", 0.001, 3600.0)?;
-        let most = self.seconds("--max-timeout", 0.001, 3600.0)?;
-        match (timeout, most) {
-            (Some(timeout), Some(most)) if most < timeout => {
-                Err("--max-timeout is shorter than --timeout: use at least as much".into())
+/// Makes a type an argument of clap's by another one, which has its options: what is read there is handed to `read`, whose `Err` says
+/// what does not fit together.
+macro_rules! read_by {
+    ($($type:ident: $options:ty;)*) => {$(
+        impl clap::FromArgMatches for $type {
+            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+                let options = <$options as clap::FromArgMatches>::from_arg_matches(matches)?;
+                Self::read(options).map_err(|wrong: String| clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, wrong))
             }
-            both => Ok(both),
-        }
-    }
 
-    pub(super) fn seconds(&self, name: &str, least: f64, most: f64) -> Result<Option<Duration>, String> {
-        let Some(text) = self.option(name) else { return Ok(None) };
-        duration(text, least, most)
-            .map(Some)
-            .ok_or_else(|| format!("{name} {text}: use a number of seconds from {least} to {most}"))
+            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+                *self = <Self as clap::FromArgMatches>::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        impl clap::Args for $type {
+            fn augment_args(command: clap::Command) -> clap::Command {
+                <$options as clap::Args>::augment_args(command)
+            }
+
+            fn augment_args_for_update(command: clap::Command) -> clap::Command {
+                <$options as clap::Args>::augment_args(command)
+            }
+        }
+    )*};
+}
+pub(super) use read_by;
+
+pub(super) fn server_id(text: &str) -> Result<String, String> {
+    let id = ServerId::parse(text).ok_or_else(|| format!("no server has such a name: use {RULE}"))?;
+    Ok(id.as_str().to_owned())
+}
+
+/// `SERVER/TOOL`.
+pub(super) fn tool(text: &str) -> Result<(String, String), String> {
+    match text.split_once('/') {
+        Some((server, tool)) if !tool.is_empty() => Ok((server_id(server)?, tool.to_owned())),
+        _ => Err("a tool is named as SERVER/TOOL".into()),
     }
 }
 
+/// `SERVER/TOOL` or `SERVER`.
+pub(super) fn server_or_tool(text: &str) -> Result<(String, Option<String>), String> {
+    match text.contains('/') {
+        true => tool(text).map(|(server, tool)| (server, Some(tool))),
+        false => Ok((server_id(text)?, None)),
+    }
+}
+
+/// `SERVER/TOOL` or `SERVER/*`.
+pub(super) fn tool_pattern(text: &str) -> Result<String, String> {
+    let Err(wrong) = tool_name::split(text) else { return Ok(text.to_owned()) };
+    // Only a server: probably all of its tools are meant.
+    let every = (wrong == WrongToolName::NoSlash && ServerId::parse(text).is_some())
+        .then(|| format!("; did you mean {text}/*?"));
+    Err(format!("{wrong}{}", every.unwrap_or_default()))
+}
+
+pub(super) fn origin(text: &str) -> Result<Origin, String> {
+    Origin::parse(text).map_err(|wrong| wrong.to_string())
+}
+
+/// The name of an AI client: it is `client://NAME`.
+pub(super) fn client_name(text: &str) -> Result<String, String> {
+    Origin::client(text).map(|_| text.to_owned()).ok_or_else(|| "use 1 to 128 bytes".into())
+}
+
 /// A number of seconds between these bounds.
+pub(super) fn seconds(least: f64, most: f64) -> impl Fn(&str) -> Result<Duration, String> + Clone {
+    move |text| {
+        let wrong = || format!("use a number of seconds from {least} to {most}");
+        duration(text, least, most).ok_or_else(wrong)
+    }
+}
+
+/// The same, in milliseconds.
+pub(super) fn millis(least: f64, most: f64) -> impl Fn(&str) -> Result<u64, String> + Clone {
+    move |text| seconds(least, most)(text).map(in_millis)
+}
+
 pub(super) fn duration(text: &str, least: f64, most: f64) -> Option<Duration> {
     let seconds = text.parse().ok().filter(|seconds| (least..=most).contains(seconds))?;
     Some(Duration::from_secs_f64(seconds))
 }
 
-pub(super) fn checked_id(text: &str) -> Result<String, String> {
-    let id = ServerId::parse(text).ok_or_else(|| format!("{text:?} is no server's name: use {RULE}"))?;
-    Ok(id.as_str().to_owned())
+/// Rounded up: 0.0015 s is no less than what was typed.
+pub(super) fn in_millis(duration: Duration) -> u64 {
+    u64::try_from((duration + Duration::from_micros(999)).as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The text may be a secret, so a wrong one is not repeated.
+/// One of these words, which help and completions show.
+pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
+    words: impl IntoIterator<Item = impl Into<PossibleValue>>,
+    read: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words).try_map(move |word| read(&word).ok_or("this word is not known"))
+}
+
+/// A value that may be a secret: a wrong one is not repeated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unrepeated<T>(pub fn(&str) -> Result<T, String>);
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Unrepeated<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, Error> {
+        let read = value.to_str().ok_or_else(|| "use UTF-8".to_owned()).and_then(self.0);
+        read.map_err(|why| {
+            let name = arg.map(ToString::to_string).unwrap_or_default();
+            Error::raw(ErrorKind::ValueValidation, format!("{name}: {why}\n")).with_cmd(command)
+        })
+    }
+}
+
+/// `KEY=VALUE`.
 pub(super) fn variable(text: &str) -> Result<(String, String), String> {
     let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    pair.map(|(name, value)| (name.into(), value.into())).ok_or_else(|| "--env needs KEY=VALUE".into())
+    pair.map(|(name, value)| (name.into(), value.into())).ok_or_else(|| "use KEY=VALUE".into())
+}
+
+/// `NAME=VALUE`, with a value.
+pub(super) fn input(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, "")) => Err(format!("{name} is empty: name what it is")),
+        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+        None => Err("use NAME=VALUE".into()),
+    }
+}
+
+/// `Name: value`.
+pub(super) fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once(':').ok_or("use 'Name: value'")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }

@@ -14,7 +14,7 @@ use harbor_policy::remote::{is_exposed, parse};
 
 use super::printing::print;
 use super::{secrets, servers};
-use crate::args::{Auth, NewAuth};
+use crate::args::Auth;
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 use crate::when::{now, until, utc};
@@ -30,13 +30,11 @@ const OPENERS: [&str; 2] =
 
 /// What proves the client, where it is to be asked for; it is there before a bridge is started for it.
 pub fn secret(wanted: &Auth) -> Result<Option<Secret>, Failure> {
-    match wanted {
-        Auth::Begin(new) if new.has_secret => {
-            let client = new.client_id.as_deref().unwrap_or_default();
-            secrets::read(&format!("secret of the client {client} (not shown): ")).map(Some)
-        }
-        _ => Ok(None),
+    if !wanted.client_secret {
+        return Ok(None);
     }
+    let client = wanted.client_id.as_deref().unwrap_or_default();
+    secrets::read(&format!("secret of the client {client} (not shown): ")).map(Some)
 }
 
 pub fn run(
@@ -45,17 +43,17 @@ pub fn run(
     client: &mut Client,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    match wanted {
-        Auth::Begin(new) => begin(client, new, secret, screen),
-        Auth::Status(server) => status(client, server, screen),
-        Auth::Revoke(server) => revoke(client, server, screen),
+    match (wanted.status, wanted.revoke) {
+        (true, _) => status(client, &wanted.server, screen),
+        (false, true) => revoke(client, &wanted.server, screen),
+        (false, false) => begin(client, wanted, secret, screen),
     }
 }
 
 /// Has the person let Harbor in, and starts the server with that.
 pub fn begin(
     client: &mut Client,
-    new: &NewAuth,
+    new: &Auth,
     secret: Option<Secret>,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
@@ -64,7 +62,7 @@ pub fn begin(
         client_id: new.client_id.clone(),
         client_secret: secret,
         scopes: Some(new.scopes.clone()),
-        redirect_port: new.port,
+        redirect_port: new.port.map(u32::from),
     };
     let url = client.ask(&ask, DISCOVERY)?.into_value().authorization_url;
     let is_safe = parse(&url).is_ok_and(|url| !is_exposed(&url));
@@ -72,7 +70,7 @@ pub fn begin(
         return Err(Failure::Garbled("a page that is not safe to open"));
     }
     remark(&format!("Open this page in your browser, and say there what Harbor may do:\n\n{url}\n"));
-    if new.opens && !open(&url) {
+    if !new.no_browser && !open(&url) {
         remark("no browser could be opened from here: open it yourself, on this machine");
     }
     let finished = client.ask(&OauthFinish { server_id: ask.server_id }, PERSON)?;
@@ -191,7 +189,7 @@ mod tests {
         for url in ["javascript:alert(1)", "file:///etc/passwd", "http://b.example/", ""] {
             let answer =
                 format!(r#"{{"type":"oauth_start_result","request_id":"1","authorization_url":"{url}"}}"#);
-            let new = NewAuth { server: "a".into(), ..NewAuth::default() };
+            let new = Auth { server: "a".into(), no_browser: true, ..Auth::default() };
             let ran = command(false, &[&answer], |c, s| begin(c, &new, None, s));
             assert_ne!(ran.exit, Exit::Done, "{url}");
         }

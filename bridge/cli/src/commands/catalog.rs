@@ -19,7 +19,7 @@ use harbor_ipc_proto::json::Json;
 use super::changes::quoted;
 use super::printing::{count, print};
 use super::progress;
-use crate::args::{CatalogWanted, PageWanted};
+use crate::args::{CatalogWanted, ListWanted, PageWanted};
 use crate::client::{Client, QUICK};
 use crate::screen::{Screen, Status};
 use crate::table::{fit, flatten};
@@ -36,33 +36,32 @@ const REFRESH: Duration = Duration::from_secs(3600);
 
 pub fn run(client: &mut Client, wanted: &CatalogWanted, screen: &mut Screen) -> Result<(), Failure> {
     match wanted {
-        CatalogWanted::List(page) => {
+        CatalogWanted::List(list) => {
             let ask = CatalogGet {
-                cursor: page.cursor.clone(),
-                limit: limit(page, screen.json),
-                featured: page.featured.then_some(true),
-                source: page.source.clone(),
+                cursor: list.page.cursor.clone(),
+                limit: limit(&list.page, screen.json),
+                featured: list.featured.then_some(true),
+                source: list.source.clone(),
                 include_removed: None,
             };
             let answer = client.ask(&ask, QUICK)?;
-            if let (true, Some(source)) = (answer.entries.is_empty(), &page.source) {
+            if let (true, Some(source)) = (answer.entries.is_empty(), &list.source) {
                 is_source(client, source)?;
             }
-            show_page(&answer, &Page::of_list(&answer), ("list", page), screen)
+            show_page(&answer, &Page::of_list(&answer), ("list", list), screen)
         }
-        CatalogWanted::Search(words, page) => {
-            let (cursor, limit) = (page.cursor.clone(), limit(page, screen.json));
-            let answer = client.ask(&CatalogSearch { query: words.clone(), cursor, limit }, QUICK)?;
-            if let (true, Some(source)) = (answer.entries.is_empty(), &page.source) {
-                is_source(client, source)?;
-            }
-            show_page(&answer, &Page::found(&answer), (&format!("search {}", quoted(words)), page), screen)
+        CatalogWanted::Search { words, page } => {
+            let (query, cursor, limit) = (words.join(" "), page.cursor.clone(), limit(page, screen.json));
+            let typed = format!("search {}", quoted(&query));
+            let answer = client.ask(&CatalogSearch { query, cursor, limit }, QUICK)?;
+            let list = ListWanted { page: page.clone(), ..ListWanted::default() };
+            show_page(&answer, &Page::found(&answer), (&typed, &list), screen)
         }
-        CatalogWanted::Show(id) => {
+        CatalogWanted::Show { id } => {
             let answer = client.ask(&CatalogEntryGet { id: id.clone() }, QUICK)?;
             print(screen, &answer, |answer| details(&answer.details))
         }
-        CatalogWanted::Refresh(full) => refresh(client, *full, screen),
+        CatalogWanted::Refresh { full } => refresh(client, *full, screen),
         CatalogWanted::Status => {
             let answer = client.ask(&CatalogStatusGet {}, QUICK)?;
             print(screen, &answer, |answer| state(answer, when::now()))
@@ -96,10 +95,10 @@ impl<'a> Page<'a> {
 }
 
 /// The options of a page that the next one has, too.
-fn options(page: &PageWanted) -> String {
-    let source = page.source.iter().map(|source| format!(" --source {}", quoted(source)));
-    let featured = page.featured.then(|| " --featured".to_owned());
-    let limit = page.limit.map(|limit| format!(" --limit {limit}"));
+fn options(list: &ListWanted) -> String {
+    let source = list.source.iter().map(|source| format!(" --source {}", quoted(source)));
+    let featured = list.featured.then(|| " --featured".to_owned());
+    let limit = list.page.limit.map(|limit| format!(" --limit {limit}"));
     source.chain(featured).chain(limit).collect()
 }
 
@@ -117,7 +116,7 @@ fn is_source(client: &mut Client, source: &str) -> Result<(), Failure> {
 fn show_page<T>(
     answer: &Answer<T>,
     shown: &Page<'_>,
-    (typed, page): (&str, &PageWanted),
+    (typed, list): (&str, &ListWanted),
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     if screen.json {
@@ -131,7 +130,7 @@ fn show_page<T>(
     }
     if let Some(cursor) = shown.next_cursor {
         let of = shown.total.map(|total| format!(" of {total}")).unwrap_or_default();
-        let (number, options, cursor) = (shown.entries.len(), options(page), flatten(cursor));
+        let (number, options, cursor) = (shown.entries.len(), options(list), flatten(cursor));
         remark(&format!("{number}{of}; more: harbor catalog {typed}{options} --cursor {cursor}"));
     }
     shown.snapshot.map(snapshot).iter().for_each(|text| remark(text));
@@ -329,7 +328,7 @@ mod tests {
             r#"{{"type":"catalog_search_result","request_id":"1","entries":[{ENTRY}],"next_cursor":"abc","total":7}}"#
         );
         let page = PageWanted { cursor: Some("x".into()), ..PageWanted::default() };
-        let wanted = CatalogWanted::Search("a b".into(), page);
+        let wanted = CatalogWanted::Search { words: vec!["a".into(), "b".into()], page };
         let ran = command(false, &[&answer], |client, screen| run(client, &wanted, screen));
         assert_eq!(
             ran.asked,
@@ -379,14 +378,10 @@ mod tests {
 
     #[test]
     fn the_next_page_is_asked_for_with_the_same_options() {
-        let page = PageWanted {
-            limit: Some(5),
-            source: Some("my list".into()),
-            featured: true,
-            ..PageWanted::default()
-        };
-        assert_eq!(options(&page), " --source 'my list' --featured --limit 5");
-        assert_eq!(options(&PageWanted::default()), "");
+        let page = PageWanted { limit: Some(5), cursor: Some("x".into()) };
+        let list = ListWanted { page, source: Some("my list".into()), featured: true };
+        assert_eq!(options(&list), " --source 'my list' --featured --limit 5");
+        assert_eq!(options(&ListWanted::default()), "");
     }
 
     #[test]
@@ -395,7 +390,7 @@ mod tests {
         let status = r#"{"type":"catalog_status_result","request_id":"2","catalog":{},"sources":[{"id":"curated"},{"id":"registry"}]}"#;
         let of = |source: &str| {
             let wanted =
-                CatalogWanted::List(PageWanted { source: Some(source.into()), ..PageWanted::default() });
+                CatalogWanted::List(ListWanted { source: Some(source.into()), ..ListWanted::default() });
             command(false, &[nothing, status], |client, screen| run(client, &wanted, screen))
         };
         assert_eq!(of("registry").exit, Exit::Done);

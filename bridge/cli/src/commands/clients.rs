@@ -7,7 +7,7 @@
 //! Owns what is said about it. Must never start a bridge, or show what else stands in those files: there are secrets.
 
 mod file;
-mod status;
+pub mod status;
 mod undo;
 
 use std::env;
@@ -21,21 +21,13 @@ use serde_json::{Value, json};
 
 pub use self::file::{Found, failed};
 use self::undo::Note;
-use crate::args::{Clients, Install, Uninstall};
+use crate::args::{Install, Uninstall};
 use crate::check;
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 
 /// The name of our entry.
 const NAME: &str = "harbor";
-
-pub fn run(wanted: &Clients, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
-    match wanted {
-        Clients::Install(wanted) => install(wanted, paths, screen),
-        Clients::Uninstall(wanted) => uninstall(wanted, paths, screen),
-        Clients::Status => status::show(paths, screen),
-    }
-}
 
 /// Where a client's configuration is.
 pub fn place(client: &AiClient) -> Result<PathBuf, Failure> {
@@ -72,9 +64,9 @@ fn entry(client: &AiClient, name: &str, only: &[String], paths: &Paths) -> Resul
     })
 }
 
-fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let client = wanted.client;
-    let mut entry = entry(client, &wanted.name, &wanted.only, paths)?;
+    let mut entry = entry(client, wanted.name(), &wanted.only, paths)?;
     entry.args.extend(wanted.lazy.then(|| "--lazy".to_owned()));
     let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
     let text = found.text.clone().unwrap_or_default();
@@ -141,7 +133,7 @@ fn tell_installed(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let (client, file) = (wanted.client, found.path.display().to_string());
-    let origin = format!("client://{}", wanted.name);
+    let origin = format!("client://{}", wanted.name());
     if screen.json {
         let made = changed && found.text.is_none();
         let answer = json!({"client": client.id, "file": file, "origin": origin, "changed": changed, "created": made,
@@ -220,7 +212,7 @@ fn show(
     Ok(screen.text(&out)?)
 }
 
-fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+pub fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let client = wanted.client;
     let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
     let wrong = |why| failed(&found.path, &why);

@@ -13,60 +13,68 @@ use harbor_ipc_proto::client::{GetCredentialStatus, HostListAllPermissions, List
 use harbor_policy::scope::Scope;
 
 use super::tool_list;
-use crate::args::Wanted;
+use crate::args::{self, Kind, Names};
 use crate::client::Client;
 use crate::screen::Screen;
 
 /// Longer nobody waits for a word.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-pub fn show(paths: &Paths, wanted: &Wanted, screen: &mut Screen) -> Result<(), Failure> {
-    let names = match known(wanted) {
-        Some(names) => names,
-        None => match Client::connect_running(paths) {
-            Ok(Some(mut client)) => names(&mut client, wanted).unwrap_or_default(),
-            _ => return Ok(()),
-        },
-    };
+pub fn show(paths: &Paths, wanted: &Names, screen: &mut Screen) -> Result<(), Failure> {
+    let names = names(paths, wanted);
     match names.is_empty() {
         true => Ok(()),
         false => Ok(screen.text(&names.join("\n"))?),
     }
 }
 
-/// What no bridge has to be asked for.
-fn known(wanted: &Wanted) -> Option<Vec<String>> {
-    match wanted {
-        Wanted::Clients => Some(CLIENTS.iter().map(|client| client.id.to_owned()).collect()),
-        Wanted::Scopes => Some(Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect()),
-        _ => None,
+pub fn names(paths: &Paths, wanted: &Names) -> Vec<String> {
+    match wanted.kind {
+        Kind::Clients => CLIENTS.iter().map(|client| client.id.to_owned()).collect(),
+        Kind::Scopes => Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        Kind::Commands => {
+            let command = args::command();
+            let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+            shown.map(|command| command.get_name().to_owned()).collect()
+        }
+        _ => match Client::connect_running(paths) {
+            Ok(Some(mut client)) => asked(&mut client, wanted).unwrap_or_default(),
+            _ => Vec::new(),
+        },
     }
 }
 
-fn names(client: &mut Client, wanted: &Wanted) -> Result<Vec<String>, Failure> {
-    Ok(match wanted {
-        Wanted::Clients | Wanted::Scopes => known(wanted).unwrap_or_default(),
-        Wanted::Servers => servers(client)?,
-        Wanted::Keys(server) => keys(client, server)?,
-        Wanted::Arguments(target) => arguments(client, target)?,
-        Wanted::Origins => {
-            let ask = HostListAllPermissions { profile: None, tab_id: None };
-            let grants = client.ask(&ask, PATIENCE)?.into_value().grants;
-            let mut origins: Vec<_> = grants.into_iter().map(|grant| grant.origin).collect();
-            origins.retain(|origin| is_harmless(origin));
-            origins.sort_unstable();
-            origins.dedup();
-            origins
-        }
-        Wanted::Tools(begun) => match begun.split_once('/') {
-            None => servers(client)?.into_iter().map(|server| format!("{server}/")).collect(),
-            Some((server, _)) => {
-                let (tools, _) = tool_list::read(&client.ask(&tool_list::at_hand(server)?, PATIENCE)?.tools);
-                let names = tools.iter().map(|tool| tool.text("name")).filter(|name| is_harmless(name));
-                names.map(|name| format!("{server}/{name}")).collect()
-            }
-        },
-    })
+/// What only a bridge knows.
+fn asked(client: &mut Client, Names { kind, word, behind }: &Names) -> Result<Vec<String>, Failure> {
+    match kind {
+        Kind::Listed if word.contains('/') => tools(client, word),
+        Kind::Servers | Kind::Listed => servers(client),
+        Kind::Tools => tools(client, word),
+        Kind::Keys => keys(client, behind),
+        Kind::Arguments => arguments(client, behind),
+        Kind::Origins => origins(client),
+        Kind::Clients | Kind::Scopes | Kind::Commands => Ok(Vec::new()),
+    }
+}
+
+fn origins(client: &mut Client) -> Result<Vec<String>, Failure> {
+    let ask = HostListAllPermissions { profile: None, tab_id: None };
+    let grants = client.ask(&ask, PATIENCE)?.into_value().grants;
+    let mut origins: Vec<_> = grants.into_iter().map(|grant| grant.origin).collect();
+    origins.retain(|origin| is_harmless(origin));
+    origins.sort_unstable();
+    origins.dedup();
+    Ok(origins)
+}
+
+/// Servers, and then the tools of the one that was named.
+fn tools(client: &mut Client, begun: &str) -> Result<Vec<String>, Failure> {
+    let Some((server, _)) = begun.split_once('/') else {
+        return Ok(servers(client)?.into_iter().map(|server| format!("{server}/")).collect());
+    };
+    let (tools, _) = tool_list::read(&client.ask(&tool_list::at_hand(server)?, PATIENCE)?.tools);
+    let names = tools.iter().map(|tool| tool.text("name")).filter(|name| is_harmless(name));
+    Ok(names.map(|name| format!("{server}/{name}")).collect())
 }
 
 /// `name=` of each argument that the tool's schema names.
@@ -100,10 +108,11 @@ mod tests {
     use super::super::rig::{command, error};
     use super::*;
 
-    fn named(wanted: &Wanted, answer: &str) -> (Vec<String>, Vec<String>) {
+    fn named(kind: Kind, word: &str, answer: &str) -> (Vec<String>, Vec<String>) {
+        let wanted = Names { kind, word: word.into(), behind: word.into() };
         let mut given = Vec::new();
         let ran = command(false, &[answer], |client, _| {
-            given = names(client, wanted)?;
+            given = asked(client, &wanted)?;
             Ok(())
         });
         (given, ran.asked)
@@ -112,16 +121,16 @@ mod tests {
     #[test]
     fn servers_and_then_their_tools() {
         let servers = r#"{"type":"list_servers_result","request_id":"1","servers":[{"server_id":"a"},{"server_id":"b"}]}"#;
-        assert_eq!(named(&Wanted::Servers, servers).0, ["a", "b"]);
-        assert_eq!(named(&Wanted::Tools("x".into()), servers).0, ["a/", "b/"]);
+        assert_eq!(named(Kind::Servers, "", servers).0, ["a", "b"]);
+        assert_eq!(named(Kind::Tools, "x", servers).0, ["a/", "b/"]);
         let tools = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now"},{"name":"a/b"},{"name":"$(reboot)"},{"name":"x y"},{"name":"`w`\n"}]}"#;
-        let (given, asked) = named(&Wanted::Tools("a/n".into()), tools);
+        let (given, requests) = named(Kind::Tools, "a/n", tools);
         assert_eq!(given, ["a/now", "a/a/b"]);
-        assert_eq!(asked, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a","wait_ms":0}"#]);
+        assert_eq!(requests, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a","wait_ms":0}"#]);
         let schema = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now","inputSchema":{"properties":{"zone":{},"$(x)":{}}}}]}"#;
-        assert_eq!(named(&Wanted::Arguments("a/now".into()), schema).0, ["zone="]);
+        assert_eq!(named(Kind::Arguments, "a/now", schema).0, ["zone="]);
         let grants = r#"{"type":"host_list_all_permissions_result","request_id":"1","grants":[{"origin":"https://b.example"},{"origin":"client://a"},{"origin":"client://a"},{"origin":"client://a b"}]}"#;
-        assert_eq!(named(&Wanted::Origins, grants).0, ["client://a", "https://b.example"]);
-        assert_eq!(named(&Wanted::Tools("a/".into()), &error("not_connected")).0, [""; 0]);
+        assert_eq!(named(Kind::Origins, "", grants).0, ["client://a", "https://b.example"]);
+        assert_eq!(named(Kind::Tools, "a/", &error("not_connected")).0, [""; 0]);
     }
 }

@@ -15,7 +15,7 @@ use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
 
 use super::printing::{count, print};
-use crate::args::{Grant, Revoke};
+use crate::args::{Grant, Granted, Revoke};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 use crate::table::Table;
@@ -25,7 +25,7 @@ use crate::when;
 const NAMED: usize = 3;
 
 pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.ask(&ask_to_grant(grant), QUICK)?;
+    let answer = client.ask(&ask_to_grant(grant, when::now()), QUICK)?;
     let now = when::now();
     print(screen, &answer, |answer| sentence(&answer.grant, now))?;
     if let Some(warning) = warning(&answer) {
@@ -35,7 +35,7 @@ pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<
     if answer.unstored {
         remark(NOT_STORED);
     }
-    let servers = named_servers(grant.tools.as_deref().unwrap_or_default());
+    let servers = named_servers(&grant.tool);
     if !servers.is_empty()
         // The grant is made; where this cannot be had, nothing is said.
         && let Ok(defined) = client.ask(&ListServers {}, QUICK)
@@ -62,15 +62,15 @@ fn undefined(servers: &BTreeSet<&str>, defined: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn ask_to_grant(grant: &Grant) -> HostGrantPermission {
+fn ask_to_grant(grant: &Grant, now: u64) -> HostGrantPermission {
     HostGrantPermission {
-        origin: grant.asker.origin.to_string(),
-        profile: grant.asker.profile.clone(),
-        scope: grant.scope.as_str().to_owned(),
-        grant_type: Some(grant.grant_type.as_str().to_owned()),
+        origin: grant.granted.origin.to_string(),
+        profile: grant.granted.profile.clone(),
+        scope: grant.granted.scope.as_str().to_owned(),
+        grant_type: Some(grant.grant_type().as_str().to_owned()),
         tab_id: None,
-        expires_at: grant.expires_at,
-        allowed_tools: grant.tools.clone(),
+        expires_at: grant.length.map(|length| now.saturating_add(length)),
+        allowed_tools: grant.tools(),
     }
 }
 
@@ -117,17 +117,17 @@ fn warning(answer: &HostGrantPermissionResult) -> Option<String> {
 }
 
 pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Result<(), Failure> {
-    let Revoke { asker, scope, grant_type } = revoke;
+    let (Granted { origin, scope, profile }, grant_type) = (&revoke.granted, revoke.grant_type());
     let ask = HostRevokePermission {
-        origin: asker.origin.to_string(),
-        profile: asker.profile.clone(),
+        origin: origin.to_string(),
+        profile: profile.clone(),
         scope: scope.as_str().to_owned(),
         grant_type: grant_type.map(|grant_type| grant_type.as_str().to_owned()),
         tab_id: None,
     };
     let answer = client.ask(&ask, QUICK)?;
-    let (origin, scope) = (asker.origin.as_str(), scope.as_str());
-    let of = asker.profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
+    let (origin, scope) = (origin.as_str(), scope.as_str());
+    let of = profile.as_ref().map(|profile| format!(" (profile {profile})")).unwrap_or_default();
     let what = grant_type.map(|grant_type| word(grant_type.as_str()));
     if !answer.revoked {
         let what = what.map(|word| format!(" ({word})")).unwrap_or_default();

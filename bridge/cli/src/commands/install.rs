@@ -30,7 +30,7 @@ use super::printing::{count, print};
 use super::remote::Spoken;
 use super::servers::START;
 use super::{add, auth, places, remarks, secrets};
-use crate::args::{NewAuth, Package};
+use crate::args::{Auth, Package};
 use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::screen::{Screen, Status};
@@ -99,12 +99,7 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
         later.for_each(|secret| remark(&secret.told_later(&name)));
         if needs_authorization(&answer.installed) && !wanted.yes && consent::ask("Do that now?")? {
-            return auth::begin(
-                client,
-                &NewAuth { server: name, opens: true, ..NewAuth::default() },
-                None,
-                screen,
-            );
+            return auth::begin(client, &Auth { server: name, ..Auth::default() }, None, screen);
         }
     }
     Ok(())

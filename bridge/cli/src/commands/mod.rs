@@ -12,6 +12,7 @@ mod catalog;
 mod changes;
 mod clients;
 mod complete;
+pub mod completions;
 mod config;
 mod doctor;
 mod events;
@@ -42,14 +43,18 @@ mod tools;
 mod top;
 mod upgrade;
 
+use std::io;
+
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_home::dial::DialError;
 
-use crate::args::{Command, Config, Listing};
+use crate::args::{
+    self, CatalogWanted, Command, Config, Listing, Mcp, McpWanted, NativeHost, Prompts, Resources, Secrets,
+};
 use crate::client::Client;
 use crate::consent;
-use crate::help;
+use crate::manual;
 use crate::media::Shelf;
 use crate::screen::Screen;
 
@@ -57,12 +62,10 @@ use crate::screen::Screen;
 pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
     let connect = || Client::connect(&paths()?);
     match command {
-        Command::Help(topic) => {
-            let text = topic.and_then(help::find).map_or_else(help::overview, help::explain);
-            Ok(screen.text(&text)?)
-        }
-        Command::Manual => Ok(screen.text(&help::manual())?),
-        Command::Completions(shell) => Ok(screen.text(&shell.script())?),
+        Command::Text(text) => Ok(screen.text(text.trim_end())?),
+        Command::Help(wanted) if wanted.man => Ok(screen.text(&printed(manual::page())?)?),
+        Command::Help(wanted) => Ok(screen.text(args::help(&wanted.command)?.trim_end())?),
+        Command::Completions { shell } => Ok(screen.text(&printed(completions::script(shell))?)?),
         Command::Complete(wanted) => complete::show(&paths()?, &wanted, screen),
         Command::Version => bridge::show_version(screen),
         Command::Ping => bridge::ping(&mut connect()?, screen),
@@ -83,9 +86,9 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         }
         Command::Runtimes => install::runtimes(&mut connect()?, screen),
         Command::Remove(removal) => servers::remove(&mut connect()?, &removal, screen),
-        Command::Start(server) => servers::start(&mut connect()?, &server, screen),
-        Command::Stop(server) => servers::stop(&mut connect()?, &server, screen),
-        Command::Restart(server) => servers::restart(&mut connect()?, &server, screen),
+        Command::Start { server } => servers::start(&mut connect()?, &server, screen),
+        Command::Stop { server } => servers::stop(&mut connect()?, &server, screen),
+        Command::Restart { server } => servers::restart(&mut connect()?, &server, screen),
         Command::List => list::list(&mut connect()?, screen),
         Command::Tools(listing) => show_tools(&mut connect()?, &listing, screen),
         Command::Accept(accept) => changes::accept(&mut connect()?, &accept, screen),
@@ -93,46 +96,69 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             let ask = call::ask(&call, call::shows_progress(screen))?;
             call::run(&mut connect()?, &call, &ask, screen)
         }
-        Command::Resources(whose) => {
+        Command::Resources { server: whose, wanted: None } => {
             offers::list(&mut connect()?, &offers::RESOURCES, whose.as_deref(), screen)
         }
-        Command::ReadResource(reading) => {
+        Command::Resources { wanted: Some(Resources::Read(reading)), .. } => {
             Shelf::check(reading.save.as_deref())?;
             offers::read(&mut connect()?, &reading, screen)
         }
-        Command::Prompts(whose) => offers::list(&mut connect()?, &offers::PROMPTS, whose.as_deref(), screen),
-        Command::GetPrompt(prompt) => {
+        Command::Prompts { server: whose, wanted: None } => {
+            offers::list(&mut connect()?, &offers::PROMPTS, whose.as_deref(), screen)
+        }
+        Command::Prompts { wanted: Some(Prompts::Get(prompt)), .. } => {
             let ask = offers::prompt_ask(&prompt)?;
             offers::get(&mut connect()?, &prompt, &ask, screen)
         }
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
         Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),
-        Command::Grants(origin) => grants::list(&mut connect()?, origin.as_ref(), screen),
+        Command::Grants { origin } => grants::list(&mut connect()?, origin.as_ref(), screen),
         Command::Audit(audit) => audit::show(&mut connect()?, &audit, screen),
-        Command::Stats(origin) => stats::show(&mut connect()?, origin.as_ref(), screen),
+        Command::Stats { origin } => stats::show(&mut connect()?, origin.as_ref(), screen),
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
-        Command::Secrets(wanted) => {
+        Command::Secrets { wanted } => {
+            let wanted = wanted.unwrap_or(Secrets::List { server: None });
             let value = secrets::value(&wanted)?;
             secrets::run(&mut connect()?, &wanted, value, screen)
         }
         Command::Auth(wanted) => auth::run(&wanted, auth::secret(&wanted)?, &mut connect()?, screen),
-        Command::Catalog(wanted) => catalog::run(&mut connect()?, &wanted, screen),
+        Command::Catalog { wanted, list } => {
+            let wanted = wanted.unwrap_or(CatalogWanted::List(list));
+            catalog::run(&mut connect()?, &wanted, screen)
+        }
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
         Command::Top => top::run(&paths()?, screen),
         Command::Health => status::health(&paths()?, screen),
         Command::Metrics => metrics::show(&mut connect()?, screen),
-        Command::Doctor(fix) => doctor::run(&paths()?, fix, screen),
-        Command::Config(Config::Show) => config::show(&mut connect()?, screen),
-        Command::Config(Config::Check(file)) => config::check(&paths()?, file.as_deref(), screen),
+        Command::Doctor { fix } => doctor::run(&paths()?, fix, screen),
+        Command::Config { wanted: None | Some(Config::Show) } => config::show(&mut connect()?, screen),
+        Command::Config { wanted: Some(Config::Check { file }) } => {
+            config::check(&paths()?, file.as_deref(), screen)
+        }
         Command::Events => events::show(&mut connect()?, screen),
-        Command::Mcp(wanted) => mcp::serve(&wanted, &paths()?),
-        Command::McpToken(wanted) => mcp::token(&wanted, &paths()?, screen),
-        Command::Clients(wanted) => clients::run(&wanted, &paths()?, screen),
-        Command::NativeHost(wanted) => native_host::run(&wanted, &paths()?, screen),
+        Command::Mcp { wanted, serve } => for_clients(wanted.as_ref(), &serve, screen),
         Command::Import(wanted) => import::run(&wanted, &paths()?, screen),
+        Command::Host { wanted, place } => {
+            native_host::run(&wanted.unwrap_or(NativeHost::Status(place)), &paths()?, screen)
+        }
     }
+}
+
+fn for_clients(wanted: Option<&McpWanted>, serve: &Mcp, screen: &mut Screen) -> Result<(), Failure> {
+    let paths = &paths()?;
+    match wanted {
+        None => mcp::serve(serve, paths),
+        Some(McpWanted::Token(wanted)) => mcp::token(wanted, paths, screen),
+        Some(McpWanted::Install(wanted)) => clients::install(wanted, paths, screen),
+        Some(McpWanted::Uninstall(wanted)) => clients::uninstall(wanted, paths, screen),
+        Some(McpWanted::Status) => clients::status::show(paths, screen),
+    }
+}
+
+fn printed(text: io::Result<String>) -> Result<String, Failure> {
+    text.map_err(|error| Failure::Io("write it", error))
 }
 
 fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Result<(), Failure> {

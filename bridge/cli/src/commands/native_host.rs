@@ -49,6 +49,13 @@ struct Done {
 }
 
 fn install(wanted: &HostInstall, here: &Here, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let browsers = &wanted.place.browsers;
+    let can_have = |id: &&String| browsers.iter().any(|browser| browser.can_have(id));
+    if let Some(id) = wanted.extension_ids.iter().find(|id| !browsers.is_empty() && !can_have(id)) {
+        return Err(Failure::Usage(format!(
+            "--extension-id {id}: no extension of that browser has such an id"
+        )));
+    }
     let targets = here.targets(&wanted.place)?;
     if targets.is_empty() {
         return Err(Failure::Nothing(

@@ -19,7 +19,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_value};
+use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_username, wrong_value};
 use zeroize::Zeroizing;
 
 use super::printing::{count, print};
@@ -34,10 +34,23 @@ const PATIENT: Duration = Duration::from_secs(120);
 
 /// A new passphrase, or a value that a program gives: it is there before a bridge is started for it.
 pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
+    if let Secrets::Set(new) = wanted {
+        check_names(new)?;
+    }
     match wanted {
         Secrets::Set(new) if !io::stdin().is_terminal() => one(new),
         Secrets::Keep(Keeping::Encrypt) => keeping::new_passphrase().map(Some),
         _ => Ok(None),
+    }
+}
+
+fn check_names(new: &NewSecret) -> Result<(), Failure> {
+    if let Some(expected) = wrong_key(new.kind, &new.key) {
+        return Err(Failure::Usage(format!("{:?} cannot be used: expected {expected}", new.key)));
+    }
+    match new.username.as_ref().and_then(|name| wrong_username(new.kind, name)) {
+        Some(expected) => Err(Failure::Usage(format!("--username: expected {expected}"))),
+        None => Ok(()),
     }
 }
 
@@ -111,11 +124,11 @@ pub fn run(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     match (wanted, value) {
-        (Secrets::List(server), _) => {
+        (Secrets::List { server }, _) => {
             list(client, server.as_deref(), screen)?;
             keeping::remind(client)
         }
-        (Secrets::Check(server), _) => check(client, server, screen),
+        (Secrets::Check { server }, _) => check(client, server, screen),
         (Secrets::Remove { server, key }, _) => remove(client, server, key, screen),
         (Secrets::Set(new), Some(value)) => set(client, new, value, screen),
         (Secrets::Set(new), None) => {
@@ -235,6 +248,16 @@ fn findings(server: &str, found: &ValidateCredentialsResult, status: Option<&Cre
 mod tests {
     use super::super::rig::command;
     use super::*;
+
+    #[test]
+    fn a_name_that_cannot_be_used_is_told_before_the_value_is_asked_for() {
+        for (key, username) in [("K L", None), ("PATH", None), ("./key.txt", None), ("K", Some("ada"))] {
+            let (server, kind, expires_at) = ("a".into(), CredentialType::ApiKey, None);
+            let username = username.map(str::to_owned);
+            let new = Secrets::Set(NewSecret { server, key: key.into(), kind, username, expires_at });
+            assert!(matches!(value(&new), Err(Failure::Usage(_))), "{key}");
+        }
+    }
 
     #[test]
     fn a_secret_is_stored_and_never_shown() {

@@ -28,7 +28,7 @@ pub const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
 pub const STOP: Duration = Duration::from_secs(2 * 60 + 10);
 
 pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Result<(), Failure> {
-    let (server, with_data) = (&removal.server, removal.data == Some(true));
+    let (server, with_data) = (&removal.server, removal.data);
     let ask = RemoveServer { server_id: server_id(server)?, data: with_data.then_some(true) };
     let answer = client.ask(&ask, STOP)?;
     if !answer.removed {
@@ -51,8 +51,8 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         remark(&format!("{server}: secrets that it had are still on disk: {left}"));
     }
     remarks::on_kept_image(server, answer.image.as_ref());
-    match removal.data {
-        None if !screen.json => remove_data(client, server, answer.data.as_deref(), screen),
+    match removal.data || removal.keep_data {
+        false if !screen.json => remove_data(client, server, answer.data.as_deref(), screen),
         _ => {
             remarks::on_kept_data(server, with_data, answer.data.as_deref());
             Ok(())
@@ -240,7 +240,7 @@ mod tests {
         let answer = |removed: &str| {
             format!(r#"{{"type":"remove_server_result","request_id":"1","removed":{removed}}}"#)
         };
-        let removal = |data| Removal { server: "time".into(), data: Some(data) };
+        let removal = |data| Removal { server: "time".into(), data, keep_data: !data };
         let ran = run(false, &[&answer("true")], |c, s| remove(c, &removal(false), s));
         assert_eq!((ran.printed.as_str(), ran.asked[0].contains("data")), ("removed time\n", false));
         let ran = run(false, &[&answer("true")], |c, s| remove(c, &removal(true), s));

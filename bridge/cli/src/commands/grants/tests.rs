@@ -6,16 +6,15 @@ use harbor_policy::scope::Scope;
 
 use super::super::rig::{Ran, command, complete_object, error, typed};
 use super::*;
-use crate::args::Asker;
 
 /// 2026-11-21 12:00 UTC.
 const NOON: u64 = 1_795_262_400_000;
 
 const ALWAYS: &str = r#"{"origin":"https://a.example","profile":"default","scope":"mcp:tools.call","grant_type":"ALLOW_ALWAYS","created_at":1,"allowed_tools":["time/*"]}"#;
 
-fn asker(profile: Option<&str>) -> Asker {
+fn of(profile: Option<&str>) -> Granted {
     let origin = Origin::parse("https://a.example").unwrap();
-    Asker { origin, profile: profile.map(str::to_owned) }
+    Granted { origin, scope: Scope::McpToolsCall, profile: profile.map(str::to_owned) }
 }
 
 fn granted(json: bool, denied: bool) -> Ran {
@@ -23,12 +22,15 @@ fn granted(json: bool, denied: bool) -> Ran {
         r#"{{"type":"host_grant_permission_result","request_id":"1","granted":true,"denied":{denied},"grant":{ALWAYS}}}"#
     );
     let typed = Grant {
-        asker: asker(Some("default")),
-        scope: Scope::McpToolsCall,
-        grant_type: GrantType::AllowAlways,
-        expires_at: Some(7),
-        tools: Some(vec!["time/*".into()]),
+        granted: of(Some("default")),
+        once: false,
+        always: true,
+        deny: false,
+        length: None,
+        tool: vec!["time/*".into()],
+        no_tools: false,
     };
+    assert_eq!(ask_to_grant(&Grant { length: Some(7), ..typed.clone() }, NOON).expires_at, Some(NOON + 7));
     command(json, &[&answer], |client, screen| grant(client, &typed, screen))
 }
 
@@ -39,7 +41,7 @@ fn a_grant_is_confirmed_as_the_bridge_made_it() {
     assert_eq!(
         ran.asked,
         [
-            r#"{"type":"host_grant_permission","request_id":"1","origin":"https://a.example","profile":"default","scope":"mcp:tools.call","grant_type":"ALLOW_ALWAYS","expires_at":7,"allowed_tools":["time/*"]}"#
+            r#"{"type":"host_grant_permission","request_id":"1","origin":"https://a.example","profile":"default","scope":"mcp:tools.call","grant_type":"ALLOW_ALWAYS","allowed_tools":["time/*"]}"#
         ]
     );
     let ran = granted(true, true);
@@ -114,7 +116,9 @@ fn a_deny_that_stands_is_told_with_what_takes_it_away() {
 
 fn revoked(json: bool, profile: Option<&str>, grant_type: Option<GrantType>, any: bool) -> Ran {
     let answer = format!(r#"{{"type":"host_revoke_permission_result","request_id":"1","revoked":{any}}}"#);
-    let typed = Revoke { asker: asker(profile), scope: Scope::McpToolsCall, grant_type };
+    let is = |wanted| grant_type == Some(wanted);
+    let (once, always, deny) = (is(GrantType::AllowOnce), is(GrantType::AllowAlways), is(GrantType::Deny));
+    let typed = Revoke { granted: of(profile), once, always, deny };
     command(json, &[&answer], |client, screen| revoke(client, &typed, screen))
 }
 

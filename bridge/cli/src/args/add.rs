@@ -1,0 +1,229 @@
+//! `harbor add`: a server as it is typed, here or elsewhere.
+//!
+//! Owns which of its options go together. Paths may be relative: they are resolved when the command runs.
+
+use std::collections::BTreeMap;
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, ValueHint};
+use harbor_ipc_proto::client::{SandboxSettings, Supervision};
+use harbor_policy::remote::{parse, says_loopback, says_private, wrong_headers};
+use url::Url;
+
+use super::sandbox::SandboxOptions;
+use super::supervision::SupervisionOptions;
+use super::values::{Unrepeated, header, one_of, read_by, server_id, variable};
+
+/// A server as it was typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Definition {
+    pub name: String,
+    pub label: Option<String>,
+    pub cwd: Option<String>,
+    pub env: BTreeMap<String, String>,
+    pub roots: Vec<String>,
+    /// What was said; the bridge fills up the rest.
+    pub supervision: Supervision,
+    pub as_is: bool,
+    /// As said, too.
+    pub sandbox: SandboxSettings,
+    /// Names of secrets that it needs.
+    pub secrets: Vec<String>,
+    /// Whether it gets what an earlier server of this name has left.
+    pub keep_data: bool,
+    pub start: bool,
+    /// Where it is, if that is elsewhere; then there is no command.
+    pub remote: Option<Remote>,
+    /// Empty where it is elsewhere, or an image.
+    pub command: String,
+    pub image: Option<String>,
+    pub engine: Option<String>,
+    pub args: Vec<String>,
+}
+
+/// Where a server is, and how it is spoken to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remote {
+    pub url: String,
+    pub transport: Option<String>,
+    pub headers: BTreeMap<String, String>,
+    pub allow_private: bool,
+    pub allow_http: bool,
+}
+
+read_by! { Definition: Options; }
+
+/// Define a server and start it
+///
+/// COMMAND is a path, or a name that the bridge looks up in its PATH. The same name again replaces the definition; if it is another
+/// program then, nobody uses it before `harbor accept SERVER`. If the server does not start, the definition stays and the exit code
+/// says so.
+///
+/// npx and uvx packages are installed first and then run without them; --as-is keeps the command. Ctrl-C leaves an installation
+/// running: `harbor stop SERVER` ends it.
+///
+/// An image is downloaded if need be, and is run with the arguments behind `--`; docs/containers.md says more.
+///
+/// Example: `harbor add time -- uvx mcp-server-time`
+///
+/// Example: `harbor add time --image mcp/time`
+///
+/// Example: `harbor add docs --url https://example.com/mcp`
+#[derive(Debug, Args)]
+struct Options {
+    /// The server's name
+    #[arg(value_name = "NAME", value_parser = server_id)]
+    server: String,
+    /// The server's command and its arguments
+    #[arg(last = true, required_unless_present_any = ["image", "url"])]
+    command: Vec<String>,
+    /// A name for people
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    /// The directory to run in; the server's own data directory if absent
+    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::DirPath)]
+    cwd: Option<String>,
+    /// An environment variable for the server; repeat for more
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
+    env: Vec<(String, String)>,
+    /// A directory that the server may ask for as its root; repeat for more
+    #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::AnyPath)]
+    root: Vec<String>,
+    /// A secret without which it is not started; repeat for more
+    #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
+    secret: Vec<String>,
+    /// Run this container image, such as ghcr.io/owner/name:tag, instead of a command
+    #[arg(long)]
+    image: Option<String>,
+    /// What runs the image: podman or docker; the first that is there if absent
+    #[arg(long, requires = "image")]
+    engine: Option<String>,
+    /// Run the command as it is, npx and uvx included
+    #[arg(long)]
+    as_is: bool,
+    /// Instead of a command: a server elsewhere, https://…, or http://… on this machine
+    #[arg(long, conflicts_with_all = OF_PROGRAMS)]
+    url: Option<String>,
+    /// Only store the definition
+    #[arg(long)]
+    no_start: bool,
+    /// Give it what an earlier server of this name has left, or another program under it
+    #[arg(long)]
+    keep_data: bool,
+    #[command(flatten)]
+    elsewhere: RemoteOptions,
+    #[command(flatten)]
+    supervision: SupervisionOptions,
+    #[command(flatten)]
+    sandbox: SandboxOptions,
+}
+
+/// Nothing of a server elsewhere runs here; a key for it stands in a --header, as ${KEY}.
+const OF_PROGRAMS: [&str; 20] = [
+    "command",
+    "image",
+    "engine",
+    "cwd",
+    "as_is",
+    "keep_data",
+    "secret",
+    "sandbox",
+    "required",
+    "read",
+    "write",
+    "socket",
+    "network",
+    "host",
+    "memory",
+    "processes",
+    "open_files",
+    "file_size",
+    "disk",
+    "nice",
+];
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "A server that runs elsewhere")]
+pub(super) struct RemoteOptions {
+    /// How it is spoken to; auto finds out, if absent
+    #[arg(long, value_name = "KIND", value_parser = one_of(["http", "sse", "auto"], |word| Some(word.to_owned())))]
+    transport: Option<String>,
+    /// Goes with each request; ${KEY} in it is filled in at the start; repeat for more
+    #[arg(long, value_name = "NAME: VALUE", value_parser = Unrepeated(header))]
+    header: Vec<(String, String)>,
+    /// Its name may mean a private address
+    #[arg(long)]
+    pub(super) allow_private: bool,
+    /// It may do without TLS although it is not on this machine
+    #[arg(long)]
+    pub(super) allow_http: bool,
+}
+
+impl RemoteOptions {
+    /// Whether anything is said that only a server elsewhere has.
+    pub(super) fn is_said(&self) -> bool {
+        self.is_spoken_to() || self.allow_private || self.allow_http
+    }
+
+    pub(super) fn is_spoken_to(&self) -> bool {
+        self.transport.is_some() || !self.header.is_empty()
+    }
+
+    pub(super) fn read(self, url: &str, parsed: Option<&Url>) -> Result<Remote, String> {
+        let headers = self.header.into_iter().collect();
+        if let Some(why) = wrong_headers(&headers) {
+            return Err(format!("--header: use {why}"));
+        }
+        Ok(Remote {
+            url: url.to_owned(),
+            transport: self.transport,
+            headers,
+            // Who types such an address means it. At this machine's own, that is this machine and no other.
+            allow_private: self.allow_private
+                || parsed.is_some_and(|url| says_private(url) && !says_loopback(url)),
+            allow_http: self.allow_http,
+        })
+    }
+}
+
+impl Definition {
+    fn read(options: Options) -> Result<Self, String> {
+        if options.url.is_none() && options.elsewhere.is_said() {
+            return Err("--transport, --header, --allow-private and --allow-http are for a server that runs elsewhere; say where by \
+                        --url"
+                .into());
+        }
+        let remote = match options.url {
+            Some(url) => {
+                let parsed = parse(&url).map_err(|why| format!("--url: use {why}"))?;
+                Some(options.elsewhere.read(&url, Some(&parsed))?)
+            }
+            None => None,
+        };
+        let mut behind = options.command.into_iter();
+        let command = match options.image.is_some() || remote.is_some() {
+            true => String::new(),
+            false => {
+                behind.next().filter(|command| !command.is_empty()).ok_or("the server's command is empty")?
+            }
+        };
+        Ok(Self {
+            name: options.server,
+            label: options.label,
+            cwd: options.cwd,
+            env: options.env.into_iter().collect(),
+            roots: options.root,
+            supervision: options.supervision.read(),
+            as_is: options.as_is,
+            sandbox: options.sandbox.read()?,
+            secrets: options.secret,
+            keep_data: options.keep_data,
+            start: !options.no_start,
+            remote,
+            command,
+            image: options.image,
+            engine: options.engine,
+            args: behind.collect(),
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! Completion of words in a shell: the scripts, and what they are answered.
+//!
+//! Owns which words are names of servers, tools and the like; clap's engine knows the rest. A script starts `harbor` with
+//! `HARBOR_COMPLETE` in its environment and the words behind `--`. Must never let a shell run what a server is called.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+
+use clap::Arg;
+use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
+
+use super::{complete, paths};
+use crate::args::{self, Kind, Names, Shell};
+
+/// Names the shell that asks.
+const VARIABLE: &str = "HARBOR_COMPLETE";
+
+fn of(shell: Shell) -> &'static dyn EnvCompleter {
+    match shell {
+        Shell::Bash => &Bash,
+        Shell::Zsh => &Zsh,
+        Shell::Fish => &Fish,
+    }
+}
+
+/// What a shell reads once. For bash it is ours: clap's takes no notice of the colons at which bash takes words apart.
+pub fn script(shell: Shell) -> io::Result<String> {
+    if shell == Shell::Bash {
+        return Ok(include_str!("completions/bash.sh").to_owned());
+    }
+    let mut script = Vec::new();
+    of(shell).write_registration(VARIABLE, "harbor", "harbor", "harbor", &mut script)?;
+    String::from_utf8(script).map_err(io::Error::other)
+}
+
+/// Answers a script, if it is one that started us.
+pub fn answer() -> Option<io::Result<()>> {
+    let shell = env::var_os(VARIABLE)?;
+    let shell =
+        [Shell::Bash, Shell::Zsh, Shell::Fish].into_iter().map(of).find(|known| shell == known.name())?;
+    let mut answer = Vec::new();
+    let mut command = named(args::command());
+    let asked = shell.write_complete(
+        &mut command,
+        typed().collect(),
+        env::current_dir().ok().as_deref(),
+        &mut answer,
+    );
+    Some(asked.and_then(|()| io::stdout().write_all(&answer)))
+}
+
+/// The words that were typed so far.
+fn typed() -> impl Iterator<Item = OsString> {
+    env::args_os().skip_while(|word| word != "--").skip(1)
+}
+
+/// The same commands, with names for their arguments.
+fn named(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| match kind(&arg) {
+        Some(kind) => arg.add(ArgValueCompleter::new(move |word: &OsStr| candidates(kind, word))),
+        None => arg,
+    });
+    command.mut_subcommands(named)
+}
+
+/// What an argument is the name of, by how the help calls it.
+fn kind(arg: &Arg) -> Option<Kind> {
+    match arg.get_value_names()?.first()?.as_str() {
+        "SERVER" => Some(Kind::Servers),
+        "SERVER/TOOL" => Some(Kind::Tools),
+        "SERVER[/TOOL]" => Some(Kind::Listed),
+        "ARGUMENTS" => Some(Kind::Arguments),
+        "KEY" if arg.is_positional() => Some(Kind::Keys),
+        "ORIGIN" => Some(Kind::Origins),
+        "CLIENT|FILE" => Some(Kind::Clients),
+        "COMMAND" if !arg.is_last_set() => Some(Kind::Commands),
+        _ => None,
+    }
+}
+
+fn candidates(kind: Kind, word: &OsStr) -> Vec<CompletionCandidate> {
+    let plain = typed().filter_map(|word| word.into_string().ok()).filter(|word| !word.starts_with('-'));
+    let mut plain = plain;
+    let behind = match kind {
+        // `harbor secrets set SERVER`
+        Kind::Keys => plain.nth(3),
+        Kind::Arguments => plain.skip(1).find(|word| word.contains('/')),
+        _ => None,
+    };
+    let word = word.to_string_lossy().into_owned();
+    let wanted = Names { kind, word: word.clone(), behind: behind.unwrap_or_default() };
+    let names = paths().ok().map(|paths| complete::names(&paths, &wanted)).unwrap_or_default();
+    names.into_iter().filter(|name| name.starts_with(&word)).map(CompletionCandidate::new).collect()
+}
