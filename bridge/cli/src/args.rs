@@ -6,6 +6,7 @@
 mod about;
 mod add;
 mod arguments;
+mod ask;
 mod auth;
 mod call;
 mod catalog;
@@ -14,6 +15,7 @@ mod clients;
 mod host;
 mod install;
 mod mcp;
+mod models;
 mod native_host;
 mod offers;
 mod sandbox;
@@ -33,6 +35,7 @@ use harbor_policy::origin::Origin;
 pub use self::about::{HelpWanted, Kind, Names, Shell};
 pub use self::add::{Definition, Remote};
 pub use self::arguments::{Argument, Arguments, Value};
+pub use self::ask::Question;
 pub use self::auth::Auth;
 pub use self::call::Call;
 pub use self::catalog::{CatalogWanted, ListWanted, PageWanted};
@@ -41,6 +44,7 @@ pub use self::clients::{Import, Install, Source, Uninstall};
 pub use self::host::{Accept, Asker, Audit, Grant, Granted, Listing, Revoke};
 pub use self::install::{Package, Upgrade};
 pub use self::mcp::{Mcp, McpWanted, TokenWanted};
+pub use self::models::{Models, NewProvider, Tokens};
 pub use self::native_host::{HostInstall, HostPlace, NativeHost};
 pub use self::offers::{Prompt, Prompts, Reading, Resources};
 pub use self::sandbox::{Sandbox, options_of};
@@ -231,6 +235,16 @@ pub enum Command {
         #[command(flatten)]
         list: ListWanted,
     },
+    /// Use language models: your own, and services that you have a key for
+    ///
+    /// Without more words: the models of all providers. docs/models.md says more.
+    ///
+    /// Example: `harbor models detect`
+    Models {
+        #[command(subcommand)]
+        wanted: Option<Models>,
+    },
+    Ask(Box<Question>),
     /// Ask whether the bridge is alive
     Ping,
     /// End the bridge

@@ -5,19 +5,23 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use harbor_home::Paths;
 use harbor_home::dial::{self, DIAL_LIMIT, DialError, Role};
 use harbor_ipc_proto::CLIENT_PROTOCOL;
 use harbor_ipc_proto::client::answer::{Heard, request_frame};
-use harbor_ipc_proto::client::{Chunk, Hello, HelloResult, Progress};
+use harbor_ipc_proto::client::{Cancel, Chunk, Hello, HelloResult, Progress};
 use harbor_ipc_proto::field::{Ask, Message};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 
 use harbor_client::errors::Failure;
 pub use harbor_client::reply::QUICK;
 use harbor_client::reply::{Answer, Pieces};
+
+/// The id of a request that another thread sends; those of the first one are numbers.
+const CANCEL_ID: &str = "cancel";
 
 const NO_OBJECT: Failure = Failure::Garbled("a frame that is no JSON object");
 
@@ -27,12 +31,30 @@ pub struct Client {
     stream: UnixStream,
     decoder: FrameDecoder,
     next_id: u64,
+    /// Held while a frame is written: half of one is no place for another.
+    writing: Arc<Mutex<()>>,
     /// The type of the pushes that are followed; all others are dropped.
     followed: Option<&'static str>,
     /// Those that came while an answer was waited for.
     pushes: VecDeque<Vec<u8>>,
     /// What the bridge said about itself, once it was greeted.
     pub bridge: Option<HelloResult>,
+}
+
+/// Takes a request back, from another thread than the one that waits for its answer.
+#[derive(Debug)]
+pub struct Canceller {
+    stream: UnixStream,
+    writing: Arc<Mutex<()>>,
+}
+
+impl Canceller {
+    /// Asks the bridge to end the request; the request's own answer says what became of it.
+    pub fn cancel(&mut self, target: &str) -> io::Result<()> {
+        let frame = request_frame(CANCEL_ID, &Cancel { target: target.to_owned() });
+        let _held = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.stream.write_all(&frame)
+    }
 }
 
 /// What came of one of several requests.
@@ -71,7 +93,15 @@ impl Client {
     /// A client on an attached stream.
     pub fn over(stream: UnixStream) -> Self {
         let decoder = FrameDecoder::new(MAX_CLIENT_FRAME);
-        Self { stream, decoder, next_id: 1, followed: None, pushes: VecDeque::new(), bridge: None }
+        Self {
+            stream,
+            decoder,
+            next_id: 1,
+            writing: Arc::default(),
+            followed: None,
+            pushes: VecDeque::new(),
+            bridge: None,
+        }
     }
 
     fn greet(&mut self) -> Result<(), Failure> {
@@ -106,6 +136,47 @@ impl Client {
             Ok(())
         })?;
         Answer::parse(answer)
+    }
+
+    /// Asks, and hands on the pushes of the type `P` that belong to the request until its answer comes.
+    pub fn ask_with_pushes<P: Message, A: Ask>(
+        &mut self,
+        ask: &A,
+        limit: Duration,
+        on_push: &mut dyn FnMut(P, &mut Self) -> Result<(), Failure>,
+    ) -> Result<Answer<A::Reply>, Failure> {
+        let until = Instant::now() + limit;
+        let id = self.next_id();
+        self.write(&request_frame(&id, ask), limit)?;
+        let sent = Sent { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
+        let mut pieces = Pieces::default();
+        loop {
+            let frame = self.read_frame(Some(until)).map_err(|error| lost(&error, limit))?;
+            let heard = Heard::parse(&frame).map_err(|_| NO_OBJECT)?;
+            if heard.is::<P>() && heard.request_id == sent.id {
+                on_push(heard.read()?, self)?;
+                continue;
+            }
+            if let Meaning::Answer(answer) = sent.hear(frame, &mut pieces)? {
+                return Answer::parse(answer);
+            }
+        }
+    }
+
+    /// The id of the request that is sent next.
+    pub fn coming_id(&self) -> String {
+        self.next_id.to_string()
+    }
+
+    /// Sends a request whose answer is not waited for.
+    pub fn say<A: Ask>(&mut self, ask: &A) -> Result<(), Failure> {
+        let id = self.next_id();
+        self.write(&request_frame(&id, ask), QUICK)
+    }
+
+    /// Another hand on the same connection, which can take a request back while the first one waits.
+    pub fn canceller(&self) -> io::Result<Canceller> {
+        Ok(Canceller { stream: self.stream.try_clone()?, writing: self.writing.clone() })
     }
 
     /// Asks several things at once, and waits for all answers.
@@ -204,6 +275,7 @@ impl Client {
     }
 
     fn write(&mut self, frame: &[u8], limit: Duration) -> Result<(), Failure> {
+        let _held = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let written = self.stream.set_write_timeout(Some(limit)).and_then(|()| self.stream.write_all(frame));
         // Half a frame is no request.
         written.map_err(|_| Failure::Unsent)

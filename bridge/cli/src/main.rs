@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Ok(()) => Exit::Done.into(),
         Err(failure) => {
             tell(&failure, &mut screen);
-            failure.exit().into()
+            failure.number().into()
         }
     }
 }

@@ -44,6 +44,15 @@ impl Screen {
         }
     }
 
+    /// Prints a piece of a text that is still coming, at once.
+    pub fn piece(&mut self, text: &str) -> io::Result<()> {
+        match self.terminal {
+            true => write!(self.out, "{}", disarm(text))?,
+            false => write!(self.out, "{text}")?,
+        }
+        self.flush()
+    }
+
     /// Prints text whose lines may be long: a terminal gets them broken where it ends.
     pub fn prose(&mut self, text: &str) -> io::Result<()> {
         match self.terminal {

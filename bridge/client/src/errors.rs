@@ -49,7 +49,7 @@ impl Exit {
         (Self::Usage, "the command line is wrong"),
         (Self::NoBridge, "the bridge cannot be reached"),
         (Self::NotFound, "there is no such server, tool or grant"),
-        (Self::Unavailable, "the server is not running or could not be started"),
+        (Self::Unavailable, "the server is not running or could not be started; a model failed"),
         (Self::TimedOut, "it took too long"),
         (Self::ToolFailed, "the tool failed or reported an error"),
         (Self::Denied, "permission was denied"),
@@ -63,7 +63,9 @@ impl Exit {
                 Self::NoBridge
             }
             Code::NotFound | Code::ToolNotFound => Self::NotFound,
-            Code::NotConnected | Code::ConnectionFailed | Code::ServerUnavailable => Self::Unavailable,
+            Code::NotConnected | Code::ConnectionFailed | Code::ServerUnavailable | Code::ModelFailed => {
+                Self::Unavailable
+            }
             Code::ToolTimeout => Self::TimedOut,
             Code::ToolFailed | Code::ProtocolError => Self::ToolFailed,
             Code::PermissionDenied
@@ -104,8 +106,12 @@ impl Refusal {
         self.code == code.as_str()
     }
 
+    fn known(&self) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| self.is(*code))
+    }
+
     fn exit(&self) -> Exit {
-        Code::ALL.iter().find(|code| self.is(**code)).map_or(Exit::Failed, |code| Exit::of(*code))
+        self.known().map_or(Exit::Failed, Exit::of)
     }
 
     /// One of the details.
@@ -162,7 +168,7 @@ impl Refusal {
 
     /// What the person may do now; the bridge's message says what is wrong.
     fn next_step(&self) -> Option<String> {
-        let code = Code::ALL.iter().copied().find(|code| self.is(*code))?;
+        let code = self.known()?;
         let server = self.server.clone().or_else(|| self.text("server_id")).unwrap_or_else(|| "NAME".into());
         Some(match code {
             Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => {
@@ -171,6 +177,8 @@ impl Refusal {
             Code::RateLimited | Code::BudgetExceeded => return self.next_step_within_limits(code),
             Code::InvalidParams => return self.next_step_to_valid(&server),
             Code::NotFound if self.text("field").is_some_and(|field| field == "source") => return None,
+            // The message says where they are listed.
+            Code::NotFound if self.detail("provider").is_some() => return None,
             Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
             Code::NotConnected => format!("start it with `harbor start {server}`"),
@@ -203,6 +211,7 @@ impl Refusal {
             }
             Code::ToolTimeout => "a call may have more time with `--timeout SECONDS`".into(),
             // It may have been done: whoever asks again has it done twice.
+            Code::ModelFailed => return self.next_step_to_model(),
             Code::ShuttingDown if self.was_sent() => return None,
             Code::ShuttingDown => "run the command again; it starts a new bridge".into(),
             Code::UnknownMessageType => {
@@ -256,7 +265,21 @@ impl Refusal {
         }
     }
 
+    /// What is to be done about a provider.
+    fn next_step_to_model(&self) -> Option<String> {
+        let provider = self.text("provider")?;
+        match self.text("cause")?.as_str() {
+            "unauthorized" => Some(format!("`harbor models key {provider}` sets its key")),
+            "no_model" => Some("`harbor models` shows the models".into()),
+            "unreachable" | "not_found" => Some(format!("`harbor models check {provider}` asks it again")),
+            _ => None,
+        }
+    }
+
     fn next_step_within_limits(&self, code: Code) -> Option<String> {
+        if let Some(principal) = self.text("principal").filter(|_| code == Code::BudgetExceeded) {
+            return Some(format!("`harbor models budget '{principal}' --tokens N` allows more"));
+        }
         if code == Code::BudgetExceeded {
             return Some("`limits.maxCallsPerRun` in config.toml says how many a run may make".into());
         }
@@ -317,6 +340,8 @@ pub enum Failure {
     Dial(DialError),
     /// The bridge answered with an error.
     Refused(Box<Refusal>),
+    /// The same of a question to a model, whose exit codes are its own.
+    Unanswered(Box<Refusal>),
     /// There is nothing to do it to; the second text is the next step.
     Nothing(String, String),
     /// The connection ended, or took nothing more, before the request was sent.
@@ -418,7 +443,7 @@ impl Failure {
             | Self::Ended
             | Self::Garbled(_)
             | Self::Unreadable(_) => Exit::NoBridge,
-            Self::Refused(refusal) => refusal.exit(),
+            Self::Refused(refusal) | Self::Unanswered(refusal) => refusal.exit(),
             Self::Nothing(..) => Exit::NotFound,
             Self::CallLost => Exit::CallLost,
             Self::Slow(_) | Self::CallSlow(_) => Exit::TimedOut,
@@ -428,13 +453,37 @@ impl Failure {
         }
     }
 
+    /// What the process ends with.
+    pub fn number(&self) -> u8 {
+        let of_question = |code: Code| match code {
+            Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => Some(3),
+            Code::BudgetExceeded => Some(4),
+            Code::ModelFailed => Some(5),
+            _ => None,
+        };
+        let own = match self {
+            Self::Unanswered(refusal) => refusal.known().and_then(of_question),
+            _ => None,
+        };
+        own.unwrap_or(self.exit() as u8)
+    }
+
+    /// The same of a question to a model.
+    #[must_use]
+    pub fn of_question(self) -> Self {
+        match self {
+            Self::Refused(refusal) => Self::Unanswered(refusal),
+            other => other,
+        }
+    }
+
     /// The text for people; `None` when there is nothing to say.
     #[must_use]
     pub fn message(&self) -> Option<String> {
         Some(match self {
             Self::Usage(text) => text.clone(),
             Self::Dial(error) => error.to_string(),
-            Self::Refused(refusal) => {
+            Self::Refused(refusal) | Self::Unanswered(refusal) => {
                 // Set apart from what we say ourselves, and harmless wherever it is looked at.
                 let tail =
                     refusal.tail().map(|tail| format!("it said:\n    {}", tail.replace('\n', "\n    ")));
@@ -468,7 +517,9 @@ impl Failure {
         let (code, details) = match self {
             Self::Usage(_) => (Code::InvalidParams.as_str(), None),
             Self::Dial(error) => (error.code().as_str(), None),
-            Self::Refused(refusal) => (refusal.code.as_str(), refusal.details.clone()),
+            Self::Refused(refusal) | Self::Unanswered(refusal) => {
+                (refusal.code.as_str(), refusal.details.clone())
+            }
             Self::Nothing(..) => (Code::NotFound.as_str(), None),
             Self::Slow(_) => (Code::ToolTimeout.as_str(), None),
             Self::CallSlow(_) => (Code::ToolTimeout.as_str(), sent(true)),
@@ -480,7 +531,9 @@ impl Failure {
             Self::Unread | Self::Said(_) => return None,
         };
         let (message, hint) = match self {
-            Self::Refused(refusal) => (refusal.message.clone(), refusal.next_step()),
+            Self::Refused(refusal) | Self::Unanswered(refusal) => {
+                (refusal.message.clone(), refusal.next_step())
+            }
             Self::Nothing(what, next) => (what.clone(), Some(next.clone())),
             // What is wrong stands first, how it is right below.
             Self::Usage(text) => match text.split_once('\n') {

@@ -4,6 +4,7 @@
 
 mod add;
 mod arguments;
+mod ask;
 mod audit;
 mod auth;
 mod bridge;
@@ -24,6 +25,7 @@ mod list;
 mod logs;
 mod mcp;
 mod metrics;
+mod models;
 mod native_host;
 mod offers;
 mod places;
@@ -50,7 +52,8 @@ use harbor_home::Paths;
 use harbor_home::dial::DialError;
 
 use crate::args::{
-    self, CatalogWanted, Command, Config, Listing, Mcp, McpWanted, NativeHost, Prompts, Resources, Secrets,
+    self, CatalogWanted, Command, Config, Listing, Mcp, McpWanted, Models, NativeHost, Prompts, Resources,
+    Secrets,
 };
 use crate::client::Client;
 use crate::consent;
@@ -126,6 +129,13 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Catalog { wanted, list } => {
             let wanted = wanted.unwrap_or(CatalogWanted::List(list));
             catalog::run(&mut connect()?, &wanted, screen)
+        }
+        Command::Models { wanted } => {
+            models::run(&mut connect()?, wanted.as_ref().unwrap_or(&Models::List), screen)
+        }
+        Command::Ask(question) => {
+            let chat = ask::chat(&question, screen.json)?;
+            ask::run(connect()?, &chat, screen)
         }
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),

@@ -1,0 +1,96 @@
+//! What is wanted of language models and of those who run them, as it is typed.
+//!
+//! Owns that no key is ever a word of the command line. Must never know where a provider is: the bridge has the addresses.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueHint};
+use harbor_ipc_proto::model::{Dialect, Kind};
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Models {
+    /// Show the models of all providers
+    List,
+    Add(NewProvider),
+    /// Forget a provider and its key; what it has used stays counted
+    Remove {
+        /// The provider's id
+        id: String,
+    },
+    /// Set a provider's key
+    ///
+    /// Asks for it, not shown, or reads it from stdin, without one newline at its end. It belongs to the provider's scheme, host and
+    /// port, and goes nowhere else.
+    ///
+    /// Example: `harbor models key openai < key.txt`
+    Key {
+        /// The provider's id
+        id: String,
+    },
+    /// Ask a provider whether it answers, and takes its key; this costs nothing
+    Check {
+        /// The provider's id
+        id: String,
+    },
+    /// Say which model is used where none is named
+    Default {
+        /// The model as `harbor models` shows it; or a provider's id: its first model
+        model: String,
+    },
+    /// Look for programs on this machine that run models, and for keys in the bridge's environment
+    ///
+    /// What is found gets nothing more before you add it.
+    Detect,
+    /// Show how many tokens models have taken, by day, model and who asked
+    Usage,
+    /// Show or set how many tokens of a day somebody may use
+    ///
+    /// A day begins at midnight UTC. An origin has 50000 tokens a day as long as nothing else is said, you yourself as many as you like.
+    ///
+    /// Example: `harbor models budget https://chat.example --tokens 200000`
+    Budget {
+        /// An origin, client://NAME, owner, or '*': everybody together; all are shown if absent
+        principal: Option<String>,
+        /// So many a day, or `default`: as if nothing had been said
+        #[arg(long, value_name = "N", value_parser = tokens, requires = "principal")]
+        tokens: Option<Tokens>,
+    },
+}
+
+/// How many tokens of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tokens {
+    Most(u64),
+    /// As if nothing had ever been said.
+    Default,
+}
+
+fn tokens(text: &str) -> Result<Tokens, String> {
+    match text {
+        "default" => Ok(Tokens::Default),
+        number => number.parse().map(Tokens::Most).map_err(|_| "use a whole number, or `default`".into()),
+    }
+}
+
+/// Add a provider: from now on you may ask its models
+///
+/// A program on this machine needs no key as a rule; the key of a service is asked for by `harbor models key`. An address is https://…,
+/// or http://… on this machine. It is asked for where the type has none of its own.
+///
+/// Example: `harbor models add ollama`
+///
+/// Example: `harbor models add openai-compatible --name lab --url https://llm.lab.example/v1`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct NewProvider {
+    /// What it is
+    #[arg(value_name = "TYPE", value_parser = PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())))]
+    pub kind: String,
+    /// A name, of which its id is made; the type if absent
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Where it is; the type's own address if absent
+    #[arg(long, value_hint = ValueHint::Url)]
+    pub url: Option<String>,
+    /// How it is spoken to; the type's own way if absent
+    #[arg(long, value_parser = PossibleValuesParser::new(Dialect::ALL.iter().map(|dialect| dialect.name())))]
+    pub dialect: Option<String>,
+}

@@ -1,0 +1,249 @@
+//! ask: puts one question to a language model and prints what it says as it comes.
+//!
+//! ```text
+//!  llm_chat ─► llm_event, … (credit) ─► text on stdout ─► the answer ─► usage on stderr
+//!                 Ctrl-C ─► cancel ─┘   what came stays
+//! ```
+//!
+//! Owns how a conversation of one question looks. Must never print what the model only thought, nor wait for a reader: the bridge sends
+//! no more than was read.
+
+mod given;
+
+use std::io::{self, IsTerminal as _};
+use std::thread;
+use std::time::Duration;
+
+use harbor_ipc_proto::client::{ChatUsage, LlmChat, LlmChatResult, LlmEvent, LlmMore};
+use harbor_ipc_proto::codes::Code;
+use nix::sys::signal::{Signal, raise};
+
+pub use self::given::chat;
+use super::top::Signals;
+use crate::client::{Canceller, Client};
+use crate::errors::{Exit, Failure};
+use crate::reply::Answer;
+use crate::screen::{Screen, Status, remark};
+
+/// The bridge and the model worker end a request by limits of their own; this is later than all of them.
+const LIMIT: Duration = Duration::from_secs(3600);
+
+/// After so many pushes further ones are asked for: half of what comes without.
+const CREDIT: u32 = 32;
+
+/// What has been printed so far.
+struct Shown<'a> {
+    screen: &'a mut Screen,
+    /// Until the first word is there.
+    status: Option<Status>,
+    /// Whether the last line has ended; nothing at all counts as that.
+    is_at_margin: bool,
+}
+
+pub fn run(mut client: Client, chat: &LlmChat, screen: &mut Screen) -> Result<(), Failure> {
+    obey_signals(&client)?;
+    let status = Status::is_visible().then(|| Status::new("waiting for the model …"));
+    let mut shown = Shown { screen, status, is_at_margin: true };
+    let answered = asked(&mut client, chat, &mut shown);
+    shown.end_line()?;
+    match answered {
+        Ok(answer) => finish(&answer, shown.screen),
+        Err(Failure::Refused(refusal)) if refusal.is(Code::Cancelled) => {
+            remark("harbor: it was cancelled; what had come stands above");
+            Err(Failure::Said(Exit::Failed))
+        }
+        Err(failure) => Err(failure.of_question()),
+    }
+}
+
+fn asked(
+    client: &mut Client,
+    chat: &LlmChat,
+    shown: &mut Shown<'_>,
+) -> Result<Answer<LlmChatResult>, Failure> {
+    let (target, mut taken) = (client.coming_id(), 0);
+    client.ask_with_pushes::<LlmEvent, _>(chat, LIMIT, &mut |push, client| {
+        shown.take(&push)?;
+        taken += 1;
+        if taken == CREDIT {
+            taken = 0;
+            client.say(&LlmMore { target: target.clone(), n: CREDIT })?;
+        }
+        Ok(())
+    })
+}
+
+impl Shown<'_> {
+    fn take(&mut self, push: &LlmEvent) -> Result<(), Failure> {
+        match (&*push.event.r#type, &push.event.text) {
+            ("text", Some(text)) if !text.is_empty() => {
+                self.status = None;
+                self.is_at_margin = text.ends_with('\n');
+                self.screen.piece(text)?;
+            }
+            ("reasoning", _) => self.status.iter_mut().for_each(|status| status.show("the model thinks …")),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), Failure> {
+        self.status = None;
+        if !self.is_at_margin {
+            self.is_at_margin = true;
+            self.screen.piece("\n")?;
+        }
+        Ok(())
+    }
+}
+
+fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Failure> {
+    if screen.json {
+        screen.json(&answer.to_json())?;
+    } else if io::stderr().is_terminal() {
+        remark(&spent(&answer.response.usage, &answer.provider, &answer.model));
+    }
+    match &*answer.response.finishReason {
+        "length" => remark("harbor: the answer was cut off: it may have no more tokens"),
+        "error" => {
+            let word = answer.response.raw_finish.as_deref().unwrap_or("it did not say why");
+            remark(&format!("harbor: {} ended the answer: {word}", answer.provider));
+            return Err(Failure::Said(Exit::Unavailable));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// `p:m: 12 tokens in, 7 out`.
+fn spent(usage: &ChatUsage, provider: &str, model: &str) -> String {
+    let about = if usage.exactness == "exact" { "" } else { "about " };
+    let cached = match usage.cached_tokens {
+        0 => String::new(),
+        cached => format!(" ({cached} of them from a cache)"),
+    };
+    let ChatUsage { input_tokens, output_tokens, .. } = usage;
+    format!("{provider}:{model}: {about}{input_tokens} tokens in{cached}, {output_tokens} out")
+}
+
+/// From now on the first Ctrl-C takes the request back, and the next one ends us.
+fn obey_signals(client: &Client) -> Result<(), Failure> {
+    let failed = |error| Failure::Io("hold signals back", error);
+    let canceller = client.canceller().map_err(failed)?;
+    let target = client.coming_id();
+    let signals = Signals::hold_back().map_err(|errno| failed(errno.into()))?;
+    thread::spawn(move || obey(signals, canceller, &target));
+    Ok(())
+}
+
+/// Runs as long as the program.
+fn obey(signals: Signals, mut canceller: Canceller, target: &str) {
+    let mut is_cancelled = false;
+    while let Ok(signal) = signals.wait() {
+        match signal {
+            Signal::SIGCONT => {}
+            Signal::SIGTSTP => {
+                let _ = raise(Signal::SIGSTOP);
+            }
+            // Where the bridge is gone, so is the request, and whoever waits for it hears of it.
+            Signal::SIGINT if !is_cancelled => is_cancelled = canceller.cancel(target).is_ok(),
+            signal => {
+                let _ = signals.obey(signal);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rig::serve;
+    use super::*;
+    use crate::screen::tests::Paper;
+    use std::os::unix::net::UnixStream;
+
+    fn push(seq: u64, kind: &str, text: &str) -> String {
+        format!(
+            r#"{{"type":"llm_event","request_id":"1","seq":{seq},"event":{{"type":"{kind}","text":"{text}"}}}}"#
+        )
+    }
+
+    /// What is printed of these frames, and what was asked.
+    fn ran(json: bool, frames: &[String]) -> (String, Vec<String>, Result<(), Failure>) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        // The second request is the one for more.
+        let answers = vec![frames.join("\n"), String::new()];
+        let bridge = thread::spawn(move || serve(theirs, &answers));
+        let (paper, mut client) = (Paper::default(), Client::over(ours));
+        let mut screen = paper.screen(json, false);
+        let mut shown = Shown { screen: &mut screen, status: None, is_at_margin: true };
+        let chat = given::plain("hi", !json);
+        let answered = asked(&mut client, &chat, &mut shown).and_then(|answer| {
+            shown.end_line()?;
+            finish(&answer, shown.screen)
+        });
+        drop(client);
+        (paper.read(), bridge.join().unwrap(), answered)
+    }
+
+    fn answer(finish: &str) -> String {
+        format!(
+            r#"{{"type":"llm_chat_result","request_id":"1","response":{{"message":{{"role":"assistant","content":"a b"}},"usage":{{"input_tokens":3,"exactness":"exact"}},"finishReason":"{finish}"}},"provider":"p","model":"m"}}"#
+        )
+    }
+
+    #[test]
+    fn text_is_printed_as_it_comes_and_thoughts_are_not() {
+        let frames =
+            [push(0, "start", ""), push(1, "reasoning", "hm"), push(2, "text", "a "), push(3, "text", "b")];
+        let (printed, asked, answered) = ran(false, &[&frames[..], &[answer("stop")]].concat());
+        assert!(answered.is_ok());
+        assert_eq!(printed, "a b\n");
+        assert_eq!(
+            asked,
+            [
+                r#"{"type":"llm_chat","request_id":"1","messages":[{"role":"user","content":"hi"}],"stream":true,"credit":true}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn whoever_reads_gives_credit() {
+        let frames: Vec<_> = (0..40).map(|seq| push(seq, "text", "x")).chain([answer("length")]).collect();
+        let (printed, asked, answered) = ran(false, &frames);
+        assert!(answered.is_ok(), "cut off is no failure");
+        assert_eq!(printed, format!("{}\n", "x".repeat(40)));
+        assert_eq!(asked[1], r#"{"type":"llm_more","request_id":"2","target":"1","n":32}"#);
+    }
+
+    #[test]
+    fn a_refusal_ends_with_the_codes_of_this_command() {
+        for (code, number) in [
+            ("ERR_SCOPE_REQUIRED", 3),
+            ("ERR_BUDGET_EXCEEDED", 4),
+            ("ERR_MODEL_FAILED", 5),
+            ("ERR_RATE_LIMITED", 1),
+        ] {
+            let (_, _, answered) = ran(false, &[super::super::rig::error(code)]);
+            assert_eq!(answered.unwrap_err().of_question().number(), number, "{code}");
+        }
+        let (printed, _, answered) = ran(true, &[answer("error")]);
+        assert!(printed.contains("\"finishReason\":\"error\""), "{printed}");
+        assert_eq!(answered.unwrap_err().number(), 5);
+    }
+
+    #[test]
+    fn what_it_took_is_said_in_a_line() {
+        let usage = |exactness: &'static str, cached_tokens| ChatUsage {
+            input_tokens: 12,
+            output_tokens: 7,
+            cached_tokens,
+            reasoning_tokens: 0,
+            exactness: exactness.into(),
+        };
+        assert_eq!(spent(&usage("exact", 0), "p", "m"), "p:m: 12 tokens in, 7 out");
+        assert_eq!(
+            spent(&usage("estimated", 4), "p", "m"),
+            "p:m: about 12 tokens in (4 of them from a cache), 7 out"
+        );
+    }
+}

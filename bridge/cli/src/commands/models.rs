@@ -1,0 +1,231 @@
+//! models: who runs models for the person, with which keys, how much they take.
+//!
+//! Owns the tables and the next step where there is nothing yet. Must never print a key, nor take one from the command line.
+
+mod tables;
+
+use std::time::Duration;
+
+use harbor_ipc_proto::client::{
+    BudgetView, LlmAddProvider, LlmCheckProvider, LlmDetect, LlmListBudgets, LlmListModels, LlmListProviders,
+    LlmListProvidersResult, LlmRemoveProvider, LlmSetActive, LlmSetApiKey, LlmSetBudget, LlmSetModel,
+    LlmUsage, ProviderView,
+};
+use harbor_policy::suggest::hint;
+
+use super::{print, secrets};
+use crate::args::{Models, NewProvider, Tokens};
+use crate::client::{Client, QUICK};
+use crate::errors::{Exit, Failure};
+use crate::payload::Payload;
+use crate::reply::Answer;
+use crate::screen::{Screen, remark};
+
+/// Providers are asked one after the other at the worst, and each may be slow.
+const PATIENT: Duration = Duration::from_secs(120);
+
+/// Said where there is no provider.
+const NONE: &str = "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
+    `harbor models add TYPE` adds a provider";
+
+pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<(), Failure> {
+    match wanted {
+        Models::List => list(client, screen),
+        Models::Add(new) => add(client, new, screen),
+        Models::Remove { id } => remove(client, id, screen),
+        Models::Key { id } => key(client, id, screen),
+        Models::Check { id } => check(client, id, screen),
+        Models::Default { model } => default(client, model, screen),
+        Models::Detect => detect(client, screen),
+        Models::Usage => usage(client, screen),
+        Models::Budget { principal: Some(principal), tokens: Some(tokens) } => {
+            set_budget(client, principal, *tokens, screen)
+        }
+        Models::Budget { principal, .. } => budgets(client, principal.as_deref(), screen),
+    }
+}
+
+fn providers(client: &mut Client) -> Result<Answer<LlmListProvidersResult>, Failure> {
+    client.ask(&LlmListProviders {}, QUICK)
+}
+
+/// The provider of this id, or the one that was probably meant.
+fn provider(client: &mut Client, id: &str) -> Result<ProviderView, Failure> {
+    let all = providers(client)?.into_value().providers;
+    let near = hint(id, all.iter().map(|provider| provider.id.as_str()));
+    let found = all.into_iter().find(|provider| provider.id == id);
+    found.ok_or_else(|| {
+        Failure::Nothing(format!("there is no provider {id}{near}"), "`harbor models` lists them".into())
+    })
+}
+
+fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let known = providers(client)?;
+    let answer = client.ask(&LlmListModels {}, PATIENT)?;
+    // Which model is the default one is among what providers say; who does not answer has a reason only afterwards.
+    let after = if answer.failed.is_empty() { known } else { providers(client)? };
+    if screen.json {
+        let mut whole = answer.members();
+        let all: Vec<_> = after.parts("providers").iter().map(Payload::to_json).collect();
+        whole.insert("providers", format!("[{}]", all.join(",")));
+        return Ok(screen.json(&whole.to_json())?);
+    }
+    if after.providers.is_empty() {
+        remark(NONE);
+        return Ok(());
+    }
+    if !answer.models.is_empty() {
+        screen.table(&tables::models(&answer.models))?;
+    }
+    after.providers.iter().filter_map(|one| tables::trouble(one, &answer)).for_each(|text| remark(&text));
+    Ok(())
+}
+
+fn add(client: &mut Client, new: &NewProvider, screen: &mut Screen) -> Result<(), Failure> {
+    let ask = LlmAddProvider {
+        provider_type: new.kind.clone(),
+        name: new.name.clone(),
+        base_url: new.url.clone(),
+        dialect: new.dialect.clone(),
+        api_key: None,
+        allow_private: None,
+    };
+    let answer = client.ask(&ask, PATIENT)?;
+    print(screen, &answer, |answer| {
+        let ProviderView { id, base_url, needs_api_key, .. } = &answer.provider;
+        let next = match needs_api_key {
+            true => format!("`harbor models key {id}` asks for its key"),
+            false => format!("`harbor models check {id}` asks whether it answers"),
+        };
+        format!("{id} is added, at {base_url}; {next}")
+    })
+}
+
+fn remove(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {
+    provider(client, id)?;
+    let answer = client.ask(&LlmRemoveProvider { id: id.to_owned() }, PATIENT)?;
+    print(screen, &answer, |_| format!("{id} is removed, and its key"))
+}
+
+fn key(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {
+    // Nobody types a key for somebody who is not there.
+    let provider = provider(client, id)?;
+    let api_key = secrets::read(&format!("key for {} at {} (not shown): ", id, provider.base_url))?;
+    if api_key.is_empty() {
+        return Err(Failure::Usage("that is no key; nothing was changed".into()));
+    }
+    let answer = client.ask(&LlmSetApiKey { provider_id: id.to_owned(), api_key }, PATIENT)?;
+    print(screen, &answer, |_| {
+        format!("the key of {id} is stored; `harbor models check {id}` asks whether it is taken")
+    })
+}
+
+/// What a provider refuses is this command's failure.
+fn check(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.ask(&LlmCheckProvider { provider_id: id.to_owned() }, PATIENT)?;
+    print(screen, &answer, |answer| match (answer.available, &answer.message, &answer.cause) {
+        (true, ..) => format!("{id} answers ({} ms)", answer.latency_ms),
+        (false, Some(message), _) => format!("{id}: {message}"),
+        (false, None, cause) => format!("{id}: {}", cause.as_deref().unwrap_or("it does not answer")),
+    })?;
+    match (answer.available, answer.cause.as_deref()) {
+        (true, _) => return Ok(()),
+        (false, Some("unauthorized")) => remark(&format!("`harbor models key {id}` sets its key")),
+        _ => {}
+    }
+    Err(Failure::Said(Exit::Unavailable))
+}
+
+fn default(client: &mut Client, model: &str, screen: &mut Screen) -> Result<(), Failure> {
+    let all = providers(client)?;
+    if all.providers.is_empty() {
+        return Err(Failure::Nothing(format!("nobody has {model}"), NONE.into()));
+    }
+    let said = |provider: &str, model: Option<&str>| {
+        let model =
+            model.map_or_else(|| format!("the first model of {provider}"), |m| format!("{provider}:{m}"));
+        format!("{model} is used where no model is named")
+    };
+    if all.providers.iter().any(|provider| provider.id == model) {
+        let ask = LlmSetActive { provider_id: model.to_owned(), model_id: None };
+        return print(screen, &client.ask(&ask, PATIENT)?, |set| said(&set.active, set.model.as_deref()));
+    }
+    let answer = client.ask(&LlmSetModel { model_id: model.to_owned() }, PATIENT)?;
+    print(screen, &answer, |set| said(&set.active, Some(&set.model)))
+}
+
+fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.ask(&LlmDetect {}, PATIENT)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    match answer.providers.is_empty() {
+        true => remark(
+            "no program on this machine runs models where they are as a rule; `harbor models add TYPE --url URL` names another place",
+        ),
+        false => screen.table(&tables::found(&answer.providers))?,
+    }
+    if let Some(new) = answer.providers.iter().find(|provider| !provider.is_added) {
+        remark(&format!("`harbor models add {}` has you use it", new.r#type));
+    }
+    for key in &answer.environment {
+        let (kind, variable) = (&key.r#type, &key.variable);
+        remark(&format!(
+            "{variable} is set: `harbor models add {kind}` and `printenv {variable} | harbor models key {kind}` have it used"
+        ));
+    }
+    Ok(())
+}
+
+fn usage(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.ask(&LlmUsage { since: None, group_by: None }, QUICK)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    match answer.usage.is_empty() {
+        true => remark("no model was asked yet; `harbor ask` asks one"),
+        false => screen.table(&tables::usage(&answer.usage))?,
+    }
+    Ok(())
+}
+
+fn budgets(client: &mut Client, principal: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.ask(&LlmListBudgets {}, QUICK)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    let is_asked = |one: &&BudgetView| principal.is_none_or(|principal| one.principal == principal);
+    let shown: Vec<_> = answer.budgets.iter().filter(is_asked).collect();
+    match (shown.is_empty(), principal) {
+        (false, _) => screen.table(&tables::budgets(&shown))?,
+        (true, Some(principal)) => {
+            remark(&format!("{principal} has used nothing today, and nothing was set for it"));
+        }
+        (true, None) => remark("nothing was used today, and no budget is set"),
+    }
+    Ok(())
+}
+
+fn set_budget(
+    client: &mut Client,
+    principal: &str,
+    tokens: Tokens,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let tokens_per_day = match tokens {
+        Tokens::Most(most) => Some(most),
+        Tokens::Default => None,
+    };
+    let answer = client.ask(&LlmSetBudget { principal: principal.to_owned(), tokens_per_day }, QUICK)?;
+    print(screen, &answer, |answer| {
+        let may = match answer.budget.tokens_per_day {
+            Some(most) => format!("{most} tokens a day"),
+            None => "as many tokens as it likes".into(),
+        };
+        let who = if principal == "*" { "everybody together" } else { principal };
+        format!("{who} may use {may}")
+    })
+}
+
+#[cfg(test)]
+mod tests;

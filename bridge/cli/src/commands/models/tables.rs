@@ -1,0 +1,97 @@
+//! Models, providers, usage and budgets as tables.
+//!
+//! Owns how each looks. Must never take the absence of an answer for a no: what a provider does not say is `-`.
+
+use harbor_ipc_proto::client::{BudgetView, LlmListModelsResult, ModelUsageView, ModelView, ProviderView};
+
+use crate::table::Table;
+
+pub fn models(models: &[ModelView]) -> Table {
+    let mut table = Table::new(&["MODEL", "CONTEXT", "CAN", "RUNS"]);
+    for model in models {
+        let abilities = [(model.tools, "tools"), (model.vision, "images"), (model.reasoning, "reasoning")];
+        let can: Vec<_> =
+            abilities.iter().filter(|(can, _)| *can == Some(true)).map(|(_, what)| *what).collect();
+        table.add([
+            model.id.clone(),
+            or_dash(model.context_window),
+            if can.is_empty() { "-".into() } else { can.join(", ") },
+            place(model.is_local),
+        ]);
+    }
+    table
+}
+
+fn or_dash(number: Option<u64>) -> String {
+    number.map_or_else(|| "-".into(), |number| number.to_string())
+}
+
+fn place(is_local: bool) -> String {
+    if is_local { "here".into() } else { "elsewhere".into() }
+}
+
+/// What keeps a provider's models from the list.
+pub fn trouble(provider: &ProviderView, listed: &LlmListModelsResult) -> Option<String> {
+    let id = &provider.id;
+    if !provider.enabled {
+        return Some(format!("{id} is switched off"));
+    }
+    if provider.needs_api_key && !provider.has_api_key {
+        return Some(format!("{id} needs a key: `harbor models key {id}`"));
+    }
+    if listed.failed.contains(id) {
+        let why = provider.problem.as_deref().unwrap_or("it does not answer");
+        return Some(format!("{id}: {why}; `harbor models check {id}` asks it again"));
+    }
+    let has_models = listed.models.iter().any(|model| model.provider == *id);
+    (!has_models).then(|| format!("{id} has no model"))
+}
+
+pub fn found(providers: &[ProviderView]) -> Table {
+    let mut table = Table::new(&["PROVIDER", "TYPE", "ADDRESS", "RUNS", "ADDED"]);
+    for provider in providers {
+        let added = if provider.is_added { "yes" } else { "no" };
+        table.add([
+            provider.id.clone(),
+            provider.r#type.clone(),
+            provider.base_url.clone(),
+            place(provider.is_local),
+            added.into(),
+        ]);
+    }
+    table
+}
+
+pub fn usage(rows: &[ModelUsageView]) -> Table {
+    let mut table = Table::new(&["DAY", "WHO", "MODEL", "REQUESTS", "IN", "OUT", "COUNT"])
+        .without(&["COUNT", "REQUESTS"]);
+    let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".into());
+    for row in rows {
+        table.add([
+            text(&row.day),
+            text(&row.principal),
+            format!("{}:{}", text(&row.provider), text(&row.model)),
+            row.requests.to_string(),
+            row.input_tokens.to_string(),
+            row.output_tokens.to_string(),
+            row.exactness.to_string(),
+        ]);
+    }
+    table
+}
+
+pub fn budgets(budgets: &[&BudgetView]) -> Table {
+    let mut table = Table::new(&["WHO", "TOKENS A DAY", "USED TODAY", "KEPT", "SET"]);
+    for budget in budgets {
+        let most = budget.tokens_per_day.map_or_else(|| "no limit".into(), |most| most.to_string());
+        let set = if budget.is_set { "yes" } else { "no" };
+        table.add([
+            budget.principal.clone(),
+            most,
+            budget.used.to_string(),
+            budget.reserved.to_string(),
+            set.into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,106 @@
+//! A real model in a real llama-server: asked by both formats that it speaks, made to call a tool, cancelled.
+//!
+//! Looks at structure alone: what so small a model says is right whatever it is.
+
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+
+use harbor_tests::programs::installed;
+use harbor_tests::{Bridge, Home, LIMIT, Program, wait_until};
+use serde_json::{Value, json};
+
+use super::commands::{done, harbor};
+use super::scene::begin;
+
+/// The server's key: without one it answers every web page.
+const KEY: &str = "sk-of-the-real-server";
+
+/// The template with which this server has a model call a tool, whatever the model is like.
+const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/models/tools.jinja");
+
+/// A bridge that knows the server by both of its formats, as `chat` and as `anthropic`.
+struct Real {
+    bridge: Bridge,
+    home: Home,
+    _server: Program,
+}
+
+impl Real {
+    fn start() -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new(installed("model/start"));
+        command.arg(port.to_string()).args(["--jinja", "--chat-template-file", TOOLS]);
+        command.env("LLAMA_API_KEY", KEY).stdout(Stdio::null());
+        let (server, home) = (Program::start(&mut command), Home::new());
+        let bridge = Bridge::start(&home);
+        assert!(bridge.is_alive());
+        for (dialect, path) in [("chat", "/v1"), ("anthropic", "")] {
+            let url = format!("http://127.0.0.1:{port}{path}");
+            let add =
+                ["models", "add", "llama-server", "--name", dialect, "--dialect", dialect, "--url", &url];
+            done(&home, &add);
+            assert_eq!(harbor(&home, &["models", "key", dialect], KEY).2, Some(0));
+        }
+        let real = Self { bridge, home, _server: server };
+        wait_until("the model to be loaded", LIMIT, || real.is_loaded());
+        real
+    }
+
+    fn is_loaded(&self) -> bool {
+        self.bridge.call("llm_check_provider", &json!({"provider_id": "chat"})).unwrap()["available"] == true
+    }
+
+    /// The kinds of events that come until the answer, and the answer.
+    fn chat(&self, model: &str, more: &Value) -> (Vec<String>, Value) {
+        let answer = begin(&self.bridge, "llm_chat", model, more).wait(LIMIT).unwrap();
+        let events = std::iter::from_fn(|| self.bridge.push_now("llm_event"));
+        let kinds = events.map(|push| push["event"]["type"].as_str().unwrap().to_owned()).collect();
+        (kinds, answer["response"].clone())
+    }
+}
+
+#[test]
+fn a_real_model_answers_in_both_formats() {
+    let real = Real::start();
+    for provider in ["chat", "anthropic"] {
+        done(&real.home, &["models", "default", provider]);
+        let said = done(&real.home, &["ask", "Say something.", "--max-tokens", "12"]);
+        assert!(!said.trim().is_empty(), "{provider}");
+        let whole = done(&real.home, &["ask", "Say something.", "--max-tokens", "12", "--json"]);
+        let whole: Value = serde_json::from_str(&whole).unwrap();
+        assert_eq!((&whole["provider"], &whole["model"]), (&json!(provider), &json!("smollm2")));
+        let usage = &whole["response"]["usage"];
+        assert_eq!((&usage["exactness"], &usage["output_tokens"]), (&json!("exact"), &json!(12)), "{usage}");
+        assert_eq!(whole["response"]["finishReason"], "length");
+    }
+    let (_, err, code) =
+        harbor(&real.home, &["ask", "hi", "--model", "chat:smollm2", "--max-tokens", "3"], "");
+    assert_eq!(
+        (code, err.as_str()),
+        (Some(0), "harbor: the answer was cut off: it may have no more tokens\n")
+    );
+}
+
+#[test]
+fn a_real_model_calls_a_tool_and_is_told_its_result() {
+    let real = Real::start();
+    let schema = json!({"type": "object", "properties": {"city": {"enum": ["Paris"]}}, "required": ["city"],
+        "additionalProperties": false});
+    let tools = json!([{"name": "get_weather", "description": "The weather.", "inputSchema": schema}]);
+    for provider in ["chat", "anthropic"] {
+        let model = format!("{provider}:smollm2");
+        let asked = json!({"tools": tools, "tool_choice": "required", "max_tokens": 60});
+        let (kinds, response) = real.chat(&model, &asked);
+        assert_eq!(response["finishReason"], "tool_calls", "{provider}: {response}");
+        let call = &response["message"]["toolCalls"][0];
+        assert_eq!((&call["name"], &call["arguments"]), (&json!("get_weather"), &json!({"city": "Paris"})));
+        for kind in ["start", "tool_call_start", "tool_call_arguments", "tool_call_end", "usage", "end"] {
+            assert!(kinds.iter().any(|one| one == kind), "{provider}: no {kind} in {kinds:?}");
+        }
+        let messages = json!([{"role": "user", "content": "How is the weather?"}, response["message"],
+            {"role": "tool", "toolCallId": call["id"], "content": "sunny"}]);
+        let (kinds, response) = real.chat(&model, &json!({"messages": messages, "max_tokens": 8}));
+        assert!(kinds.iter().filter(|kind| *kind == "text").count() > 1, "{provider}: {kinds:?}");
+        assert!(response["message"]["toolCalls"].is_null());
+    }
+}
