@@ -68,7 +68,9 @@ fn a_provider_is_added_given_its_key_checked_asked_and_removed() {
         serde_json::from_str(&done(&home, &["ask", "hi", "--model", "p:m", "--json"])).unwrap();
     assert_eq!(whole["response"]["usage"]["output_tokens"], 7);
     assert!(done(&home, &["models", "usage"]).contains("p:many"));
-    assert!(done(&home, &["models", "detect"]).contains(&provider.url()));
+    // This machine may have more to be found, and said on stderr.
+    let (found, _, code) = harbor(&home, &["models", "detect"], "");
+    assert!(found.contains(&provider.url()) && code == Some(0), "{found}");
     assert_eq!(done(&home, &["models", "remove", "p"]), "p is removed, and its key\n");
     assert_eq!(harbor(&home, &["models", "remove", "p"], "").2, Some(4));
 }
