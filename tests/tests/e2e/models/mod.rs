@@ -1,6 +1,5 @@
-//! Language models through the real bridge and the real model worker: at a scripted provider that speaks Chat Completions, at an imitation of
-//! Ollama, and at a real
-//! model in a real server.
+//! Language models through the real bridge and the real model worker: at a scripted provider that speaks Chat Completions, at an
+//! imitation of Ollama, and at a real model in a real server.
 
 mod budgets;
 mod chats;
