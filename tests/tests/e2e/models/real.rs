@@ -3,7 +3,7 @@
 //! Looks at structure alone: what so small a model says is right whatever it is.
 
 use std::net::TcpListener;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use harbor_tests::programs::installed;
 use harbor_tests::{Bridge, Home, LIMIT, Program, wait_until};
@@ -26,11 +26,17 @@ struct Real {
 }
 
 impl Real {
-    fn start() -> Self {
+    /// None where `scripts/model` has found no server that runs on this machine.
+    fn start() -> Option<Self> {
+        let program = installed("model/installed").with_file_name("start");
+        if !program.exists() {
+            eprintln!("no real model was asked: there is no server for it on this machine");
+            return None;
+        }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut command = Command::new(installed("model/start"));
+        let mut command = Command::new(program);
         command.arg(port.to_string()).args(["--jinja", "--chat-template-file", TOOLS]);
-        command.env("LLAMA_API_KEY", KEY).stdout(Stdio::null());
+        command.env("LLAMA_API_KEY", KEY);
         let (server, home) = (Program::start(&mut command), Home::new());
         let bridge = Bridge::start(&home);
         assert!(bridge.is_alive());
@@ -43,7 +49,7 @@ impl Real {
         }
         let real = Self { bridge, home, _server: server };
         wait_until("the model to be loaded", LIMIT, || real.is_loaded());
-        real
+        Some(real)
     }
 
     fn is_loaded(&self) -> bool {
@@ -61,7 +67,7 @@ impl Real {
 
 #[test]
 fn a_real_model_answers_in_both_formats() {
-    let real = Real::start();
+    let Some(real) = Real::start() else { return };
     for provider in ["chat", "anthropic"] {
         done(&real.home, &["models", "default", provider]);
         let ask = ["ask", "Say something.", "--max-tokens", "12"];
@@ -79,7 +85,7 @@ fn a_real_model_answers_in_both_formats() {
 
 #[test]
 fn a_real_model_calls_a_tool_and_is_told_its_result() {
-    let real = Real::start();
+    let Some(real) = Real::start() else { return };
     let schema = json!({"type": "object", "properties": {"city": {"enum": ["Paris"]}}, "required": ["city"],
         "additionalProperties": false});
     let tools = json!([{"name": "get_weather", "description": "The weather.", "inputSchema": schema}]);
