@@ -160,8 +160,8 @@ mod tests {
             not_before: Some(7),
         };
         let opened = said(FromWorker::Opened { set_aside: Some(hostile.into()) }).unwrap();
-        let Said::Opened(Some(said)) = opened else { panic!("{opened:?}") };
-        assert_eq!((said.chars().count(), said.starts_with("a [2J b")), (MAX_TEXT, true));
+        let Said::Opened(Some(why)) = opened else { panic!("{opened:?}") };
+        assert_eq!((why.chars().count(), why.starts_with("a [2J b")), (MAX_TEXT, true));
         let sources = vec![outcome(None), outcome(Some("no\nroute"))];
         let done =
             FromWorker::Done { id: 3, changes: Changes::default(), sources, enriched: 2, not_enriched: 1 };

@@ -213,6 +213,9 @@ pub(super) mod tests {
             bytes_out: Some(u64::MAX),
             run_id: Some("r1".into()),
             count: Some(2),
+            provider: Some("openai".into()),
+            model: Some("gpt-5".into()),
+            tokens: Some([3, 4]),
         }
     }
 
@@ -227,7 +230,7 @@ pub(super) mod tests {
                 r#""tool":"read","key":"API_KEY","tool_hash":"{hash}","decision":"allowed","code":"ERR_TOOL_FAILED","#
             ),
             r#""duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
-            r#""run_id":"r1","count":2}"#,
+            r#""run_id":"r1","count":2,"provider":"openai","model":"gpt-5","input_tokens":3,"output_tokens":4}"#,
             "\n",
         ];
         assert_eq!(line(&full()), wanted.concat());
