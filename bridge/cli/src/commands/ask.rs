@@ -21,9 +21,10 @@ use nix::sys::signal::{Signal, raise};
 pub use self::given::chat;
 use super::top::Signals;
 use crate::client::{Canceller, Client};
-use crate::errors::{Exit, Failure};
-use crate::reply::Answer;
-use crate::screen::{Screen, Status, remark};
+use crate::screen::{Screen, Status};
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 
 /// The bridge and the model worker end a request by limits of their own; this is later than all of them.
 const LIMIT: Duration = Duration::from_secs(3600);

@@ -13,13 +13,15 @@ use harbor_ipc_proto::client::{
 };
 use harbor_policy::suggest::hint;
 
-use super::{print, secrets};
+use super::printing::print;
+use super::secrets;
 use crate::args::{Models, NewProvider, Tokens};
 use crate::client::{Client, QUICK};
-use crate::errors::{Exit, Failure};
-use crate::payload::Payload;
-use crate::reply::Answer;
-use crate::screen::{Screen, remark};
+use crate::screen::Screen;
+use harbor_client::errors::{Exit, Failure};
+use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
+use harbor_client::terminal::remark;
 
 /// Providers are asked one after the other at the worst, and each may be slow.
 const PATIENT: Duration = Duration::from_secs(120);

@@ -16,7 +16,7 @@ use harbor_ipc_proto::model::{MAX_IMAGE, MAX_IMAGES};
 use serde_json::value::RawValue;
 
 use crate::args::Question;
-use crate::errors::Failure;
+use harbor_client::errors::Failure;
 
 /// How the files of images begin.
 const KINDS: [(&[u8], usize, &str); 4] = [
