@@ -34,7 +34,12 @@ pub fn page() -> io::Result<String> {
     page.push_str(".SH FILES\n");
     page.push_str(&entry("\\(ti/.harbor/config.toml", "limits and defaults; optional"));
     page.push_str(".SH \"SEE ALSO\"\nhttps://modelcontextprotocol.io\n");
-    Ok(page)
+    Ok(page.chars().map(typed).collect())
+}
+
+/// A character as every roff reads it.
+fn typed(c: char) -> String {
+    if c.is_ascii() { c.to_string() } else { format!("\\[u{:04X}]", u32::from(c)) }
 }
 
 fn text(page: Vec<u8>) -> io::Result<String> {

@@ -17,8 +17,8 @@ _harbor() {
         fi
     done
     cur=${words[-1]}
-    # Line by line: what a server is called is never run.
-    while IFS= read -r choice; do
+    # Line by line: what a server is called is never run. The last line has no end.
+    while IFS= read -r choice || [[ -n $choice ]]; do
         if [[ -n $choice && ($cur == -* || $choice != -*) ]]; then COMPREPLY+=("$choice"); fi
     done < <(HARBOR_COMPLETE=bash _CLAP_COMPLETE_INDEX=$((${#words[@]} - 1)) harbor -- "${words[@]}" 2>/dev/null)
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/=] ]]; then compopt -o nospace 2>/dev/null; fi
