@@ -63,7 +63,6 @@ use crate::screen::Screen;
 
 /// Runs a command. What can be found wrong without the bridge is found before one is started.
 pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
-    let connect = || Client::connect(&paths()?);
     match command {
         Command::Text(text) => Ok(screen.text(text.trim_end())?),
         Command::Help(wanted) if wanted.man => Ok(screen.text(&printed(manual::page())?)?),
@@ -99,20 +98,8 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             let ask = call::ask(&call, call::shows_progress(screen))?;
             call::run(&mut connect()?, &call, &ask, screen)
         }
-        Command::Resources { server: whose, wanted: None } => {
-            offers::list(&mut connect()?, &offers::RESOURCES, whose.as_deref(), screen)
-        }
-        Command::Resources { wanted: Some(Resources::Read(reading)), .. } => {
-            Shelf::check(reading.save.as_deref())?;
-            offers::read(&mut connect()?, &reading, screen)
-        }
-        Command::Prompts { server: whose, wanted: None } => {
-            offers::list(&mut connect()?, &offers::PROMPTS, whose.as_deref(), screen)
-        }
-        Command::Prompts { wanted: Some(Prompts::Get(prompt)), .. } => {
-            let ask = offers::prompt_ask(&prompt)?;
-            offers::get(&mut connect()?, &prompt, &ask, screen)
-        }
+        Command::Resources { server, wanted } => show_resources(server.as_deref(), wanted, screen),
+        Command::Prompts { server, wanted } => show_prompts(server.as_deref(), wanted, screen),
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
         Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),
         Command::Grants { origin } => grants::list(&mut connect()?, origin.as_ref(), screen),
@@ -121,9 +108,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
         Command::Sandbox(wanted) => sandbox::run(&mut connect()?, &wanted, screen),
         Command::Secrets { wanted } => {
-            let wanted = wanted.unwrap_or(Secrets::List { server: None });
-            let value = secrets::value(&wanted)?;
-            secrets::run(&mut connect()?, &wanted, value, screen)
+            keep_secrets(&wanted.unwrap_or(Secrets::List { server: None }), screen)
         }
         Command::Auth(wanted) => auth::run(&wanted, auth::secret(&wanted)?, &mut connect()?, screen),
         Command::Catalog { wanted, list } => {
@@ -167,6 +152,35 @@ fn for_clients(wanted: Option<&McpWanted>, serve: &Mcp, screen: &mut Screen) -> 
     }
 }
 
+fn show_resources(
+    whose: Option<&str>,
+    wanted: Option<Resources>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    match wanted {
+        None => offers::list(&mut connect()?, &offers::RESOURCES, whose, screen),
+        Some(Resources::Read(reading)) => {
+            Shelf::check(reading.save.as_deref())?;
+            offers::read(&mut connect()?, &reading, screen)
+        }
+    }
+}
+
+fn show_prompts(whose: Option<&str>, wanted: Option<Prompts>, screen: &mut Screen) -> Result<(), Failure> {
+    match wanted {
+        None => offers::list(&mut connect()?, &offers::PROMPTS, whose, screen),
+        Some(Prompts::Get(prompt)) => {
+            let ask = offers::prompt_ask(&prompt)?;
+            offers::get(&mut connect()?, &prompt, &ask, screen)
+        }
+    }
+}
+
+fn keep_secrets(wanted: &Secrets, screen: &mut Screen) -> Result<(), Failure> {
+    let value = secrets::value(wanted)?;
+    secrets::run(&mut connect()?, wanted, value, screen)
+}
+
 fn printed(text: io::Result<String>) -> Result<String, Failure> {
     text.map_err(|error| Failure::Io("write it", error))
 }
@@ -179,6 +193,10 @@ fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Re
         Listing::Changed(server) => changes::show(client, server.as_deref(), screen),
         Listing::SeenBy(asker, server) => tools::seen_by(client, asker, server.as_deref(), screen),
     }
+}
+
+fn connect() -> Result<Client, Failure> {
+    Client::connect(&paths()?)
 }
 
 fn paths() -> Result<Paths, DialError> {
