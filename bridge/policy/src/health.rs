@@ -290,7 +290,8 @@ mod tests {
         let log = LogFacts { failing: Some("full".into()), dropped: 2 };
         let secrets = Some("could not read them".into());
         let unread = UnreadFacts { held: 3 << 20, most: 2 << 20 };
-        let facts = Facts { audit, database, unstored, log, secrets, unread, config, metrics };
+        let models = vec!["openai refuses its key".into()];
+        let facts = Facts { audit, database, unstored, log, secrets, unread, config, metrics, models };
         let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
@@ -306,6 +307,7 @@ mod tests {
                 (Health::Degraded, "unread_answers", None),
                 (Health::Degraded, "config_refused", None),
                 (Health::Degraded, "metrics_unavailable", None),
+                (Health::Degraded, "model_provider_refuses", None),
                 (Health::Degraded, "server_failed", Some("a")),
                 (Health::Degraded, "server_crashed", Some("b")),
             ]
@@ -314,7 +316,7 @@ mod tests {
             found[4].message,
             "the bridge's own log cannot be written: full; 2 lines of it were dropped"
         );
-        assert_eq!(found[9].message, "a has failed: it was killed");
+        assert_eq!(found[10].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost =
             reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);

@@ -2,6 +2,7 @@
 //!
 //! Looks at structure alone: what so small a model says is right whatever it is.
 
+use std::io::{self, Write as _};
 use std::net::TcpListener;
 use std::process::Command;
 
@@ -30,7 +31,9 @@ impl Real {
     fn start() -> Option<Self> {
         let program = installed("model/installed").with_file_name("start");
         if !program.exists() {
-            eprintln!("no real model was asked: there is no server for it on this machine");
+            let said =
+                writeln!(io::stderr(), "no real model was asked: no server for it runs on this machine");
+            said.expect("stderr takes a line");
             return None;
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
