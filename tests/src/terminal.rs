@@ -228,6 +228,10 @@ impl Screen {
             "\x1b[?25h" => self.hidden = false,
             "\x1b[2J" => self.lines.clear(),
             _ if first == '\x1b' && token.ends_with('H') => self.at = (number(0) - 1, number(1) - 1),
+            "\x1b[K" => {
+                let (line, column) = self.at;
+                self.lines.iter_mut().skip(line).take(1).for_each(|cells| cells.truncate(column));
+            }
             _ if first == '\x1b' => {}
             "\r" => self.at.1 = 0,
             "\n" => self.at.0 += 1,

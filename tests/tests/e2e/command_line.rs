@@ -153,7 +153,7 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     assert_eq!((said.as_str(), code), ("--eof-grace: from the next start on: `harbor restart s`\n", Some(0)));
     assert_eq!(bridge.server("s")["pid"], pid, "it goes on running");
     for (args, said) in [
-        (&["set", "s", "--lazy", "--no-lazy"][..], "'--no-lazy' cannot be used with '--lazy'"),
+        (&["set", "s", "--lazy", "--no-lazy"][..], "'--lazy' cannot be used with '--no-lazy'"),
         (&["set", "s", "--reset", "color"], "[possible values: label, restart,"),
     ] {
         let (told, code) = refused(&home, args);

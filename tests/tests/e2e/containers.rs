@@ -400,5 +400,5 @@ fn an_image_is_added_and_removed_on_the_command_line() {
     let (_, err, _) = home.harbor(&["remove", "s"]);
     assert!(err.contains(&format!("`podman image rm {id}` deletes it")), "{err}");
     let (said, _) = home.refused(&["add", "s", "--engine", "podman", "--", "x"]);
-    assert!(said.contains("--engine belongs to --image"), "{said}");
+    assert!(said.contains("were not provided: --image <IMAGE>"), "{said}");
 }

@@ -21,8 +21,9 @@ fn each_code_of_a_call_has_a_test_in_this_file() {
     let of_oauth = concat!(include_str!("../oauth/asking.rs"), include_str!("../oauth/hostile.rs"));
     let codes: Vec<_> =
         Code::ALL.iter().map(|code| code.as_str()).filter(|code| code.starts_with("ERR_")).collect();
-    assert_eq!(codes.len(), 13);
-    for code in codes {
+    assert_eq!(codes.len(), 14);
+    // No call of a tool ends with what a model does.
+    for code in codes.into_iter().filter(|code| *code != "ERR_MODEL_FAILED") {
         if code.starts_with("ERR_AUTHORIZATION_") {
             assert!(of_oauth.contains(&format!("\"{code}\"")), "{code}");
             continue;

@@ -63,7 +63,7 @@ fn a_provider_is_added_given_its_key_checked_asked_and_removed() {
     let asked = &provider.chats()[1].body["messages"];
     assert_eq!((&asked[0]["content"], &asked[1]["content"]), (&json!("be brief"), &json!("from stdin")));
     done(&home, &["models", "default", "p:many"]);
-    assert!(done(&home, &["ask", "count"]).ends_with(" 499 \n"));
+    assert!(done(&home, &["ask", "count"]).ends_with(" 199 \n"));
     let whole: Value =
         serde_json::from_str(&done(&home, &["ask", "hi", "--model", "p:m", "--json"])).unwrap();
     assert_eq!(whole["response"]["usage"]["output_tokens"], 7);

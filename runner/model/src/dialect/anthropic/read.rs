@@ -215,8 +215,7 @@ pub(crate) fn whole(body: &[u8], answer: &mut Answer) -> Result<(), Failure> {
         return Err(told(&errors::said(&message).unwrap_or_default()));
     }
     let mut reader = Reader::default();
-    let blocks: Vec<Block> =
-        serde_json::from_value(message["content"].take()).map_err(|_| no_such_thing())?;
+    let blocks: Vec<Block> = taken(&mut message, "content").ok_or_else(no_such_thing)?;
     let stop = message.get("stop_reason").and_then(Value::as_str).map(str::to_owned);
     reader.start(message, answer);
     let last = blocks.len().saturating_sub(1);
