@@ -201,7 +201,7 @@ fn a_server_that_has_died_is_seen_though_its_runner_stands_still() {
     runner.signal(Signal::SIGSTOP);
     server.signal(Signal::SIGKILL);
     let crashed = |event: &Value| event["server_id"] == "s" && event["new_state"] == "crashed";
-    let _ = bridge.wait_for_event_within(PROMPT, crashed);
+    let _ = bridge.wait_for_event_within(LIMIT, crashed);
     assert_gone(&[runner], PROMPT);
     wait_until("another one", LIMIT, || {
         bridge.connection("s").is_some_and(|now| now["runner_pid"] != runner.pid)

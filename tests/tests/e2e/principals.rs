@@ -35,6 +35,9 @@ const OF_CLIENTS: &[&str] = &[
     "mcp_complete",
     "mcp_subscribe_resource",
     "mcp_unsubscribe_resource",
+    "host_llm_chat",
+    "host_llm_list_models",
+    "llm_more",
 ];
 
 /// What nobody else may.
