@@ -97,27 +97,33 @@ impl Server {
         }
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            let lacks = server.cannot_start().await.is_some_and(|(missing, _)| !missing.is_empty());
-            server.lacks_secrets.set(lacks);
+            let missing = server.missing_secrets().await;
+            server.lacks_secrets.set(missing.is_ok_and(|missing| !missing.is_empty()));
         });
+    }
+
+    /// The secrets that its definition names and that it has not got; or why that cannot be known.
+    async fn missing_secrets(&self) -> Result<Vec<String>, EndReport> {
+        let (store, id) = (&self.runners.shared.secrets, self.id.as_str());
+        match store.of(id).await {
+            Ok(mut secrets) => {
+                self.withhold(&mut secrets);
+                Ok(secrets.missing(&self.definition().secrets))
+            }
+            Err(error) if self.needs_secrets() || store.may_have(id).await => Err(barred(&error)),
+            Err(_) => Ok(Vec::new()),
+        }
     }
 
     /// What keeps it from its next start, as far as can be known without one: secrets that it lacks, and a sentence.
     pub async fn cannot_start(&self) -> Option<(Vec<String>, String)> {
-        let (store, id) = (&self.runners.shared.secrets, self.id.as_str());
-        let missing = match store.of(id).await {
-            Ok(mut secrets) => {
-                self.withhold(&mut secrets);
-                secrets.missing(&self.definition().secrets)
+        match self.missing_secrets().await {
+            Ok(missing) if missing.is_empty() => {}
+            Ok(missing) => {
+                let message = self.lacks(&missing).message.clone();
+                return Some((missing, message));
             }
-            Err(error) if self.needs_secrets() || store.may_have(id).await => {
-                return Some((Vec::new(), barred(&error).message));
-            }
-            Err(_) => Vec::new(),
-        };
-        if !missing.is_empty() {
-            let message = self.lacks(&missing).message.clone();
-            return Some((missing, message));
+            Err(barred) => return Some((Vec::new(), barred.message)),
         }
         let none = |why| (Vec::new(), why);
         if let Err(report) = self.version_is_known() {
