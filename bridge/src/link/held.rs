@@ -87,16 +87,12 @@ impl Held {
             Resource::Disk => (
                 "disk_full",
                 format!("{} MiB in its data and temporary files and may use {}", mib(used), mib(limit)),
-                format!(
-                    "delete what it does not need in {}, or {}",
-                    self.data,
-                    self.more("--disk", mib(limit), MOST, " MiB")
-                ),
+                format!("{}, or {}", self.less(), self.more("--disk", mib(limit), MOST, " MiB")),
             ),
             Resource::FreeSpace => (
                 "disk_full",
                 format!("taken {} MiB while its disk has less than {} MiB left", mib(used), mib(limit)),
-                format!("delete what it does not need in {}", self.data),
+                self.less(),
             ),
             Resource::Processes => (
                 "too_many_processes",
@@ -105,6 +101,12 @@ impl Held {
             ),
         };
         (word, format!("it had {what}, and was killed; {more}"))
+    }
+
+    /// Its temporary files are removed; what else it has.
+    fn less(&self) -> String {
+        let all = format!("`harbor remove {} --data`", shell(&self.name));
+        format!("delete what it does not need in {}, or all of it with the server by {all}", self.data)
     }
 
     /// Twice as much.
@@ -146,12 +148,12 @@ mod tests {
         assert_eq!(
             said(Resource::Disk, 4 << 30, (4 << 30) + 1),
             "it had 4097 MiB in its data and temporary files and may use 4096, and was killed; delete what it does not need \
-             in /h/s/data, or `harbor sandbox time --disk 8192` allows it more"
+             in /h/s/data, or all of it with the server by `harbor remove time --data`, or `harbor sandbox time --disk 8192` allows it more"
         );
         assert_eq!(
             said(Resource::FreeSpace, 256 << 20, 300 << 20),
             "it had taken 300 MiB while its disk has less than 256 MiB left, and was killed; delete what it does not need in \
-             /h/s/data"
+             /h/s/data, or all of it with the server by `harbor remove time --data`"
         );
         assert_eq!(
             said(Resource::Memory, 64 << 20, 70 << 20),

@@ -51,6 +51,14 @@ const SOCKET: u64 = 208 * 1024;
 /// Stands for "more than can be seen".
 const UNSEEN: u64 = u64::MAX;
 
+/// A walk through its directories.
+#[derive(Debug)]
+struct Counting {
+    /// What was free when it began, in bytes.
+    free: Option<u64>,
+    end: oneshot::Receiver<(Found, Duration)>,
+}
+
 /// Watches one process and what it starts.
 #[derive(Debug)]
 pub(super) struct Watcher {
@@ -59,7 +67,7 @@ pub(super) struct Watcher {
     /// Whether the /dev/shm that it sees is its own.
     own_shared_memory: bool,
     next: Instant,
-    walk: Option<oneshot::Receiver<(Found, Duration)>>,
+    walk: Option<Counting>,
     next_walk: Instant,
     /// What the last walk has found.
     found: Found,
@@ -77,7 +85,7 @@ impl Watcher {
     /// None where nothing is limited.
     pub(super) fn new(limits: &Limits<'static>, own_shared_memory: bool, now: Instant) -> Option<Self> {
         let is_limited = limits.memory.or(limits.processes).or(limits.disk).is_some();
-        is_limited.then(|| Self {
+        let mut watcher = is_limited.then(|| Self {
             limits: limits.clone(),
             directories: limits.writable.iter().map(|path| PathBuf::from(&**path)).collect(),
             own_shared_memory,
@@ -90,7 +98,19 @@ impl Watcher {
             room: Room::default(),
             still: None,
             was_unseen: false,
-        })
+        })?;
+        watcher.begin();
+        Some(watcher)
+    }
+
+    /// What it has from the start is counted before it can have taken what room there is.
+    fn begin(&mut self) {
+        let free = usage::free_at(&self.directories);
+        if let Some((limit, free)) =
+            self.limits.disk.zip(free).filter(|(limit, free)| Room::is_short(*free, *limit))
+        {
+            self.begin_walk(limit, Some(free));
+        }
     }
 
     /// When it wants to look again.
@@ -147,49 +167,53 @@ impl Watcher {
         let limit = self.limits.disk?;
         let unseen = held.unseen && self.was_unseen;
         self.was_unseen = held.unseen;
-        let before = self.found.bytes;
-        let counted = self.walked(now);
-        self.found = counted.unwrap_or(self.found);
-        let is_going = usage::free_at(&self.directories).is_some_and(|free| self.room.is_going(free, limit));
-        let mut last_of_it = None;
-        if counted.is_some() && self.still.is_some() {
-            let grown = self.found.bytes.saturating_sub(before);
-            last_of_it = self.room.is_taken_by(grown).then_some(grown);
-        } else if is_going && self.still.is_none() {
+        let free = usage::free_at(&self.directories);
+        let is_counted = self.take_count(held.disk, now);
+        let used = self.found.bytes.saturating_add(held.disk);
+        let is_going = free.is_some_and(|free| self.room.is_going(free, limit));
+        // A count that had begun before it stood still says little of what it has now.
+        let is_known = is_counted && self.still.is_some();
+        let last_taken = if is_known { self.room.last_taken(used) } else { None };
+        if is_going && self.still.is_none() {
             self.still = Some(Still::hold(all));
-            self.begin_walk(limit);
+            self.begin_walk(limit, free);
         }
         if self.still.is_some() {
             self.next = now + QUICK;
         } else if self.walk.is_none() && now >= self.next_walk && self.ticks != self.walked_ticks {
             self.walked_ticks = self.ticks;
-            self.begin_walk(limit);
+            self.begin_walk(limit, free);
         }
         if unseen || self.found.unseen {
             return over(Resource::Disk, limit, UNSEEN);
         }
-        let used = self.found.bytes.saturating_add(held.disk);
         if used > limit {
             return over(Resource::Disk, limit, used);
         }
-        if let Some(grown) = last_of_it {
+        if let Some(grown) = last_taken {
             return over(Resource::FreeSpace, FLOOR, grown);
         }
-        // It is known that it may go on.
-        self.still = self.still.take().filter(|_| counted.is_none());
+        if is_known {
+            self.still = None;
+        }
         None
     }
 
-    /// What the last walk has found, once.
-    fn walked(&mut self, now: Instant) -> Option<Found> {
-        let (found, took) = self.walk.as_mut()?.try_recv().ok()?;
+    /// Takes what the last walk has found, once; whether it has ended by now. `held`: bytes on disk that no walk finds.
+    fn take_count(&mut self, held: u64, now: Instant) -> bool {
+        let Some(counting) = &mut self.walk else { return false };
+        let Ok((found, took)) = counting.end.try_recv() else { return false };
+        if let Some(free) = counting.free.filter(|_| self.still.is_none()) {
+            self.room.note(free, found.bytes.saturating_add(held));
+        }
         self.walk = None;
         self.next_walk = now + took.saturating_mul(SHARE).min(LONGEST);
-        Some(found)
+        self.found = found;
+        true
     }
 
-    fn begin_walk(&mut self, enough: u64) {
-        let (sender, receiver) = oneshot::channel();
+    fn begin_walk(&mut self, enough: u64, free: Option<u64>) {
+        let (sender, end) = oneshot::channel();
         let mut walk = Walk::through(&self.directories);
         tokio::task::spawn_local(async move {
             let mut took = Duration::ZERO;
@@ -205,7 +229,7 @@ impl Watcher {
             // Nobody hears it where the server has ended.
             let _ = sender.send((found, took));
         });
-        self.walk = Some(receiver);
+        self.walk = Some(Counting { free, end });
     }
 }
 

@@ -25,6 +25,7 @@ mod conformance;
 mod contact;
 mod containers;
 mod database;
+mod disk_room;
 mod doctor;
 mod doubles;
 mod downloads;
