@@ -34,6 +34,7 @@ use std::time::{Duration, Instant};
 use harbor_home::Paths;
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::container::Pinned;
 use harbor_policy::credentials::Credentials;
 use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
 use harbor_policy::limits;
@@ -115,6 +116,8 @@ pub struct Server {
     commit: RefCell<Option<String>>,
     /// What says in its repository how it is had.
     files: RefCell<Option<Rc<Files>>>,
+    /// The image that it runs, as its file says, which nobody else changes: files are not read where calls wait.
+    image: RefCell<Option<Pinned>>,
     spoken: RefCell<Option<Spoken>>,
     runners: Rc<Runners>,
     machine: RefCell<Lifecycle>,
@@ -218,8 +221,8 @@ impl Server {
         });
         // What is tried out is installed anew.
         let installed = lock.as_deref().filter(|_| trial.is_none());
-        let missing =
-            is_missing(&definition, package.as_ref().zip(Some(installed)), &id, &runners.shared.paths);
+        let used = package.as_ref().zip(Some(installed));
+        let (image, missing) = found(&definition, used, &id, &runners.shared.paths);
         let seed = wall_clock() ^ u64::from(std::process::id());
         let machine = Lifecycle::new(rules(&settings, definition.image.is_some()), missing, seed, 0);
         Rc::new(Self {
@@ -232,6 +235,7 @@ impl Server {
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
             commit: RefCell::default(),
             files: RefCell::default(),
+            image: RefCell::new(image),
             trial,
             spoken: RefCell::new(era),
             runners,
@@ -500,18 +504,22 @@ fn used(definition: &Definition, id: &ServerId, runners: &Runners) -> (Option<Pa
     (package, locked.map(|found| found.current))
 }
 
-/// Whether what a server runs is still to be installed: its image, or its package in its locked version.
-fn is_missing(
+/// The image that a server runs, once it was found, and whether what it runs is still to be installed: its image, or its
+/// package in its locked version.
+fn found(
     definition: &Definition,
     package: Option<(&Package, Option<&Lock>)>,
     id: &ServerId,
     paths: &Paths,
-) -> bool {
-    match (&definition.image, package) {
-        (Some(image), _) => images::pinned(image, &paths.server_image(id.as_str())).is_none(),
-        (None, Some((package, lock))) => !lock.is_some_and(|lock| is_installed(package, lock, id, paths)),
-        (None, None) => false,
+) -> (Option<Pinned>, bool) {
+    if let Some(image) = &definition.image {
+        let found = images::pinned(image, &paths.server_image(id.as_str()));
+        let is_missing = found.is_none();
+        return (found, is_missing);
     }
+    let is_there =
+        |(package, lock): (_, Option<&Lock>)| lock.is_some_and(|lock| is_installed(package, lock, id, paths));
+    (None, package.is_some_and(|used| !is_there(used)))
 }
 
 /// Whether a package is there in its locked version.

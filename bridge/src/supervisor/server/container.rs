@@ -26,7 +26,6 @@ use self::asking::{QUICK, millis, said};
 use super::Server;
 use super::confining::Confined;
 use crate::link::EndReport;
-use crate::store::images;
 
 /// How long a removal may take.
 const REMOVAL: Duration = Duration::from_secs(30);
@@ -44,7 +43,7 @@ impl Server {
     /// The image that it runs, once it was found.
     #[must_use]
     pub fn pinned(&self) -> Option<Pinned> {
-        images::pinned(self.definition().image.as_ref()?, &self.image_dir())
+        self.image.borrow().clone()
     }
 
     fn image_dir(&self) -> PathBuf {

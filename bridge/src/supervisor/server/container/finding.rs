@@ -92,12 +92,13 @@ impl Server {
             engine,
             rootless: answer.last().is_some_and(|line| engine.is_rootless(line)),
         };
-        let dir = self.image_dir();
-        let done = tokio::task::spawn_blocking(move || images::pin(&pinned, &dir)).await;
-        match done {
-            Ok(done) => done.map_err(|error| failed(&error.to_string())),
-            Err(error) => Err(failed(&error.to_string())),
-        }
+        let (written, dir) = (pinned.clone(), self.image_dir());
+        let done = tokio::task::spawn_blocking(move || images::pin(&written, &dir)).await;
+        let done =
+            done.map_err(|error| error.to_string()).and_then(|done| done.map_err(|error| error.to_string()));
+        done.map_err(|why| failed(&why))?;
+        *self.image.borrow_mut() = Some(pinned);
+        Ok(())
     }
 
     async fn inspect(&self, engine: Engine, image: &str) -> Result<(String, Vec<String>), Rc<EndReport>> {
