@@ -78,5 +78,6 @@ mod status;
 mod tool_sources;
 mod top;
 mod traces;
+mod unread;
 mod upgrading;
 mod waiting;
