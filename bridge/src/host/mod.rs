@@ -137,7 +137,8 @@ impl Host {
         }
         let listeners = Rc::<Listeners>::default();
         let grants = GrantFile::new(database.clone()).await?;
-        let suspended = Suspended::open(Programs::open(database.clone()).await?).await?;
+        let suspended =
+            Suspended::open(Programs::open(database.clone(), opened.journal.clone()).await?).await?;
         supervisor.all().iter().for_each(|server| suspended.on_defined(server));
         let (suspects, told) = (suspended.clone(), listeners.clone());
         let permissions = Permissions::open(grants, suspects, trail.clone(), told, config.clone()).await?;

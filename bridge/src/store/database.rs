@@ -32,8 +32,8 @@ const SETUP: &str = "
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Newer ones are left alone.
-pub(super) const VERSION: i64 = 1;
+/// Newer ones are left alone, older ones are made to have what this one has.
+pub(super) const VERSION: i64 = 2;
 
 /// The database.
 #[derive(Debug)]
@@ -94,9 +94,8 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.execute_batch(SETUP)?;
     is_whole(&connection)?;
     match connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? {
-        VERSION => {}
-        newer @ VERSION.. => return Err(StoreError::Newer(newer)),
-        _ => connection.pragma_update(None, "user_version", VERSION)?,
+        ..=VERSION => {}
+        newer => return Err(StoreError::Newer(newer)),
     }
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(connection)

@@ -1,9 +1,11 @@
-//! definitions.journal: what the tables of definitions, locks and written places hold, in case harbor.db is lost.
+//! definitions.journal: what the tables of definitions, locks and written places hold, and which servers run another program
+//! than their names were given to, in case harbor.db is lost.
 //!
 //! ```text
 //!  0f3c5a… {"definition":{"server_id":"time","definition":"{\"command\":…}"}}
 //!  5be210… {"lock":{"server_id":"time","current":"9f86d0…","previous":null}}      names of files in locks/
 //!  77ab01… {"written":{"path":"/home/u/notes"}}
+//!  9d20c7… {"program":{"server_id":"time","program":"…","other_since":1760000000000}}
 //!  c2d9e4… {"end":{"lines":3}}                             16 digits of each line's own hash, a space, its JSON
 //! ```
 //!
@@ -37,6 +39,7 @@ use super::database::{Database, VERSION, checkpoint};
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
 use super::locks::files::is_name;
+use super::programs::{self, ProgramRow};
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
 
 /// Bytes of a hash that a line begins with, as twice as many digits.
@@ -61,6 +64,8 @@ enum Line {
     Lock(LockRow),
     /// A row of the written places.
     Written { path: String },
+    /// A row of the programs, of a server that runs another one.
+    Program(ProgramRow),
     /// All are there.
     End { lines: usize },
 }
@@ -86,6 +91,8 @@ pub struct Content {
     pub locks: Vec<LockRow>,
     /// Where servers could ever write.
     pub written: Vec<String>,
+    /// Which servers run another program than their names were given to.
+    pub programs: Vec<ProgramRow>,
     /// Lines that are missing or could not be read.
     pub unread: usize,
 }
@@ -239,6 +246,7 @@ fn rows(connection: &Connection) -> Result<Content, StoreError> {
         definitions: definitions.collect::<Result<_, _>>()?,
         locks: lock_rows(connection)?,
         written: written.collect::<Result<_, _>>()?,
+        programs: programs::rows(connection)?,
         unread: 0,
     })
 }
@@ -271,6 +279,7 @@ pub(super) fn restore(connection: &Connection, content: &Content) -> rusqlite::R
         let sql = "INSERT OR REPLACE INTO locks VALUES (?1, ?2, ?3)";
         connection.execute(sql, params![server_id, current, previous])?;
     }
+    content.programs.iter().try_for_each(|row| programs::restore(connection, row))?;
     restore_written(connection, content)
 }
 
@@ -295,7 +304,11 @@ pub fn text(content: &Content) -> Vec<u8> {
     for path in &content.written {
         put(&mut out, &Line::Written { path: path.clone() });
     }
-    let lines = content.definitions.len() + content.locks.len() + content.written.len();
+    for row in &content.programs {
+        put(&mut out, &Line::Program(row.clone()));
+    }
+    let Content { definitions, locks, written, programs, .. } = content;
+    let lines = definitions.len() + locks.len() + written.len() + programs.len();
     put(&mut out, &Line::End { lines });
     out
 }
@@ -325,6 +338,7 @@ pub fn parse(bytes: &[u8]) -> Content {
             }
             Some(Line::Lock(row)) => content.locks.push(row),
             Some(Line::Written { path }) => content.written.push(path),
+            Some(Line::Program(row)) => content.programs.push(row),
             None => content.unread += 1,
         }
         lines += 1;

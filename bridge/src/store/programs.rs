@@ -6,17 +6,20 @@
 //! ```
 //!
 //! Owns this table. A row changes in the transaction of its definition, so that no crash makes one program inherit what
-//! another was given. Must never accept anything: only the person does.
+//! another was given; rows with another one are in the journal, for the same in a database that is lost. Must never accept
+//! anything: only the person does.
 
 use std::rc::Rc;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::server_id::ServerId;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::database::Database;
 use super::definitions::{Definition, read_row};
+use super::journal::{Journal, column};
 
 pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS programs (
@@ -40,16 +43,39 @@ pub struct Accepted {
     pub other_since: Option<u64>,
 }
 
+/// A row of a server that runs another program, as the journal has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramRow {
+    /// Whose name it is.
+    pub server_id: String,
+    /// The program that was accepted.
+    pub program: String,
+    /// Since when it runs another one, in milliseconds since 1970.
+    pub other_since: i64,
+}
+
+impl ProgramRow {
+    /// Of a server of which it is not known what was accepted: the person has to accept what it runs.
+    pub(super) fn unknown(id: &str) -> Self {
+        let other_since = i64::try_from(wall_clock()).unwrap_or(i64::MAX);
+        Self { server_id: id.into(), program: UNREADABLE.into(), other_since }
+    }
+}
+
 /// The table.
 #[derive(Debug)]
-pub struct Programs(Rc<Database>);
+pub struct Programs {
+    database: Rc<Database>,
+    journal: Journal,
+}
 
 impl Programs {
     /// The table of this database, which is made when there is none. What is defined already is accepted.
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn open(database: Rc<Database>) -> Result<Self, StoreError> {
+    pub async fn open(database: Rc<Database>, journal: Journal) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
         let filled = database.run(|connection| {
             let sql = "SELECT server_id, definition FROM definitions
@@ -65,7 +91,7 @@ impl Programs {
             Ok(())
         });
         filled.await?;
-        Ok(Self(database))
+        Ok(Self { database, journal })
     }
 
     /// All rows whose id can be read.
@@ -73,7 +99,7 @@ impl Programs {
     /// # Errors
     /// When the database cannot be read.
     pub async fn all(&self) -> Result<Vec<Accepted>, StoreError> {
-        let all = self.0.run(|connection| {
+        let all = self.database.run(|connection| {
             let mut rows = connection.prepare("SELECT server_id, program, other_since FROM programs")?;
             let rows = rows.query_map([], |row| {
                 let id: String = row.get(0)?;
@@ -92,17 +118,33 @@ impl Programs {
     /// When the database refuses.
     pub async fn accept(&self, id: &ServerId, program: &str) -> Result<(), StoreError> {
         let (id, program) = (id.to_string(), program.to_owned());
-        let accepted = self.0.run(move |connection| {
-            connection
-                .execute("INSERT OR REPLACE INTO programs VALUES (?1, ?2, NULL)", params![id, program])?;
-            Ok(())
-        });
-        accepted.await
+        let accept = move |connection: &Connection| {
+            let sql = "INSERT OR REPLACE INTO programs VALUES (?1, ?2, NULL)";
+            connection.execute(sql, params![id, program]).map(drop)
+        };
+        self.journal.change_in(&self.database, accept).await
     }
 }
 
 fn program_of(id: &str, text: &str) -> String {
     read_row(id, text).map_or_else(|| UNREADABLE.into(), |(_, definition)| definition.program())
+}
+
+/// What the journal has of the table.
+pub(super) fn rows(connection: &Connection) -> rusqlite::Result<Vec<ProgramRow>> {
+    let sql = "SELECT server_id, program, other_since FROM programs WHERE other_since IS NOT NULL ORDER BY 1";
+    let mut rows = connection.prepare(sql)?;
+    let rows = rows.query_map([], |row| {
+        Ok(ProgramRow { server_id: column(row, 0)?, program: column(row, 1)?, other_since: row.get(2)? })
+    })?;
+    rows.collect()
+}
+
+/// Puts back what the journal had.
+pub(super) fn restore(connection: &Connection, row: &ProgramRow) -> rusqlite::Result<()> {
+    let ProgramRow { server_id, program, other_since } = row;
+    let sql = "INSERT OR REPLACE INTO programs VALUES (?1, ?2, ?3)";
+    connection.execute(sql, params![server_id, program, other_since]).map(drop)
 }
 
 /// Before a definition is stored: the one that it replaces keeps its place here.

@@ -15,7 +15,8 @@
 //! a corrupt database: a grant with a wrong byte is somebody else's. So grants and denials are gone, which means that nothing
 //! is allowed; tools count as seen when they are listed next, but nobody can call one before the person grants it again;
 //! and no AI client gets anything by being new. Where servers could ever write is in the journal, too, and which version
-//! each package has: where that is not known any more, the row says so, and its server does not start with another one.
+//! each package has: where that is not known any more, the row says so, and its server does not start with another one. A server
+//! that runs another program than its name was given to is in it as well; where it may be, the person has to accept it.
 //!
 //! Owns those directories. Must never remove one, nor overwrite anything: that is the person's to do.
 
@@ -32,12 +33,13 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use serde::{Deserialize, Serialize};
 
-use super::database::{Database, connect};
+use super::database::{Database, VERSION, connect};
 use super::journal::{Content, Journal, LockRow, damaged, restore, restore_written};
 use super::locks::files::LockFiles;
+use super::programs::{self, ProgramRow};
 use super::{
-    StoreError, beginning_with, beside, definitions, failed, free_name, grants, locks, met_clients, pins,
-    private_directory, sync_directory, write_durably, written,
+    StoreError, beginning_with, beside, definitions, failed, free_name, grants, locks, met_clients, models,
+    pins, private_directory, sync_directory, write_durably, written,
 };
 
 /// What follows its name in that of a directory in which a database lies that was lost, before the time.
@@ -91,8 +93,8 @@ impl std::fmt::Display for Loss {
         }
         write!(
             f,
-            "all grants and denials are gone, tools count as seen when they are listed next, and no AI client gets anything \
-             by itself any more. What is left of it lies in {}",
+            "all grants and denials are gone, tools count as seen when they are listed next, no AI client gets anything by \
+             itself any more, and providers of models with their budgets are gone. What is left of it lies in {}",
             aside.display()
         )
     }
@@ -220,21 +222,35 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
     Ok(error.to_string())
 }
 
-/// What decides who may do what, and what there is. A database has all of these tables, or is new and has none.
-const TABLES: [(&str, &str); 6] = [
-    ("definitions", definitions::TABLES),
-    ("locks", locks::TABLES),
-    ("written", written::TABLES),
-    ("grants", grants::TABLES),
-    ("pins", pins::TABLES),
-    ("met_clients", met_clients::TABLES),
+/// What decides who may do what, and what there is. A database has all of these tables that its version has, or is new and
+/// has none.
+const TABLES: [Tables; 8] = [
+    Tables { since: 1, names: &["definitions"], sql: definitions::TABLES },
+    Tables { since: 1, names: &["locks"], sql: locks::TABLES },
+    Tables { since: 1, names: &["written"], sql: written::TABLES },
+    Tables { since: 1, names: &["grants"], sql: grants::TABLES },
+    Tables { since: 1, names: &["pins"], sql: pins::TABLES },
+    Tables { since: 1, names: &["met_clients"], sql: met_clients::TABLES },
+    Tables { since: 2, names: &["programs"], sql: programs::TABLES },
+    Tables { since: 2, names: &["model_providers", "model_usage", "model_budgets"], sql: models::TABLES },
 ];
+
+/// Tables that one file makes.
+struct Tables {
+    /// The first version of a database that has them.
+    since: i64,
+    names: &'static [&'static str],
+    sql: &'static str,
+}
 
 /// A table that a database lacks which is not new: what stood in it is lost, a DENY may be among it.
 fn missing_table(connection: &Connection) -> Result<Option<&'static str>, StoreError> {
+    // The first ones had no version.
+    let version = version(connection)?.max(1);
+    let expected = TABLES.iter().filter(|tables| tables.since <= version);
     let mut known =
         connection.prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?")?;
-    for (name, _) in TABLES {
+    for name in expected.flat_map(|tables| tables.names) {
         if known.query_row([name], |row| row.get::<_, i64>(0))? == 0 {
             return Ok(Some(name));
         }
@@ -242,10 +258,24 @@ fn missing_table(connection: &Connection) -> Result<Option<&'static str>, StoreE
     Ok(None)
 }
 
-/// Makes all of them at once: some alone would be a database that is not new, and not whole.
+/// Makes all of them at once: some alone would be a database that is not new, and not whole. From then on it has this version.
 fn settle_tables(connection: &Connection) -> Result<(), StoreError> {
-    let all: String = TABLES.iter().map(|(_, tables)| *tables).collect();
-    Ok(connection.execute_batch(&format!("BEGIN; {all} COMMIT;"))?)
+    let transaction = connection.unchecked_transaction()?;
+    make_tables(&transaction)?;
+    Ok(transaction.commit()?)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+fn make_tables(connection: &Connection) -> rusqlite::Result<()> {
+    TABLES.iter().try_for_each(|tables| connection.execute_batch(tables.sql))?;
+    // A start that changes nothing writes nothing.
+    if version(connection)? == VERSION {
+        return Ok(());
+    }
+    connection.pragma_update(None, "user_version", VERSION)
 }
 
 /// A sound database and its journal say the same.
@@ -266,6 +296,7 @@ fn rebuild(paths: &Paths, journal: &Journal, why: String) -> Result<Connection, 
         journal.read().map_err(|error| StoreError::Unreadable { why: why.clone(), source: error.into() })?;
     if let Some(content) = &mut read {
         content.locks.extend(unknown_locks(content));
+        content.programs.extend(unknown_programs(content));
     }
     let rows = read.iter().flat_map(|content| &content.locks);
     let (locked, unlocked) = readable(rows, &LockFiles::at(&paths.locks()));
@@ -296,6 +327,13 @@ fn unknown_locks(content: &Content) -> Vec<LockRow> {
     unknown.map(|(id, _)| LockRow { server_id: id.clone(), ..LockRow::default() }).collect()
 }
 
+/// Where lines are missing, one of them may have said that a server runs another program than its name was given to.
+fn unknown_programs(content: &Content) -> Vec<ProgramRow> {
+    let is_known = |id: &str| content.unread == 0 || content.programs.iter().any(|row| row.server_id == id);
+    let unknown = content.definitions.iter().filter(|(id, _)| !is_known(id));
+    unknown.map(|(id, _)| ProgramRow::unknown(id)).collect()
+}
+
 /// The servers whose locks can be read, and the others.
 fn readable<'a>(rows: impl Iterator<Item = &'a LockRow>, files: &LockFiles) -> (Vec<String>, Vec<String>) {
     let (can, cannot): (Vec<_>, Vec<_>) = rows.partition(|row| locks::read(files, row).is_ok());
@@ -322,9 +360,8 @@ impl Next {
         next.clear();
         let connection = connect(&next.0)?;
         let transaction = connection.unchecked_transaction()?;
-        for tables in TABLES.iter().map(|(_, tables)| *tables).chain([met_clients::CLOSE]) {
-            transaction.execute_batch(tables)?;
-        }
+        make_tables(&transaction)?;
+        transaction.execute_batch(met_clients::CLOSE)?;
         restore(&transaction, content)?;
         transaction.commit()?;
         // All of it in its own file, which alone is moved.

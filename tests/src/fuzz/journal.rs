@@ -1,8 +1,9 @@
 //! The journal of definitions: whatever its bytes are, it is read, and what was read is written and read as the same.
 //!
-//! Input: the bytes of a journal. Also, as a definition's text, a lock's names and the path of a written place, one that was changed in one byte.
+//! Input: the bytes of a journal. Also, as a definition's text, a lock's names, the path of a written place and a program, one that was changed in one byte.
 
 use harbor_bridge::store::journal::{Content, LockRow, parse, text};
+use harbor_bridge::store::programs::ProgramRow;
 
 use super::Target;
 
@@ -29,7 +30,8 @@ fn definitions_journal(bytes: &[u8]) {
     let content = Content {
         definitions: vec![(own.clone(), own.clone())],
         locks: vec![lock, LockRow::default()],
-        written: vec![own],
+        written: vec![own.clone()],
+        programs: vec![ProgramRow { server_id: own.clone(), program: own, other_since: i64::MIN }],
         unread: 0,
     };
     let mut written = text(&content);
@@ -41,4 +43,5 @@ fn definitions_journal(bytes: &[u8]) {
     assert!(damaged.definitions.iter().all(|definition| content.definitions.contains(definition)));
     assert!(damaged.locks.iter().all(|row| content.locks.contains(row)));
     assert!(damaged.written.iter().all(|path| content.written.contains(path)));
+    assert!(damaged.programs.iter().all(|row| content.programs.contains(row)));
 }

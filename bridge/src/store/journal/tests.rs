@@ -1,7 +1,7 @@
 //! The journal: what is written is read, damage is noticed, and the database agrees.
 
 use super::super::database::connect;
-use super::super::{definitions, locks, written};
+use super::super::{definitions, locks, programs, written};
 use super::*;
 
 fn content() -> Content {
@@ -13,6 +13,7 @@ fn content() -> Content {
             LockRow { server_id: "b".into(), ..LockRow::default() },
         ],
         written: vec!["/c d/é".into(), "/\u{2028}".into()],
+        programs: vec![ProgramRow { server_id: "a".into(), program: "npm x".into(), other_since: 7 }],
         unread: 0,
     }
 }
@@ -31,9 +32,9 @@ fn every_damage_is_noticed_and_costs_no_more_than_its_line() {
         let mut flipped = whole.clone();
         flipped[at] ^= 1;
         let read = parse(&flipped);
-        let left = read.definitions.len() + read.locks.len() + read.written.len();
+        let left = read.definitions.len() + read.locks.len() + read.written.len() + read.programs.len();
         // A newline that is none any more joins two lines.
-        assert!(read.unread > 0 && left >= 4, "byte {at}: {read:?}");
+        assert!(read.unread > 0 && left >= 5, "byte {at}: {read:?}");
         let is_own = |pair: &(String, String)| content().definitions.contains(pair);
         assert!(read.definitions.iter().all(is_own), "byte {at}: {read:?}");
         assert!(read.locks.iter().all(|row| content().locks.contains(row)), "byte {at}: {read:?}");
@@ -54,6 +55,7 @@ fn tables() -> (tempfile::TempDir, Connection, Journal) {
     connection.execute_batch(definitions::TABLES).unwrap();
     connection.execute_batch(locks::TABLES).unwrap();
     connection.execute_batch(written::TABLES).unwrap();
+    connection.execute_batch(programs::TABLES).unwrap();
     let journal = Journal::at(&home.path().join("journal"));
     (home, connection, journal)
 }

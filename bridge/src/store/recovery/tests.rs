@@ -305,7 +305,7 @@ fn whether_there_is_a_database_is_known_without_opening_it() {
 
 #[test]
 fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_one() {
-    for (table, _) in TABLES {
+    for table in TABLES.iter().flat_map(|tables| tables.names) {
         let place = Place::new();
         drop(open(&place.paths()).unwrap());
         Connection::open(place.database()).unwrap().execute_batch(&format!("DROP TABLE {table}")).unwrap();
@@ -319,4 +319,46 @@ fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_on
     fs::remove_file(place.database()).unwrap();
     Connection::open(place.database()).unwrap().execute_batch("CREATE TABLE x (a)").unwrap();
     assert_eq!(place.rows(), (1, 1, 1), "another program's");
+}
+
+#[test]
+fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
+    let drop_new =
+        "DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets;";
+    for (version, is_lost) in [(0, false), (1, false), (2, true)] {
+        let place = Place::new();
+        drop(open(&place.paths()).unwrap());
+        let connection = Connection::open(place.database()).unwrap();
+        connection.execute_batch(drop_new).unwrap();
+        connection.pragma_update(None, "user_version", version).unwrap();
+        drop(connection);
+        assert_eq!(open(&place.paths()).unwrap().rebuilt, is_lost, "version {version}");
+        let connection = Connection::open(place.database()).unwrap();
+        assert_eq!(missing_table(&connection).unwrap(), None);
+        assert_eq!(super::version(&connection).unwrap(), VERSION, "it has all of them from now on");
+    }
+}
+
+/// What its name was given to before is not its own because a database is lost: secrets outlive that.
+#[test]
+fn a_server_that_runs_another_program_than_was_accepted_does_so_in_the_next_database_too() {
+    let place = Place::new();
+    let journal = Journal::at(&place.paths().journal());
+    let mut connection = connect(&place.database()).unwrap();
+    let rows = "INSERT INTO programs VALUES ('a', 'npm good', 7), ('b', 'npm fine', NULL)";
+    journal.change(&mut connection, |connection| connection.execute_batch(rows)).unwrap();
+    drop(connection);
+    let rows = || {
+        fs::write(place.database(), b"not a database, though it is long enough to be looked at").unwrap();
+        drop(open(&place.paths()).unwrap());
+        programs::rows(&Connection::open(place.database()).unwrap()).unwrap()
+    };
+    let known = ProgramRow { server_id: "a".into(), program: "npm good".into(), other_since: 7 };
+    assert_eq!(rows(), [known]);
+    let text = fs::read_to_string(place.paths().journal()).unwrap();
+    let others = text.lines().filter(|line| !line.contains("npm good"));
+    fs::write(place.paths().journal(), others.collect::<Vec<_>>().join("\n")).unwrap();
+    let found = rows();
+    let unknown = ProgramRow { other_since: found[0].other_since, ..ProgramRow::unknown("a") };
+    assert_eq!(found, [unknown], "one that may have been is for the person to accept");
 }
