@@ -48,7 +48,8 @@ fn no_call_passes_once_the_time_is_over() {
     let ends = wall_clock(SECOND);
     site.grant(CALL, "ALLOW_ONCE", &json!({"expires_at": ends}));
     let mut answers = Vec::new();
-    while wall_clock(Duration::ZERO) <= ends + 100 {
+    let is_enough = |answers: &[(u64, _)]| answers.iter().filter(|(asked, _)| *asked > ends).count() > 1;
+    while wall_clock(Duration::ZERO) <= ends + 100 || !is_enough(&answers) {
         let asked = wall_clock(Duration::ZERO);
         answers.push((asked, site.tool("s/echo", &json!({}))));
     }
