@@ -1,8 +1,9 @@
 // Builds both extensions for both browsers into dist/{harbor,web-agents-api}-{chrome,firefox}/.
 //
-// Owns which file of the source becomes which file of a build. Must never change what it reads, or leave an old file behind.
+// Owns which file of the source becomes which file of a build. Must never change what it reads, or leave an old file behind, or
+// touch a build that is the same: a browser may have loaded it.
 
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -68,9 +69,40 @@ function defines(browser) {
  * @param {import("./manifest.mjs").Browser} browser
  */
 async function one(extension, browser) {
-  const out = join(root, "dist", `${extension}-${browser}`);
-  await rm(out, { recursive: true, force: true });
-  await mkdir(out, { recursive: true });
+  const name = `${extension}-${browser}`;
+  const [place, out] = [join(root, "dist", name), join(root, "dist", `.${name}.${process.pid}`)];
+  try {
+    await mkdir(out, { recursive: true });
+    await make(extension, browser, out);
+    if (await isSame(out, place)) return;
+    await rm(place, { recursive: true, force: true });
+    await rename(out, place);
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Whether two directories hold the same files; a build has no directories in it.
+ * @param {string} one
+ * @param {string} other
+ */
+async function isSame(one, other) {
+  const [names, others] = await Promise.all([readdir(one), readdir(other).catch(() => [])]);
+  if (names.sort().join("/") !== others.sort().join("/")) return false;
+  const same = names.map(async (name) => {
+    const [left, right] = await Promise.all([one, other].map((directory) => readFile(join(directory, name))));
+    return left?.equals(right ?? new Uint8Array()) ?? false;
+  });
+  return (await Promise.all(same)).every(Boolean);
+}
+
+/**
+ * @param {import("./manifest.mjs").Extension} extension
+ * @param {import("./manifest.mjs").Browser} browser
+ * @param {string} out
+ */
+async function make(extension, browser, out) {
   for (const { format, files } of SCRIPTS[extension]) {
     await build({
       absWorkingDir: root,
