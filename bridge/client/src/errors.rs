@@ -47,8 +47,11 @@ impl Exit {
         (Self::Done, "done"),
         (Self::Failed, "the operation failed"),
         (Self::Usage, "the command line is wrong"),
-        (Self::NoBridge, "the bridge cannot be reached"),
-        (Self::NotFound, "there is no such server, tool or grant"),
+        (Self::NoBridge, "the bridge cannot be reached; of `harbor ask` also: permission was denied"),
+        (
+            Self::NotFound,
+            "there is no such server, tool or grant; of `harbor ask`: the budget does not suffice",
+        ),
         (Self::Unavailable, "the server is not running or could not be started; a model failed"),
         (Self::TimedOut, "it took too long"),
         (Self::ToolFailed, "the tool failed or reported an error"),

@@ -98,6 +98,13 @@ pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> 
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
+/// Whether a provider counts the tokens of a conversation without answering it. llama-server does, whatever its format, by the
+/// request that Anthropic has for it.
+#[must_use]
+pub fn counts_tokens(kind: Kind, dialect: Dialect) -> bool {
+    dialect == Dialect::Anthropic || matches!(kind, Kind::LlamaServer | Kind::Llamafile)
+}
+
 /// Whether a provider at this address runs on this machine.
 #[must_use]
 pub fn is_local(base_url: &str) -> bool {

@@ -176,7 +176,7 @@ impl Models {
     }
 
     /// The provider that a request means.
-    fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Provider, ErrorBody> {
+    pub(super) fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Provider, ErrorBody> {
         let chosen = {
             let providers = self.providers.borrow();
             let of_model = || providers.get(model?.split_once(':')?.0);
@@ -203,7 +203,7 @@ impl Models {
             Some(provider) => Err(no_model(format!("the provider {} is switched off", provider.id))),
             None if is_empty => Err(no_model(
                 "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
-                 `harbor models add` adds a provider",
+                 `harbor models add TYPE` adds a provider",
             )),
             None => {
                 Err(no_model("no provider is the default one; `harbor models default MODEL` says which is"))
@@ -212,7 +212,7 @@ impl Models {
     }
 
     /// The name of the model at its provider.
-    async fn model_of(
+    pub(super) async fn model_of(
         self: &Rc<Self>,
         provider: &Provider,
         asked: Option<&str>,

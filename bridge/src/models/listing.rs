@@ -17,8 +17,8 @@ use super::errors::failed;
 use super::{Models, ports};
 use crate::store::models::Provider;
 
-/// How long a list or a check is waited for, and detection.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a list, a check or a count is waited for, and detection.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 const DETECTION: Duration = Duration::from_secs(10);
 
 /// What a provider said to a check.

@@ -14,6 +14,7 @@ mod asking;
 mod changing;
 mod chat;
 mod conversation;
+mod counting;
 mod errors;
 mod listing;
 mod ports;
@@ -39,6 +40,7 @@ use crate::store::secrets::Secrets;
 
 pub use self::changing::{Added, Changes};
 pub use self::chat::{Ask, Chatted, Noted, Who};
+pub use self::counting::Measured;
 pub use self::listing::{Checked, Detected, Listed};
 
 use self::asking::Open;

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{BudgetView, ChatMessage, ChatTool, ModelUsageView};
+use harbor_ipc_proto::client::{BudgetView, ModelUsageView};
 use harbor_policy::budget::Standing;
 
 use super::errors::{invalid, unstored};
-use super::{DAY, Models, conversation};
+use super::{DAY, Models};
 use crate::store::models::{UsageKey, UsageRow, Used};
 use harbor_home::date::rfc3339;
 
@@ -70,18 +70,6 @@ impl Models {
     pub fn budgets(&self) -> Vec<BudgetView> {
         let all = self.budgets.borrow().all(wall_clock());
         all.into_iter().map(|(principal, standing)| budget(principal, standing)).collect()
-    }
-
-    /// About how many tokens a conversation has.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn count_tokens(
-        system: Option<&str>,
-        messages: Vec<ChatMessage>,
-        tools: Vec<ChatTool>,
-    ) -> Result<u64, ErrorBody> {
-        Ok(conversation::tokens(&conversation::messages(system, messages)?, &conversation::tools(tools)))
     }
 }
 

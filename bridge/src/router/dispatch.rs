@@ -229,7 +229,7 @@ impl<'a> Turn<'a> {
             ModelRequest::HostLlmChat(message) => models::host_chat(router, client, id, message).await,
             ModelRequest::LlmMore(message) => models::more(client, &message),
             ModelRequest::HostLlmListModels(message) => models::host_models(router, client, message).await,
-            ModelRequest::LlmCountTokens(message) => models::count(message),
+            ModelRequest::LlmCountTokens(message) => models::count(router, self.pass, message).await,
             ModelRequest::LlmUsage(message) => models::usage(router, &message).await,
             ModelRequest::LlmSetBudget(message) => models::set_budget(router, client, message).await,
             ModelRequest::LlmListBudgets(_) => models::budgets(router),

@@ -19,7 +19,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::access::{ModelPermit, Pass};
-use harbor_policy::budget::{EVERYBODY, OWNER};
+use harbor_policy::budget::{EVERYBODY, OF_AN_ORIGIN, OWNER};
 
 use super::client::Client;
 use super::grants::asker;
@@ -244,10 +244,10 @@ pub(super) async fn host_models(router: &Router, client: &Client, message: HostL
     reply(HostLlmListModelsResult { models: router.models.list_usable().await })
 }
 
-pub(super) fn count(message: LlmCountTokens) -> Handled {
-    let LlmCountTokens { messages, system_prompt, tools } = message;
-    let input_tokens = Models::count_tokens(system_prompt.as_deref(), messages, tools.unwrap_or_default())?;
-    reply(LlmCountTokensResult { input_tokens, exactness: "estimated".into() })
+pub(super) async fn count(router: &Router, pass: Pass, message: LlmCountTokens) -> Handled {
+    let permit = pass.model_permit().ok_or_else(|| denied(LlmCountTokens::TAG))?;
+    let (input_tokens, exactness) = router.models.count_tokens(permit, message.into()).await?;
+    reply(LlmCountTokensResult { input_tokens, exactness: exactness.name().into() })
 }
 
 pub(super) async fn usage(router: &Router, message: &LlmUsage) -> Handled {
@@ -272,7 +272,7 @@ pub(super) async fn set_budget(router: &Rc<Router>, client: &Client, message: Ll
 }
 
 pub(super) fn budgets(router: &Router) -> Handled {
-    reply(LlmListBudgetsResult { budgets: router.models.budgets() })
+    reply(LlmListBudgetsResult { budgets: router.models.budgets(), of_an_origin: OF_AN_ORIGIN })
 }
 
 fn about(provider: &str) -> Record {

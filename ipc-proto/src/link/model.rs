@@ -67,7 +67,7 @@ pub enum ToModel {
         /// Where to look, at most 16 places: those of [`PLACES`] that no server of Harbor's holds.
         places: Vec<Place>,
     },
-    /// How many tokens a chat would read. It is not held.
+    /// How many tokens a chat would read, where the provider counts. It is not held.
     Count(Chat),
 }
 
@@ -186,10 +186,8 @@ pub enum FromModel {
     Counted {
         /// That of the request.
         id: u32,
-        /// So many are read.
+        /// So many are read, as the provider has counted them.
         input_tokens: u64,
-        /// Whether the provider has counted them.
-        is_exact: bool,
     },
     /// There is no answer to a request that is no chat.
     Failed {

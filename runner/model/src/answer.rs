@@ -156,9 +156,11 @@ impl Answer {
         self.events.push(Event::ToolCallEnd { call_id: call.id.clone(), arguments });
     }
 
-    /// What has been used.
+    /// What has been used. No conversation and no answer has 0 tokens: who says that has not counted.
     pub(crate) fn usage(&mut self, usage: Usage) {
-        self.usage = usage;
+        let counted = |tokens: Option<u64>| tokens.filter(|tokens| *tokens > 0);
+        let (input_tokens, output_tokens) = (counted(usage.input_tokens), counted(usage.output_tokens));
+        self.usage = Usage { input_tokens, output_tokens, ..usage };
     }
 
     /// The provider says that the answer is at its end. `opaque` are parts that are known only now.
@@ -252,6 +254,24 @@ mod tests {
         let mut none = self::answer();
         none.finish(Finish::ToolCalls, None, None);
         assert_eq!(none.take(), [Event::End { finish: Finish::Stop, raw: None }]);
+    }
+
+    #[test]
+    fn who_says_that_nothing_was_used_has_not_counted() {
+        let used = |input, output| {
+            let mut answer = answer();
+            answer.usage(Usage {
+                input_tokens: Some(input),
+                output_tokens: Some(output),
+                ..Usage::default()
+            });
+            answer.finish(Finish::Stop, None, None);
+            answer.take()
+        };
+        let end = Event::End { finish: Finish::Stop, raw: None };
+        assert_eq!(used(0, 0), [end.clone()]);
+        let of_input = Usage { input_tokens: Some(3), ..Usage::default() };
+        assert_eq!(used(3, 0), [Event::Usage(of_input), end]);
     }
 
     #[test]

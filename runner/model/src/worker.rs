@@ -52,7 +52,7 @@ impl Worker {
             ToModel::Count(chat) => self.answer(chat.id, async move |clients| {
                 let id = chat.id;
                 match count::count(&clients, &chat).await {
-                    Ok((input_tokens, is_exact)) => FromModel::Counted { id, input_tokens, is_exact },
+                    Ok(input_tokens) => FromModel::Counted { id, input_tokens },
                     Err(failure) => FromModel::Failed { id, failure },
                 }
             }),

@@ -8,8 +8,8 @@ use std::time::Duration;
 /// Shown by `--help`.
 pub const USAGE: &str = "\
 usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervision-only | --host-only | --sandbox-only |
-             --scale-only | --beside-only | --budget-only] [--repetitions N] [--soak N] [--plot DIR] [--bin-dir DIR]
-             [--servers DIR] [--peers DIR] [--without-harbor] [--seconds N]
+             --scale-only | --beside-only | --budget-only | --models] [--repetitions N] [--soak N] [--plot DIR]
+             [--bin-dir DIR] [--servers DIR] [--peers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
   --calls-only       only calls
@@ -21,6 +21,7 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
   --budget-only      only counts for one call, by valgrind and strace; fails where one is over its budget
   --scale-only       only floods, many servers, clients and tools, and a soak
   --beside-only      of these only what a flood, or one large message, costs those beside
+  --models           only answers of a language model
   --soak N           calls of the soak, 1 to 1000000000 (default 1000000, with --quick 20000)
   --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
   --repetitions N    how often each measurement of calls is repeated, 1 to 1000 (default 25, with --quick 3)
@@ -54,6 +55,8 @@ pub enum Part {
     Scale,
     /// Of that, a flood and large messages beside.
     Beside,
+    /// Answers of a language model.
+    Models,
 }
 
 /// The most that the options may be that are numbers; scripts/bench refuses more before it builds.
@@ -62,7 +65,7 @@ const MOST_SOAK: usize = 1_000_000_000;
 const MOST_SECONDS: usize = 86_400;
 
 /// The options that name what alone is measured.
-const ONLY: [(&str, Part); 9] = [
+const ONLY: [(&str, Part); 10] = [
     ("--calls-only", Part::Calls),
     ("--fronts-only", Part::Fronts),
     ("--peers-only", Part::Peers),
@@ -72,6 +75,7 @@ const ONLY: [(&str, Part); 9] = [
     ("--budget-only", Part::Budget),
     ("--scale-only", Part::Scale),
     ("--beside-only", Part::Beside),
+    ("--models", Part::Models),
 ];
 
 impl Part {
@@ -82,7 +86,10 @@ impl Part {
 
     /// Whether nothing of it is left without Harbor.
     fn is_of_harbor(self) -> bool {
-        matches!(self, Self::Supervision | Self::Host | Self::Budget | Self::Scale | Self::Beside)
+        matches!(
+            self,
+            Self::Supervision | Self::Host | Self::Budget | Self::Scale | Self::Beside | Self::Models
+        )
     }
 
     /// Becomes the part that an option names, unless another one was named before.

@@ -8,6 +8,7 @@
 //!  fronts   driver ── native host or harbor mcp ── bridge ── runner ── echo-server
 //!  peers    driver ── HTTP or pipes ── harbor mcp --http, or another program ── echo-server
 //!  scale    driver ══ many sockets ══ bridge ══ many runners ══ many servers
+//!  models   driver ── bridge ── harbor-model-worker ── a provider that is a thread of the driver
 //! ```
 //!
 //! For calls, fronts and peers, all setups are alive at once and take turns within every repetition, so that a slow
@@ -68,6 +69,10 @@ mod large;
 mod loud;
 #[path = "../bench/memory.rs"]
 mod memory;
+#[path = "../bench/model_server.rs"]
+mod model_server;
+#[path = "../bench/models.rs"]
+mod models;
 #[path = "../bench/options.rs"]
 mod options;
 #[path = "../bench/path.rs"]
@@ -96,6 +101,8 @@ mod report_budget;
 mod report_fronts;
 #[path = "../bench/report_host.rs"]
 mod report_host;
+#[path = "../bench/report_models.rs"]
+mod report_models;
 #[path = "../bench/report_peers.rs"]
 mod report_peers;
 #[path = "../bench/report_scale.rs"]
@@ -195,6 +202,10 @@ fn run(options: &Options) -> Outcome<()> {
     }
     if options.part.has(Part::Host) && options.harbor {
         report_host::host(out, &host::measure(options)?);
+        print(&out.take())?;
+    }
+    if options.part.has(Part::Models) && options.harbor {
+        report_models::models(out, &models::measure(options)?);
         print(&out.take())?;
     }
     if options.part.has(Part::Budget) && options.harbor {

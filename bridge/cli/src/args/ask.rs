@@ -11,7 +11,8 @@ use clap::{Args, ValueHint, value_parser};
 /// It is sent to the provider of the model and to nobody else. Without --model it is the one that `harbor models default` has set, else the
 /// first of the first provider.
 ///
-/// Exit codes of its own: 3 permission was denied, 4 the budget does not suffice, 5 the model failed.
+/// Exit codes of its own: 3 permission was denied, or no bridge can be reached; 4 the budget of today does not suffice; 5 the model
+/// failed, or there is none.
 ///
 /// Example: `harbor ask "What is a capability?" --max-tokens 200`
 ///

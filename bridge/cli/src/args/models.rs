@@ -79,6 +79,8 @@ fn tokens(text: &str) -> Result<Tokens, String> {
 /// Example: `harbor models add ollama`
 ///
 /// Example: `harbor models add openai-compatible --name lab --url https://llm.lab.example/v1`
+///
+/// Example: `harbor models add ollama --name attic --url http://192.168.1.20:11434 --allow-private`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct NewProvider {
     /// What it is
@@ -93,4 +95,7 @@ pub struct NewProvider {
     /// How it is spoken to; the type's own way if absent
     #[arg(long, value_parser = PossibleValuesParser::new(Dialect::ALL.iter().map(|dialect| dialect.name())))]
     pub dialect: Option<String>,
+    /// It may be at a private address that is not this machine's, and do without TLS there
+    #[arg(long)]
+    pub allow_private: bool,
 }

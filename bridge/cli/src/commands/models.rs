@@ -90,7 +90,7 @@ fn add(client: &mut Client, new: &NewProvider, screen: &mut Screen) -> Result<()
         base_url: new.url.clone(),
         dialect: new.dialect.clone(),
         api_key: None,
-        allow_private: None,
+        allow_private: new.allow_private.then_some(true),
     };
     let answer = client.ask(&ask, PATIENT)?;
     print(screen, &answer, |answer| {
@@ -197,15 +197,20 @@ fn budgets(client: &mut Client, principal: Option<&str>, screen: &mut Screen) ->
         return Ok(screen.json(&answer.to_json())?);
     }
     let is_asked = |one: &&BudgetView| principal.is_none_or(|principal| one.principal == principal);
-    let shown: Vec<_> = answer.budgets.iter().filter(is_asked).collect();
-    match (shown.is_empty(), principal) {
-        (false, _) => screen.table(&tables::budgets(&shown))?,
-        (true, Some(principal)) => {
-            remark(&format!("{principal} has used nothing today, and nothing was set for it"));
-        }
-        (true, None) => remark("nothing was used today, and no budget is set"),
+    let mut shown: Vec<_> = answer.budgets.iter().filter(is_asked).cloned().collect();
+    if principal.is_none() || shown.is_empty() {
+        // Of those for whom nothing was set, and who have used nothing today, the bridge tells what holds for all of them.
+        let name = principal.unwrap_or("other origins");
+        let is_bounded = !["owner", "*"].contains(&name);
+        shown.push(BudgetView {
+            principal: name.to_owned(),
+            tokens_per_day: is_bounded.then_some(answer.of_an_origin),
+            is_set: false,
+            used: 0,
+            reserved: 0,
+        });
     }
-    Ok(())
+    Ok(screen.table(&tables::budgets(&shown))?)
 }
 
 fn set_budget(

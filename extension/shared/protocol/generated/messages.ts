@@ -935,10 +935,14 @@ export interface Requests {
     /** The tab that asks. */
     tab_id?: number;
   };
-  /** Estimates the tokens of a conversation by its length. Nobody is asked. */
+  /** Says how many tokens a model would read. Its provider counts them where it does that without answering (Anthropic's format, llama-server), and gets the conversation for it; else they are estimated by the conversation's length. */
   llm_count_tokens: {
     /** As in `llm_chat`. */
     messages: ChatMessage[];
+    /** As in `llm_chat`. */
+    model?: string;
+    /** As in `llm_chat`. */
+    provider?: string;
     /** As in `llm_chat`. */
     system_prompt?: string;
     /** As in `llm_chat`. */
@@ -1759,11 +1763,11 @@ export interface Replies {
     /** By provider, in its order. */
     models: Array<UsableModel>;
   };
-  /** So many, about. */
+  /** So many. */
   llm_count_tokens: {
     /** Tokens. */
     input_tokens: number;
-    /** As in `ChatUsage`. */
+    /** `exact`: the provider has counted; else `estimated`. */
     exactness: string;
   };
   /** What was taken. */
@@ -1780,6 +1784,8 @@ export interface Replies {
   llm_list_budgets: {
     /** Those that a person has set, and those of whoever has used something today. */
     budgets: Array<Budget>;
+    /** Tokens of a day that an origin has for which nothing is set. */
+    of_an_origin: number;
   };
 }
 

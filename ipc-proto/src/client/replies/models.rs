@@ -166,11 +166,11 @@ define_sent! {
         /// By provider, in its order.
         models: Vec<UsableModel>,
     }
-    /// So many, about.
+    /// So many.
     "llm_count_tokens" LlmCountTokensResult {
         /// Tokens.
         input_tokens: u64,
-        /// As in `ChatUsage`.
+        /// `exact`: the provider has counted; else `estimated`.
         exactness: Word,
     }
     /// What was taken.
@@ -187,5 +187,7 @@ define_sent! {
     "llm_list_budgets" LlmListBudgetsResult {
         /// Those that a person has set, and those of whoever has used something today.
         budgets: Vec<BudgetView>,
+        /// Tokens of a day that an origin has for which nothing is set.
+        of_an_origin: u64,
     }
 }

@@ -175,10 +175,15 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
-    /// Estimates the tokens of a conversation by its length. Nobody is asked.
+    /// Says how many tokens a model would read. Its provider counts them where it does that without answering (Anthropic's format,
+    /// llama-server), and gets the conversation for it; else they are estimated by the conversation's length.
     "llm_count_tokens" LlmCountTokens -> LlmCountTokensResult {
         /// As in `llm_chat`.
         messages: Vec<ChatMessage>,
+        /// As in `llm_chat`.
+        model: Option<String>,
+        /// As in `llm_chat`.
+        provider: Option<String>,
         /// As in `llm_chat`.
         system_prompt: Option<String>,
         /// As in `llm_chat`.

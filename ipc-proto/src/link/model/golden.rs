@@ -178,7 +178,7 @@ fn golden_bytes_of_answers() {
             b"\x03\x01\x02\x01\x00\x01\xc8\x00\x01w",
         ),
         (FromModel::Detected { id: 1, found: vec![found] }, b"\x04\x01\x01\x06\x00\x01u\x00\x01"),
-        (FromModel::Counted { id: 1, input_tokens: 2, is_exact: true }, b"\x05\x01\x02\x01"),
+        (FromModel::Counted { id: 1, input_tokens: 2 }, b"\x05\x01\x02"),
         (FromModel::Failed { id: 1, failure: failed }, b"\x06\x01\x00\x01\xc8\x00\x01w"),
     ];
     for (message, wanted) in &golden {

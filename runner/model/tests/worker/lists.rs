@@ -1,6 +1,6 @@
 //! Lists of models, checks, detection and counting, over the real wire.
 
-use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, Place, ToModel};
+use harbor_ipc_proto::link::model::{Cause, Chat, Failure, Found, FromModel, Model, Place, ToModel};
 use harbor_ipc_proto::model::{Dialect, Kind};
 
 use super::driven::{Driven, chat, target};
@@ -148,8 +148,17 @@ fn tokens_are_counted_by_the_provider_where_it_does() {
     let server = Server::start(by_path(&[("POST /v1/messages/count_tokens", r#"{"input_tokens":42}"#)]));
     let mut worker = Driven::start();
     worker.send(&ToModel::Count(chat(Dialect::Anthropic, server.port)));
-    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 42, is_exact: true });
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 42 });
     assert!(!server.requests()[0].body.contains("max_tokens"));
-    worker.send(&ToModel::Count(chat(Dialect::Chat, 1)));
-    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 5, is_exact: false });
+    // llama-server counts at the same place, whatever its format; the key goes as that format has it.
+    let of = |kind| Chat { target: target(kind, Dialect::Chat, server.port), ..chat(Dialect::Chat, 0) };
+    worker.send(&ToModel::Count(of(Kind::LlamaServer)));
+    assert_eq!(worker.heard(), FromModel::Counted { id: 1, input_tokens: 42 });
+    assert_eq!(server.requests()[1].header("authorization"), Some("Bearer k-secret"));
+    worker.send(&ToModel::Count(of(Kind::OpenAi)));
+    let FromModel::Failed { id: 1, failure } = worker.heard() else { panic!("nobody has counted") };
+    assert_eq!((failure.cause, server.requests().len()), (Cause::Refused, 2));
+    let refusing = Server::says(json("404 Not Found", "{}"));
+    worker.send(&ToModel::Count(chat(Dialect::Anthropic, refusing.port)));
+    assert!(matches!(worker.heard(), FromModel::Failed { id: 1, .. }));
 }

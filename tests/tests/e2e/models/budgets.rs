@@ -83,6 +83,12 @@ fn an_origin_has_a_day_of_its_own_and_few_requests_at_once() {
         scene.bridge.call("cancel", &json!({"target": pending.id})).unwrap();
         assert_eq!(pending.wait(LIMIT).unwrap_err().code, "cancelled");
     }
+    let listed = scene.bridge.call("llm_list_budgets", &json!({})).unwrap();
+    assert_eq!(listed["of_an_origin"], 50_000);
+    assert_eq!(
+        (&budget(&scene, SITE)["is_set"], &budget(&scene, SITE)["tokens_per_day"]),
+        (&json!(false), &json!(50_000))
+    );
     assert_eq!(budget(&scene, SITE)["reserved"], 0);
     assert!(budget(&scene, SITE)["used"].as_u64().unwrap() > 0);
     assert!(begin("m", &json!({})).wait(LIMIT).is_ok());

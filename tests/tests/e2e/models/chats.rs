@@ -1,8 +1,6 @@
-//! Answers: streamed with and without credit, whole, with calls of tools, cancelled, cut off by the worker's death.
+//! Answers: streamed with and without credit, whole, with calls of tools, cancelled.
 
 use harbor_tests::{LIMIT, PROMPT, wait_until};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use super::scene::{ASKED, SAID, Scene};
@@ -109,22 +107,12 @@ fn a_cancelled_answer_ends_at_the_provider_too() {
 }
 
 #[test]
-fn two_answers_come_at_once_and_the_workers_death_ends_both_and_nothing_else() {
+fn two_answers_come_at_once() {
     let scene = Scene::new();
     let (slow, other) = (scene.begin("hangs", &json!({})), scene.begin("hangs", &json!({})));
     wait_until("both to be under way", LIMIT, || scene.provider.chats().len() == 2);
     assert!(scene.chat("m").is_ok(), "nobody waits for them");
-    let pid = scene.status()["pid"].as_i64().unwrap();
-    kill(Pid::from_raw(i32::try_from(pid).unwrap()), Signal::SIGKILL).unwrap();
-    for pending in [slow, other] {
-        let error = pending.wait(PROMPT).unwrap_err();
-        assert_eq!(
-            (error.code.as_str(), &error.details["cause"]),
-            ("ERR_MODEL_FAILED", &json!("worker_lost"))
-        );
-    }
-    assert!(scene.chat("m").is_ok(), "the next one starts it again");
-    assert!(scene.bridge.call("ping", &json!({})).is_ok());
+    assert!(slow.is_open() && other.is_open());
 }
 
 #[test]

@@ -71,6 +71,11 @@ fn a_provider_is_added_given_its_key_checked_asked_and_removed() {
     // This machine may have more to be found, and said on stderr.
     let (found, _, code) = harbor(&home, &["models", "detect"], "");
     assert!(found.contains(&provider.url()) && code == Some(0), "{found}");
+    let private = ["models", "add", "ollama", "--name", "attic", "--url", "http://10.0.0.1:11434"];
+    let (_, err, code) = harbor(&home, &private, "");
+    assert_eq!((code, err.contains("base_url")), (Some(2), true), "{err}");
+    assert!(done(&home, &[&private[..], &["--allow-private"]].concat()).starts_with("attic is added"));
+    done(&home, &["models", "remove", "attic"]);
     assert_eq!(done(&home, &["models", "remove", "p"]), "p is removed, and its key\n");
     assert_eq!(harbor(&home, &["models", "remove", "p"], "").2, Some(4));
 }
@@ -140,7 +145,8 @@ fn a_budget_that_does_not_suffice_has_an_exit_code_of_its_own() {
     let (out, err, code) = harbor(&scene.home, &["ask", "hi"], "");
     assert!(out.is_empty() && err.contains("`harbor models budget 'owner' --tokens N`"), "{err}");
     assert_eq!(code, Some(4));
-    assert!(done(&scene.home, &["models", "budget"]).contains("owner"));
+    let all = done(&scene.home, &["models", "budget"]);
+    assert!(all.contains("owner ") && all.contains("other origins  50000 "), "{all}");
     done(&scene.home, &["models", "budget", "owner", "--tokens", "default"]);
     assert_eq!(harbor(&scene.home, &["ask", "hi"], "").2, Some(0));
 }

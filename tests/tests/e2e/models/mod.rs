@@ -2,8 +2,12 @@
 //! imitation of Ollama, and at a real model in a real server.
 
 mod budgets;
+mod cancels;
 mod chats;
 mod commands;
+mod counting;
+mod deaths;
+mod detecting;
 mod ollama;
 mod origins;
 mod providers;

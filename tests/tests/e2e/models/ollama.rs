@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use harbor_tests::programs::installed;
-use harbor_tests::{Bridge, Direct, Home, LIMIT};
+use harbor_tests::scripted::answer;
+use harbor_tests::{Bridge, Direct, Home, LIMIT, Scripted};
 use serde_json::json;
 
 use super::commands::{done, harbor};
@@ -53,4 +54,33 @@ fn a_server_that_speaks_as_ollama_is_asked_and_calls_a_tool() {
     let result = json!({"role": "tool", "toolCallId": call["id"], "content": "sunny"});
     let response = chat(json!([asked, response["message"], result]));
     assert_eq!(response["message"]["content"], "It is sunny in Paris.");
+    // It says that 0 tokens were used, which nobody has counted.
+    assert_eq!(response["usage"]["exactness"], "estimated");
+    assert!(response["usage"]["input_tokens"].as_u64() > Some(0), "{response}");
+}
+
+/// Some models of an Ollama on this machine run in its makers' cloud.
+#[test]
+fn what_runs_elsewhere_is_not_called_local() {
+    let server = Scripted::start(|asked, stream| {
+        let body = match asked.path.as_str() {
+            "/api/tags" => {
+                json!({"models": [{"name": "here"}, {"name": "cloud", "remote_model": "cloud", "remote_host": "https://ollama.example"}]})
+            }
+            _ => json!({"capabilities": ["tools"], "model_info": {"x.context_length": 4096}}),
+        };
+        answer(stream, "200 OK", "application/json", "", &body.to_string())
+    });
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    done(&home, &["models", "add", "ollama", "--url", &format!("http://127.0.0.1:{}", server.port)]);
+    let listed = bridge.call("llm_list_models", &json!({})).unwrap();
+    let local = |at: usize| (listed["models"][at]["id"].clone(), listed["models"][at]["is_local"].clone());
+    assert_eq!(
+        [local(0), local(1)],
+        [(json!("ollama:here"), json!(true)), (json!("ollama:cloud"), json!(false))]
+    );
+    let table = done(&home, &["models"]);
+    let ends = |id: &str, end: &str| table.lines().any(|line| line.starts_with(id) && line.ends_with(end));
+    assert!(ends("ollama:here", "here") && ends("ollama:cloud", "elsewhere"), "{table}");
 }

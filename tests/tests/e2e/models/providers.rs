@@ -127,6 +127,11 @@ fn what_cannot_be_a_provider_is_not_added_and_a_removed_one_is_gone() {
     ] {
         assert_eq!(add(&wrong).code, "invalid_params", "{wrong}");
     }
+    for private in ["https://10.0.0.1/v1", "http://10.0.0.1/v1"] {
+        let added = scene.add(&json!({"name": "attic", "base_url": private, "allow_private": true})).unwrap();
+        assert_eq!(added["provider"]["base_url"], private);
+        scene.bridge.call("llm_remove_provider", &json!({"id": "attic"})).unwrap();
+    }
     let second = scene.add(&json!({"name": "p"})).unwrap();
     assert_eq!((&second["id"], &second["provider"]["is_default"]), (&json!("p-2"), &json!(false)));
     let removed =
@@ -135,7 +140,7 @@ fn what_cannot_be_a_provider_is_not_added_and_a_removed_one_is_gone() {
     assert_eq!(with(&scene.home, KEY), Vec::<String>::new());
     let error = scene.chat("m").unwrap_err();
     assert_eq!((error.code.as_str(), &error.details["cause"]), ("ERR_MODEL_FAILED", &json!("no_model")));
-    assert!(error.message.contains("harbor models"), "{}", error.message);
+    assert!(error.message.contains("`harbor models add TYPE`"), "{}", error.message);
     let server = json!({"server_id": "_llm", "command": "true"});
     assert_eq!(scene.bridge.call("add_server", &server).unwrap_err().code, "invalid_params");
 }

@@ -1,10 +1,11 @@
-//! A real model in a real llama-server: asked by both formats that it speaks, made to call a tool, cancelled.
+//! A real model in a real llama-server: asked by both formats that it speaks, made to call a tool, cancelled, made to count.
 //!
 //! Looks at structure alone: what so small a model says is right whatever it is.
 
-use std::io::{self, Write as _};
-use std::net::TcpListener;
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use harbor_tests::programs::installed;
 use harbor_tests::{Bridge, Home, LIMIT, Program, wait_until};
@@ -19,10 +20,14 @@ const KEY: &str = "sk-of-the-real-server";
 /// The template with which this server has a model call a tool, whatever the model is like.
 const TOOLS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/models/tools.jinja");
 
+/// From the request to cancel until the server does nothing any more.
+const IDLE: Duration = Duration::from_secs(1);
+
 /// A bridge that knows the server by both of its formats, as `chat` and as `anthropic`.
 struct Real {
     bridge: Bridge,
     home: Home,
+    port: u16,
     _server: Program,
 }
 
@@ -50,9 +55,19 @@ impl Real {
             done(&home, &add);
             assert_eq!(harbor(&home, &["models", "key", dialect], KEY).2, Some(0));
         }
-        let real = Self { bridge, home, _server: server };
+        let real = Self { bridge, home, port, _server: server };
         wait_until("the model to be loaded", LIMIT, || real.is_loaded());
         Some(real)
+    }
+
+    /// Whether the server works on an answer.
+    fn is_busy(&self) -> bool {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        write!(stream, "GET /slots HTTP/1.0\r\nAuthorization: Bearer {KEY}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let slots: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        slots.as_array().unwrap().iter().any(|slot| slot["is_processing"] == true)
     }
 
     fn is_loaded(&self) -> bool {
@@ -107,5 +122,37 @@ fn a_real_model_calls_a_tool_and_is_told_its_result() {
         let (kinds, response) = real.chat(&model, &json!({"messages": messages, "max_tokens": 8}));
         assert!(kinds.iter().filter(|kind| *kind == "text").count() > 1, "{provider}: {kinds:?}");
         assert!(response["message"]["toolCalls"].is_null());
+    }
+}
+
+#[test]
+fn a_cancelled_answer_frees_the_place_at_the_real_server() {
+    let Some(real) = Real::start() else { return };
+    for provider in ["chat", "anthropic"] {
+        let model = format!("{provider}:smollm2");
+        let pending = begin(&real.bridge, "llm_chat", &model, &json!({"max_tokens": 1500}));
+        while real.bridge.next_push("llm_event", LIMIT)["event"]["type"] != "text" {}
+        assert!(real.is_busy());
+        let began = Instant::now();
+        real.bridge.call("cancel", &json!({"target": pending.id})).unwrap();
+        wait_until("the server to be idle", LIMIT, || !real.is_busy());
+        assert!(began.elapsed() <= IDLE, "{provider}: {:?}", began.elapsed());
+        assert_eq!(pending.wait(LIMIT).unwrap_err().code, "cancelled");
+        while real.bridge.push_now("llm_event").is_some() {}
+    }
+}
+
+#[test]
+fn a_real_server_counts_what_it_would_read() {
+    let Some(real) = Real::start() else { return };
+    let messages = json!([{"role": "user", "content": "How deep is a harbor?"}]);
+    for provider in ["chat", "anthropic"] {
+        let model = format!("{provider}:smollm2");
+        let fields = json!({"messages": messages, "model": model, "system_prompt": "Be brief."});
+        let counted = real.bridge.call("llm_count_tokens", &fields).unwrap();
+        assert_eq!(counted["exactness"], "exact", "{provider}");
+        let more = json!({"messages": messages, "system_prompt": "Be brief.", "max_tokens": 2});
+        let (_, response) = real.chat(&model, &more);
+        assert_eq!(counted["input_tokens"], response["usage"]["input_tokens"], "{provider}");
     }
 }

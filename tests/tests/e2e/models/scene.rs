@@ -1,9 +1,9 @@
 //! A provider that says what a test wants, and a home in which it was added.
 
 use std::net::TcpStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use harbor_tests::scripted::{Asked, answer, begin_events, event};
 use harbor_tests::{Answer, Bridge, Client, ErrorValue, Home, Pending, Scripted};
@@ -28,22 +28,26 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// - `mute`: the same without usage
 /// - `many`: 200 thoughts, each with a piece behind it
 /// - `hangs`: says one piece, and nothing more until the connection ends
+/// - `silent`: the same without a word
+/// - `calling`: the same in the arguments of a call
 /// - `tool`: calls `now`
 pub struct Provider {
     pub server: Scripted,
-    left: Arc<AtomicUsize>,
+    left: Arc<Mutex<Vec<Instant>>>,
+    mute: Arc<AtomicBool>,
 }
 
 impl Provider {
     pub fn start() -> Self {
-        let left = Arc::<AtomicUsize>::default();
-        let noted = left.clone();
+        let (left, mute) = (Arc::<Mutex<Vec<Instant>>>::default(), Arc::<AtomicBool>::default());
+        let (noted, is_mute) = (left.clone(), mute.clone());
         let server = Scripted::start(move |asked, stream| {
             if asked.header("authorization") != format!("Bearer {KEY}") {
                 let body = json!({"error": {"message": "no such key here", "type": "invalid_request_error"}});
                 return answer(stream, "401 Unauthorized", "application/json", "", &body.to_string());
             }
             match (asked.verb.as_str(), asked.path.as_str()) {
+                ("GET", _) if is_mute.load(Ordering::SeqCst) => hang(stream, &noted),
                 ("GET", "/v1/models") => {
                     let models = json!({"object": "list", "data": [{"id": "m"}, {"id": "many"}]});
                     answer(stream, "200 OK", "application/json", "", &models.to_string())
@@ -52,7 +56,12 @@ impl Provider {
                 _ => answer(stream, "404 Not Found", "text/plain", "", "nothing here"),
             }
         });
-        Self { server, left }
+        Self { server, left, mute }
+    }
+
+    /// Whether it says nothing to whoever asks for its models.
+    pub fn set_mute(&self, mute: bool) {
+        self.mute.store(mute, Ordering::SeqCst);
     }
 
     pub fn url(&self) -> String {
@@ -61,7 +70,12 @@ impl Provider {
 
     /// How many callers have left in the middle of an answer.
     pub fn left(&self) -> usize {
-        self.left.load(Ordering::SeqCst)
+        self.left.lock().unwrap().len()
+    }
+
+    /// When the last of them left.
+    pub fn last_left(&self) -> Instant {
+        *self.left.lock().unwrap().last().unwrap()
     }
 
     /// What came in as chats.
@@ -76,7 +90,10 @@ fn piece(stream: &mut TcpStream, delta: &Value, finish: Option<&str>) -> bool {
     event(stream, &format!("data: {chunk}\n\n"))
 }
 
-fn chat(asked: &Asked, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
+fn chat(asked: &Asked, stream: &mut TcpStream, left: &Mutex<Vec<Instant>>) -> bool {
+    if asked.body["model"] == "silent" {
+        return hang(stream, left);
+    }
     begin_events(stream);
     piece(stream, &json!({"role": "assistant", "content": ""}), None);
     let finish = match asked.body["model"].as_str().unwrap_or_default() {
@@ -90,16 +107,15 @@ fn chat(asked: &Asked, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
         }
         "hangs" => {
             piece(stream, &json!({"content": "and"}), None);
-            if is_left(stream) {
-                left.fetch_add(1, Ordering::SeqCst);
-            }
-            return true;
+            return hang(stream, left);
+        }
+        "calling" => {
+            begin_call(stream);
+            return hang(stream, left);
         }
         "tool" => {
+            begin_call(stream);
             let call = |call: Value| json!({"tool_calls": [call]});
-            let begin = json!({"index": 0, "id": "call_1", "type": "function",
-                "function": {"name": "now", "arguments": ""}});
-            piece(stream, &call(begin), None);
             for part in ["{\"zone\":", "\"UTC\"}"] {
                 piece(stream, &call(json!({"index": 0, "function": {"arguments": part}})), None);
             }
@@ -121,11 +137,20 @@ fn chat(asked: &Asked, stream: &mut TcpStream, left: &AtomicUsize) -> bool {
     event(stream, "data: [DONE]\n\n")
 }
 
-/// Waits until the other side closes the connection.
-fn is_left(stream: &mut TcpStream) -> bool {
+fn begin_call(stream: &mut TcpStream) {
+    let begin =
+        json!({"index": 0, "id": "call_1", "type": "function", "function": {"name": "now", "arguments": ""}});
+    piece(stream, &json!({"tool_calls": [begin]}), None);
+}
+
+/// Says nothing more until the other side closes the connection, and notes when that is.
+fn hang(stream: &mut TcpStream, left: &Mutex<Vec<Instant>>) -> bool {
     use std::io::Read as _;
     let _ = stream.set_read_timeout(Some(PATIENCE));
-    matches!(stream.read(&mut [0; 16]), Ok(0)) || stream.peek(&mut [0; 1]).is_err()
+    if matches!(stream.read(&mut [0; 16]), Ok(0)) || stream.peek(&mut [0; 1]).is_err() {
+        left.lock().unwrap().push(Instant::now());
+    }
+    true
 }
 
 /// A bridge to which the provider was added under the id `p`.

@@ -80,7 +80,7 @@ pub fn usage(rows: &[ModelUsageView]) -> Table {
     table
 }
 
-pub fn budgets(budgets: &[&BudgetView]) -> Table {
+pub fn budgets(budgets: &[BudgetView]) -> Table {
     let mut table = Table::new(&["WHO", "TOKENS A DAY", "USED TODAY", "KEPT", "SET"]);
     for budget in budgets {
         let most = budget.tokens_per_day.map_or_else(|| "no limit".into(), |most| most.to_string());

@@ -32,6 +32,7 @@ fn a_provider_is_added_as_it_was_typed() {
         name: Some("work".into()),
         url: None,
         dialect: Some("chat".into()),
+        allow_private: true,
     };
     let answer = r#"{"type":"llm_add_provider_result","request_id":"1","id":"work","provider":{"id":"work","base_url":"https://api.openai.com/v1","needs_api_key":true}}"#;
     let ran = command(false, &[answer], |c, s| run(c, &Models::Add(new), s));
@@ -42,7 +43,7 @@ fn a_provider_is_added_as_it_was_typed() {
     assert_eq!(
         ran.asked,
         [
-            r#"{"type":"llm_add_provider","request_id":"1","provider_type":"openai","name":"work","dialect":"chat"}"#
+            r#"{"type":"llm_add_provider","request_id":"1","provider_type":"openai","name":"work","dialect":"chat","allow_private":true}"#
         ]
     );
 }
@@ -89,7 +90,7 @@ fn usage_and_budgets_are_tables() {
         "DAY         WHO    MODEL  REQUESTS  IN  OUT  COUNT\n\
          2026-11-26  owner  p:m    2         11  7    exact\n"
     );
-    let all = r#"{"type":"llm_list_budgets_result","request_id":"1","budgets":[{"principal":"*","is_set":true,"tokens_per_day":9},{"principal":"owner","used":5}]}"#;
+    let all = r#"{"type":"llm_list_budgets_result","request_id":"1","budgets":[{"principal":"*","is_set":true,"tokens_per_day":9},{"principal":"owner","used":5}],"of_an_origin":50000}"#;
     let budget =
         |principal: Option<&str>, tokens| Models::Budget { principal: principal.map(str::to_owned), tokens };
     assert_eq!(
@@ -97,6 +98,16 @@ fn usage_and_budgets_are_tables() {
         "WHO    TOKENS A DAY  USED TODAY  KEPT  SET\n\
          owner  no limit      5           0     no\n"
     );
+    assert_eq!(
+        command(false, &[all], |c, s| run(c, &budget(None, None), s)).printed,
+        "WHO            TOKENS A DAY  USED TODAY  KEPT  SET\n\
+         *              9             0           0     yes\n\
+         owner          no limit      5           0     no\n\
+         other origins  50000         0           0     no\n"
+    );
+    let other = budget(Some("https://example.com"), None);
+    let printed = command(false, &[all], |c, s| run(c, &other, s)).printed;
+    assert!(printed.contains("https://example.com  50000 "), "{printed}");
     let set =
         r#"{"type":"llm_set_budget_result","request_id":"1","budget":{"principal":"*","tokens_per_day":9}}"#;
     let ran = command(false, &[set], |c, s| run(c, &budget(Some("*"), Some(Tokens::Most(9))), s));

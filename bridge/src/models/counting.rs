@@ -1,0 +1,92 @@
+//! How many tokens of a model's window a conversation takes up, before it is sent.
+//!
+//! Owns who counts: the model's provider where it does so, else the conversation's length is all that there is. A count costs nothing,
+//! so no budget holds it up. The conversation goes to the provider that would answer it, and to nobody else.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ChatMessage, ChatTool, LlmCountTokens};
+use harbor_ipc_proto::link::model::{Chat, FromModel, Limits, ToModel};
+use harbor_ipc_proto::model::{Message, Options, Tool, ToolChoice};
+use harbor_policy::access::ModelPermit;
+use harbor_policy::models::counts_tokens;
+
+use super::listing::PATIENCE;
+use super::{Models, conversation, dialect_of, kind_of};
+use crate::store::models::Exactness;
+
+/// A conversation whose tokens are wanted.
+#[derive(Debug)]
+pub struct Measured {
+    messages: Vec<ChatMessage>,
+    system_prompt: Option<String>,
+    tools: Vec<ChatTool>,
+    model: Option<String>,
+    provider: Option<String>,
+}
+
+impl From<LlmCountTokens> for Measured {
+    fn from(message: LlmCountTokens) -> Self {
+        let LlmCountTokens { messages, system_prompt, tools, model, provider } = message;
+        Self { messages, system_prompt, tools: tools.unwrap_or_default(), model, provider }
+    }
+}
+
+impl Models {
+    /// So many tokens the model would read, and how exact that is.
+    ///
+    /// # Errors
+    /// What is wrong with the conversation, or that nobody has the model that it names.
+    pub async fn count_tokens(
+        self: &Rc<Self>,
+        _permit: ModelPermit,
+        measured: Measured,
+    ) -> Result<(u64, Exactness), ErrorBody> {
+        let Measured { messages, system_prompt, tools, model, provider } = measured;
+        let messages = conversation::messages(system_prompt.as_deref(), messages)?;
+        let tools = conversation::tools(tools);
+        let estimate = conversation::tokens(&messages, &tools);
+        let counted = self.counted(provider.as_deref(), model.as_deref(), messages, tools).await;
+        match counted {
+            Ok(Some(tokens)) => Ok((tokens, Exactness::Exact)),
+            Err(error) if provider.is_some() || model.is_some() => Err(error),
+            // A length is known without any model.
+            Ok(None) | Err(_) => Ok((estimate, Exactness::Estimated)),
+        }
+    }
+
+    /// The provider's count; none where it does not count, or did not this time.
+    async fn counted(
+        self: &Rc<Self>,
+        provider: Option<&str>,
+        model: Option<&str>,
+        messages: Vec<Message>,
+        tools: Vec<Tool>,
+    ) -> Result<Option<u64>, ErrorBody> {
+        let provider = self.choose(provider, model)?;
+        if !counts_tokens(kind_of(&provider), dialect_of(&provider)) {
+            return Ok(None);
+        }
+        let model = self.model_of(&provider, model, false).await?;
+        let target = self.target(&provider).await?;
+        let mut asked = self.ask(|id| {
+            ToModel::Count(Chat {
+                id,
+                target,
+                model,
+                messages,
+                tools,
+                tool_choice: ToolChoice::Auto,
+                options: Options::default(),
+                stream: false,
+                credit: None,
+                limits: Limits::default(),
+            })
+        });
+        Ok(match tokio::time::timeout(PATIENCE, asked.next()).await {
+            Ok(FromModel::Counted { input_tokens, .. }) => Some(input_tokens),
+            _ => None,
+        })
+    }
+}
