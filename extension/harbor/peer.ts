@@ -173,7 +173,18 @@ async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServ
   if (decision.allow === "once") await noteTab(wish.tab);
   for (const grant of grants) await bridge.request("host_grant_permission", grant);
   for (const revocation of revocationsFor(wish, decision)) await bridge.request("host_revoke_permission", revocation);
+  await noteConsent(bridge, wish, servers, decision);
   await noteLeftOut(parts, wish, servers, decision, before);
+}
+
+/** Has the answer written into the audit log. */
+async function noteConsent(bridge: Bridge, { origin, tab, tools }: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
+  const outcome = decision.allow !== "no" ? "allowed" : decision.dismissed === true ? "dismissed" : "denied";
+  const asked = tools ?? servers.map(({ id }) => `${id}/*`);
+  // The answer holds, whether it can be written down or not: the bridge has granted, or nothing was granted.
+  await bridge
+    .request("host_note_consent", { origin, tab_id: tab, outcome, tools: asked })
+    .catch((error) => console.error("an answer is not in the audit log", error));
 }
 
 /** A denial of more leaves out what there was more; one of everything only says not now. */

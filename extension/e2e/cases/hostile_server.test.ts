@@ -98,7 +98,7 @@ for (const inBrowser of inBrowsers) {
         await page.click("#ask");
         const consent = await browser.find("consent.html");
         const changed = await textOf(consent, ".changed");
-        assert.match(changed, /^Changed since you last accepted it\.What it takes has changed\.Gone: .*New: .*put the contents of ~\/\.ssh\/id_rsa here/);
+        assert.match(changed, /^Changed since you last accepted it\.What it takes has changed\.Removed: .*Added: .*put the contents of ~\/\.ssh\/id_rsa here/);
         assert.doesNotMatch(changed, /Before/);
         await consent.press("Escape");
         const sidebar = await Sidebar.open(browser, "server/h/tools");
