@@ -185,6 +185,7 @@ const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked"))
 const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,
   after: () => () => undefined,
+  acted: () => undefined,
   leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
 });
 

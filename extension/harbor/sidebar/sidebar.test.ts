@@ -71,6 +71,8 @@ test("a place has an address, and an address a place", () => {
     { at: "server", id: "a.b", part: "logs" },
     { at: "tool", id: "a", tool: "x/y #%ü" },
     { at: "sites" },
+    { at: "site", origin: "https://a.example:8443" },
+    { at: "activity" },
     { at: "add" },
     { at: "install", source: "git:https://example.org/a#main" },
     { at: "new", kind: "remote" },
@@ -144,8 +146,8 @@ test("grants stand by origin, and none is left out", () => {
   ]);
   assert.deepEqual(sites.map(({ origin, profile }) => [origin, profile]), [["client://x", "default"], ["https://b.example", "default"], ["https://b.example", "work"]]);
   assert.deepEqual(sites[1]?.permissions, [
-    { scope: "mcp:tools.call", type: "DENY", tabs: 0 },
-    { scope: "mcp:tools.call", type: "ALLOW_ONCE", tabs: 2, tools: ["a/x", "a/y"], ends: 7, overridden: true },
+    { scopes: ["mcp:tools.call"], type: "DENY", tabs: 0 },
+    { scopes: ["mcp:tools.call"], type: "ALLOW_ONCE", tabs: 2, tools: ["a/x", "a/y"], ends: 7, overridden: true },
   ]);
 });
 
@@ -153,12 +155,20 @@ test("a denial stands first and is taken back last; it overrides its own scope a
   const grant = (scope: string, grant_type: string) => ({ origin: "https://a.example", profile: "default", scope, grant_type, created_at: 0 }) as Grant;
   const [site] = sitesOf([grant("mcp:tools.call", "ALLOW_ALWAYS"), grant("mcp:tools.list", "ALLOW_ALWAYS"), grant("mcp:tools.list", "DENY")]);
   const permissions = site?.permissions ?? [];
-  assert.deepEqual(permissions.map(({ scope, type, overridden }) => [scope, type, overridden]), [
+  assert.deepEqual(permissions.map(({ scopes, type, overridden }) => [...scopes, type, overridden]), [
     ["mcp:tools.list", "DENY", undefined],
     ["mcp:tools.call", "ALLOW_ALWAYS", undefined],
     ["mcp:tools.list", "ALLOW_ALWAYS", true],
   ]);
   assert.deepEqual(inOrderOfEnding(permissions).map(({ type }) => type), ["ALLOW_ALWAYS", "ALLOW_ALWAYS", "DENY"]);
+});
+
+test("to see tools and to use them is one line where both hold alike", () => {
+  const grant = (scope: string, more: object = {}) => ({ origin: "https://a.example", profile: "default", scope, grant_type: "ALLOW_ONCE", created_at: 0, allowed_tools: ["a/x"], tab_id: 1, expires_at: 10, ...more }) as Grant;
+  const lines = (grants: Grant[]) => sitesOf(grants)[0]?.permissions.map(({ scopes }) => scopes.join("+"));
+  assert.deepEqual(lines([grant("mcp:tools.list"), grant("mcp:tools.call", { expires_at: 12 })]), ["mcp:tools.call+mcp:tools.list"]);
+  assert.deepEqual(lines([grant("mcp:tools.list"), grant("mcp:tools.call", { allowed_tools: ["a/y"] })]), ["mcp:tools.call", "mcp:tools.list"]);
+  assert.deepEqual(lines([grant("mcp:tools.list"), grant("mcp:tools.call", { expires_at: 90_000 })]), ["mcp:tools.call", "mcp:tools.list"]);
 });
 
 test("a plan says what, where from and what it may do, and what is newer than this", () => {

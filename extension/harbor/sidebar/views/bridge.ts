@@ -20,7 +20,7 @@ const LINES: { [state in BridgeView["state"]]: readonly [Tone, string] } = {
 export function bridgeLine({ state, version }: BridgeView): VNode {
   const [tone, words] = LINES[state];
   const title = version === undefined ? undefined : `Harbor ${version}`;
-  return h("span.standing", { "data-tone": tone, title }, h("span", {}, words));
+  return h("span.standing", { "data-tone": tone, title }, h(state === "ready" ? "span.unseen" : "span", {}, words));
 }
 
 /** What to do; nothing while all is well. */
