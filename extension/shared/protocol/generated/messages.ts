@@ -2148,7 +2148,7 @@ export interface ConnectionInfo {
 export interface LogLine {
   /** Milliseconds since 1970. */
   timestamp: number;
-  /** `stderr`, `stdout` (no MCP message), `mcp`, or `harbor` (about the server). */
+  /** `stderr`, `stdout` (no MCP message), `mcp`, `harbor` (about the server), or `install` (of an installer). */
   source: string;
   /** MCP's level, for `mcp` lines. */
   level?: string;
