@@ -9,6 +9,7 @@ import { test } from "node:test";
 import { type Browser, type Page, textOf, until } from "./driver/browser.ts";
 import { ChromiumPage } from "./driver/chromium.ts";
 import type { Harbor } from "./driver/harbor.ts";
+import type { Site } from "./driver/site.ts";
 import { writeToolsServer } from "./driver/tools_server.ts";
 import { inBrowsers } from "./driver/world.ts";
 
@@ -17,6 +18,7 @@ const WANTED = process.env["HARBOR_SCREENSHOTS_OF"] ?? "";
 /** Added to a picture's name, and how wide it is. */
 const PANEL = [["", 360], ["-narrow", 280], ["-wide", 560]] as const;
 const WINDOW = [["", 420], ["-narrow", 320], ["-wide", 1280]] as const;
+const [CONSENT, ALL, EMPTY] = ["consent", "consent-all", "sidebar-empty"];
 const CONFIG = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
 
 /** Each place, and what it shows once it is there. */
@@ -28,7 +30,9 @@ const PLACES: { name: string; hash: string; shows: string; first?: string; heigh
   { name: "log", hash: "server/weather/logs", shows: ".log li" },
   { name: "secrets", hash: "server/mail/secrets", shows: "[data-secret]" },
   { name: "remove", hash: "server/mail/overview", shows: "#keep", first: "document.querySelector('#remove').click()" },
-  { name: "sites", hash: "sites", shows: ".site" },
+  { name: "sites", hash: "sites", shows: ".site .last" },
+  { name: "site", hash: "site/SITE", shows: ".activity li" },
+  { name: "activity", hash: "activity", shows: ".activity li" },
   { name: "add", hash: "add", shows: ".entries li" },
   { name: "install", hash: "install/filesystem", shows: "#plan" },
   { name: "command", hash: "new/command", shows: "#add" },
@@ -75,11 +79,29 @@ async function furnish(harbor: Harbor): Promise<void> {
   await harbor.cli("grant", "client://editor", "mcp:tools.call", "--once", "--tool", "notes/*");
 }
 
-async function sidebar(browser: Browser): Promise<void> {
+/** A site that may use tools for a while, and has: what stands beside the panel. */
+async function visited(browser: Browser, site: Site, harbor: Harbor): Promise<void> {
+  const page = await browser.open(site.url);
+  const call = (tool: string, args: object) => page.run(`return shown(agent.tools.call(${JSON.stringify({ tool, args })}))`);
+  await call("mail/send", {});
+  await page.click("#ask");
+  await (await browser.find("consent.html")).press("Escape");
+  await page.run("return window.asked");
+  await harbor.cli("grant", site.origin, "mcp:tools.call", "--once", "--tool", "weather/*", "--tool", "notes/forecast");
+  await harbor.cli("grant", site.origin, "mcp:tools.list", "--once");
+  for (const city of ["Bergen", "Oslo", "nowhere"]) await call("weather/forecast", { city });
+  await call("mail/send", {});
+}
+
+async function sidebar(browser: Browser, site: Site): Promise<void> {
   const page = await browser.open(browser.harborUrl("sidebar.html"));
+  // Into a window of its own: the one that it was opened in shows the site then, as beside a real panel.
+  await textOf(page, "[id='server weather']");
+  await page.run("const tab = await chrome.tabs.getCurrent(); await chrome.windows.create({ tabId: tab.id, width: 700, height: 900 })");
+  await textOf(page, "#beside");
   for (const { name, hash, shows, first, height = 640 } of PLACES) {
     if (!`sidebar-${name}`.includes(WANTED)) continue;
-    await page.run(`location.hash = "#${hash}"`);
+    await page.run(`location.hash = "#${hash.replace("SITE", encodeURIComponent(site.origin))}"`);
     if (first !== undefined) await until(first, async () => page.run(`${first}; return true`).catch(() => undefined));
     await until(shows, async () => (await page.run(`return document.querySelector("${shows}") !== null`)) || undefined);
     await shootAll(page, `sidebar-${name}`, PANEL, height);
@@ -106,10 +128,26 @@ test("screenshots", async () => {
   await chrome?.run(
     async ({ browser, site, harbor }) => {
       await furnish(harbor);
-      await sidebar(browser);
-      await consent(browser, site.url, "consent", "['weather/forecast', 'weather/map']");
+      if (PLACES.some(({ name }) => `sidebar-${name}`.includes(WANTED))) {
+        await visited(browser, site, harbor);
+        await sidebar(browser, site);
+      }
+    },
+    { config: CONFIG },
+  );
+  await chrome?.run(
+    async ({ browser, site, harbor }) => {
+      if (![CONSENT, ALL, EMPTY].some((name) => name.includes(WANTED))) return;
+      if (EMPTY.includes(WANTED)) {
+        const page = await browser.open(browser.harborUrl("sidebar.html"));
+        await textOf(page, ".command");
+        await shootAll(page, EMPTY, PANEL, 640);
+        await page.close();
+      }
+      await furnish(harbor);
+      await consent(browser, site.url, CONSENT, "['weather/forecast', 'weather/map']");
       // Another site, since each may ask only once in ten seconds.
-      await consent(browser, site.other, "consent-all", "undefined");
+      await consent(browser, site.other, ALL, "undefined");
     },
     { config: CONFIG },
   );

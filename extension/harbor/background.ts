@@ -68,7 +68,10 @@ const siteIn = async (windowId: number) => {
   const answer = await tellExtension(__WEB_AGENTS_API_ID__, { ask: "site", window: windowId }).catch(() => undefined);
   return parseSite(answer);
 };
-const sidebars = new Sidebars(bridge, siteIn);
+const sidebars = new Sidebars(bridge, {
+  siteIn,
+  openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
+});
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton });
 
 async function browserSession(): Promise<string> {

@@ -96,7 +96,7 @@ function changedPart(id: string, { parts, blocked }: NonNullable<AskedTool["chan
   found.append(element("strong", {}, "Changed since you last accepted it."));
   for (const { part, before, after } of parts) {
     // The description is what a tool mostly is: it needs no name.
-    if (part !== "description") found.append(element("div", {}, `${PART_WORDS[part]} has changed.`));
+    if (part !== "description") found.append(element("div", {}, `Changed: ${PART_WORDS[part].replace("Its", "its")}.`));
     const [old, now] = part === "title" || part === "description" ? ["Before: ", "Now: "] : ["Removed: ", "Added: "];
     found.append(partLine(old, before), partLine(now, after));
   }

@@ -36,10 +36,20 @@ export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_change
 /** What the sidebar asks of the background itself: to be told which page is shown in its window. */
 export const WATCH_SITE = "watch_site";
 
+/** And to open the options of `web-agents-api`: what pages may ask for at all. */
+export const PAGE_OPTIONS = "page_options";
+
 /** How long calls are gathered before the sidebar hears of them. */
 const ACTIVITY_MS = 250;
 
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state" | "greeting">;
+
+/** What `web-agents-api` knows and does. */
+export interface Pages {
+  /** The page that a window shows. */
+  siteIn(windowId: number): Promise<Site | undefined>;
+  openOptions(): Promise<void>;
+}
 
 interface Sidebar {
   push(type: keyof SidebarPushes, payload: Fields): void;
@@ -62,16 +72,15 @@ export function viewOfBridge({ state, greeting }: Pick<Bridge, "state" | "greeti
 
 export class Sidebars {
   readonly #bridge: Bridge;
-  readonly #siteIn: (windowId: number) => Promise<Site | undefined>;
+  readonly #pages: Pages;
   readonly #open = new Set<Sidebar>();
   #activityDue = false;
   /** Whether the list of servers is being read, and has changed meanwhile. */
   #telling: "no" | "yes" | "again" = "no";
 
-  /** `siteIn`: the page that a window shows. */
-  constructor(bridge: Bridge, siteIn: (windowId: number) => Promise<Site | undefined> = async () => undefined) {
+  constructor(bridge: Bridge, pages: Pages) {
     this.#bridge = bridge;
-    this.#siteIn = siteIn;
+    this.#pages = pages;
     bridge.onState(() => this.#tellBridge());
     bridge.onPush((type, fields) => this.#heard(type, fields));
   }
@@ -95,7 +104,7 @@ export class Sidebars {
   /** Another page is shown in this window, or the tab has gone on to another one. */
   async pageShown(windowId: number): Promise<void> {
     if (![...this.#open].some((sidebar) => sidebar.windowId === windowId)) return;
-    const site = await this.#siteIn(windowId);
+    const site = await this.#pages.siteIn(windowId);
     for (const sidebar of this.#open) if (sidebar.windowId === windowId) sidebar.push("site", site === undefined ? {} : { site });
   }
 
@@ -155,6 +164,7 @@ export class Sidebars {
 
   async #ask(sidebar: Sidebar, asked: string, payload: Fields, { signal, progress }: Context): Promise<unknown> {
     if (asked === WATCH_SITE) return this.#watchSite(sidebar, payload);
+    if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
     const { type, fields } = parseAllowed(asked, payload);
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });

@@ -31,7 +31,7 @@ const TABS: readonly (readonly [string, Route, Route["at"][]])[] = [
   ["Servers", { at: "servers" }, ["servers", "server", "tool"]],
   ["Sites", { at: "sites" }, ["sites", "site"]],
   ["Activity", { at: "activity" }, ["activity"]],
-  ["Add", { at: "add" }, ["add", "install", "new"]],
+  ["Catalog", { at: "add" }, ["add", "install", "new"]],
 ];
 
 const root = (id: string) => document.getElementById(id) as HTMLElement;
@@ -54,6 +54,7 @@ const store = new Store(
     site: undefined,
     activity: undefined,
     search: NO_SEARCH,
+    filter: "",
     installation: undefined,
     adding: undefined,
   },

@@ -50,6 +50,8 @@ export interface Detail {
   signIn?: string;
   /** Why it would not start, and what to do. */
   whyNot?: string | undefined;
+  /** Whether the installer's lines are shown in its log. */
+  installing?: boolean;
   /** Whether the person is asked about removing it. */
   removing?: boolean;
 }
@@ -103,6 +105,8 @@ export interface State {
   /** What was done, of everybody or of one origin. */
   activity: { origin: string | undefined; list: Activity[] } | undefined;
   search: Search;
+  /** What is searched for among the servers. */
+  filter: string;
   installation: Installation | undefined;
   /** What happens to a server of one's own that is being added, where something does. */
   adding: string | undefined;

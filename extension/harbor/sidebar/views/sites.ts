@@ -8,9 +8,12 @@ import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, oneLine, waiting } from "../parts.ts";
 import { type Permission, type Site, inOrderOfEnding, isDenial, sitesOf, typeWords } from "../permissions.ts";
 import { hrefOf } from "../route.ts";
+import { PAGE_OPTIONS } from "../serve.ts";
 import { hostOf } from "../site.ts";
 import { count, scopeWords, timeWords } from "../words.ts";
 import { heard, watch } from "./activity.ts";
+
+const OPTIONS = "page options";
 
 export const sites: View<{ at: "sites" }> = {
   title: () => "Sites",
@@ -21,8 +24,10 @@ export const sites: View<{ at: "sites" }> = {
     const head = h("p.soft", {}, "What sites and AI clients may do with your tools. Revoking takes effect at once.");
     if (grants === undefined) return [head, failure(hands, "grants"), waiting("Asking Harbor…")];
     const found = sitesOf(grants);
+    const options = () => hands.act(OPTIONS, () => hands.own(PAGE_OPTIONS));
+    const more = h("p.buttons", {}, button("What pages may ask for…", options, { id: "page-options", class: "quiet" }));
     const none = empty("No site or client has access yet. A site that wants to use your tools asks you first.");
-    return [head, failure(hands, "grants"), found.length === 0 ? none : h("ul.sites", {}, ...found.map((site) => siteOf(hands, site)))];
+    return [head, failure(hands, "grants"), found.length === 0 ? none : h("ul.sites", {}, ...found.map((site) => siteOf(hands, site))), more, failure(hands, OPTIONS)];
   },
 };
 
