@@ -85,7 +85,9 @@ async function visited(browser: Browser, site: Site, harbor: Harbor): Promise<vo
   const call = (tool: string, args: object) => page.run(`return shown(agent.tools.call(${JSON.stringify({ tool, args })}))`);
   await call("mail/send", {});
   await page.click("#ask");
-  await (await browser.find("consent.html")).press("Escape");
+  const question = await browser.find("consent.html");
+  await textOf(question, "#origin");
+  await question.press("Escape");
   await page.run("return window.asked");
   await harbor.cli("grant", site.origin, "mcp:tools.call", "--once", "--tool", "weather/*", "--tool", "notes/forecast");
   await harbor.cli("grant", site.origin, "mcp:tools.list", "--once");
@@ -97,7 +99,7 @@ async function sidebar(browser: Browser, site: Site): Promise<void> {
   const page = await browser.open(browser.harborUrl("sidebar.html"));
   // Into a window of its own: the one that it was opened in shows the site then, as beside a real panel.
   await textOf(page, "[id='server weather']");
-  await page.run("const tab = await chrome.tabs.getCurrent(); await chrome.windows.create({ tabId: tab.id, width: 700, height: 900 })");
+  await page.run("const tab = await chrome.tabs.getCurrent(); void chrome.windows.create({ tabId: tab.id, width: 700, height: 900 })");
   await textOf(page, "#beside");
   for (const { name, hash, shows, first, height = 640 } of PLACES) {
     if (!`sidebar-${name}`.includes(WANTED)) continue;

@@ -65,6 +65,6 @@ test("one sentence says what it is about", () => {
 test("buttons and edges say how long and how much", () => {
   assert.deepEqual([onceButton(600), onceButton(undefined)], ["Allow for 10 minutes", "Allow for a short time"]);
   assert.equal(onceWords(1), "1 second: in this tab only. Always: until you revoke it.");
-  assert.deepEqual([belowWords(1), belowWords(0)], ["1 more tool below", "More below"]);
+  assert.deepEqual([belowWords(1), belowWords(0)], ["1 more to choose below", "More below"]);
   assert.equal(everyWords({ ...whole, unlisted: 3 }), "all 5 tools, and ones it adds later");
 });

@@ -81,8 +81,8 @@ export function unlistedWords(unlisted: number): string {
 }
 
 /** What is further down than the window shows. */
-export function belowWords(tools: number): string {
-  return tools === 0 ? "More below" : `${tools} more ${tools === 1 ? "tool" : "tools"} below`;
+export function belowWords(rows: number): string {
+  return rows === 0 ? "More below" : `${rows} more to choose below`;
 }
 
 /** Around the names that the site asks for and a server does not have. */

@@ -50,7 +50,7 @@ const READERS: { [event: string]: (line: Line) => Read | undefined } = {
   call: (line) => ({ what: toolOf(line), isTool: true, isCall: true, ...callEnd(line) }),
   refused: (line) => ({ what: toolOf(line) || scopeOf(line), isTool: line["tool"] !== undefined, tone: "warn", ended: refusedWords(text(line["code"])) }),
   consent: (line) => ({ what: `Asked for ${toolsWords(texts(line["asked_tools"]))}`, ...consentEnd(text(line["outcome"])) }),
-  grant: (line) => ({ what: text(line["grant_type"]) === "DENY" ? "Blocked" : "Access allowed", tone: "idle", ended: grantWords(line) }),
+  grant: (line) => ({ what: grantHead(line), tone: "idle", ended: grantWords(line) }),
   revoke: () => ({ what: "Access revoked", tone: "idle", ended: "by you" }),
   expire: () => ({ what: "Access ended", tone: "idle", ended: "its time was over" }),
 };
@@ -95,6 +95,12 @@ function consentEnd(outcome: string | undefined): Pick<Activity, "tone" | "ended
   if (outcome === "allowed") return { tone: "good", ended: "you allowed it" };
   if (outcome === "dismissed") return { tone: "idle", ended: "you closed the question" };
   return { tone: "warn", ended: "you didn't allow it" };
+}
+
+function grantHead({ grant_type, scope }: Line): string {
+  const see = text(scope) === "mcp:tools.list";
+  if (grant_type === "DENY") return see ? "Blocked from seeing tools" : "Blocked";
+  return see ? "Allowed to see tools" : "Allowed to use tools";
 }
 
 function grantWords(line: Line): string {

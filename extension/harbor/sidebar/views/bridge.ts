@@ -91,6 +91,12 @@ function missing(hands: Hands): Child[] {
       h("li", {}, h("p", {}, "Build and install the program, in the directory of Harbor's source. Skip this if you have it."), command("scripts/run", hands)),
       h("li", {}, h("p", {}, "Connect it to this browser:"), command("harbor host install", hands)),
     ),
+    h("details", { key: "more" }, h("summary", {}, "That did not work?"), ...otherwise(hands)),
+  ];
+}
+
+function otherwise(hands: Hands): Child[] {
+  return [
     h("p.soft", {}, "If the command is not found, it is not in your PATH. Use ", h("code", {}, "~/.local/bin"), ":"),
     command("~/.local/bin/harbor host install", hands),
     ...(__BROWSER__ === "firefox" ? [] : ownProfile(hands)),

@@ -46,7 +46,7 @@ const FEATURED = [
 function first(hands: Hands): Child[] {
   const entry = ([source, name, words]: (typeof FEATURED)[number]) =>
     h(
-      "li.server",
+      "li.server.featured",
       { key: source },
       initials(name),
       h("div.what", {}, h("p.name", {}, name), h("p.words", {}, words)),
