@@ -122,7 +122,7 @@ function webAgentsApi(browser, keys) {
     // Chromium runs registered scripts only where these are; Firefox takes the addresses of the scripts below for it.
     ...(browser === "chrome" ? { host_permissions: PAGES } : {}),
     ...connectable(browser, keys.harbor),
-    action: { default_title: "Web Agents API", default_popup: "options.html" },
+    // No button of its own: two that look alike have a person guess. `harbor`'s panel leads to the options.
     options_ui: { page: "options.html", open_in_tab: true },
     content_scripts: [
       { ...script, js: ["content.js"], world: "ISOLATED" },

@@ -1,5 +1,5 @@
-// Makes the pictures of sidebar and consent in docs/images, in both themes; `npm run screenshots`. With HARBOR_SCREENSHOTS=DIR it makes
-// those of every place of the sidebar, at both widths, into that directory instead.
+// Makes the pictures of every view in docs/images, in both themes and at three widths: `npm run screenshots`. With HARBOR_SCREENSHOTS=DIR
+// they go into that directory instead; HARBOR_SCREENSHOTS_OF=WORD makes only those with that word in their names.
 //
 // Owns what is to be seen on them. Must never show anything of this machine.
 
@@ -9,24 +9,31 @@ import { test } from "node:test";
 import { type Browser, type Page, textOf, until } from "./driver/browser.ts";
 import { ChromiumPage } from "./driver/chromium.ts";
 import type { Harbor } from "./driver/harbor.ts";
+import type { Site } from "./driver/site.ts";
 import { writeToolsServer } from "./driver/tools_server.ts";
 import { inBrowsers } from "./driver/world.ts";
 
-const EVERYTHING = process.env["HARBOR_SCREENSHOTS"];
-const OUT = EVERYTHING ?? join(__ROOT__, "..", "docs", "images");
+const OUT = process.env["HARBOR_SCREENSHOTS"] ?? join(__ROOT__, "..", "docs", "images");
+const WANTED = process.env["HARBOR_SCREENSHOTS_OF"] ?? "";
+/** Added to a picture's name, and how wide it is. */
+const PANEL = [["", 360], ["-narrow", 280], ["-wide", 560]] as const;
+const WINDOW = [["", 420], ["-narrow", 320], ["-wide", 1280]] as const;
+const [CONSENT, ALL, EMPTY] = ["consent", "consent-all", "sidebar-empty"];
 const CONFIG = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
 
-/** Each place, what it shows once it is there, and whether it is kept. */
-const PLACES: { name: string; hash: string; shows: string; kept?: boolean; first?: string; height?: number }[] = [
-  { name: "servers", hash: "servers", shows: "[id='server weather']", kept: true },
+/** Each place, and what it shows once it is there. */
+const PLACES: { name: string; hash: string; shows: string; first?: string; height?: number }[] = [
+  { name: "servers", hash: "servers", shows: "[id='server weather']" },
   { name: "overview", hash: "server/broken", shows: ".notice" },
   { name: "tools", hash: "server/weather/tools", shows: ".change" },
-  { name: "try", hash: "tool/weather/forecast", shows: ".pieces pre", kept: true, first: CALL(), height: 880 },
+  { name: "try", hash: "tool/weather/forecast", shows: ".pieces pre", first: CALL(), height: 880 },
   { name: "log", hash: "server/weather/logs", shows: ".log li" },
   { name: "secrets", hash: "server/mail/secrets", shows: "[data-secret]" },
   { name: "remove", hash: "server/mail/overview", shows: "#keep", first: "document.querySelector('#remove').click()" },
-  { name: "sites", hash: "sites", shows: ".site" },
-  { name: "add", hash: "add", shows: ".entries li", kept: true },
+  { name: "sites", hash: "sites", shows: ".site .last" },
+  { name: "site", hash: "site/SITE", shows: ".activity li" },
+  { name: "activity", hash: "activity", shows: ".activity li" },
+  { name: "add", hash: "add", shows: ".entries li" },
   { name: "install", hash: "install/filesystem", shows: "#plan" },
   { name: "command", hash: "new/command", shows: "#add" },
 ];
@@ -50,10 +57,9 @@ async function shoot(page: Page, name: string, width: number, height: number, th
   await writeFile(join(OUT, `${name}-${theme}.png`), await page.view());
 }
 
-async function shootAll(page: Page, name: string, width: number, height: number): Promise<void> {
+async function shootAll(page: Page, name: string, widths: readonly (readonly [string, number])[], height: number): Promise<void> {
   for (const theme of ["light", "dark"] as const) {
-    await shoot(page, name, width, height, theme);
-    if (EVERYTHING !== undefined && width === 360) await shoot(page, `${name}-narrow`, 280, height, theme);
+    for (const [which, width] of widths) await shoot(page, `${name}${which}`, width, height, theme);
   }
 }
 
@@ -73,15 +79,48 @@ async function furnish(harbor: Harbor): Promise<void> {
   await harbor.cli("grant", "client://editor", "mcp:tools.call", "--once", "--tool", "notes/*");
 }
 
-async function sidebar(browser: Browser): Promise<void> {
+/** A site that may use tools for a while, and has: what stands beside the panel. */
+async function visited(browser: Browser, site: Site, harbor: Harbor): Promise<void> {
+  const page = await browser.open(site.url);
+  const call = (tool: string, args: object) => page.run(`return shown(agent.tools.call(${JSON.stringify({ tool, args })}))`);
+  await call("mail/send", {});
+  await page.click("#ask");
+  const question = await browser.find("consent.html");
+  await textOf(question, "#origin");
+  await question.press("Escape");
+  await page.run("return window.asked");
+  await harbor.cli("grant", site.origin, "mcp:tools.call", "--once", "--tool", "weather/*", "--tool", "notes/forecast");
+  await harbor.cli("grant", site.origin, "mcp:tools.list", "--once");
+  for (const city of ["Bergen", "Oslo", "nowhere"]) await call("weather/forecast", { city });
+  await call("mail/send", {});
+}
+
+async function sidebar(browser: Browser, site: Site): Promise<void> {
   const page = await browser.open(browser.harborUrl("sidebar.html"));
-  for (const { name, hash, shows, kept, first, height = 640 } of PLACES) {
-    if (kept !== true && EVERYTHING === undefined) continue;
-    await page.run(`location.hash = "#${hash}"`);
+  // Into a window of its own: the one that it was opened in shows the site then, as beside a real panel.
+  await textOf(page, "[id='server weather']");
+  await page.run("const tab = await chrome.tabs.getCurrent(); void chrome.windows.create({ tabId: tab.id, width: 700, height: 900 })");
+  await textOf(page, "#beside");
+  for (const { name, hash, shows, first, height = 640 } of PLACES) {
+    if (!`sidebar-${name}`.includes(WANTED)) continue;
+    await page.run(`location.hash = "#${hash.replace("SITE", encodeURIComponent(site.origin))}"`);
     if (first !== undefined) await until(first, async () => page.run(`${first}; return true`).catch(() => undefined));
     await until(shows, async () => (await page.run(`return document.querySelector("${shows}") !== null`)) || undefined);
-    await shootAll(page, `sidebar-${name}`, 360, height);
+    await shootAll(page, `sidebar-${name}`, PANEL, height);
   }
+  await page.close();
+}
+
+/** A question about these tools, or all; answered by nobody. */
+async function consent(browser: Browser, url: string, name: string, tools: string): Promise<void> {
+  if (!name.includes(WANTED)) return;
+  const page = await browser.open(url);
+  await page.run(`wish.reason = "To plan your week around the weather"; wish.tools = ${tools}`);
+  await page.click("#ask");
+  const question = await browser.find("consent.html");
+  await textOf(question, "#origin");
+  await shootAll(question, name, WINDOW, 640);
+  await question.press("Escape");
   await page.close();
 }
 
@@ -91,21 +130,33 @@ test("screenshots", async () => {
   await chrome?.run(
     async ({ browser, site, harbor }) => {
       await furnish(harbor);
-      await sidebar(browser);
-      const page = await browser.open(site.url);
-      await page.run("wish.reason = 'To plan your week around the weather'; wish.tools = ['weather/forecast', 'weather/map']");
-      await page.click("#ask");
-      const consent = await browser.find("consent.html");
-      await textOf(consent, "#origin");
-      await shootAll(consent, "consent", 420, 640);
-      await consent.press("Escape");
+      if (PLACES.some(({ name }) => `sidebar-${name}`.includes(WANTED))) {
+        await visited(browser, site, harbor);
+        await sidebar(browser, site);
+      }
     },
     { config: CONFIG },
   );
+  await chrome?.run(
+    async ({ browser, site, harbor }) => {
+      if (![CONSENT, ALL, EMPTY].some((name) => name.includes(WANTED))) return;
+      if (EMPTY.includes(WANTED)) {
+        const page = await browser.open(browser.harborUrl("sidebar.html"));
+        await textOf(page, ".command");
+        await shootAll(page, EMPTY, PANEL, 640);
+        await page.close();
+      }
+      await furnish(harbor);
+      await consent(browser, site.url, CONSENT, "['weather/forecast', 'weather/map']");
+      // Another site, since each may ask only once in ten seconds.
+      await consent(browser, site.other, ALL, "undefined");
+    },
+    { config: CONFIG },
+  );
+  if (!"sidebar-missing".includes(WANTED)) return;
   await chrome?.run(async ({ browser }) => {
-    if (EVERYTHING === undefined) return;
     const page = await browser.open(browser.harborUrl("sidebar.html"));
     await textOf(page, "#again");
-    await shootAll(page, "sidebar-missing", 360, 640);
+    await shootAll(page, "sidebar-missing", PANEL, 640);
   }, { registered: false });
 });

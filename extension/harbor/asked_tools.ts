@@ -74,6 +74,7 @@ export function asked(server: Server, list: List, wanted: string[] | undefined, 
     ...{ id, label, state, tools: all ? [{ name: every }, ...tools] : tools },
     ...(isLazy(server) ? { lazy: true } : {}),
     ...(strange.length > 0 ? { strange } : {}),
+    ...(all && known.length > listed.length && Array.isArray(list) ? { unlisted: known.length - listed.length } : {}),
     ...(Array.isArray(list) ? {} : { list }),
   };
 }

@@ -65,7 +65,7 @@ test("a window that is closed is a denial that nobody remembers", async () => {
   asking.windowClosed(7);
   asking.windowClosed(101);
   await asked;
-  assert.deepEqual(about.decided, [{ allow: "no", remember: false }]);
+  assert.deepEqual(about.decided, [{ allow: "no", remember: false, dismissed: true }]);
 });
 
 test("a document that is gone takes its question with it, also while the window opens", async () => {

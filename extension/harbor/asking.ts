@@ -91,7 +91,7 @@ export class Asking {
   /** A window is gone, of whatever page. */
   windowClosed(windowId: number): void {
     for (const [id, asked] of this.#asked) {
-      if (asked.windowId === windowId) this.decide(id, { allow: "no", remember: false });
+      if (asked.windowId === windowId) this.decide(id, { allow: "no", remember: false, dismissed: true });
     }
   }
 

@@ -7,8 +7,10 @@ import {
   browserName,
   closeWindow,
   connectNative,
+  markButton,
   onForeignPort,
   onOwnPort,
+  onPageShown,
   onTabClosed,
   onWindowClosed,
   openSidebarByButton,
@@ -24,6 +26,8 @@ import { answer } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { type GrantsMessage, PEER_PORT } from "../shared/protocol/peer.ts";
 import { Asking } from "./asking.ts";
+import { Badge } from "./badge.ts";
+import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
@@ -59,7 +63,16 @@ const asking = new Asking({
   close: closeWindow,
 });
 
-const sidebars = new Sidebars(bridge);
+/** The page that a window shows; only `web-agents-api` may see that. */
+const siteIn = async (windowId: number) => {
+  const answer = await tellExtension(__WEB_AGENTS_API_ID__, { ask: "site", window: windowId }).catch(() => undefined);
+  return parseSite(answer);
+};
+const sidebars = new Sidebars(bridge, {
+  siteIn,
+  openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
+});
+const badge = new Badge({ siteIn, store: sessionStore, mark: markButton });
 
 async function browserSession(): Promise<string> {
   const known = await sessionStore.get("browserSession");
@@ -77,7 +90,8 @@ async function tellClosedTabs(): Promise<void> {
 /** Tell those who are connected of the state. */
 const peers = new Set<() => void>();
 
-const tellPeer = tellGranted(bridge, async (origins) => {
+const tellPeer = tellGranted(bridge, async (origins, grants) => {
+  void badge.granted(grants);
   const message: GrantsMessage = { push: "grants", origins };
   // Where it is not there, it asks when it is.
   await tellExtension(__WEB_AGENTS_API_ID__, message).catch(() => undefined);
@@ -88,7 +102,7 @@ onForeignPort((port) => {
     port.disconnect();
     return;
   }
-  const parts = { bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after };
+  const parts = { bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);
@@ -111,5 +125,9 @@ bridge.onState(() => {
   for (const tellState of peers) tellState();
 });
 onTabClosed((tab) => void tabs.close(tab).then(tellClosedTabs));
+onPageShown((windowId, tabId) => {
+  void sidebars.pageShown(windowId);
+  void badge.shown(windowId, tabId);
+});
 onWindowClosed((windowId) => asking.windowClosed(windowId));
 openSidebarByButton();

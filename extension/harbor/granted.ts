@@ -22,14 +22,14 @@ export function grantedOrigins(grants: Grant[]): string[] {
 }
 
 /** Begins to tell. The result has it told once more: somebody is there who may not know. */
-export function tellGranted(bridge: Bridge, tell: (origins: string[]) => Promise<void>): () => void {
+export function tellGranted(bridge: Bridge, tell: (origins: string[], grants: Grant[]) => Promise<void>): () => void {
   let turn: Promise<void> = Promise.resolve();
   let due = false;
   const now = async () => {
     due = false;
     if (bridge.state.is !== "ready") return;
     const { grants } = await bridge.request("host_list_all_permissions", {});
-    await tell(grantedOrigins(grants));
+    await tell(grantedOrigins(grants), grants);
   };
   // One at a time, so that what is older never comes later; many changes at once are one.
   const again = () => {

@@ -9,8 +9,8 @@ import { SCOPES } from "../shared/protocol/peer.ts";
 /** What the person says. */
 export type Decision =
   | { allow: "once" | "always"; tools: string[] }
-  /** `remember`: until the person takes it back. */
-  | { allow: "no"; remember: boolean };
+  /** `remember`: until the person takes it back. `dismissed`: the question was closed without an answer. */
+  | { allow: "no"; remember: boolean; dismissed?: true };
 
 /** What a page may, by the grants of its origin. */
 export function viewOf(origin: string, grants: Grant[]): PermissionsView {

@@ -8,7 +8,7 @@ import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, askedServers, parseTools } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
 import { INERT_MS, inertFor, mayAllow, pressed, stirred } from "./consent/inert.ts";
-import { isLeftIn, onceWords, stateWords } from "./consent/words.ts";
+import { isLeftIn, onceButton, stateWords } from "./consent/words.ts";
 import type { Decision } from "./grants.ts";
 import { parseOnceSeconds } from "./once.ts";
 import { peerHandler } from "./peer.ts";
@@ -62,8 +62,8 @@ test("a question does not wait for a server that says nothing, and learns what i
 test("a question promises a start by a call of servers only that have one", () => {
   const of = (state: string, lazy?: boolean) => stateWords(state, lazy);
   assert.deepEqual([of("stopped"), of("crashed", true)], ["not running", "not running"]);
-  assert.match(of("stopped", true), /^not running; using it starts it/);
-  assert.deepEqual([of("starting", true), of("running", true), of("failed", true)], ["starting", "running", "does not work at present"]);
+  assert.match(of("stopped", true), /^starts when used/);
+  assert.deepEqual([of("starting", true), of("running", true), of("failed", true)], ["starting", "running", "failed"]);
 });
 
 test("what does not work is not left in by itself", () => {
@@ -100,7 +100,7 @@ test("a change stands beside its tool, and beside no other", () => {
 test("how long once holds is read where the bridge shows it, and said in the largest unit that fits", () => {
   assert.equal(parseOnceSeconds("[grants]\nonceSeconds = 600\n\n[host]\nauditRequired = false\n"), 600);
   for (const other of ["[host]\nonceSeconds = 1\n", "[grants]\nonceSeconds = \"1\"\n", "", undefined]) assert.equal(parseOnceSeconds(other), undefined);
-  const said = [600, 60, 2, 7_200, 5_400, undefined].map((seconds) => onceWords(seconds).replace("Once: in this tab, for ", ""));
+  const said = [600, 60, 2, 7_200, 5_400, undefined].map((seconds) => onceButton(seconds).replace("Allow for ", ""));
   assert.deepEqual(said, ["10 minutes", "1 minute", "2 seconds", "2 hours", "90 minutes", "a short time"]);
 });
 
@@ -185,6 +185,7 @@ const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked"))
 const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,
   after: () => () => undefined,
+  acted: () => undefined,
   leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
 });
 
@@ -248,6 +249,23 @@ test("where nothing that was named is here, nobody is asked; what is not there a
     const message = `not here: ${tool}. The server is not installed, install it first; or it has no such tool`;
     await assert.rejects(handle("request_permissions", { ...wish, tools: [tool] }, CONTEXT), { code: "ERR_TOOL_NOT_FOUND", message });
   }
+});
+
+test("how the person has answered is written down, also a question that was closed; a log that refuses changes nothing", async () => {
+  const tools = { list_servers: { servers: [SERVER] }, host_list_tool_changes: { changes: [] }, mcp_list_tools: { tools: [{ name: "a" }] } };
+  const answers: Decision[] = [{ allow: "once", tools: ["s/a"] }, { allow: "no", remember: false }, { allow: "no", remember: false, dismissed: true }];
+  const outcomes = await Promise.all(
+    answers.map(async (decision) => {
+      const refusing = { ...tools, host_get_permissions: { grants: [] }, get_config: {}, host_grant_permission: {}, host_note_consent: new CodedError("internal", "full") };
+      const { seen, bridge: asked } = bridge(refusing);
+      const asking = { ask: async (_who: unknown, { prepare, record }: Matter) => void (await prepare(() => undefined), await record(decision)) };
+      const handle = peerHandler({ bridge: asked, asking, ...noted() });
+      await handle("request_permissions", { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], tools: ["s/a"] }, CONTEXT);
+      return seen.filter(([type]) => type === "host_note_consent").map(([, fields]) => fields);
+    }),
+  );
+  const line = (outcome: string) => [{ origin: ASKER.origin, tab_id: 3, outcome, tools: ["s/a"] }];
+  assert.deepEqual(outcomes, ["allowed", "denied", "dismissed"].map(line));
 });
 
 test("where all that is here is allowed already, nobody is asked for what is not", async () => {

@@ -40,6 +40,8 @@ export interface AskedServer {
   tools: AskedTool[];
   /** Names that the site asks for and this server does not have. The site has made them up, and nothing grants them. */
   strange?: string[];
+  /** How many tools it has besides: only its line for all includes them. */
+  unlisted?: number;
   /** Where it has not said which tools it has: it may yet, or it does not. Names are the site's then. */
   list?: "awaited" | "missing";
 }
@@ -61,8 +63,8 @@ export interface QuestionView {
 
 /** Reads a decision; `undefined`: it is none. */
 export function parseDecision(value: unknown): Decision | undefined {
-  const { allow, tools, remember } = Object(value) as { [name: string]: unknown };
-  if (allow === "no") return { allow, remember: remember === true };
+  const { allow, tools, remember, dismissed } = Object(value) as { [name: string]: unknown };
+  if (allow === "no") return { allow, remember: remember === true, ...(dismissed === true ? { dismissed } : {}) };
   if (allow !== "once" && allow !== "always") return undefined;
   if (!Array.isArray(tools) || !tools.every((tool) => typeof tool === "string")) return undefined;
   return { allow, tools };

@@ -36,6 +36,8 @@ export interface Parts {
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
   after: After;
+  /** Called when something has been done that the audit log tells of. */
+  acted(): void;
 }
 
 /** Answers `web-agents-api`. Errors have codes that pages may see. */
@@ -75,7 +77,7 @@ async function list(bridge: Bridge, { origin, tab }: Asker, signal: AbortSignal)
   return (tools as ListAnswer).map(({ via: _, ...tool }) => tool);
 }
 
-async function call({ bridge, after }: Parts, request: CallRequest, { signal, progress }: Context): Promise<unknown> {
+async function call({ bridge, after, acted }: Parts, request: CallRequest, { signal, progress }: Context): Promise<unknown> {
   const { origin, tab, tool, args } = request;
   const wanted = request.progress ? { progress: true } : {};
   const pace = paced(progress, after);
@@ -89,6 +91,7 @@ async function call({ bridge, after }: Parts, request: CallRequest, { signal, pr
     return result;
   } finally {
     pace.finish();
+    acted();
   }
 }
 
@@ -173,7 +176,19 @@ async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServ
   if (decision.allow === "once") await noteTab(wish.tab);
   for (const grant of grants) await bridge.request("host_grant_permission", grant);
   for (const revocation of revocationsFor(wish, decision)) await bridge.request("host_revoke_permission", revocation);
+  await noteConsent(bridge, wish, servers, decision);
+  parts.acted();
   await noteLeftOut(parts, wish, servers, decision, before);
+}
+
+/** Has the answer written into the audit log. */
+async function noteConsent(bridge: Bridge, { origin, tab, tools }: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
+  const outcome = decision.allow !== "no" ? "allowed" : decision.dismissed === true ? "dismissed" : "denied";
+  const asked = tools ?? servers.map(({ id }) => `${id}/*`);
+  // The answer holds, whether it can be written down or not: the bridge has granted, or nothing was granted.
+  await bridge
+    .request("host_note_consent", { origin, tab_id: tab, outcome, tools: asked })
+    .catch((error) => console.error("an answer is not in the audit log", error));
 }
 
 /** A denial of more leaves out what there was more; one of everything only says not now. */

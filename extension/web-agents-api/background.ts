@@ -12,10 +12,13 @@ import {
   onForeignMessage,
   onOwnPort,
   onStarted,
+  openOptions,
   ownId,
   ownUrl,
   placeScripts,
+  shownTab,
 } from "../shared/browser/api.ts";
+import { isPageOrigin } from "../shared/origins/origin.ts";
 import { isBackgroundOf, ownPage, pageOf } from "../shared/origins/senders.ts";
 import { Room, answer } from "../shared/ports/answerer.ts";
 import { Caller } from "../shared/ports/caller.ts";
@@ -113,8 +116,20 @@ onOwnPort((port) => {
 
 onForeignMessage(async (message, sender) => {
   if (!isBackgroundOf(sender, __HARBOR_ID__, browserName)) return;
-  if (isFields(message) && message["push"] === "grants") await frames.replace(parseOrigins(message["origins"]));
+  if (!isFields(message)) return;
+  if (message["push"] === "grants") await frames.replace(parseOrigins(message["origins"]));
+  // `harbor` may see no address of any tab; its panel begins with the page beside it.
+  if (message["ask"] === "site") return { site: await siteIn(message["window"]) };
+  if (message["ask"] === "options") await openOptions();
 });
+
+/** The page that a window shows, where it could ask for tools. */
+async function siteIn(windowId: unknown): Promise<{ origin: string; tab: number } | undefined> {
+  const shown = typeof windowId === "number" ? await shownTab(windowId) : undefined;
+  if (shown === undefined || !URL.canParse(shown.url)) return undefined;
+  const { origin } = new URL(shown.url);
+  return isPageOrigin(origin) ? { origin, tab: shown.tab } : undefined;
+}
 
 // They run in the process of a page, and have no need of it: whoever takes that over does not get at flags and origins.
 keepStoresFromContent();

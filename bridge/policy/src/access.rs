@@ -114,6 +114,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_get_run", Reach::Everybody),
     ("host_get_stats", Reach::Everybody),
     ("host_watch", Reach::Everybody),
+    ("host_note_consent", Reach::Owner),
     ("host_get_audit", Reach::Owner),
     ("host_list_tool_changes", Reach::Owner),
     ("host_accept_tool_change", Reach::Owner),

@@ -198,6 +198,7 @@ impl<'a> Turn<'a> {
             HostRequest::HostGetRun(message) => origins::get_run(router, client, message),
             HostRequest::HostGetStats(message) => origins::stats(router, client, &message),
             HostRequest::HostWatch(message) => origins::watch(client, &message),
+            HostRequest::HostNoteConsent(message) => origins::consent(router, client, message).await,
             HostRequest::HostGetAudit(message) => origins::audit(router, message).await,
             HostRequest::HostListToolChanges(message) => origins::changes(router, &message),
             HostRequest::HostAcceptToolChange(message) => origins::accept(router, client, message).await,

@@ -9,7 +9,7 @@ use harbor_ipc_proto::client::{
     HostCreateRun, HostCreateRunResult, HostEndRun, HostEndRunResult, HostGetAudit, HostGetAuditResult,
     HostGetRun, HostGetRunResult, HostGetStats, HostGetStatsResult, HostListOffers, HostListOffersResult,
     HostListServers, HostListServersResult, HostListToolChanges, HostListToolChangesResult, HostListTools,
-    HostListToolsResult, HostWatch, HostWatchResult,
+    HostListToolsResult, HostNoteConsent, HostNoteConsentResult, HostWatch, HostWatchResult,
 };
 use harbor_ipc_proto::json::Json;
 
@@ -88,6 +88,28 @@ pub(super) fn watch(client: &Client, message: &HostWatch) -> Handled {
     let watching = message.watch != Some(false);
     client.watch_host(watching);
     reply(HostWatchResult { watching })
+}
+
+pub(super) async fn consent(router: &Router, client: &Client, message: HostNoteConsent) -> Handled {
+    let asker = asker(client, &Some(message.origin), &message.profile, message.tab_id)?;
+    let outcome = match message.outcome.as_str() {
+        "allowed" => "allowed",
+        "denied" => "denied",
+        "dismissed" => "dismissed",
+        _ => return Err(invalid("outcome", "allowed, denied or dismissed")),
+    };
+    let record = Record {
+        origin: Some(asker.origin.shared()),
+        profile: Some(asker.profile.clone()),
+        tab_id: message.tab_id,
+        asked_tools: message.tools.map(Into::into),
+        decision: if outcome == "allowed" { "allowed" } else { "denied" },
+        outcome: Some(outcome),
+        ..Record::default()
+    };
+    // It gives nobody anything, so it is told of also while the log cannot be written.
+    router.host.trail.decided("consent", &client.sender(), record, false).await?;
+    reply(HostNoteConsentResult { noted: true })
 }
 
 pub(super) async fn audit(router: &Router, message: HostGetAudit) -> Handled {

@@ -174,5 +174,6 @@ fn source(source: Source) -> &'static str {
         Source::Stdout => "stdout",
         Source::Mcp => "mcp",
         Source::Harbor => "harbor",
+        Source::Install => "install",
     }
 }

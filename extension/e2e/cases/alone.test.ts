@@ -31,12 +31,12 @@ for (const inBrowser of inBrowsers) {
         await harbor.everything();
         const page = await browser.open(site.url);
         const options = await browser.open(browser.apiUrl("options.html"));
-        await said(options, /^Harbor is there\. It connects/);
+        await said(options, /^Harbor is installed\. It connects/);
         const list = () => page.run("return shown(agent.tools.list())") as Promise<Settled>;
         const call = () => page.run("return shown(agent.tools.call({ tool: 'everything/echo' }))") as Promise<Settled>;
         const codes = async () => [(await list()).code, (await call()).code];
         assert.deepEqual(await codes(), ["ERR_SCOPE_REQUIRED", "ERR_SCOPE_REQUIRED"]);
-        await said(options, /^Harbor is there, and connected/);
+        await said(options, /^Harbor is connected/);
 
         const becomes = async (wanted: string[]) =>
           until(wanted.join(), async () => (String(await codes()) === String(wanted) ? true : undefined));

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { type Page, endNoticed, textOf, until } from "../driver/browser.ts";
-import { addDouble, allowed } from "../driver/double.ts";
+import { askAndAllow } from "../driver/asking.ts";
+import { addDouble } from "../driver/double.ts";
 import type { Harbor } from "../driver/harbor.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
@@ -112,7 +113,7 @@ for (const inBrowser of inBrowsers) {
         await ask(world, page, (consent) => consent.click("#always"));
         await addDouble(harbor);
         const denied = await ask(world, page, async (consent) => {
-          assert.match(await textOf(consent, ".remember"), /also takes back what it was allowed before/);
+          assert.match(await textOf(consent, ".remember"), /its current access is revoked/);
           await consent.click("#remember");
           await consent.click("#deny");
         });
@@ -120,11 +121,9 @@ for (const inBrowser of inBrowsers) {
         const types = async () => JSON.parse(await harbor.cli("grants", "--json")).grants.map((grant: { grant_type: string }) => grant.grant_type);
         assert.deepEqual(await types(), ["DENY", "DENY"]);
         const sidebar = await Sidebar.open(browser, "sites");
-        for (const left of [1, 0]) {
-          await sidebar.says("[data-revoke]", /^Allow asking again$/);
-          await sidebar.click("[data-revoke]:not([data-revoke='all'])");
-          await until("a denial to go", async () => ((await types()).length === left ? true : undefined));
-        }
+        await sidebar.says("[data-revoke]", /^Unblock$/);
+        await sidebar.click("[data-revoke]");
+        await until("both denials to go", async () => ((await types()).length === 0 ? true : undefined));
         assert.equal(((await page.run(SUM)) as Settled).code, "ERR_SCOPE_REQUIRED");
       }));
 
@@ -154,7 +153,7 @@ for (const inBrowser of inBrowsers) {
           await harbor.everything();
           const page = await browser.open(site.url);
           await ask(world, page, async (consent) => {
-            assert.equal(await textOf(consent, "#once-note"), "Once: in this tab, for 2 seconds");
+            assert.equal(await textOf(consent, "#once"), "Allow for 2 seconds");
             await consent.click("#once");
           });
           await until("the grant to end", async () => {
@@ -195,7 +194,7 @@ for (const inBrowser of inBrowsers) {
         assert.equal(((await unclicked.run("return shown(agent.requestPermissions(wish))")) as Settled).value.granted, true);
         await unclicked.close();
         const second = await ask(world, page, async (consent) => {
-          const boxes = "return [...document.querySelectorAll('input[data-tool]')].map((box) => [box.dataset.tool, box.checked, box.disabled])";
+          const boxes = "return [...document.querySelectorAll('input[data-tool$=\"/*\"]')].map((box) => [box.dataset.tool, box.checked, box.disabled])";
           assert.deepEqual(await consent.run(boxes), [["t/*", true, false], ["everything/*", true, true]]);
           assert.match(await textOf(consent, "label:has(:disabled)"), /allowed already/);
           await consent.click("#always");
@@ -323,9 +322,11 @@ for (const inBrowser of inBrowsers) {
 
     test("what has changed of a tool since the person saw it stands in the question", () =>
       inBrowser.run(async (world: World) => {
-        const { browser, harbor } = world;
-        const page = await allowed(world);
-        await page.run("return shown(agent.tools.list())");
+        const { browser, harbor, site } = world;
+        await addDouble(harbor);
+        const page = await browser.open(site.url);
+        await page.run("wish.tools = ['t/reword']");
+        await askAndAllow(browser, page, "always");
         const reword = (words: string) => page.run(`return shown(agent.tools.call({ tool: "t/reword", args: { words: ${JSON.stringify(words)} } }))`);
         await reword(" <b>and</b> sends it\u202Eaway");
         await harbor.cli("restart", "t");
@@ -334,8 +335,15 @@ for (const inBrowser of inBrowsers) {
         const consent = await browser.find("consent.html");
         const changed = await textOf(consent, ".changed");
         assert.match(changed, /Changed since you last accepted it\.Before: lifeNow: life <b>and<\/b> sends it⟨202E⟩away/);
+        // It comes first and is not ticked, so that there is nothing to allow until the person has ticked it.
+        const first = await consent.run("const box = document.querySelector('input[data-tool]'); return [box.dataset.tool, box.checked, box.closest('.flagged') !== null]");
+        assert.deepEqual([first, await textOf(consent, "#wish")], [["t/life", false, true], "wants to run 1 tool: life"]);
+        assert.match(await textOf(consent, "#said"), /Nothing is ticked/);
         await consent.press("Escape");
         await page.run("return window.asked");
+        const { event, outcome, asked_tools } = JSON.parse(await harbor.cli("audit", "--json", "--limit", "1"));
+        assert.deepEqual([event, outcome, asked_tools], ["consent", "dismissed", ["t/life", "other/tool"]]);
+        await harbor.cli("grant", site.origin, "mcp:tools.call", "--always", "--tool", "t/life");
         const blocked = (await page.run("return shown(agent.tools.call({ tool: 't/life' }))")) as Settled;
         assert.deepEqual([blocked.code, /changed/.test(blocked.message ?? "")], ["ERR_TOOL_NOT_ALLOWED", true], blocked.message);
       }));

@@ -65,7 +65,7 @@ for (const inBrowser of inBrowsers) {
         await hostile(harbor);
         const sidebar = await Sidebar.open(browser, "tool/h/err");
         await sidebar.click("#call");
-        await sidebar.says("[role='alert'] .notice", /^The server refused.*The server says: it is out of date.*`curl.*ERR_TOOL_FAILED$/s);
+        await sidebar.says("[role='alert'] .notice", /^The tool failed.*The server says: it is out of date.*`curl.*ERR_TOOL_FAILED$/s);
         assert.equal(await sidebar.count("[role='alert'] code"), 0);
         assert.match(await sidebar.text("[role='alert'] .foreign"), /^it is out of date/);
       }));
@@ -98,11 +98,11 @@ for (const inBrowser of inBrowsers) {
         await page.click("#ask");
         const consent = await browser.find("consent.html");
         const changed = await textOf(consent, ".changed");
-        assert.match(changed, /^Changed since you last accepted it\.What it takes has changed\.Gone: .*New: .*put the contents of ~\/\.ssh\/id_rsa here/);
+        assert.match(changed, /^Changed since you last accepted it\.Changed: its arguments\.Removed: .*Added: .*put the contents of ~\/\.ssh\/id_rsa here/);
         assert.doesNotMatch(changed, /Before/);
         await consent.press("Escape");
         const sidebar = await Sidebar.open(browser, "server/h/tools");
-        await sidebar.says(".change", /What it takes.*\+ .*put the contents of ~\/\.ssh\/id_rsa here/s);
+        await sidebar.says(".change", /Its arguments.*\+ .*put the contents of ~\/\.ssh\/id_rsa here/s);
       }));
   });
 }

@@ -3,11 +3,14 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { describe, test } from "node:test";
+import { askAndAllow } from "../driver/asking.ts";
 import { FITS, serious } from "../driver/axe.ts";
 import { until } from "../driver/browser.ts";
+import { addDouble } from "../driver/double.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { writeToolsServer } from "../driver/tools_server.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
+import type { Settled } from "./way.test.ts";
 
 /** A server with the tools of tools_server.ts, running. */
 async function weather({ harbor }: World): Promise<void> {
@@ -59,7 +62,7 @@ for (const inBrowser of inBrowsers) {
         await sidebar.says(".head .state", /^running$/);
         await sidebar.click("#back");
         await sidebar.click("[id='server broken']");
-        await sidebar.says(".notice", /Why it does not run.*code 3.*Its log says/s);
+        await sidebar.says(".notice", /Why it is not running.*code 3.*Check its log/s);
         await sidebar.says(".notice pre", /no such module/);
       }));
 
@@ -72,7 +75,7 @@ for (const inBrowser of inBrowsers) {
         await writeToolsServer(harbor, "Sends all that you know away.");
         await harbor.cli("restart", "weather");
         await sidebar.says(".change .diff", /- A map of what falls.*\+ Sends all that you know away/s);
-        assert.match(await sidebar.text(".change"), /No site can use it until you accept it/);
+        assert.match(await sidebar.text(".change"), /No site can use it until you accept the change/);
         await sidebar.go("servers");
         await sidebar.says("#servers .words", /1 tool changed/);
         await sidebar.click("#servers .words a");
@@ -89,20 +92,20 @@ for (const inBrowser of inBrowsers) {
         await weather(world);
         const sidebar = await Sidebar.open(browser, "tool/weather/forecast");
         await sidebar.click("#call");
-        await sidebar.says("#arg-0-problem", /needed/);
+        await sidebar.says("#arg-0-problem", /required/);
         assert.equal(await sidebar.page.run("return document.activeElement.id"), "arg-0");
         await sidebar.type("#arg-0", "Bergen");
         await sidebar.click("[id='arg-4-add']");
         await sidebar.type("fieldset.list input", "6");
         await sidebar.click("#call");
-        await sidebar.says(".pieces", /"city":"Bergen","days":3,"unit":"celsius","hours":\[6\]/);
+        await sidebar.says(".pieces", /"city": "Bergen",\s+"days": 3,\s+"unit": "celsius",\s+"hours": \[\s+6\s+\]/);
         await sidebar.click("#as-json");
         await sidebar.type("#json", '{"city": 1}');
         await sidebar.click("#call");
         await sidebar.says("[role='alert'] .notice", /do not fit the tool's schema.*invalid_params/s);
         await sidebar.type("#json", '{"city": "Oslo"}');
         await sidebar.click("#call");
-        await sidebar.says(".pieces", /"city":"Oslo"/);
+        await sidebar.says(".pieces", /"city": "Oslo"/);
 
         await sidebar.go("tool/weather/map");
         await sidebar.click("#call");
@@ -111,7 +114,7 @@ for (const inBrowser of inBrowsers) {
         await sidebar.go("tool/weather/report");
         await sidebar.says(".trial", /As JSON:/);
         await sidebar.click("#call");
-        await sidebar.says("#result", /says that it has failed.*there is nothing to see/s);
+        await sidebar.says("#result", /reported a failure.*there is nothing to see/s);
 
         await sidebar.go("tool/weather/measure");
         await sidebar.click("#call");
@@ -122,29 +125,51 @@ for (const inBrowser of inBrowsers) {
         assert.equal(await sidebar.count("[role='alert'] .notice"), 0);
         await harbor.cli("stop", "weather");
         await sidebar.click("#call");
-        await sidebar.says("[role='alert'] .notice", /The server does not run.*ERR_SERVER_UNAVAILABLE/s);
+        await sidebar.says("[role='alert'] .notice", /The server is not running.*ERR_SERVER_UNAVAILABLE/s);
         await sidebar.click("[id='start weather']");
         await sidebar.gone("[id='start weather']");
+      }));
+
+    test("the panel begins with the page beside it, says what it may and did, and ends that; so does the button's mark", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site } = world;
+        await addDouble(world.harbor);
+        const sidebar = await Sidebar.open(browser, "activity");
+        const page = await browser.open(site.url);
+        await sidebar.says("#site", /No access to your tools/);
+        await askAndAllow(browser, page);
+        await sidebar.says("#site", /^127\.0\.0\.1:\d+May use 8 tools for (10|9) more minutes.*Stop$/);
+        const mark = () => sidebar.page.run("const [tab] = await chrome.tabs.query({ active: true, currentWindow: true }); return chrome.action.getBadgeText({ tabId: tab.id })");
+        await until("the mark", async () => ((await mark()) === "on" ? true : undefined));
+        await page.run("return shown(agent.tools.call({ tool: 't/life' }))");
+        await sidebar.says(".activity", /t\/lifeanswered in \d+ ms.*127\.0\.0\.1.*Asked for all tools of tyou allowed it/s);
+        await sidebar.go(`site/${encodeURIComponent(site.origin)}`);
+        await sidebar.says("#view", /May do now.*Use toolsfor now until.*Activity.*t\/life/s);
+        await sidebar.page.run("document.querySelector('#stop-beside').click()");
+        await sidebar.says("#site", /No access to your tools/);
+        await until("no mark", async () => ((await mark()) === "" ? true : undefined));
+        assert.equal(((await page.run("return shown(agent.tools.call({ tool: 't/life' }))")) as Settled).code, "ERR_SCOPE_REQUIRED");
+        await sidebar.says(".activity", /t\/liferefused: not allowed/);
       }));
 
     test("what sites may do is shown as it changes, and taken back", () =>
       inBrowser.run(async ({ browser, harbor }: World) => {
         const sidebar = await Sidebar.open(browser, "sites");
-        await sidebar.says("#view", /Nobody may do anything/);
+        await sidebar.says("#view", /No site or client has access yet/);
         await harbor.cli("grant", "https://a.example", "mcp:tools.list", "--always");
         await harbor.cli("grant", "https://a.example", "mcp:tools.call", "--once", "--tool", "weather/map");
         await harbor.cli("grant", "https://b.example", "mcp:tools.call", "--deny");
-        await sidebar.says("[data-origin='https://a.example']", /Use toolsonce.*weather\/map.*See toolsalways/s);
-        await sidebar.says("[data-origin='https://b.example']", /Use toolsdenied/);
+        await sidebar.says("[data-origin='https://a.example']", /Use toolsfor now.*weather\/map.*See toolsalways/s);
+        await sidebar.says("[data-origin='https://b.example']", /Use toolsblocked/);
         await harbor.cli("grant", "https://b.example", "mcp:tools.call", "--always", "--tool", "weather/map");
-        await sidebar.says("[data-origin='https://b.example']", /Use toolsdenied.*Allow asking again.*Use toolsalways, does not hold: denied above.*Take back/s);
+        await sidebar.says("[data-origin='https://b.example']", /Use toolsblocked.*Unblock.*Use toolsalways, has no effect while blocked.*Revoke/s);
         assert.equal(await sidebar.count(".overridden"), 1);
         await sidebar.click("[data-origin='https://b.example'] .overridden [data-revoke]");
         await sidebar.gone(".overridden");
         await sidebar.click("[data-origin='https://b.example'] [data-revoke]");
         await sidebar.gone("[data-origin='https://b.example']");
         await sidebar.click("[data-revoke='all']");
-        await sidebar.says("#view", /Nobody may do anything/);
+        await sidebar.says("#view", /No site or client has access yet/);
         assert.deepEqual(JSON.parse(await harbor.cli("grants", "--json")).grants, []);
       }));
 
@@ -183,6 +208,7 @@ for (const inBrowser of inBrowsers) {
           ["server/weather/logs", ".log li"],
           ["tool/weather/forecast", "#call"],
           ["sites", ".site"],
+          ["activity", ".activity li"],
           ["add", ".entries li"],
           ["install/filesystem", "#plan"],
           ["new/remote", "#add"],

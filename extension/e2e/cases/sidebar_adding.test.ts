@@ -44,7 +44,7 @@ for (const inBrowser of inBrowsers) {
             await sidebar.says("#found", /^1 found/);
             assert.match(await sidebar.text(".entries"), /What com.example\/owl says of itself <b>/);
             await sidebar.click("[data-entry]");
-            await sidebar.says("#view", /listed by registry, which says nothing about trust.*npm:com.example\/owl/s);
+            await sidebar.says("#view", /listed by registry \(a listing is no sign of trust\).*npm:com.example\/owl/s);
             await sidebar.click("#back");
             await sidebar.says("#found", /^1 found/);
           },
@@ -66,11 +66,11 @@ for (const inBrowser of inBrowsers) {
           await sidebar.says("#view", /package.json.* at [0-9a-f]{40}/s);
           await sidebar.type("#as", "rain");
           await sidebar.click("#plan");
-          await sidebar.says("#view", /This would be installed.*Serverrain.*weather-mcp.*Maysandbox standard, network all/s);
+          await sidebar.says("#view", /This will be installed.*Serverrain.*weather-mcp.*MayCan: use the internet/s);
           assert.deepEqual(await servers(harbor), []);
           await sidebar.click("#install");
           await sidebar.says(".notice", /rain is installed.*It has 4 tools/s);
-          await sidebar.says("#runs", /It does not run now\. A site's call starts it/);
+          await sidebar.says("#runs", /Starts automatically when used/);
           await sidebar.click("#installed");
           await sidebar.says(".rows.tools", /forecast/);
           assert.equal((await servers(harbor))[0]?.["server_id"], "rain");
@@ -102,14 +102,14 @@ for (const inBrowser of inBrowsers) {
         await sidebar.type("#args", program);
         await sidebar.type("#secrets", "WEATHER_KEY");
         await sidebar.click("#add");
-        await sidebar.says(".notice", /Waits for WEATHER_KEY/);
+        await sidebar.says(".notice", /Set WEATHER_KEY/);
         await sidebar.go("servers");
-        await sidebar.says("#servers .words", /Waits for WEATHER_KEY/);
+        await sidebar.says("#servers .words", /Set WEATHER_KEY/);
         await sidebar.click("#servers .words a");
-        await sidebar.says("[data-secret]", /WEATHER_KEY · missing/);
+        await sidebar.says("[data-secret]", /WEATHER_KEY · not set/);
         await sidebar.type("[data-secret] input", "s3cret");
         await sidebar.click("[data-secret] button[type='submit']");
-        await sidebar.says("[data-secret]", /WEATHER_KEY · is set/);
+        await sidebar.says("[data-secret]", /WEATHER_KEY · set/);
         assert.equal(await sidebar.page.run("return document.documentElement.outerHTML.includes('s3cret') || [...document.querySelectorAll('input')].some((one) => one.value !== '')"), false);
         await sidebar.click("[id='start weather']");
         await sidebar.says(".head .state", /^running$/);
@@ -118,18 +118,18 @@ for (const inBrowser of inBrowsers) {
         await sidebar.type("#name", "weather");
         await sidebar.type("#command", "node");
         await sidebar.click("#add");
-        await sidebar.says("[role='alert'] .notice", /there is a server weather already/i);
+        await sidebar.says("[role='alert'] .notice", /a server named weather exists already/i);
 
         await sidebar.go("server/weather/secrets");
         await sidebar.click("[aria-label='Delete WEATHER_KEY']");
-        await sidebar.says("[data-secret]", /missing/);
+        await sidebar.says("[data-secret]", /not set/);
         await sidebar.go("server/weather/overview");
         await sidebar.click("#remove");
         await sidebar.click("#keep");
         await sidebar.click("#remove");
         await sidebar.click("#remove-data");
         await sidebar.click("#remove-yes");
-        await sidebar.says("#view", /There is no server yet/);
+        await sidebar.says("#view", /No servers yet/);
         await sidebar.says("#said", /^weather is removed$/);
         assert.deepEqual(await servers(harbor), []);
       }));
@@ -158,7 +158,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.click("#add");
           await until("the server", async () => ((await servers(harbor)).length === 1 ? true : undefined));
           await sidebar.click("#cancel");
-          await sidebar.says("#said", /^slow is not added$/);
+          await sidebar.says("#said", /^slow was not added$/);
           assert.equal(await value("#command"), "node");
           assert.deepEqual(await servers(harbor), []);
 
@@ -185,14 +185,14 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#url", closed.url);
           await sidebar.type("#name", "closed");
           await sidebar.click("#add");
-          await sidebar.says(".notice", /Wants you to sign in/);
+          await sidebar.says(".notice", /Sign in to use it/);
           await sidebar.click(".notice .action");
           await sidebar.click("#sign-in");
           await sidebar.says(".head .state", /^running$/);
           await sidebar.says("#view", /Signed in.*Harbor mayread/s);
           await until("the page of the signing in", async () => ((await browser.count("127.0.0.1")) > 0 ? true : undefined));
           await sidebar.click("#sign-out");
-          await sidebar.says("#view", /You have not signed in there|It wants you to sign in/);
+          await sidebar.says("#view", /You are not signed in|Sign in to this server/);
           assert.deepEqual((await servers(harbor)).map((server) => server["server_id"]), ["closed", "open"]);
         } finally {
           await open.end();
@@ -208,11 +208,11 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#url", remote.url);
           await sidebar.type("#name", "far");
           await sidebar.click("#add");
-          await sidebar.says(".notice", /Wants you to sign in/);
+          await sidebar.says(".notice", /Sign in to use it/);
           await sidebar.click(".notice .action");
           remote.person = "waits";
           await sidebar.click("#sign-in");
-          await sidebar.says("#view", /A page has been opened: sign in there/);
+          await sidebar.says("#view", /A page is open: sign in there/);
           const asking = await browser.find("/authorize");
           await sidebar.click("#cancel");
           await sidebar.gone("#cancel");

@@ -53,7 +53,7 @@ for (const inBrowser of inBrowsers) {
           const { harbor } = world;
           const sidebar = await open(world, await pythonRepository(harbor));
           await sidebar.click("#plan");
-          await sidebar.says(".notice", /Code of the package must run to find out what it needs.*sandbox with nothing of yours.*Run it/s);
+          await sidebar.says(".notice", /To find out what it needs, code of the package has to run.*without access to your files.*Run it/s);
           assert.deepEqual([await sidebar.count("#install"), await list(harbor)], [0, []]);
           // Who goes back goes on from there, as it was or with something else.
           await sidebar.click("#unplan");
@@ -62,7 +62,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#as", "adder");
           await sidebar.click("#plan");
           await sidebar.click("#build");
-          await sidebar.says("#view", /This would be installed.*Serveradder.*snake [0-9a-f]{40} \(git\)/s);
+          await sidebar.says("#view", /This will be installed.*Serveradder.*snake [0-9a-f]{40} \(git\)/s);
           assert.deepEqual(await list(harbor), []);
           await sidebar.click("#install");
           await sidebar.says(".notice", /adder is installed.*It has 1 tool/s);
@@ -78,7 +78,7 @@ for (const inBrowser of inBrowsers) {
           const sidebar = await open(world, source);
           const held = async () => (await sidebar.page.run(HELD)) as string;
           await sidebar.click("#plan");
-          await sidebar.says("#view", /This would be installed.*Needs the secretsAPI_KEY/s);
+          await sidebar.says("#view", /This will be installed.*Required secretsAPI_KEY/s);
 
           // One that cannot be right is refused without being repeated.
           const wrong = SECRET.toUpperCase();
@@ -94,7 +94,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.says(".notice", /keeper is installed/s);
           assert.ok(!(await held()).includes(SECRET));
           await sidebar.go("server/keeper/secrets");
-          await sidebar.says("[data-secret]", /API_KEY · is set/);
+          await sidebar.says("[data-secret]", /API_KEY · set/);
           assert.ok(!(await held()).includes(SECRET));
           await sidebar.click("[id='start keeper']");
           await sidebar.says(".head .state", /^running$/);

@@ -14,11 +14,18 @@ export interface Outcome {
 
 /** Lets the page ask, and allows it once. `origin`: who must be asking. */
 export async function allow(browser: Browser, page: Page, origin: string): Promise<void> {
+  await page.run("document.querySelector('#more').open = true");
   await page.click("#ask");
   const consent = await browser.find("consent.html");
   const asking = await textOf(consent, "#origin");
   if (asking !== origin) throw new Error(`the consent window shows ${asking} for ${origin}`);
   await consent.click("#once");
+}
+
+/** Has the page tell the time where a colleague is, with what it was allowed. */
+export async function wish(page: Page): Promise<string> {
+  await page.click("#wish");
+  return until("the time", async () => ((await page.run("return document.querySelector('#answer').textContent")) as string) || undefined);
 }
 
 /** Does all that the page can, and says what became of it. */

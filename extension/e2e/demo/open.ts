@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "../driver/browser.ts";
 import { startChromium } from "../driver/chromium.ts";
 import { Site } from "../driver/site.ts";
-import { type Outcome, allow, useAll } from "./drive.ts";
+import { type Outcome, allow, useAll, wish } from "./drive.ts";
 
 const [by, profile = "", screenshot = ""] = process.argv.slice(2);
 if ((by !== "person" && by !== "driver") || screenshot === "") throw new Error("usage: open.ts person|driver PROFILE SCREENSHOT");
@@ -21,18 +21,19 @@ const env = { ...process.env, CHROME_CONFIG_HOME: join(profile, "config"), XDG_C
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function driven(browser: Browser, page: Page, site: Site): Promise<string> {
-  say("the page asks; the consent window is answered with `Allow once`");
+  say("the page asks; the consent window is answered with “Allow for 10 minutes”");
   await allow(browser, page, site.origin);
+  say(`ok  What time is it there: ${await wish(page)}`);
   const outcomes = await useAll(page);
   for (const { good, title, text } of outcomes) say(`${good ? "ok" : "FAILED"}  ${title}: ${text.split("\n")[0]}`);
   await writeFile(screenshot, await page.screenshot());
   const bad = outcomes.filter(({ good }: Outcome) => !good);
   if (bad.length > 0) throw new Error(`${bad.length} of ${outcomes.length} failed: ${bad.map(({ title }) => title).join(", ")}`);
-  return `a page asked, was allowed once, and did ${outcomes.length} things with tools of three servers; screenshot ${screenshot}`;
+  return `a page asked, was allowed for a while, told the time, and did ${outcomes.length} things with tools of three servers; screenshot ${screenshot}`;
 }
 
 async function forPerson(browser: Browser): Promise<string> {
-  say("Chromium is open: ask for tools on the page, answer in the window that comes, close the browser when you have seen enough");
+  say("Chromium is open: press the button on the page, answer in the window that comes, close the browser when you have seen enough");
   await browser.ended;
   return "the browser was closed";
 }

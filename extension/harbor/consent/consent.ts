@@ -118,7 +118,7 @@ for (const button of allow) {
   });
 }
 window.addEventListener("keydown", ({ key }) => {
-  if (key === "Escape") void answer({ allow: "no", remember: false });
+  if (key === "Escape") void answer({ allow: "no", remember: false, dismissed: true });
 });
 // A screen reader may click without a pointer.
 for (const kind of ["pointerdown", "mousedown", "keydown"]) window.addEventListener(kind, press, { capture: true });
@@ -126,7 +126,7 @@ window.addEventListener("focus", () => stir("focused"));
 window.addEventListener("blur", () => stir("left"));
 window.addEventListener("resize", () => stir(document.hasFocus() ? "changed" : "left"));
 document.addEventListener("visibilitychange", look);
-part("servers").addEventListener("change", () => stir("changed"));
+part("question").addEventListener("change", () => stir("changed"));
 
 try {
   put((await background.call("question", { id })) as QuestionView, "opened");

@@ -2,33 +2,57 @@
 //
 // Pure. Must never promise what the bridge does not hold.
 
-import type { Scope } from "../../shared/protocol/peer.ts";
-
-/** What a scope lets a site do. */
-export const SCOPE_WORDS: { [scope in Scope]: string } = {
-  "mcp:tools.list": "see which of these tools you have, and what they say about themselves",
-  "mcp:tools.call": "use these tools: give them data of its own, and read what they answer. What a tool does is up to its server",
-};
+import type { AskedServer, QuestionView } from "../own.ts";
 
 /** The state of a server in a question. `lazy`: a call starts it, unless the person has stopped it. */
 export function stateWords(state: string, lazy = false): string {
   if (state === "running") return "running";
-  if (state === "failed") return "does not work at present";
+  if (state === "failed") return "failed";
   if (state === "starting" || state === "installing") return "starting";
-  return lazy && state !== "crashed" ? "not running; using it starts it, unless you have stopped it" : "not running";
+  return lazy && state !== "crashed" ? "starts when used, unless you stopped it" : "not running";
 }
 
-/** Whether a server is left in before the person has chosen: not where nothing of it can be used. */
+/** Whether a server is ticked before the person has chosen: not where nothing of it can be used. */
 export function isLeftIn(state: string): boolean {
   return state !== "failed";
 }
 
 /** Why nothing can be allowed. */
-export const NOTHING_CHOSEN = "Nothing is ticked: there is nothing to allow.";
+export const NOTHING_CHOSEN = "Nothing is ticked, so there is nothing to allow.";
 
-/** Below the buttons: what the middle one means. */
+/** So many names stand in the sentence; the others are counted. */
+const MOST_NAMES = 4;
+
+/** The sentence behind the site's address: what it wants, in words of ours, and the names, which are others'. */
+export function wishWords({ scopes, servers, named }: Pick<QuestionView, "scopes" | "servers" | "named">): { words: string; names: string[]; rest: string } {
+  if (!scopes.includes("mcp:tools.call")) return { words: "wants to see which tools you have", names: [], rest: "" };
+  const names = named ? servers.flatMap(toolNames) : servers.map(({ label }) => label);
+  if (names.length === 0) return { words: "wants to run your tools", names, rest: "" };
+  const what = named ? `${names.length} ${names.length === 1 ? "tool" : "tools"}` : `all tools of ${names.length === 1 ? "a server" : `${names.length} servers`}`;
+  const left = names.length - MOST_NAMES;
+  return { words: `wants to run ${what}: `, names: names.slice(0, MOST_NAMES), rest: left > 0 ? ` and ${left} more` : "" };
+}
+
+function toolNames({ id, label, tools }: AskedServer): string[] {
+  if (tools.some(({ name }) => name === `${id}/*`)) return [`everything of ${label}`];
+  return tools.map(({ name }) => name.slice(id.length + 1));
+}
+
+/** What allowing means. */
+export function meansWords({ scopes }: Pick<QuestionView, "scopes">): string {
+  const sees = "The site sees which of these tools you have and what they say about themselves.";
+  return scopes.includes("mcp:tools.call") ? `${sees} It can run the ticked ones with data it chooses, and read the results.` : sees;
+}
+
+/** The button in the middle. */
+export function onceButton(seconds: number | undefined): string {
+  return `Allow for ${seconds === undefined ? "a short time" : durationWords(seconds)}`;
+}
+
+/** Below the buttons: how long each of them holds. */
 export function onceWords(seconds: number | undefined): string {
-  return `Once: in this tab, for ${seconds === undefined ? "a short time" : durationWords(seconds)}`;
+  const time = seconds === undefined ? "A short time" : durationWords(seconds);
+  return `${time}: in this tab only. Always: until you revoke it.`;
 }
 
 function durationWords(seconds: number): string {
@@ -37,10 +61,28 @@ function durationWords(seconds: number): string {
   return `${many} ${unit}${many === 1 ? "" : "s"}`;
 }
 
+/** Beside the box for all tools of a server. */
+export function everyWords({ tools, list, unlisted = 0 }: AskedServer): string {
+  if (list !== undefined) return "all its tools, including ones it adds later";
+  const many = tools.length - 1 + unlisted;
+  if (many === 0) return "no tools yet, all that it adds later";
+  return `${many === 1 ? "its 1 tool" : `all ${many} tools`}, and ones it adds later`;
+}
+
 /** Of a server whose tools are not known. */
 export function listWords(list: "awaited" | "missing", named: boolean): string {
   const words = list === "awaited" ? "It has not said yet which tools it has" : "It does not say now which tools it has";
   return named ? `${words}: these names are the site's.` : `${words}.`;
+}
+
+/** Of a server with more tools than are listed. */
+export function unlistedWords(unlisted: number): string {
+  return `${unlisted} more ${unlisted === 1 ? "tool is" : "tools are"} not listed here. Only “all” includes ${unlisted === 1 ? "it" : "them"}.`;
+}
+
+/** What is further down than the window shows. */
+export function belowWords(rows: number): string {
+  return rows === 0 ? "More below" : `${rows} more to choose below`;
 }
 
 /** Around the names that the site asks for and a server does not have. */
@@ -49,12 +91,5 @@ export const STRANGE_WORDS = ["The site also asks for names that ", " does not h
 /** Around the servers that it asks for and that are not there. */
 export const MISSING_WORDS = ["The site also asks for ", ", which is not installed here: install it first. Nothing of it is allowed now."] as const;
 
-/** Above the tools. */
-export function toolsHead(named: boolean): string {
-  return named ? "Of these tools" : "Of all tools of these servers";
-}
-
-export function toolsNote(named: boolean): string {
-  if (named) return "The site has named them. Take out what it shall not have.";
-  return "The site has named none. Take out the servers that it shall not have; what a server has later is part of it.";
-}
+/** Above tools that have changed. */
+export const FLAGGED_WORDS = "Check first: changed since you accepted them, so not ticked";

@@ -54,6 +54,7 @@ const TOOLS = {
 
 const SITES = {
   host_list_all_permissions: {},
+  host_get_audit: { origin: may(text), since: may(whole), limit: may(whole) },
   host_revoke_permission: { origin: text, profile: may(text), scope: text, grant_type: may(grantType) },
 } as const;
 

@@ -38,10 +38,10 @@ export function changedParts(before: unknown, after: unknown): PartChange[] {
 /** What a part is called, as the beginning of a sentence. */
 export const PART_WORDS: { [part in PartChange["part"]]: string } = {
   title: "Its title",
-  description: "What it says of itself",
-  inputSchema: "What it takes",
-  outputSchema: "What it answers with",
-  annotations: "What it says of its effects",
+  description: "Its description",
+  inputSchema: "Its arguments",
+  outputSchema: "Its result",
+  annotations: "Its declared effects",
 };
 
 function textOf(value: unknown): string {

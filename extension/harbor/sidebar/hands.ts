@@ -9,7 +9,7 @@ import type { Replies, Requests } from "../../shared/protocol/generated/messages
 import type { Allowed } from "./allowed.ts";
 import type { Child } from "./dom.ts";
 import { type Route, hrefOf } from "./route.ts";
-import type { SidebarPushes } from "./serve.ts";
+import type { PAGE_OPTIONS, SidebarPushes } from "./serve.ts";
 import type { Detail, State, Store } from "./store.ts";
 
 /** One place of the sidebar. */
@@ -59,6 +59,11 @@ export class Hands {
 
   ask<T extends Allowed>(type: T, fields: Requests[T], options?: CallOptions): Promise<Replies[T]> {
     return this.#call(type, { ...fields }, options) as Promise<Replies[T]>;
+  }
+
+  /** Asks the background itself, not the bridge. */
+  async own(type: typeof PAGE_OPTIONS): Promise<void> {
+    await this.#call(type, {});
   }
 
   /** Begins something, unless it is under way; what `left` aborts is as if it had never been begun. */

@@ -55,7 +55,7 @@ export function sentence(text: string): Child {
 export function told({ whose, text }: Words): Child[] {
   if (whose === "harbor") return [sentence(text)];
   if (whose === "server") return ["The server says: ", foreign(text)];
-  return whose === "mixed" ? ["In detail, perhaps in the server's words: ", foreign(text)] : [foreign(text)];
+  return whose === "mixed" ? ["Details, possibly in the server's words: ", foreign(text)] : [foreign(text)];
 }
 
 export function button(label: string, click: () => void, props: Props & { busy?: boolean } = {}): VNode {
@@ -84,7 +84,7 @@ export function failureNotice(failed: Failure): VNode {
   return notice(
     "bad",
     ...first,
-    tail === undefined ? undefined : h("details", { key: "tail", open: true }, h("summary", {}, "The last that it wrote"), lines(tail, "The last that it wrote")),
+    tail === undefined ? undefined : h("details", { key: "tail", open: true }, h("summary", {}, "Last output"), lines(tail, "Last output")),
     h("p.code", {}, visible(failed.code).text),
   );
 }
@@ -100,7 +100,7 @@ export function copyButton(text: () => string, label: string, hands: Hands): VNo
       await navigator.clipboard.writeText(text());
       hands.say("Copied");
     } catch {
-      hands.say("The browser does not let it be copied: select it instead");
+      hands.say("The browser blocked copying. Select the text instead.");
     }
   };
   return button("Copy", () => void copy(), { class: "quiet", "aria-label": label });
@@ -127,7 +127,7 @@ export function field({ id, label, about, needed = false, problem }: FieldProps,
   return h(
     "div.field",
     {},
-    h("label", { for: id }, label, needed ? h("span.needed", {}, " needed") : undefined),
+    h("label", { for: id }, label, needed ? h("span.needed", {}, " required") : undefined),
     about === undefined ? undefined : h("p.about", { id: `${id}-about` }, about),
     control({ ...props, "aria-required": needed ? "true" : undefined }),
     h("p.problem", { id: `${id}-problem`, hidden: problem === undefined }, problem ?? ""),

@@ -1,11 +1,13 @@
-// All grants of the bridge, as a person looks at them: by origin, one line for each scope and type.
+// All grants of the bridge, as a person looks at them: by origin, one line for each scope and type. To see tools and to use them is one
+// line where both hold in the same way.
 //
 // Pure. Must never leave one out: what is not shown cannot be taken back.
 
 import type { Grant } from "../../shared/protocol/generated/messages.ts";
 
 export interface Permission {
-  scope: string;
+  /** That by which it is called first. */
+  scopes: string[];
   type: string;
   /** `server/tool` or `server/*`; absent: all. */
   tools?: string[];
@@ -33,17 +35,34 @@ export function sitesOf(grants: Grant[]): Site[] {
 
 function permissionsOf(grants: Grant[]): Permission[] {
   const groups = grouped(grants, ({ scope, grant_type }) => `${scope} ${grant_type}`);
-  const found = groups.map(together).sort((one, other) => compare(one.scope, other.scope) || compare(one.type, other.type));
+  const found = groups.map(together).sort((one, other) => compare(one.scopes[0], other.scopes[0]) || compare(one.type, other.type));
   const denials = found.filter(isDenial);
   const others = found.filter((one) => !isDenial(one));
-  const isOverridden = ({ scope }: Permission) => denials.some((denial) => denial.scope === scope);
-  return [...denials, ...others.map((one) => (isOverridden(one) ? { ...one, overridden: true as const } : one))];
+  const isOverridden = ({ scopes }: Permission) => denials.some((denial) => scopes.some((scope) => denial.scopes.includes(scope)));
+  return merged([...denials, ...others.map((one) => (isOverridden(one) ? { ...one, overridden: true as const } : one))]);
+}
+
+const [SEE, USE] = ["mcp:tools.list", "mcp:tools.call"];
+
+/** Grants of one answer are made one after the other: so far apart they end together. */
+const TOGETHER_MS = 5_000;
+
+/** Without a line for seeing tools where that for using them says the same. */
+function merged(found: Permission[]): Permission[] {
+  const seen = (use: Permission) => found.find((see) => use.scopes[0] === USE && see.scopes[0] === SEE && isAlike(see, use));
+  const taken = new Set(found.map(seen));
+  return found.filter((one) => !taken.has(one)).map((one) => (seen(one) === undefined ? one : { ...one, scopes: [...one.scopes, ...(seen(one)?.scopes ?? [])] }));
+}
+
+function isAlike(one: Permission, other: Permission): boolean {
+  const same = (of: Permission) => JSON.stringify([of.type, of.tools, of.tabs, of.overridden]);
+  return same(one) === same(other) && Math.abs((one.ends ?? 0) - (other.ends ?? 0)) < TOGETHER_MS;
 }
 
 function together(grants: Grant[]): Permission {
   const [first] = grants;
   const found: Permission = {
-    scope: first?.scope ?? "",
+    scopes: [first?.scope ?? ""],
     type: first?.grant_type ?? "",
     tabs: new Set(grants.map(({ tab_id }) => tab_id).filter((tab) => tab !== undefined)).size,
   };
@@ -61,7 +80,7 @@ function grouped(grants: Grant[], nameOf: (grant: Grant) => string): Grant[][] {
   return [...groups.values()];
 }
 
-function compare(one: string, other: string): number {
+function compare(one = "", other = ""): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
@@ -78,6 +97,6 @@ export function inOrderOfEnding(permissions: Permission[]): Permission[] {
 /** How long a grant holds, in words. */
 export function typeWords(type: string): string {
   if (type === "ALLOW_ALWAYS") return "always";
-  if (type === "DENY") return "denied";
-  return "once";
+  if (type === "DENY") return "blocked";
+  return "for now";
 }

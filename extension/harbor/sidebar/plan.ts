@@ -16,7 +16,7 @@ export function factsOfPlan(plan: Installed): Row[] {
   const { server_id, kind, name, version, integrity, packages, file, source } = plan;
   const rows: (Row | undefined)[] = [["Server", server_id]];
   if (kind === "oci") rows.push(["Image", `${name}, as it is now; pinned by its id`]);
-  else if (kind === "remote") rows.push(["Runs elsewhere", name]);
+  else if (kind === "remote") rows.push(["Remote server", name]);
   else if (kind === "binary") rows.push(["Program", `${file?.program} of ${name}`], ["SHA-256", version ?? ""], vouched(plan));
   else {
     rows.push(["Package", `${name} ${version ?? ""} (${kind})`], integrity === undefined ? undefined : ["Hash", integrity]);
@@ -30,7 +30,7 @@ export function factsOfPlan(plan: Installed): Row[] {
 
 function vouched({ file }: Installed): Row {
   const by = file?.vouched_by ?? [];
-  if (by.length === 0) return ["Checked", "by nobody: compare the SHA-256 with what its publisher says"];
+  if (by.length === 0) return ["Checked", "by nobody: compare the SHA-256 with its publisher's"];
   return ["Checked", by.map((how) => (how === "signature" ? `the signature of ${file?.key ?? "its publisher"}` : "the SHA-256 that was given")).join(", ")];
 }
 
@@ -43,7 +43,7 @@ function rowsOfRun({ runs }: Installed): Row[] {
     [program === undefined ? "Arguments" : "Runs", line],
     ["Sets", env.map(wordOf).join(" ")],
     ["Sends", headers.map(wordOf).join(" ")],
-    ["Needs the secrets", secrets.join(", ")],
+    ["Required secrets", secrets.join(", ")],
   ];
   return rows.filter(([, said]) => said !== "");
 }
@@ -53,25 +53,59 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./{}$-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** What it may do on this machine. */
+/** What it can do on this machine, and what its sandbox keeps it from. */
 export function mayWords({ kind, sandbox, settings }: Pick<Installed, "kind" | "sandbox" | "settings">): string {
-  if (kind === "remote") return "see what it is called with; nothing of it runs here";
-  if (sandbox === undefined || sandbox.level === "off" || sandbox.level === "basic") return "do all that you can";
+  if (kind === "remote") return "It runs on another machine and sees only what it is called with.";
+  if (sandbox === undefined || sandbox.level === "off" || sandbox.level === "basic") return "Can: everything that you can, without a sandbox.";
   const { write = [], read = [], sockets = [], hosts = [] } = settings ?? {};
   const places = [
     ["read and write", write],
     ["read", read],
     ["connect to", sockets],
-    ["reach the hosts", hosts],
   ] as const;
-  const granted = places.filter(([, list]) => list.length > 0).map(([what, list]) => `, ${what} ${list.join(", ")}`);
-  return `sandbox ${sandbox.level}, network ${sandbox.network}${granted.join("")}`;
+  const granted = places.filter(([, list]) => list.length > 0).map(([what, list]) => `${what} ${list.join(", ")}`);
+  const can = [...networkCan(sandbox.network, hosts), ...granted];
+  const files = write.length + read.length > 0 ? "your other files" : "your files";
+  const cannot = isOffline(sandbox.network) ? `${files}, the network` : files;
+  return `${can.length === 0 ? "" : `Can: ${can.join("; ")}. `}Can't: ${cannot}.`;
+}
+
+function networkCan(network: string, hosts: string[]): string[] {
+  if (network === "all") return ["use the internet, your local network and localhost"];
+  if (network === "hosts") return [hosts.length === 0 ? "connect to the hosts you allow" : `connect to ${hosts.join(", ")}`];
+  return [];
+}
+
+const isOffline = (network: string) => network === "none" || network === "loopback";
+
+const KINDS: { [kind: string]: string } = { npm: "npm", pypi: "PyPI", oci: "Container", binary: "Program", remote: "Remote", git: "Git" };
+
+/** What a kind of package is called. */
+export function kindWords(kind: string): string {
+  return KINDS[kind] ?? kind;
+}
+
+/** The whole plan in one line. */
+export function summaryOf({ server_id, version, kind, sandbox, settings }: Installed): string {
+  const short = version !== undefined && version.length <= 20 ? ` ${version}` : "";
+  const confined = kind !== "remote" && sandbox !== undefined && sandbox.level !== "off" && sandbox.level !== "basic";
+  const { write = [], read = [] } = settings ?? {};
+  const places = [...write, ...read];
+  const network = sandbox?.network === "hosts" ? "network: chosen hosts" : isOffline(sandbox?.network ?? "") ? "no network" : "full network";
+  const files = places.length === 0 ? "no access to your files" : `files: ${places.join(", ")}`;
+  const may = kind === "remote" ? ["runs on another machine"] : confined ? [network, files] : ["no sandbox"];
+  return [`${server_id}${short}`, kindWords(kind), ...may].join(" · ");
+}
+
+/** Whether a fact is a warning, which is never folded away. */
+export function isCaution([term]: Row): boolean {
+  return term === "Note" || term === "Not enforced here";
 }
 
 function cautions({ missing, warnings }: NonNullable<Installed["sandbox"]>): Row[] {
   const said: Row[] = [];
-  if (warnings.length > 0) said.push(["Mind", warnings.join(" ")]);
-  if (missing.length > 0) said.push(["Not held here", missing.join(" ")]);
+  if (warnings.length > 0) said.push(["Note", warnings.join(" ")]);
+  if (missing.length > 0) said.push(["Not enforced here", missing.join(" ")]);
   return said;
 }
 
@@ -93,8 +127,8 @@ function wordOf(value: unknown): string {
 
 /** Who names it, and how far that goes. */
 export function fromWords({ from, found_in, commit }: Resolved): string {
-  if (from === "curated") return "brought along by Harbor";
+  if (from === "curated") return "Harbor's own list";
   if (from === "repository") return `${found_in ?? "its repository"} at ${commit ?? "its newest commit"}`;
   if (from === "person") return "named by you";
-  return `listed by ${from}, which says nothing about trust`;
+  return `listed by ${from} (a listing is no sign of trust)`;
 }

@@ -35,7 +35,7 @@ export function shownOf(result: unknown): Shown {
 
 function pieceOf(item: unknown): Piece {
   const { type, text, mimeType, data, resource, uri } = isFields(item) ? item : ({} as { [name: string]: unknown });
-  if (type === "text" && typeof text === "string") return { is: "text", label: "Text", text };
+  if (type === "text" && typeof text === "string") return { is: "text", label: "Text", text: readable(text) };
   if (type === "image") return imageOf(mimeType, data);
   if (type === "audio") return { is: "other", words: `Sound (${mimeType}), which is not played here` };
   if (type === "resource_link") return { is: "other", words: `A link to ${uri}` };
@@ -46,6 +46,16 @@ function pieceOf(item: unknown): Piece {
     return { is: "other", words: `${from} (${kind ?? "of no known kind"})` };
   }
   return { is: "other", words: "A piece of a kind that is not known here" };
+}
+
+/** JSON in one line, as most servers send it, in lines. */
+function readable(text: string): string {
+  if (!/^\s*[[{]/.test(text) || text.trim().includes("\n")) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
 }
 
 function imageOf(mimeType: unknown, data: unknown): Piece {

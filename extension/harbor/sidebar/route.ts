@@ -11,6 +11,8 @@ export type Route =
   | { at: "server"; id: string; part: Part }
   | { at: "tool"; id: string; tool: string }
   | { at: "sites" }
+  | { at: "site"; origin: string }
+  | { at: "activity" }
   | { at: "add" }
   /** `source` as `install_server` takes it. */
   | { at: "install"; source: string }
@@ -21,7 +23,8 @@ const SERVER = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** Reads an address' part behind `#`; what is none is the list of servers. */
 export function parseRoute(hash: string): Route {
   const [at = "", first = "", second = ""] = hash.replace(/^#/, "").split("/").map(decoded);
-  if (at === "sites" || at === "add") return { at };
+  if (at === "sites" || at === "activity" || at === "add") return { at };
+  if (at === "site" && /^[a-z]+:\/\/./.test(first)) return { at, origin: first };
   if (at === "install" && first !== "") return { at, source: first };
   if (at === "new" && (first === "remote" || first === "command")) return { at, kind: first };
   if (SERVER.test(first)) {
@@ -39,6 +42,8 @@ export function hrefOf(route: Route): string {
         return [route.at, route.id, route.part];
       case "tool":
         return [route.at, route.id, route.tool];
+      case "site":
+        return [route.at, route.origin];
       case "install":
         return [route.at, route.source];
       case "new":

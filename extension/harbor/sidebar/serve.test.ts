@@ -1,7 +1,7 @@
 // The background's end of sidebars, and what a sidebar has under way.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import type { Port } from "../../shared/browser/api.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
@@ -53,6 +53,25 @@ function sidebar(sidebars: Sidebars) {
   return { heard, ask, pushed, end: () => end("") };
 }
 
+const PAGES = { siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined };
+
+test("a sidebar hears of the page in its own window, and of calls once for many", async () => {
+  const sidebars = new Sidebars(bridge().client, PAGES);
+  const one = sidebar(sidebars);
+  await sidebars.pageShown(1);
+  assert.deepEqual(one.pushed("site"), []);
+  one.ask("watch_site", { window_id: 1 });
+  one.ask("watch_site", { window_id: "1" });
+  await settle();
+  await sidebars.pageShown(2);
+  assert.deepEqual(one.pushed("site").map(({ payload }) => payload), [{ site: { origin: "https://a.example", tab: 3 } }]);
+  mock.timers.enable({ apis: ["setTimeout"] });
+  for (let time = 0; time < 9; time += 1) sidebars.acted();
+  mock.timers.tick(1_000);
+  mock.timers.reset();
+  assert.equal(one.pushed("activity").length, 1);
+});
+
 test("a sidebar that opens has a connection made for it, and is never told that there is none", () => {
   const { client } = bridge();
   const made = client as { state: { is: string } };
@@ -61,13 +80,13 @@ test("a sidebar that opens has a connection made for it, and is never told that 
     made.state = { is: "connecting" };
     return () => undefined;
   };
-  const told = sidebar(new Sidebars(client)).pushed("bridge");
+  const told = sidebar(new Sidebars(client, PAGES)).pushed("bridge");
   assert.deepEqual(told.map(({ payload }) => payload.state), ["connecting"]);
 });
 
 test("a log is followed once for all sidebars, and until the last of them has enough", async () => {
   const { asked, push, client } = bridge();
-  const sidebars = new Sidebars(client);
+  const sidebars = new Sidebars(client, PAGES);
   const [one, two] = [sidebar(sidebars), sidebar(sidebars)];
   for (const each of [one, two]) each.ask("mcp_get_logs", { server_id: "a", follow: true });
   await settle();
@@ -86,7 +105,7 @@ test("a log is followed once for all sidebars, and until the last of them has en
 
 test("many events have the servers read once more, and no more often", async () => {
   const { asked, push, client } = bridge();
-  const open = sidebar(new Sidebars(client));
+  const open = sidebar(new Sidebars(client, PAGES));
   for (let at = 0; at < 50; at += 1) push("server_event", {});
   for (let at = 0; at < 9; at += 1) await settle();
   assert.equal(asked.filter((one) => one === "watch_servers").length, 2);
@@ -97,7 +116,7 @@ test("many events have the servers read once more, and no more often", async () 
 
 test("once a change is accepted the servers are told anew, and not before", async () => {
   const { asked, client } = bridge();
-  const sidebars = new Sidebars(client);
+  const sidebars = new Sidebars(client, PAGES);
   const open = [sidebar(sidebars), sidebar(sidebars)];
   const told = () => open.map(({ pushed }) => pushed("servers").length);
   for (let at = 0; at < 9; at += 1) await settle();
@@ -110,7 +129,7 @@ test("once a change is accepted the servers are told anew, and not before", asyn
 
 test("what is not on the list does not reach the bridge", async () => {
   const { asked, client } = bridge();
-  const open = sidebar(new Sidebars(client));
+  const open = sidebar(new Sidebars(client, PAGES));
   for (let at = 0; at < 5; at += 1) await settle();
   const before = asked.length;
   open.ask("host_grant_permission", { origin: "https://a.example", scope: "mcp:tools.call" });

@@ -10,6 +10,7 @@ import type { Fields } from "../../shared/ports/wire.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts";
 import { parseAllowed } from "./allowed.ts";
+import type { Site } from "./site.ts";
 
 /** What the sidebar is told of the connection. */
 export interface BridgeView {
@@ -26,14 +27,36 @@ export interface BridgeView {
 export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_changed" | "tools_changed" | "tool_changed"> {
   bridge: BridgeView;
   servers: { servers: Server[] };
+  /** The page beside it; empty where there is none. */
+  site: { site?: Site };
+  /** A page has called a tool, or the person has answered one: the audit log has more. */
+  activity: Fields;
 }
 
+/** What the sidebar asks of the background itself: to be told which page is shown in its window. */
+export const WATCH_SITE = "watch_site";
+
+/** And to open the options of `web-agents-api`: what pages may ask for at all. */
+export const PAGE_OPTIONS = "page_options";
+
+/** How long calls are gathered before the sidebar hears of them. */
+const ACTIVITY_MS = 250;
+
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state" | "greeting">;
+
+/** What `web-agents-api` knows and does. */
+export interface Pages {
+  /** The page that a window shows. */
+  siteIn(windowId: number): Promise<Site | undefined>;
+  openOptions(): Promise<void>;
+}
 
 interface Sidebar {
   push(type: keyof SidebarPushes, payload: Fields): void;
   /** Servers whose logs it follows. */
   following: Set<string>;
+  /** Its window, where it wants to know the page beside it. */
+  windowId: number | undefined;
 }
 
 export function viewOfBridge({ state, greeting }: Pick<Bridge, "state" | "greeting">): BridgeView {
@@ -49,12 +72,15 @@ export function viewOfBridge({ state, greeting }: Pick<Bridge, "state" | "greeti
 
 export class Sidebars {
   readonly #bridge: Bridge;
+  readonly #pages: Pages;
   readonly #open = new Set<Sidebar>();
+  #activityDue = false;
   /** Whether the list of servers is being read, and has changed meanwhile. */
   #telling: "no" | "yes" | "again" = "no";
 
-  constructor(bridge: Bridge) {
+  constructor(bridge: Bridge, pages: Pages) {
     this.#bridge = bridge;
+    this.#pages = pages;
     bridge.onState(() => this.#tellBridge());
     bridge.onPush((type, fields) => this.#heard(type, fields));
   }
@@ -62,7 +88,7 @@ export class Sidebars {
   serve(port: Port): void {
     const following = new Set<string>();
     const push = answer(port, (type, payload, context) => this.#ask(sidebar, type, payload, context), { open: 32 });
-    const sidebar: Sidebar = { push, following };
+    const sidebar: Sidebar = { push, following, windowId: undefined };
     this.#open.add(sidebar);
     // Before it is told anything: it wants a connection, and what it says where there is none would come and go under the mouse.
     const stopWatching = this.#bridge.watch();
@@ -73,6 +99,23 @@ export class Sidebars {
       for (const server_id of following) void this.#unfollow(server_id);
       stopWatching();
     });
+  }
+
+  /** Another page is shown in this window, or the tab has gone on to another one. */
+  async pageShown(windowId: number): Promise<void> {
+    if (![...this.#open].some((sidebar) => sidebar.windowId === windowId)) return;
+    const site = await this.#pages.siteIn(windowId);
+    for (const sidebar of this.#open) if (sidebar.windowId === windowId) sidebar.push("site", site === undefined ? {} : { site });
+  }
+
+  /** A page has called, or was answered. Many at once are told as one. */
+  acted(): void {
+    if (this.#activityDue || this.#open.size === 0) return;
+    this.#activityDue = true;
+    setTimeout(() => {
+      this.#activityDue = false;
+      for (const { push } of this.#open) push("activity", {});
+    }, ACTIVITY_MS);
   }
 
   #tellBridge(): void {
@@ -120,6 +163,8 @@ export class Sidebars {
   }
 
   async #ask(sidebar: Sidebar, asked: string, payload: Fields, { signal, progress }: Context): Promise<unknown> {
+    if (asked === WATCH_SITE) return this.#watchSite(sidebar, payload);
+    if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
     const { type, fields } = parseAllowed(asked, payload);
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
@@ -127,6 +172,13 @@ export class Sidebars {
     // The servers say how many of their tools have changed, and no event says that one is accepted.
     if (type === "host_accept_tool_change" || type === "host_accept_server_change") void this.#tellServers();
     return reply;
+  }
+
+  async #watchSite(sidebar: Sidebar, { window_id: windowId }: Fields): Promise<unknown> {
+    if (typeof windowId !== "number" || !Number.isSafeInteger(windowId)) throw new CodedError("ERR_INVALID_REQUEST", "window_id must be a window's id");
+    sidebar.windowId = windowId;
+    await this.pageShown(windowId);
+    return {};
   }
 
   /** All sidebars have one connection: a log is followed until the last one has enough. */

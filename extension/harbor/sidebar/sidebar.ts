@@ -2,15 +2,18 @@
 //
 // Owns which view is shown, and where the focus goes when that changes. What is shown is pushed; nothing is asked for over and over.
 
+import { ownWindow } from "../../shared/browser/api.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { type Child, h, render } from "./dom.ts";
 import { Hands, type View } from "./hands.ts";
 import { link } from "./link.ts";
 import { type Route, hrefOf, parseRoute } from "./route.ts";
 import { NO_SEARCH } from "./search.ts";
-import type { BridgeView, SidebarPushes } from "./serve.ts";
+import { type BridgeView, type SidebarPushes, WATCH_SITE } from "./serve.ts";
 import { Store } from "./store.ts";
+import { activity } from "./views/activity.ts";
 import { add } from "./views/add.ts";
+import { beside, changesAt } from "./views/beside.ts";
 import { bridgeHelp, bridgeLine } from "./views/bridge.ts";
 import { install } from "./views/install.ts";
 import { logs } from "./views/logs.ts";
@@ -18,21 +21,24 @@ import { added } from "./views/new.ts";
 import { Missing, secrets } from "./views/secrets.ts";
 import { overview } from "./views/server.ts";
 import { servers } from "./views/servers.ts";
-import { sites } from "./views/sites.ts";
+import { site } from "./views/site.ts";
+import { loadGrants, sites } from "./views/sites.ts";
 import { tool } from "./views/tool.ts";
 import { tools } from "./views/tools.ts";
 
 const PARTS = { overview, tools, logs, secrets };
 const TABS: readonly (readonly [string, Route, Route["at"][]])[] = [
   ["Servers", { at: "servers" }, ["servers", "server", "tool"]],
-  ["Sites", { at: "sites" }, ["sites"]],
-  ["Add", { at: "add" }, ["add", "install", "new"]],
+  ["Sites", { at: "sites" }, ["sites", "site"]],
+  ["Activity", { at: "activity" }, ["activity"]],
+  ["Catalog", { at: "add" }, ["add", "install", "new"]],
 ];
 
 const root = (id: string) => document.getElementById(id) as HTMLElement;
 const missing = new Missing();
 let entered = new AbortController();
 let drawing = false;
+let due: ReturnType<typeof setTimeout> | undefined;
 
 const store = new Store(
   {
@@ -45,7 +51,10 @@ const store = new Store(
     detail: undefined,
     trial: undefined,
     grants: undefined,
+    site: undefined,
+    activity: undefined,
     search: NO_SEARCH,
+    filter: "",
     installation: undefined,
     adding: undefined,
   },
@@ -55,7 +64,7 @@ const background = link(heard);
 const hands = new Hands(store, (type, payload, options) => background.call(type, payload, options));
 
 function viewOf(route: Route): View {
-  const views = { servers, sites, add, install, new: added, tool };
+  const views = { servers, sites, site, activity, add, install, new: added, tool };
   return (route.at === "server" ? PARTS[route.part] : views[route.at]) as View;
 }
 
@@ -65,11 +74,19 @@ function heard(type: string, payload: Fields): void {
     const bridge = payload as unknown as BridgeView;
     store.change({ bridge });
     // What was asked of the connection before is to be asked again.
-    if (bridge.state === "ready" && state.bridge.state !== "ready") enter();
+    if (bridge.state === "ready" && state.bridge.state !== "ready") {
+      // Without it the panel says nothing of the page beside it, and all else.
+      void watchSite().catch(() => undefined);
+      loadGrants(hands);
+      enter();
+    }
   } else if (type === "servers") {
     store.change({ servers: (payload as unknown as SidebarPushes["servers"]).servers });
     missing.look(hands);
+  } else if (type === "site") {
+    store.change({ site: (payload as SidebarPushes["site"]).site });
   } else {
+    if (type === "grant_changed") loadGrants(hands);
     viewOf(state.route).heard?.(hands, state.route, type as keyof SidebarPushes, payload);
   }
 }
@@ -108,9 +125,11 @@ function draw(): void {
   const { route, bridge, said } = store.state;
   const { activeElement: focused } = document;
   const atEnd = [...document.querySelectorAll("[data-stick]")].filter(isAtEnd);
-  render(root("bridge"), [bridgeLine(bridge), bridgeHelp(hands, bridge, tryAgain)]);
   // Without Harbor there is nothing to be shown but what to do about that.
   const known = bridge.state !== "failed";
+  render(root("bridge"), [bridgeLine(bridge), bridgeHelp(hands, bridge, tryAgain)]);
+  render(root("site"), known ? [beside(hands, Date.now())] : []);
+  minute();
   render(root("tabs"), known ? TABS.map(([name, to, at]) => tab(name, to, at.includes(route.at))) : []);
   render(root("view"), known ? [h("div", { key: hrefOf(route) }, ...viewOf(route).show(hands, route))] : []);
   render(root("said"), [said]);
@@ -119,6 +138,14 @@ function draw(): void {
   document.title = `${viewOf(route).title(store.state, route)} – Harbor`;
   const sticking = [...document.querySelectorAll("[data-stick]")].filter((one) => atEnd.includes(one) || one.scrollTop === 0);
   for (const one of sticking) one.scrollTop = one.scrollHeight;
+}
+
+/** Draws again when what is left of a grant is another number. */
+function minute(): void {
+  clearTimeout(due);
+  const now = Date.now();
+  const at = changesAt(hands, now);
+  if (at !== undefined) due = setTimeout(draw, at - now + 50);
 }
 
 function isAtEnd({ scrollTop, clientHeight, scrollHeight }: Element): boolean {
@@ -132,6 +159,12 @@ function tab(name: string, to: Route, here: boolean): Child {
 function tryAgain(): void {
   // The failure is in the connection's state, where it is shown.
   void background.call("ping", {}).catch(() => undefined);
+}
+
+/** Where the background has ended meanwhile, the next one has to be told again. */
+async function watchSite(): Promise<void> {
+  const window_id = await ownWindow();
+  await background.call(WATCH_SITE, { window_id });
 }
 
 addEventListener("hashchange", moved);

@@ -16,11 +16,13 @@ import type {
   ServerChange,
   ToolChange,
 } from "../../shared/protocol/generated/messages.ts";
+import type { Activity } from "./activity.ts";
 import type { Draft, Problems } from "./form/draft.ts";
 import type { Plan } from "./form/schema.ts";
 import type { Route } from "./route.ts";
 import type { Search } from "./search.ts";
 import type { BridgeView } from "./serve.ts";
+import type { Site } from "./site.ts";
 
 /** A tool as it is shown. All texts are the server's. */
 export interface Tool {
@@ -48,6 +50,8 @@ export interface Detail {
   signIn?: string;
   /** Why it would not start, and what to do. */
   whyNot?: string | undefined;
+  /** Whether the installer's lines are shown in its log. */
+  installing?: boolean;
   /** Whether the person is asked about removing it. */
   removing?: boolean;
 }
@@ -96,7 +100,13 @@ export interface State {
   detail: Detail | undefined;
   trial: Trial | undefined;
   grants: Grant[] | undefined;
+  /** The page in the tab beside the panel; `undefined`: none that could ask for tools. */
+  site: Site | undefined;
+  /** What was done, of everybody or of one origin. */
+  activity: { origin: string | undefined; list: Activity[] } | undefined;
   search: Search;
+  /** What is searched for among the servers. */
+  filter: string;
   installation: Installation | undefined;
   /** What happens to a server of one's own that is being added, where something does. */
   adding: string | undefined;

@@ -20,16 +20,16 @@ export interface Standing {
 export function standingOf(server: Server, missing?: string[]): Standing {
   const { state, tool_count: tools, changed_tools: changed = 0, last_exit, last_error } = server;
   if (state === "running") {
-    if (changed > 0) return { tone: "warn", words: `${count(changed, "tool")} changed: look at ${changed === 1 ? "it" : "them"}`, wants: "tools" };
-    if (server.busy) return { tone: "busy", words: "Works on a call, and answers nothing else" };
+    if (changed > 0) return { tone: "warn", words: `${count(changed, "tool")} changed: review ${changed === 1 ? "it" : "them"}`, wants: "tools" };
+    if (server.busy) return { tone: "busy", words: "Busy with a call, not answering others" };
     if (tools === undefined) return { tone: "warn", words: "Its tools could not be listed", wants: "tools" };
     return { tone: "good", words: count(tools, "tool") };
   }
   if (state === "starting" || state === "stopping" || state === "installing") return { tone: "busy", words: "" };
-  if (missing !== undefined && missing.length > 0) return { tone: "warn", words: `Waits for ${missing.join(", ")}`, wants: "secrets" };
-  if (missing !== undefined && last_exit?.cause === "missing_secrets") return { tone: "idle", words: "Has its secrets now: start it" };
-  if (last_exit?.cause === "needs_authorization") return { tone: "warn", words: "Wants you to sign in", wants: "secrets" };
-  if (state === "crashed") return { tone: "warn", words: `${last_error ?? "It has ended"}${retryWords(server)}` };
+  if (missing !== undefined && missing.length > 0) return { tone: "warn", words: `Set ${missing.join(", ")}`, wants: "secrets" };
+  if (missing !== undefined && last_exit?.cause === "missing_secrets") return { tone: "idle", words: "Its secrets are set now: start it" };
+  if (last_exit?.cause === "needs_authorization") return { tone: "warn", words: "Sign in to use it", wants: "secrets" };
+  if (state === "crashed") return { tone: "warn", words: `${last_error ?? "It ended"}${retryWords(server)}` };
   if (state === "failed") return { tone: "bad", words: last_error ?? "It could not be started" };
   return { tone: "idle", words: "" };
 }
@@ -41,8 +41,18 @@ export function stateOf({ state, shown_state: shown }: Pick<Server, "state" | "s
   return words[shown] ?? (shown === "failed" && state === "crashed" ? "restarting" : shown);
 }
 
+/** Of what a server is made: its package, image, address or command. A foreign text. */
+export function madeOf({ package: installed, image, remote, command, args }: Pick<Server, "package" | "image" | "remote" | "command" | "args">): string {
+  return installed ?? image?.reference ?? remote?.url ?? [command, ...args].map(short).join(" ");
+}
+
+/** Of a path its last part: a line has no room for more. */
+function short(word: string): string {
+  return /^[~.]?\/./.test(word) ? (word.split("/").findLast((part) => part !== "") ?? word) : word;
+}
+
 function retryWords({ next_retry }: Server): string {
-  return next_retry === undefined ? "" : `; tried again at ${timeWords(next_retry)}`;
+  return next_retry === undefined ? "" : `; next try at ${timeWords(next_retry)}`;
 }
 
 export function count(number: number, thing: string): string {
@@ -57,32 +67,32 @@ export function timeWords(at: number, now = Date.now()): string {
 }
 
 const AFTER_END: { [cause: string]: string } = {
-  exited: "Its log says what it did last. Start it again once the reason is mended.",
-  signalled: "Something has killed it. Its log says what it did last.",
-  out_of_memory: "It wanted more memory than its sandbox allows: `harbor sandbox NAME --memory-mb …` gives it more.",
-  too_many_processes: "It started more processes than its sandbox allows: `harbor sandbox NAME --processes …` allows more.",
-  disk_full: "It wrote more than its sandbox allows: `harbor sandbox NAME --disk-mb …` allows more.",
-  hung: "It did not answer any more. Start it again; its log says what it did last.",
-  closed_stdout: "It closed the way that it answers by. Its log may say why.",
-  spawn_failed: "Its program could not be started: look at its command below.",
-  timeout: "It did not answer in time. Start it again; its log says how far it came.",
-  refused: "Its sandbox cannot be held here as it has to be: `harbor sandbox NAME` says what is missing.",
-  malformed: "What it says is no MCP. Look at its command: it may print something else first.",
-  unknown_protocol_version: "It speaks a version of MCP that Harbor does not know. A newer or older version of it may do.",
-  install_failed: "Its package could not be installed; the log says why. Start it to try again.",
-  package_lost: "Its package is gone from the disk. Start it: it is installed again as it was.",
-  secrets_locked: "Secrets are locked: run `harbor secrets unlock`. It starts by itself then.",
-  secrets_unreadable: "The file with the secrets cannot be read: `harbor doctor` says why. It starts by itself then.",
-  missing_secrets: "Give it its secrets, then start it.",
-  needs_authorization: "Sign in where it runs.",
-  runner_lost: "The process that held it has ended. Start it again.",
-  protocol_error: "It broke the rules of MCP. Its log may say more.",
-  unreachable: "Nothing answers at its address: look at the address, and at your network.",
-  unauthorized: "It wants a key, or another one: set it under Secrets.",
-  session_lost: "The other side has forgotten us. Start it again.",
-  forbidden: "The other side refuses. Its operator can say why.",
-  tls: "The other side's certificate is not to be trusted, or the connection is not encrypted.",
-  no_mcp: "There is something at its address, and it is no MCP server: look at the address.",
+  exited: "Check its log for the reason, fix it, then start the server again.",
+  signalled: "Another process killed it. Check its log for what it did last.",
+  out_of_memory: "It used more memory than its sandbox allows. Raise the limit: `harbor sandbox NAME --memory 4096`.",
+  too_many_processes: "It started more processes than its sandbox allows. Raise the limit: `harbor sandbox NAME --processes 1024`.",
+  disk_full: "It wrote more to disk than its sandbox allows. Raise the limit: `harbor sandbox NAME --disk 4096`.",
+  hung: "It stopped answering. Start it again, and check its log.",
+  closed_stdout: "It closed its output. Its log may say why.",
+  spawn_failed: "Its program could not be started. Check the command below.",
+  timeout: "It did not answer in time. Start it again, and check its log.",
+  refused: "This machine cannot enforce its sandbox. `harbor sandbox NAME` shows what is missing.",
+  malformed: "Its output is not MCP. Check its command: it may print something else first.",
+  unknown_protocol_version: "It speaks a version of MCP that Harbor does not support. Try another version of the server.",
+  install_failed: "Its package could not be installed. Check the log, then start it to try again.",
+  package_lost: "Its package was deleted from disk. Start it to install it again.",
+  secrets_locked: "Secrets are locked. Run `harbor secrets unlock`, and it starts automatically.",
+  secrets_unreadable: "The secrets file cannot be read. `harbor doctor` says why. The server starts automatically once that is fixed.",
+  missing_secrets: "Set its secrets, then start it.",
+  needs_authorization: "Sign in to the remote server.",
+  runner_lost: "The process that ran it ended. Start it again.",
+  protocol_error: "It violated the MCP protocol. Its log may say more.",
+  unreachable: "Nothing answers at its address. Check the address and your network.",
+  unauthorized: "It requires a key, or a different one. Set it under Secrets.",
+  session_lost: "The remote server ended the session. Start it again.",
+  forbidden: "The remote server refused access. Ask its operator.",
+  tls: "The remote server's certificate is not trusted, or the connection is not encrypted.",
+  no_mcp: "What answers at its address is not an MCP server. Check the address.",
 };
 
 /** What to do about how a server has ended. */
@@ -91,22 +101,22 @@ export function afterEnd({ cause }: Pick<Exit, "cause">, id: string): string {
 }
 
 const CODES: { [code: string]: string } = {
-  ERR_SERVER_UNAVAILABLE: "The server does not run, or ended under the call. Start it; its log may say why.",
-  ERR_TOOL_TIMEOUT: "The server did not answer in time, and was told to stop.",
-  ERR_TOOL_FAILED: "The server refused, or could not do it. Look at what you gave it.",
-  ERR_TOOL_NOT_FOUND: "The server has no such tool any more: go back to its tools.",
-  ERR_PROTOCOL_ERROR: "The server's answer breaks the rules of MCP.",
-  ERR_RATE_LIMITED: "Too much at once. Wait a moment.",
-  ERR_AUTHORIZATION_REQUIRED: "The server wants you to sign in, or to let Harbor do more there: see Secrets.",
-  ERR_AUTHORIZATION_FAILED: "Nothing came of the signing in. Try again.",
-  ERR_BRIDGE_NOT_CONNECTED: "There is no connection to Harbor on this machine.",
-  ERR_VERSION_MISMATCH: "Harbor and this extension do not fit: update the older one.",
-  invalid_params: "Look at what you have filled in.",
-  not_found: "It is not there any more.",
+  ERR_SERVER_UNAVAILABLE: "The server is not running, or it ended during the call. Start it. Its log may say why.",
+  ERR_TOOL_TIMEOUT: "The server did not answer in time, so the call was cancelled.",
+  ERR_TOOL_FAILED: "The tool failed. Check the arguments.",
+  ERR_TOOL_NOT_FOUND: "The server no longer has this tool. Go back to its tools.",
+  ERR_PROTOCOL_ERROR: "The server's answer violates the MCP protocol.",
+  ERR_RATE_LIMITED: "Too many calls. Wait a moment.",
+  ERR_AUTHORIZATION_REQUIRED: "The server requires you to sign in, or more permissions. See Secrets.",
+  ERR_AUTHORIZATION_FAILED: "Signing in did not succeed. Try again.",
+  ERR_BRIDGE_NOT_CONNECTED: "Not connected to Harbor on this machine.",
+  ERR_VERSION_MISMATCH: "Harbor and this extension are different versions. Update the older one.",
+  invalid_params: "Check what you filled in.",
+  not_found: "It no longer exists.",
   connection_failed: "Its log may say more.",
-  catalog_unavailable: "The catalog cannot be read now: `harbor catalog` says more.",
+  catalog_unavailable: "The catalog cannot be read now. `harbor catalog` says more.",
   secrets_locked: "Run `harbor secrets unlock`, then try again.",
-  cancelled: "It was ended before it was done.",
+  cancelled: "It was cancelled.",
   shutting_down: "Harbor is ending. Try again in a moment.",
 };
 
@@ -116,7 +126,7 @@ export function codeWords({ code, details }: Failure): string | undefined {
   // A source that was looked up was never there.
   if (code === "not_found" && field === "source") return undefined;
   // Nothing has a log that is not there any more.
-  if (code === "connection_failed" && left !== undefined) return left === "nothing" ? "Nothing of it was kept." : undefined;
+  if (code === "connection_failed" && left !== undefined) return left === "nothing" ? "Nothing was installed." : undefined;
   return CODES[code];
 }
 

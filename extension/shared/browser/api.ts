@@ -57,15 +57,15 @@ export function onForeignPort(listener: (port: Port) => void): void {
   chrome.runtime.onConnectExternal.addListener((port) => listener(portOf(port)));
 }
 
-/** Sends another extension a message; rejects where it is not there, or refuses. */
-export async function tellExtension(id: string, message: unknown): Promise<void> {
-  await chrome.runtime.sendMessage(id, message);
+/** Sends another extension a message, and gives its answer; rejects where it is not there, or refuses. */
+export function tellExtension(id: string, message: unknown): Promise<unknown> {
+  return chrome.runtime.sendMessage(id, message);
 }
 
-/** Messages of other extensions. The sender waits until the listener is done. */
-export function onForeignMessage(listener: (message: unknown, sender: Sender) => Promise<void>): void {
+/** Messages of other extensions. The sender waits for what the listener gives; nothing where it fails. */
+export function onForeignMessage(listener: (message: unknown, sender: Sender) => Promise<unknown>): void {
   chrome.runtime.onMessageExternal.addListener((message, sender, done) => {
-    void listener(message, senderOf(sender)).finally(() => done());
+    void listener(message, senderOf(sender)).then(done, () => done());
     return true;
   });
 }
@@ -115,6 +115,39 @@ export function keepStoresFromContent(): void {
 
 export function onTabClosed(listener: (tabId: number) => void): void {
   chrome.tabs.onRemoved.addListener(listener);
+}
+
+/** Called with its window when another tab is shown, or the one that is shown has loaded another page. */
+export function onPageShown(listener: (windowId: number, tabId: number) => void): void {
+  chrome.tabs.onActivated.addListener(({ windowId, tabId }) => listener(windowId, tabId));
+  chrome.tabs.onUpdated.addListener((tabId, { status }, { active, windowId }) => {
+    if (active && status !== undefined) listener(windowId, tabId);
+  });
+}
+
+/** The tab that a window shows; its address only where the extension may see it. */
+export async function shownTab(windowId: number): Promise<{ tab: number; url: string } | undefined> {
+  const [found] = await chrome.tabs.query({ active: true, windowId });
+  return found?.id === undefined || found.url === undefined ? undefined : { tab: found.id, url: found.url };
+}
+
+/** The window of the page that asks. */
+export async function ownWindow(): Promise<number | undefined> {
+  return (await chrome.windows.getCurrent()).id;
+}
+
+/** Marks the button in the toolbar while this tab is shown; no text takes the mark away. A tab that is gone has none. */
+export async function markButton(tabId: number, text: string, title: string): Promise<void> {
+  await Promise.all([
+    chrome.action.setBadgeText({ tabId, text }),
+    chrome.action.setBadgeBackgroundColor({ tabId, color: "#1b6e3c" }),
+    chrome.action.setTitle({ tabId, title }),
+  ]).catch(() => undefined);
+}
+
+/** Opens the extension's own options. */
+export function openOptions(): Promise<void> {
+  return chrome.runtime.openOptionsPage();
 }
 
 /** Opens a page in a tab of its own. Whoever calls this knows the address. */

@@ -152,12 +152,12 @@ export function reasonOf(text: string, stood: boolean): Reason {
     return { cause: "host_missing", message: "Harbor is not installed for this browser: run `harbor host install`" };
   }
   if (/forbidden/i.test(text)) {
-    return { cause: "host_forbidden", message: "Harbor is installed for another extension: run `harbor host install`" };
+    return { cause: "host_forbidden", message: "Harbor is not connected to this extension: run `harbor host install`" };
   }
   if (stood) return { cause: "lost", message: "the connection to Harbor's bridge was lost" };
   // What Firefox says of a program that is not there, or cannot be run.
   if (/unexpected error/i.test(text)) {
     return { cause: "host_missing", message: "Harbor's program is not where this browser was told: run `harbor host install`" };
   }
-  return { cause: "lost", message: "Harbor's native host ends as soon as it begins: `harbor doctor` says why" };
+  return { cause: "lost", message: "Harbor ends as soon as it starts: `harbor doctor` says why" };
 }

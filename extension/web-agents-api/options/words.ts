@@ -17,26 +17,26 @@ export interface Said {
 export function saidOf(harbor: HarborView, browser: "chrome" | "firefox"): Said {
   switch (harbor.is) {
     case "unknown":
-      return { tone: "plain", text: "Looking for it…" };
+      return { tone: "plain", text: "Looking for Harbor…" };
     case "missing": {
       const list = browser === "chrome" ? "chrome://extensions" : "about:addons";
-      const where = `It lies beside this one, as \`harbor-${browser}\` in \`extension/dist\` of Harbor's source`;
-      const text = `The extension Harbor is not there, so sites find no tools. Switch it on at ${list}, or load it as you loaded this one. ${where}; \`extension/README.md\` there says how.`;
+      const where = `It is \`harbor-${browser}\` in \`extension/dist\` of Harbor's source`;
+      const text = `The extension Harbor is not installed, so sites find no tools. Switch it on at ${list}, or load it as you loaded this one. ${where}; \`extension/README.md\` there says how.`;
       return { tone: "bad", text };
     }
     case "lost":
-      return { tone: "bad", text: "Harbor has ended just now. It starts again when a site asks for something." };
+      return { tone: "bad", text: "Harbor just ended. It starts again when a site asks for tools." };
     case "there":
       return saidOfBridge(harbor);
   }
 }
 
 function saidOfBridge({ state, message }: BridgeView): Said {
-  if (state === "ready") return { tone: "good", text: "Harbor is there, and connected." };
-  if (state === "idle") return { tone: "plain", text: "Harbor is there. It connects when a site asks for something." };
-  if (state === "connecting") return { tone: "plain", text: "Harbor is there, and connects." };
-  const reason = (message ?? "it says no reason").replace(/^./, (letter) => letter.toUpperCase());
-  return { tone: "bad", text: `The extension is there, and has no connection. ${reason}.` };
+  if (state === "ready") return { tone: "good", text: "Harbor is connected." };
+  if (state === "idle") return { tone: "plain", text: "Harbor is installed. It connects when a site asks for tools." };
+  if (state === "connecting") return { tone: "plain", text: "Harbor is connecting…" };
+  const reason = (message ?? "no reason was given").replace(/^./, (letter) => letter.toUpperCase());
+  return { tone: "bad", text: `The extension is installed but not connected. ${reason}.` };
 }
 
 /** The pieces of a text; what stands between backticks is a command or a path. */
@@ -51,10 +51,10 @@ export function piecesOf(text: string): { code: boolean; text: string }[] {
 export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string } } = {
   toolAccess: {
     head: "Sites may see tools",
-    text: "Those that you have allowed it. Off: no site learns which tools there are.",
+    text: "Only the tools you allowed. Off: no site learns which tools you have.",
   },
   toolCalling: {
     head: "Sites may use tools",
-    text: "Those that you have allowed it. Off: no site can call any; what runs already comes to its end.",
+    text: "Only the tools you allowed. Off: no site can call any tool; calls under way finish.",
   },
 };

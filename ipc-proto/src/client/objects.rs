@@ -139,7 +139,7 @@ define_sent! {
     "LogLine" LogLine {
         /// Milliseconds since 1970.
         timestamp: u64,
-        /// `stderr`, `stdout` (no MCP message), `mcp`, or `harbor` (about the server).
+        /// `stderr`, `stdout` (no MCP message), `mcp`, `harbor` (about the server), or `install` (of an installer).
         source: Word,
         /// MCP's level, for `mcp` lines.
         level: Option<String>,

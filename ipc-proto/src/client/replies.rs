@@ -415,6 +415,11 @@ define_sent! {
         /// As asked.
         watching: bool,
     }
+    /// The answer is in the audit log.
+    "host_note_consent" HostNoteConsentResult {
+        /// Always true; a failure is an error.
+        noted: bool,
+    }
     /// Lines of the audit log.
     "host_get_audit" HostGetAuditResult {
         /// An array of objects, one per line, oldest first.

@@ -44,6 +44,8 @@ pub struct Record {
     pub tab_id: Option<u64>,
     /// With which tools; all when `None`.
     pub allowed_tools: Option<Arc<[String]>>,
+    /// The tools that a person was asked about.
+    pub asked_tools: Option<Arc<[String]>>,
     /// The server.
     pub server: Option<Arc<str>>,
     /// Its tool.
@@ -54,6 +56,8 @@ pub struct Record {
     pub tool_hash: Option<[u8; 32]>,
     /// `allowed` or `denied`.
     pub decision: &'static str,
+    /// How a question ended: `allowed`, `denied` or `dismissed`.
+    pub outcome: Option<&'static str>,
     /// The error that it ended with.
     pub code: Option<&'static str>,
     /// How long it took, in microseconds; `duration_ms` in the file.
@@ -92,12 +96,14 @@ impl Record {
         put_text(out, "grant_type", self.grant_type);
         put_number(out, "expires_at", self.expires_at);
         put_number(out, "tab_id", self.tab_id);
-        put_tools(out, self.allowed_tools.as_deref());
+        put_tools(out, "allowed_tools", self.allowed_tools.as_deref());
+        put_tools(out, "asked_tools", self.asked_tools.as_deref());
         put_text(out, "server", self.server.as_deref());
         put_name_of(out, "tool", self.tool.as_deref());
         put_name_of(out, "key", self.key.as_deref());
         put_text(out, "tool_hash", self.tool_hash.map(|hash| hex(&hash)).as_deref());
         put_text(out, "decision", Some(self.decision));
+        put_text(out, "outcome", self.outcome);
         put_text(out, "code", self.code);
         put_millis(out, "duration_ms", self.duration_us);
         put_millis(out, "queued_ms", self.queued_us);
@@ -142,9 +148,9 @@ fn put_cut(out: &mut Vec<u8>, text: &str, most: usize) {
     }
 }
 
-fn put_tools(out: &mut Vec<u8>, tools: Option<&[String]>) {
+fn put_tools(out: &mut Vec<u8>, name: &'static str, tools: Option<&[String]>) {
     let Some(tools) = tools else { return };
-    put_name(out, "allowed_tools");
+    put_name(out, name);
     out.push(b'[');
     for (at, tool) in tools.iter().take(MAX_TOOLS).enumerate() {
         if at > 0 {
@@ -201,11 +207,13 @@ pub(super) mod tests {
             expires_at: Some(1_795_282_900_000),
             tab_id: Some(7),
             allowed_tools: Some(["files/read".into(), "a\"\n/b".into()].into()),
+            asked_tools: Some(["files/*".into()].into()),
             server: Some("files".into()),
             tool: Some("read".into()),
             key: Some("API_KEY".into()),
             tool_hash: Some([0xa7; 32]),
             decision: "allowed",
+            outcome: Some("dismissed"),
             code: Some("ERR_TOOL_FAILED"),
             duration_us: Some(1_002_003),
             queued_us: Some(7),
@@ -225,9 +233,9 @@ pub(super) mod tests {
         let wanted = [
             r#"{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call","message":"shutdown","by":"extension:abc","#,
             r#""origin":"https://a.example","profile":"default","scope":"mcp:tools.call","#,
-            r#""grant_type":"ALLOW_ALWAYS","expires_at":1795282900000,"tab_id":7,"allowed_tools":["files/read","a\"\n/b"],"server":"files","#,
+            r#""grant_type":"ALLOW_ALWAYS","expires_at":1795282900000,"tab_id":7,"allowed_tools":["files/read","a\"\n/b"],"asked_tools":["files/*"],"server":"files","#,
             &format!(
-                r#""tool":"read","key":"API_KEY","tool_hash":"{hash}","decision":"allowed","code":"ERR_TOOL_FAILED","#
+                r#""tool":"read","key":"API_KEY","tool_hash":"{hash}","decision":"allowed","outcome":"dismissed","code":"ERR_TOOL_FAILED","#
             ),
             r#""duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
             r#""run_id":"r1","count":2,"provider":"openai","model":"gpt-5","input_tokens":3,"output_tokens":4}"#,

@@ -41,6 +41,8 @@ pub enum Source {
     Mcp,
     /// What the bridge has to remark.
     Harbor,
+    /// What an installer printed while the server's package was fetched and built.
+    Install,
 }
 
 /// Reads a line, with or without its newline; `None` when it is none of ours.
@@ -88,7 +90,13 @@ pub(super) mod tests {
     }
 
     fn any_source() -> impl Strategy<Value = Source> {
-        prop::sample::select(vec![Source::Stderr, Source::Stdout, Source::Mcp, Source::Harbor])
+        prop::sample::select(vec![
+            Source::Stderr,
+            Source::Stdout,
+            Source::Mcp,
+            Source::Harbor,
+            Source::Install,
+        ])
     }
 
     pub(in super::super) fn any_record() -> impl Strategy<Value = Record> {

@@ -64,12 +64,15 @@ impl Server {
     }
 
     pub(in crate::supervisor) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
+        let mut source = logs::source(source);
         if self.state() == State::Installing {
             self.note(&format!("installing {}: {text}", self.installed()));
+            // Apart from what the server itself says: it is pages of an installer's, and of interest while that fails.
+            source = Source::Install;
         }
         // A word of MCP's, or none: it stands where a person looks for who is speaking.
         let level = level.filter(|level| LEVELS.contains(&level.as_str()));
-        self.add_line(Line { timestamp: wall_clock(), source: logs::source(source), level, text });
+        self.add_line(Line { timestamp: wall_clock(), source, level, text });
     }
 
     /// A remark of the bridge's own in the server's log.

@@ -151,7 +151,7 @@ function valueOf(field: Field, draft: Draft, problems: Map<Draft, string>): unkn
   if (field.is === "list") return listValue(field, draft, problems);
   const text = "text" in draft ? draft.text : "";
   if (text.trim() === "" && !(field.is === "text" && text !== "")) {
-    if (field.required) problems.set(draft, "This is needed");
+    if (field.required) problems.set(draft, "This is required");
     return NOTHING;
   }
   const value = plainValue(field, text);

@@ -56,10 +56,10 @@ function rangeOf(field: Field): string | undefined {
 function plainOf(field: Field, text: string, props: Props): VNode {
   switch (field.is) {
     case "yes_no":
-      return select(field.required || field.initial !== undefined ? [] : [["", "not said"]], [["true", "yes"], ["false", "no"]], text, props);
+      return select(field.required || field.initial !== undefined ? [] : [["", "not set"]], [["true", "yes"], ["false", "no"]], text, props);
     case "choice":
       return select(
-        field.required && text !== "" ? [] : [["", field.required ? "choose" : "not said"]],
+        field.required && text !== "" ? [] : [["", field.required ? "choose" : "not set"]],
         field.choices.map((choice, at) => [String(at), visible(typeof choice === "string" ? choice : JSON.stringify(choice)).text]),
         text,
         props,
@@ -107,7 +107,7 @@ function listOf(field: Extract<Field, { is: "list" }>, draft: Draft, id: string,
   return h(
     "fieldset.list",
     {},
-    h("legend", {}, oneLine(field.title), field.required ? h("span.needed", {}, " needed") : undefined),
+    h("legend", {}, oneLine(field.title), field.required ? h("span.needed", {}, " required") : undefined),
     field.about === undefined ? undefined : h("p.about", {}, foreign(field.about)),
     h("ul", {}, ...items),
     h("p.problem", { hidden: problem === undefined }, problem ?? ""),

@@ -115,7 +115,7 @@ test("what is missing or wrong is said at its field", () => {
     { required: ["a", "e"] },
   );
   const problems = (texts: { [name: string]: string }) => [...argumentsOf(fields, typed(fields, texts)).problems.values()];
-  assert.deepEqual(problems({}), ["This is needed", "This is needed"]);
+  assert.deepEqual(problems({}), ["This is required", "This is required"]);
   assert.deepEqual(problems({ a: "x", e: "0", b: "1.5", c: "many", d: "{" }), [
     "This has to be a whole number",
     "This has to be a number",

@@ -3,9 +3,11 @@
 // Owns when is asked: a little after the last letter. What is typed leaves this machine nowhere.
 
 import type { CatalogEntry } from "../../../shared/protocol/generated/messages.ts";
+import { visible } from "../../../shared/text/visible.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, field, oneLine, waiting } from "../parts.ts";
+import { kindWords } from "../plan.ts";
 import { hrefOf } from "../route.ts";
 import { TYPING_MS, found, typed } from "../search.ts";
 import { count } from "../words.ts";
@@ -30,14 +32,14 @@ export const add: View<{ at: "add" }> = {
         h("label.unseen", { for: "query" }, "Search the catalog"),
         h("input", { id: "query", type: "search", placeholder: "Search the catalog", autocomplete: "off", value: query, on: { input } }),
       ),
-      // Above the list, which grows.
-      h("details.others", { key: "others" }, h("summary", {}, "Not in the catalog?"), ...others(hands)),
       h("div", { key: "entries" }, ...entriesOf(hands)),
+      // Not before the list is there: it would move away under the pointer.
+      hands.state.search.entries === undefined ? undefined : h("details.others", { key: "others" }, h("summary", {}, "Not in the catalog?"), ...others(hands)),
     ];
   },
 };
 
-const SOURCES = "npm:NAME, pypi:NAME, OWNER/NAME of GitHub, git:URL, binary:URL, oci:IMAGE, or the address of a server elsewhere.";
+const SOURCES = "npm:NAME, pypi:NAME, OWNER/NAME on GitHub, git:URL, binary:URL, oci:IMAGE, or the URL of a remote server.";
 
 /** Goes to the catalog, and looks for this in it. */
 export function searchFor(hands: Hands, query: string): void {
@@ -67,26 +69,28 @@ function ask(hands: Hands, more: boolean): void {
 
 function entriesOf(hands: Hands): Child[] {
   const { entries, next, total, snapshot, query } = hands.state.search;
-  if (entries === undefined) return [failure(hands, SEARCH), hands.isBusy(SEARCH) ? waiting("Asking the catalog…") : undefined];
+  if (entries === undefined) return [failure(hands, SEARCH), hands.isBusy(SEARCH) ? waiting("Searching…") : undefined];
   const words = total === undefined ? "More than 500 found" : query.trim() === "" ? count(total, "server").replace(/$/, " in the catalog") : `${total} found`;
   return [
     failure(hands, SEARCH),
-    h("p.soft", { role: "status", id: "found" }, words, snapshot === undefined ? "" : `; no source was reached yet, these came with Harbor (${snapshot})`),
-    entries.length === 0 ? empty("Nothing has all of these words.") : h("ul.rows.entries", {}, ...entries.map(entryOf)),
+    h("p.soft", { role: "status", id: "found" }, words, snapshot === undefined ? "" : `; offline list from ${snapshot}`),
+    entries.length === 0 ? empty("No server matches.") : h("ul.rows.entries", {}, ...entries.map((entry) => entryOf(entry, entries.every(({ featured }) => featured)))),
     next === undefined ? undefined : button("Show more", () => ask(hands, true), { id: "more", busy: hands.isBusy(SEARCH) }),
   ];
 }
 
-function entryOf({ id, title, name, description, kinds, featured, stars, status }: CatalogEntry): VNode {
-  const extra = [kinds.join(", "), stars === undefined ? "" : `★ ${stars.toLocaleString("en")}`].filter((one) => one !== "").join(" · ");
+/** `plain`: all that are shown are of Harbor's own list, so that none says it. */
+function entryOf({ id, title, name, description, kinds, featured, stars, status }: CatalogEntry, plain: boolean): VNode {
+  const extra = [kinds.map(kindWords).join(", "), stars === undefined ? "" : `★ ${stars.toLocaleString("en")}`].filter((one) => one !== "").join(" · ");
   return h(
     "li",
     { key: id },
     h("a.name", { href: hrefOf({ at: "install", source: id }), "data-entry": name }, oneLine(title ?? name)),
-    featured ? h("span.badge", {}, "chosen by Harbor") : undefined,
+    featured ? h("a.action.get", { href: hrefOf({ at: "install", source: id }), "aria-label": `Install ${visible(title ?? name).text}` }, "Install") : undefined,
+    featured && !plain ? h("span.badge", {}, "recommended") : undefined,
     status === "active" ? undefined : h("span.badge", { "data-type": "DENY" }, oneLine(status)),
     h("p.words", {}, oneLine(description)),
-    h("p.soft.mono", {}, oneLine(extra)),
+    h("p.soft.extra", {}, oneLine(extra)),
   );
 }
 
@@ -108,8 +112,8 @@ function others(hands: Hands): Child[] {
     h(
       "ul.links",
       {},
-      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "remote" }) }, "A server that runs elsewhere")),
-      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "command" }) }, "A command of your own")),
+      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "remote" }) }, "A remote server")),
+      h("li", {}, h("a", { href: hrefOf({ at: "new", kind: "command" }) }, "Your own command")),
     ),
   ];
 }

@@ -12,7 +12,7 @@ const LINES: { [state in BridgeView["state"]]: readonly [Tone, string] } = {
   idle: ["idle", "Not connected"],
   connecting: ["busy", "Connecting…"],
   ready: ["good", "Connected"],
-  waiting: ["warn", "Connecting again…"],
+  waiting: ["warn", "Reconnecting…"],
   failed: ["bad", "Not connected"],
 };
 
@@ -20,15 +20,15 @@ const LINES: { [state in BridgeView["state"]]: readonly [Tone, string] } = {
 export function bridgeLine({ state, version }: BridgeView): VNode {
   const [tone, words] = LINES[state];
   const title = version === undefined ? undefined : `Harbor ${version}`;
-  return h("span.standing", { "data-tone": tone, title }, h("span", {}, words));
+  return h("span.standing", { "data-tone": tone, title }, h(state === "ready" ? "span.unseen" : "span", {}, words));
 }
 
 /** What to do; nothing while all is well. */
 export function bridgeHelp(hands: Hands, bridge: BridgeView, tryAgain: () => void): Child {
   const { state, cause, message = "" } = bridge;
   const again = h("p.buttons", {}, button("Try again", tryAgain, { id: "again", key: "again", busy: state === "connecting" }));
-  if (state === "idle") return notice("idle", h("p", {}, "There is no connection to Harbor on this machine now."), again);
-  if (state === "waiting") return notice("warn", h("p", {}, sentence(message)), h("p.soft", {}, "Harbor is started again by itself."));
+  if (state === "idle") return notice("idle", h("p", {}, "Not connected to Harbor on this machine."), again);
+  if (state === "waiting") return notice("warn", h("p", {}, sentence(message)), h("p.soft", {}, "Harbor restarts automatically."));
   if (state !== "failed") return undefined;
   const head = h("h2", {}, cause === "host_missing" ? "Harbor is not set up for this browser" : "No connection to Harbor");
   return notice("bad", head, ...stepsOf(hands, bridge), again);
@@ -41,33 +41,33 @@ function stepsOf(hands: Hands, { cause, message = "", older }: BridgeView): Chil
       return missing(hands);
     case "host_forbidden":
       return [
-        h("p", {}, "Harbor's program is there, and does not know this extension: it was told of another one. In a terminal:"),
+        h("p", {}, "Harbor is installed but not connected to this extension. Run in a terminal:"),
         command("harbor host install", hands),
       ];
     case "version":
       return [said, ...versions(hands, older)];
     default:
-      return [said, h("p", {}, "This says what is wrong, and mends what it can:"), command("harbor doctor", hands)];
+      return [said, h("p", {}, "This finds the problem and fixes what it can:"), command("harbor doctor", hands)];
   }
 }
 
 /** Where both were built from one source: how the older half follows. */
 function versions(hands: Hands, older: BridgeView["older"]): Child[] {
   const extension = [
-    h("p", {}, `This extension (${__VERSION__}) is brought up to date in the directory of Harbor's source:`),
+    h("p", {}, `This extension (${__VERSION__}) is updated in the directory of Harbor's source:`),
     command("git pull && cd extension && npm ci && npm run build", hands),
-    h("p", {}, "Then load it anew, and the other one of Harbor's: ", ...RELOAD),
+    h("p", {}, "Then reload both of Harbor's extensions: ", ...RELOAD),
   ];
   const program = [
-    h("p", {}, "Harbor's program may be newer than what runs of it. This ends that; it starts again by itself:"),
+    h("p", {}, "An older Harbor may still be running. This ends it; the new one starts automatically:"),
     command("harbor shutdown", hands),
-    h("p", {}, "Where that does not help, this brings the program up to date, in the directory of Harbor's source. Then end it once more."),
+    h("p", {}, "If that does not help, update Harbor in the directory of its source, then end it once more:"),
     command("git pull && scripts/run", hands),
   ];
   if (older === "extension") return extension;
   if (older === "program") return program;
   return [
-    h("p", {}, "This says which version the program is:"),
+    h("p", {}, "This shows the version of the program:"),
     command("harbor --version", hands),
     h("h3", {}, "If the extension is older"),
     ...extension,
@@ -79,19 +79,25 @@ function versions(hands: Hands, older: BridgeView["older"]): Child[] {
 /** Where this browser has its extensions; no page may lead there. */
 const RELOAD: Child[] =
   __BROWSER__ === "firefox"
-    ? [h("code", {}, "about:debugging#/runtime/this-firefox"), " has “Reload” for each."]
+    ? [h("code", {}, "about:debugging#/runtime/this-firefox"), " has a Reload button for each."]
     : [h("code", {}, "chrome://extensions"), " has a round arrow for each."];
 
 function missing(hands: Hands): Child[] {
   return [
-    h("p", {}, "This extension is one half. The other is a program on this machine, which runs the tools. This browser does not know it yet."),
+    h("p", {}, "This extension needs the Harbor program on this machine, which runs the tools. It is not connected to this browser yet."),
     h(
       "ol.steps",
       {},
-      h("li", {}, h("p", {}, "In the directory of Harbor's source, this builds and installs the program. Where you have it, go on with the next step."), command("scripts/run", hands)),
-      h("li", {}, h("p", {}, "This tells the browser of it:"), command("harbor host install", hands)),
+      h("li", {}, h("p", {}, "Build and install the program, in the directory of Harbor's source. Skip this if you have it."), command("scripts/run", hands)),
+      h("li", {}, h("p", {}, "Connect it to this browser:"), command("harbor host install", hands)),
     ),
-    h("p.soft", {}, "If there is no such command, it is not in your PATH; it is in ", h("code", {}, "~/.local/bin"), ":"),
+    h("details", { key: "more" }, h("summary", {}, "That did not work?"), ...otherwise(hands)),
+  ];
+}
+
+function otherwise(hands: Hands): Child[] {
+  return [
+    h("p.soft", {}, "If the command is not found, it is not in your PATH. Use ", h("code", {}, "~/.local/bin"), ":"),
     command("~/.local/bin/harbor host install", hands),
     ...(__BROWSER__ === "firefox" ? [] : ownProfile(hands)),
   ];
@@ -99,7 +105,7 @@ function missing(hands: Hands): Child[] {
 
 function ownProfile(hands: Hands): Child[] {
   return [
-    h("p.soft", {}, "A Chromium with a profile of its own has to be named:"),
+    h("p.soft", {}, "For a Chromium with its own profile directory:"),
     command("harbor host install --browser chromium --user-data-dir DIR", hands),
   ];
 }

@@ -25,7 +25,7 @@ export function serverOf({ state }: Hands, id: string): Server | undefined {
 export function ofServer(hands: Hands, id: string, part: Part, show: (server: Server) => Child[]): Child[] {
   const server = serverOf(hands, id);
   if (server === undefined) {
-    const none = hands.state.servers === undefined ? waiting("Waiting for Harbor…") : empty("There is no such server any more.");
+    const none = hands.state.servers === undefined ? waiting("Waiting for Harbor…") : empty("This server no longer exists.");
     return [back({ at: "servers" }, "Servers"), none];
   }
   return [back({ at: "servers" }, "Servers"), head(hands, server), nav(hands, id, part), h("div.part", { key: part }, ...show(server))];
@@ -52,7 +52,7 @@ function nav(hands: Hands, id: string, part: Part): VNode {
   const link = (one: Part) => {
     const marked = (one === "secrets" && waits) || (one === "tools" && changed);
     const props = { href: hrefOf({ at: "server", id, part: one }), "aria-current": one === part ? "page" : undefined, key: one };
-    return h("a", props, NAMES[one], marked ? h("span.mark", {}, h("span.unseen", {}, " (wants you)")) : undefined);
+    return h("a", props, NAMES[one], marked ? h("span.mark", {}, h("span.unseen", {}, " (needs your attention)")) : undefined);
   };
-  return h("nav.parts", { "aria-label": "Of this server" }, ...PARTS.map(link));
+  return h("nav.parts", { "aria-label": "This server" }, ...PARTS.map(link));
 }

@@ -10,7 +10,7 @@ import { comingWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, facts, failure, field, foreign, notice, oneLine } from "../parts.ts";
-import { factsOfPlan, fromWords } from "../plan.ts";
+import { type Row, factsOfPlan, fromWords, isCaution, summaryOf } from "../plan.ts";
 import { type Route, hrefOf } from "../route.ts";
 import type { Installation } from "../store.ts";
 import { count } from "../words.ts";
@@ -78,6 +78,12 @@ async function lookUp(hands: Hands, source: string, signal: AbortSignal): Promis
   }
   const { server } = await hands.ask("resolve_server", { source, progress: true }, { signal, onProgress: stepOf(hands, source) });
   learn(hands, source, { about: server, step: undefined });
+  if (isPlain(server)) plan(hands, source, server);
+}
+
+/** Of Harbor's own list, and with nothing to fill in: its plan is shown at once, with one button. */
+function isPlain({ from, way, inputs, variables }: Resolved): boolean {
+  return from === "curated" && way !== undefined && ![...inputs, ...variables].some(({ required }) => required);
 }
 
 function aboutIt({ about, details, source }: Installation): VNode {
@@ -94,7 +100,7 @@ function aboutIt({ about, details, source }: Installation): VNode {
       repository === undefined ? undefined : ["Code", foreign(repository)],
       website === undefined ? undefined : ["Page", foreign(website)],
       details?.entry.version === undefined ? undefined : ["Version", foreign(details.entry.version)],
-      (about?.installed.length ?? 0) === 0 ? undefined : ["Here as", foreign(about?.installed.join(", ") ?? "")],
+      (about?.installed.length ?? 0) === 0 ? undefined : ["Installed as", foreign(about?.installed.join(", ") ?? "")],
     ]),
     h("ul.notes", {}, ...(about?.notes ?? []).map((note) => h("li", { key: note }, foreign(note)))),
   );
@@ -113,13 +119,13 @@ function formOf(hands: Hands, { source, filled }: Installation, about: Resolved)
     chosen === undefined ? undefined : facts([["Installs", foreign(chosen.source)]]),
     h(
       "form",
-      { on: { submit }, "aria-label": "What it wants to know" },
-      field({ id: "as", label: "Name here", about: "Letters, digits, '.', '_' and '-'." }, (props) =>
+      { on: { submit }, "aria-label": "Its settings" },
+      field({ id: "as", label: "Name", about: "Letters, digits, '.', '_' and '-'." }, (props) =>
         h("input", { type: "text", name: "server_id", autocomplete: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]{0,63}", value: filled.server_id ?? about.server_id ?? "", ...props }),
       ),
       ...about.inputs.map((one) => declared(one, "input", filled.inputs?.[one.name]?.join("\n"))),
       ...about.variables.map((one) => declared(one, "env", filled.env?.[one.name])),
-      h("p.buttons", {}, h("button.primary", { type: "submit", id: "plan", "aria-disabled": hands.isBusy(INSTALL(source)) ? "true" : undefined }, "See what would be installed")),
+      h("p.buttons", {}, h("button.primary", { type: "submit", id: "plan", "aria-disabled": hands.isBusy(INSTALL(source)) ? "true" : undefined }, "Continue")),
     ),
   ];
 }
@@ -128,7 +134,7 @@ function refused({ ways }: Resolved): Child[] {
   return [
     notice(
       "bad",
-      h("p", {}, "It cannot be installed here."),
+      h("p", {}, "It cannot be installed on this machine."),
       h("ul", {}, ...ways.map(({ source, why_not }) => h("li", { key: source }, oneLine(source), ": ", foreign(why_not ?? "")))),
     ),
   ];
@@ -137,14 +143,14 @@ function refused({ ways }: Resolved): Child[] {
 /** `said`: what the person has filled in before, where that is kept. */
 function declared(one: Declared, group: "input" | "env" | "secret", said?: string): VNode {
   const { name, description, required, many, placeholder, choices, help_url } = one;
-  const hints = [description, many ? "One on each line." : "", one.path ? "A path of this machine, which it may use then." : "", help_url === undefined ? "" : `See ${help_url}`];
+  const hints = [description, many ? "One per line." : "", one.path ? "A path on this machine that it gets access to." : "", help_url === undefined ? "" : `See ${help_url}`];
   const text = hints.filter((hint) => hint !== "").join(" ");
   const common = { name: `${group} ${name}`, autocomplete: "off", spellcheck: "false", placeholder: placeholder ?? one.default, required };
   return field({ id: `${group} ${name}`, label: oneLine(name), about: text === "" ? undefined : foreign(text), needed: required }, (props) => {
     if (group === "secret") return h("input", { type: "password", ...common, ...props });
     if (choices.length > 0) {
       const options = choices.map((choice) => h("option", { value: choice, key: choice }, visible(choice).text));
-      return h("select", { ...common, ...props, value: said ?? one.default ?? "" }, h("option", { value: "" }, "not said"), ...options);
+      return h("select", { ...common, ...props, value: said ?? one.default ?? "" }, h("option", { value: "" }, "not set"), ...options);
     }
     const value = said ?? "";
     return many ? h("textarea", { rows: 2, ...common, ...props, value }) : h("input", { type: "text", ...common, ...props, value });
@@ -183,12 +189,12 @@ function plan(hands: Hands, source: string, about: Resolved, before?: Installed)
 
 function planOf(hands: Hands, { source, about }: Installation, found: Installed): Child[] {
   const busy = hands.isBusy(INSTALL(source));
-  const other = button("Back", () => learn(hands, source, { plan: undefined }), { id: "unplan", busy });
+  const other = button("Change…", () => learn(hands, source, { plan: undefined }), { id: "unplan", busy });
   if (found.needs_build === true && about !== undefined) {
     return [
       notice(
         "warn",
-        h("p", {}, "Code of the package must run to find out what it needs: it runs in a sandbox with nothing of yours."),
+        h("p", {}, "To find out what it needs, code of the package has to run. It runs in a sandbox without access to your files."),
         h("p.buttons", {}, other, button("Run it", () => plan(hands, source, about, found), { id: "build", busy })),
       ),
     ];
@@ -198,14 +204,23 @@ function planOf(hands: Hands, { source, about }: Installation, found: Installed)
     if (!busy) begin(hands, event.currentTarget as HTMLFormElement, source, found);
   };
   const secrets = about?.secrets ?? [];
+  const rows = factsOfPlan(found);
+  const shown = ([term, said]: Row) => [term, foreign(said)] as const;
   return [
-    h("h3", {}, "This would be installed"),
-    facts(factsOfPlan(found).map(([term, said]) => [term, foreign(said)] as const)),
+    h("h3", {}, "This will be installed"),
+    h("p.summary", {}, foreign(summaryOf(found))),
+    facts(rows.filter(isCaution).map(shown)),
+    h(
+      "details",
+      { key: "details", open: about?.from !== "curated" },
+      h("summary", {}, "Details"),
+      facts(rows.filter((row) => !isCaution(row)).map(shown)),
+    ),
     h(
       "form",
       { on: { submit }, "aria-label": "Install it" },
       ...secrets.map((one) => declared({ ...one, required: false }, "secret")),
-      secrets.some(({ required }) => required) ? h("p.soft", {}, "Without its secrets it is only defined, and waits for them.") : undefined,
+      secrets.some(({ required }) => required) ? h("p.soft", {}, "Without its secrets it is installed but cannot start.") : undefined,
       h("p.buttons", {}, other, h("button.primary", { type: "submit", id: "install", "aria-disabled": busy ? "true" : undefined }, "Install")),
     ),
   ];
@@ -243,14 +258,14 @@ function progressOf(hands: Hands, { source, step }: Installation): VNode {
 
 function doneOf(hands: Hands, { server_id: id, tools = [], missing = [], needs_authorization: signIn }: Installed): Child[] {
   const waits = missing.length > 0 || signIn === true;
-  const words = missing.length > 0 ? `It waits for ${missing.join(", ")}.` : signIn === true ? "It wants you to sign in." : `It has ${count(tools.length, "tool")}.`;
+  const words = missing.length > 0 ? `Set ${missing.join(", ")} to use it.` : signIn === true ? "Sign in to use it." : `It has ${count(tools.length, "tool")}.`;
   const href = hrefOf({ at: "server", id, part: waits ? "secrets" : "tools" });
   return [
     notice(
       waits ? "warn" : "good",
       h("h3", {}, `${id} is installed`),
       h("p", {}, foreign(words)),
-      h("p.buttons", {}, h("a.action", { href, id: "installed" }, waits ? "Go on" : "See its tools"), ...(waits ? [] : startNow(hands, id))),
+      h("p.buttons", {}, h("a.primary", { href, id: "installed" }, waits ? "Continue" : "Try it"), ...(waits ? [] : startNow(hands, id))),
       waits ? undefined : h("p", { role: "status", id: "runs" }, runsWords(hands, id)),
     ),
     failure(hands, `run ${id}`),
@@ -265,6 +280,6 @@ function startNow(hands: Hands, id: string): Child[] {
 /** It was started once to see its tools, and stopped again. */
 function runsWords(hands: Hands, id: string): string {
   const server = serverOf(hands, id);
-  if (server?.state === "running") return "It runs.";
-  return server?.state === "stopped" ? `It does not run now. ${comingWords(server)}` : "";
+  if (server?.state === "running") return "Running.";
+  return server?.state === "stopped" ? comingWords(server) : "";
 }

@@ -1,13 +1,15 @@
 // The log of a server, followed line by line as it comes.
 //
-// Owns how many lines are kept. Must never ask for lines again that were pushed: what was asked for once is followed.
+// Owns how many lines are kept. What an installer printed is shown only when the person wants it: it is pages before the one line of
+// interest. Must never ask for lines again that were pushed: what was asked for once is followed.
 
 import type { LogLine } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { copyButton, failure, waiting } from "../parts.ts";
+import { button, copyButton, failure, waiting } from "../parts.ts";
 import type { Route } from "../route.ts";
+import { count } from "../words.ts";
 import { ofServer } from "./head.ts";
 
 type Here = Extract<Route, { at: "server" }>;
@@ -49,15 +51,28 @@ export function asText(known: LogLine[]): string {
 }
 
 function list(hands: Hands, id: string): VNode {
-  const { logs: known } = hands.state.detail ?? {};
-  if (known === undefined) return waiting("Asking for its log…");
+  const { logs: known, installing } = hands.state.detail ?? {};
+  if (known === undefined) return waiting("Loading the log…");
+  const shown = installing === true ? known : withoutInstaller(known);
+  const hidden = known.length - withoutInstaller(known).length;
+  const turn = () => hands.learn(id, { installing: installing !== true });
   return h(
     "div.log",
     {},
-    h("div.bar", {}, h("p.soft", {}, known.length === 0 ? "Nothing so far; lines come as they are written" : "Lines come as they are written"),
-      copyButton(() => asText(hands.state.detail?.logs ?? []), "Copy the log", hands)),
-    h("ol", { tabindex: "0", "data-stick": "end", "aria-label": `Log of ${id}` }, ...known.map(row)),
+    h(
+      "div.head",
+      {},
+      h("p.soft", {}, shown.length === 0 ? "Nothing logged yet" : count(shown.length, "line")),
+      hidden === 0 ? undefined : button(installing === true ? "Hide installation" : `Show installation (${count(hidden, "line")})`, turn, { id: "installing", class: "quiet" }),
+      copyButton(() => asText(shown), "Copy the log", hands),
+    ),
+    h("ol", { tabindex: "0", "data-stick": "end", "aria-label": `Log of ${id}` }, ...shown.map(row)),
   );
+}
+
+/** What the server and Harbor have said. */
+export function withoutInstaller(known: LogLine[]): LogLine[] {
+  return known.filter(({ source }) => source !== "install");
 }
 
 const rows = new WeakMap<LogLine, VNode>();

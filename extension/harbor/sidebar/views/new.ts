@@ -15,10 +15,10 @@ type Here = Extract<Route, { at: "new" }>;
 const ADD = "add";
 
 export const added: View<Here> = {
-  title: (_, { kind }) => (kind === "remote" ? "A server elsewhere" : "A command"),
+  title: (_, { kind }) => (kind === "remote" ? "A remote server" : "A command"),
   show: (hands, { kind }) => [
     back({ at: "add" }, "Catalog"),
-    h("h2", { tabindex: "-1", id: "title" }, kind === "remote" ? "A server that runs elsewhere" : "A command of your own"),
+    h("h2", { tabindex: "-1", id: "title" }, kind === "remote" ? "A remote server" : "Your own command"),
     h("div", { key: kind }, ...(kind === "remote" ? remote(hands) : command(hands))),
     hands.isBusy(ADD) ? progressOf(hands) : undefined,
     failure(hands, ADD),
@@ -54,9 +54,9 @@ function form(hands: Hands, fields: Child[], add: (of: (name: string) => string,
 
 function remote(hands: Hands): Child[] {
   const fields = [
-    text("url", "Address", "https://…, or http://… on this machine.", { required: true, inputmode: "url", placeholder: "https://example.com/mcp" }),
-    text("name", "Name here", "Letters, digits, '.', '_' and '-'.", { required: true, pattern: NAME }),
-    field({ id: "key", label: "Authorization", about: "All that stands in this header, such as Bearer and a key. Leave it empty if there is none, or if you sign in there." }, (props) =>
+    text("url", "Address", "https://…, or http://… for localhost.", { required: true, inputmode: "url", placeholder: "https://example.com/mcp" }),
+    text("name", "Name", "Letters, digits, '.', '_' and '-'.", { required: true, pattern: NAME }),
+    field({ id: "key", label: "Authorization", about: "The whole header value, such as “Bearer KEY”. Leave it empty if none is required or you sign in." }, (props) =>
       h("input", { type: "password", name: "key", autocomplete: "off", ...props }),
     ),
   ];
@@ -79,12 +79,12 @@ function command(hands: Hands): Child[] {
   const area = (id: string, label: string, about: string) =>
     field({ id, label, about }, (props) => h("textarea.code", { name: id, rows: 2, spellcheck: "false", ...props }));
   const fields = [
-    h("p.soft", {}, "It runs on this machine, in a sandbox that holds it to its own files."),
-    text("name", "Name here", "Letters, digits, '.', '_' and '-'.", { required: true, pattern: NAME }),
-    text("command", "Program", "A whole path, or a name such as npx, uvx or node.", { required: true }),
-    area("args", "Arguments", "One on each line."),
-    area("env", "Variables", "NAME=VALUE, one on each line. Secrets go below."),
-    area("secrets", "Secrets that it needs", "Names, one on each line; you set their values next."),
+    h("p.soft", {}, "It runs on this machine, in a sandbox with access to its own files only."),
+    text("name", "Name", "Letters, digits, '.', '_' and '-'.", { required: true, pattern: NAME }),
+    text("command", "Program", "A full path, or a name such as npx, uvx or node.", { required: true }),
+    area("args", "Arguments", "One per line."),
+    area("env", "Variables", "NAME=VALUE, one per line. Put secrets below."),
+    area("secrets", "Required secrets", "Names, one per line. You set their values next."),
   ];
   return [
     form(hands, fields, async (of, signal) => {
@@ -116,7 +116,7 @@ export function commandOf(of: (name: string) => string): Requests["add_server"] 
 }
 
 function isFree(hands: Hands, id: string): void {
-  if (serverOf(hands, id) !== undefined) throw new CodedError("ERR_INVALID_REQUEST", `there is a server ${id} already: choose another name, or remove it first`);
+  if (serverOf(hands, id) !== undefined) throw new CodedError("ERR_INVALID_REQUEST", `a server named ${id} exists already: choose another name, or remove it first`);
 }
 
 /** Where it does not come up, the server's own page says why. Cancelled, it is as if it had never been added. */
@@ -129,7 +129,7 @@ async function start(hands: Hands, id: string, signal: AbortSignal): Promise<str
   hands.change({ adding: undefined });
   if (!signal.aborted) return id;
   await hands.ask("remove_server", { server_id: id });
-  hands.say(`${id} is not added`);
+  hands.say(`${id} was not added`);
   return undefined;
 }
 
@@ -158,5 +158,5 @@ function elsewhere(hands: Hands): Child {
   const { details } = Object(hands.state.acts[ADD]) as { details?: unknown };
   const { typed } = Object(details) as { typed?: unknown };
   if (typeof typed !== "string") return undefined;
-  return h("div", { key: "typed" }, h("p.soft", {}, "If you want it all the same, this adds it, in a terminal:"), commandLine(typed, hands));
+  return h("div", { key: "typed" }, h("p.soft", {}, "To add it anyway, run this in a terminal:"), commandLine(typed, hands));
 }

@@ -24,7 +24,7 @@ export const secrets: View<Here> = {
       const { credentials } = hands.state.detail ?? {};
       // All at once, so that nothing moves down under a hand that is about to type a secret.
       if (credentials !== undefined) return [...signing(hands, server), ...keys(hands, server, credentials)];
-      return [failure(hands, `secrets ${id}`), hands.isBusy(`secrets ${id}`) ? waiting("Asking what is set…") : undefined];
+      return [failure(hands, `secrets ${id}`), hands.isBusy(`secrets ${id}`) ? waiting("Loading…") : undefined];
     }),
 };
 
@@ -44,10 +44,10 @@ function keys(hands: Hands, server: Server, { configured, missing, expired }: Cr
   const known = [...new Set([...missing, ...configured])].filter((key) => key !== "OAUTH");
   return [
     h("h3", {}, "Keys and passwords"),
-    h("p.soft", {}, "Values are never shown. The server has a new one from its next start."),
-    known.length === 0 ? empty("None is set.") : undefined,
+    h("p.soft", {}, "Values are never shown. The server gets a new value at its next start."),
+    known.length === 0 ? empty("Nothing is set.") : undefined,
     h("ul.rows.secrets", {}, ...known.map((key) => row(hands, server, key, missing.includes(key), expired.includes(key)))),
-    h("details", {}, h("summary", {}, "Set another one"), other(hands, server)),
+    h("details", {}, h("summary", {}, "Set another key"), other(hands, server)),
   ];
 }
 
@@ -55,7 +55,7 @@ function row(hands: Hands, server: Server, key: string, isMissing: boolean, hasE
   const { server_id: id } = server;
   // What its definition asks for is a variable, whatever is filled with it.
   const kind = isMissing ? "api_key" : hands.state.detail?.kinds?.[key];
-  const words = isMissing ? "missing" : hasExpired ? "has expired" : "is set";
+  const words = isMissing ? "not set" : hasExpired ? "expired" : "set";
   const remove = () =>
     hands.act(`delete ${id} ${key}`, async () => {
       await hands.ask("delete_credential", { server_id: id, key });
@@ -110,7 +110,7 @@ function other(hands: Hands, server: Server): VNode {
     of("value").value = "";
     if (key !== "" && value !== "") set(hands, server, act, { key, kind }, value);
   };
-  const about = kind === "api_key" ? "An environment variable of this name." : "A header of this name goes with each request, such as Authorization.";
+  const about = kind === "api_key" ? "The environment variable's name." : "The name of the HTTP header that is sent with each request, such as Authorization.";
   return h(
     "form",
     { on: { submit } },
@@ -124,7 +124,7 @@ function other(hands: Hands, server: Server): VNode {
 function set(hands: Hands, { server_id }: Server, act: string, { key, kind }: Secret, value: string): void {
   hands.act(act, async () => {
     const { running } = await hands.ask("set_credential", { server_id, key, value, credential_type: kind });
-    hands.say(running ? `${key} is set: restart the server to use it` : `${key} is set`);
+    hands.say(running ? `${key} is set. Restart the server to use it.` : `${key} is set`);
     await load(hands, server_id);
   });
 }
@@ -139,8 +139,8 @@ function signing(hands: Hands, server: Server): Child[] {
   const act = `sign in ${id}`;
   return [
     h("h3", {}, "Signing in"),
-    wants ? notice("warn", h("p", {}, "It wants you to sign in, and to say there what Harbor may do.")) : undefined,
-    known === undefined ? (wants ? undefined : h("p.soft", {}, "You have not signed in there.")) : signedIn(known),
+    wants ? notice("warn", h("p", {}, "Sign in to this server, and choose there what Harbor may do.")) : undefined,
+    known === undefined ? (wants ? undefined : h("p.soft", {}, "You are not signed in.")) : signedIn(known),
     signIn === undefined ? undefined : underWay(hands, act, signIn),
     h(
       "p.buttons",
@@ -162,14 +162,14 @@ function signedIn({ issuer, scopes, granted_at, is_expired }: Exclude<NonNullabl
     ["Signed in", timeWords(granted_at)],
     ["At", foreign(issuer)],
     ["Harbor may", foreign(scopes.join(", "))],
-    is_expired ? ["State", "it has ended: sign in again"] : undefined,
+    is_expired ? ["State", "expired: sign in again"] : undefined,
   ]);
 }
 
 function underWay(hands: Hands, act: string, url: string): VNode {
   return notice(
     "busy",
-    h("p", {}, "A page has been opened: sign in there, within five minutes."),
+    h("p", {}, "A page is open: sign in there within five minutes."),
     h("p.soft", {}, foreign(new URL(url).origin)),
     h("p.buttons", {}, button("Open it again", () => openTab(url)), button("Cancel", () => hands.cancel(act), { id: "cancel" })),
   );
@@ -184,7 +184,7 @@ function begin(hands: Hands, id: string, act: string): void {
       openTab(url);
       const { authorization } = await hands.ask("oauth_finish", { server_id: id }, { signal });
       hands.learn(id, { authorization });
-      hands.say("You have signed in");
+      hands.say("You are signed in");
     } finally {
       hands.learn(id, { signIn: undefined });
     }
@@ -195,7 +195,7 @@ function revoke(hands: Hands, id: string): void {
   hands.act(`revoke ${id}`, async () => {
     const { told, why } = await hands.ask("oauth_revoke", { server_id: id });
     hands.learn(id, { authorization: "none" });
-    hands.say(told ? "You have signed out" : `You have signed out here; they could not be told${why === undefined ? "" : `: ${why}`}`);
+    hands.say(told ? "You are signed out" : `You are signed out here. The server could not be told${why === undefined ? "" : `: ${why}`}`);
   });
 }
 

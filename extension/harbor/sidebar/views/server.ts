@@ -7,7 +7,8 @@ import { visible } from "../../../shared/text/visible.ts";
 import { isLazy, lazyWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { button, facts, failure, foreign, lines, notice, prose, told } from "../parts.ts";
+import { button, command, facts, failure, foreign, lines, notice, prose, told } from "../parts.ts";
+import { mayWords } from "../plan.ts";
 import { type Route, hrefOf } from "../route.ts";
 import { wordsOfEnd } from "../whose.ts";
 import { afterEnd, standingOf, timeWords } from "../words.ts";
@@ -33,8 +34,9 @@ export const overview: View<Here> = {
       cannotStart(hands, server),
       restart(hands, server),
       lazily(hands, server),
-      h("h3", {}, "What it is"),
+      h("h3", {}, "Details"),
       aboutIt(server),
+      sandboxHelp(hands, server),
       removal(hands, server),
     ]),
 };
@@ -43,7 +45,7 @@ export const overview: View<Here> = {
 function wish(hands: Hands, server: Server): Child {
   const { wants, words } = standingOf(server, hands.state.missing[server.server_id]);
   if (wants === undefined) return undefined;
-  const go = wants === "tools" ? "See what changed" : words.startsWith("Waits") ? "Set secrets" : "Sign in";
+  const go = wants === "tools" ? "Review the change" : words.startsWith("Set ") ? "Set it" : "Sign in";
   return notice("warn", h("p", {}, foreign(words)), h("a.action", { href: hrefOf({ at: "server", id: server.server_id, part: wants }) }, go));
 }
 
@@ -56,13 +58,13 @@ function lastEnd(hands: Hands, server: Server): Child {
   if (!over && (standingOf(server, missing).wants !== undefined || (end.cause === "missing_secrets" && missing?.length === 0))) return undefined;
   return notice(
     over ? "idle" : "bad",
-    h("h3", {}, over ? `Last failure, ${timeWords(end.timestamp)}` : "Why it does not run"),
+    h("h3", {}, over ? `Last failure, ${timeWords(end.timestamp)}` : "Why it is not running"),
     h("p", {}, ...told(wordsOfEnd(end))),
     over ? undefined : h("p", {}, ...prose(afterEnd(end, id))),
-    next_retry === undefined || state !== "crashed" ? undefined : h("p", {}, `It is started again at ${timeWords(next_retry)}.`),
+    next_retry === undefined || state !== "crashed" ? undefined : h("p", {}, `Next try at ${timeWords(next_retry)}.`),
     end.stderr_tail === undefined || end.stderr_tail === ""
       ? undefined
-      : h("details", {}, h("summary", {}, "The last that it wrote"), lines(end.stderr_tail, "The last that it wrote")),
+      : h("details", {}, h("summary", {}, "Last output"), lines(end.stderr_tail, "Last output")),
   );
 }
 
@@ -72,7 +74,7 @@ function cannotStart(hands: Hands, server: Server): Child {
   const { whyNot } = hands.state.detail ?? {};
   const said = whyNot === last_exit?.message || standingOf(server, hands.state.missing[id]).wants !== undefined;
   if (whyNot === undefined || said || (state !== "stopped" && state !== "failed")) return undefined;
-  return notice("warn", h("h3", {}, "What keeps it from starting"), h("p", {}, ...told({ whose: "mixed", text: whyNot })));
+  return notice("warn", h("h3", {}, "Why it cannot start"), h("p", {}, ...told({ whose: "mixed", text: whyNot })));
 }
 
 /** Always there, so that what is below stays where it is. */
@@ -96,27 +98,33 @@ function lazily(hands: Hands, server: Server): Child {
   return h(
     "div",
     { key: "lazy" },
-    button("Start it when a site or client calls", turn, props),
+    button("Start automatically when used", turn, props),
     h("p.about", { id: "lazy-about" }, lazyWords(server)),
     failure(hands, act),
   );
 }
 
 function aboutIt(server: Server): VNode {
-  const { remote, image, command, args, package: installed, sandbox, since, restarts, protocol_version: revision, env_names } = server;
+  const { remote, image, command: program, args, package: installed, sandbox, since, restarts, protocol_version: revision, env_names } = server;
   return facts([
     ["Name", server.server_id],
     ["Since", timeWords(since)],
     installed === undefined ? undefined : ["Package", foreign(installed)],
     image === undefined ? undefined : ["Image", foreign(image.reference)],
     remote === undefined ? undefined : ["Runs at", foreign(remote.url)],
-    command === "" ? undefined : ["Command", foreign([command, ...args].join(" "))],
+    program === "" ? undefined : ["Command", foreign([program, ...args].join(" "))],
     env_names.length === 0 ? undefined : ["Variables", foreign(env_names.join(", "))],
-    sandbox === undefined ? undefined : ["Held by", `sandbox ${sandbox.level}, network ${sandbox.network}`],
-    (sandbox?.missing.length ?? 0) === 0 ? undefined : ["Not held here", foreign(sandbox?.missing.join(" ") ?? "")],
+    sandbox === undefined ? undefined : ["Sandbox", mayWords({ kind: remote === undefined ? "" : "remote", sandbox })],
+    (sandbox?.missing.length ?? 0) === 0 ? undefined : ["Not enforced here", foreign(sandbox?.missing.join(" ") ?? "")],
     revision === undefined ? undefined : ["MCP", revision],
     restarts === 0 ? undefined : ["Restarts", String(restarts)],
   ]);
+}
+
+/** The panel sets no sandbox: it says which command does. */
+function sandboxHelp(hands: Hands, { server_id: id, sandbox, remote }: Server): Child {
+  if (sandbox === undefined || remote !== undefined) return undefined;
+  return h("div", { key: "sandbox" }, h("p.soft", {}, "See or change what it can do:"), command(`harbor sandbox ${id}`, hands));
 }
 
 /** The question, in the place of the button that asks it. */
@@ -135,8 +143,8 @@ function removal(hands: Hands, { server_id: id, label }: Server): Child {
     notice(
       "bad",
       h("h3", {}, "Remove ", h("bdi", {}, name), "?"),
-      h("p", {}, "It is stopped. Its definition and its secrets are deleted."),
-      h("label.check", {}, h("input", { type: "checkbox", id: "remove-data" }), " Delete the files that it has kept, too"),
+      h("p", {}, "This stops it and deletes its definition and secrets."),
+      h("label.check", {}, h("input", { type: "checkbox", id: "remove-data" }), " Also delete the files it stored"),
       h("p.buttons", {}, keeps, goes),
       failure(hands, `remove ${id}`),
     ),
@@ -147,6 +155,6 @@ function remove(hands: Hands, id: string): void {
   const data = (document.getElementById("remove-data") as HTMLInputElement | null)?.checked === true;
   hands.act(`remove ${id}`, async () => {
     const { data: kept } = await hands.ask("remove_server", { server_id: id, data });
-    hands.go({ at: "servers" }, kept === undefined ? `${id} is removed` : `${id} is removed; its files are still in ${visible(kept).text}`);
+    hands.go({ at: "servers" }, kept === undefined ? `${id} is removed` : `${id} is removed. Its files are still in ${visible(kept).text}`);
   });
 }

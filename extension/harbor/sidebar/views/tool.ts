@@ -20,7 +20,7 @@ import { loadTools } from "./tools.ts";
 type Here = Extract<Route, { at: "tool" }>;
 
 const CALL = "call";
-const CANCELLED = "Cancelled: the server was told to stop. What it has done by then stays done.";
+const CANCELLED = "Cancelled. The server was told to stop; what it did before is not undone.";
 
 export const tool: View<Here> = {
   title: (_, { tool: name }) => name,
@@ -38,7 +38,7 @@ export const tool: View<Here> = {
     const known = detail?.tools;
     const found = known?.find((one) => one.name === name);
     if (found === undefined) {
-      const nothing = known === undefined ? waiting("Asking for its tools…") : empty("It has no such tool any more.");
+      const nothing = known === undefined ? waiting("Asking for its tools…") : empty("It no longer has this tool.");
       return [up, failure(hands, `tools ${id}`), nothing];
     }
     return [up, h("h2.mono", { tabindex: "-1", id: "title" }, oneLine(name)), changed(hands, id, name), ...about(found), ...(trial?.id === id && trial.tool === name ? trialOf(hands, trial) : [])];
@@ -49,17 +49,17 @@ export const tool: View<Here> = {
 function changed(hands: Hands, id: string, name: string): Child {
   const change = hands.state.detail?.changes?.find(({ tool_name }) => tool_name === name);
   if (change === undefined) return undefined;
-  const words = change.blocked ? "No site can use it until you accept it." : "Sites go on using it, as your configuration says.";
-  const see = h("a.action", { href: hrefOf({ at: "server", id, part: "tools" }), id: "changed" }, "See what changed");
-  return notice("warn", h("p", {}, "It has changed since you accepted it. ", words), see);
+  const words = change.blocked ? "No site can use it until you accept the change." : "Sites can still use it, as your configuration says.";
+  const see = h("a.action", { href: hrefOf({ at: "server", id, part: "tools" }), id: "changed" }, "Review the change");
+  return notice("warn", h("p", {}, "It changed since you accepted it. ", words), see);
 }
 
 function about({ title, description, inputSchema, annotations }: Tool): Child[] {
   return [
     title === undefined ? undefined : h("p.strong", {}, foreign(title)),
-    description === undefined ? h("p.soft", {}, "It says nothing about itself.") : h("p", {}, foreign(description)),
+    description === undefined ? h("p.soft", {}, "It has no description.") : h("p", {}, foreign(description)),
     effects(annotations),
-    h("details", {}, h("summary", {}, "Schema of its arguments"), lines(JSON.stringify(inputSchema ?? null, null, 2), "Schema of its arguments")),
+    h("details", {}, h("summary", {}, "Argument schema"), lines(JSON.stringify(inputSchema ?? null, null, 2), "Argument schema")),
   ];
 }
 
@@ -69,8 +69,8 @@ function effects(annotations: unknown): Child {
   const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
   const said = [
     readOnlyHint === true ? "it only reads" : undefined,
-    destructiveHint === true && readOnlyHint !== true ? "it may destroy something" : undefined,
-    openWorldHint === true ? "it reaches the outside" : undefined,
+    destructiveHint === true && readOnlyHint !== true ? "it may delete or overwrite" : undefined,
+    openWorldHint === true ? "it reaches outside systems" : undefined,
   ].filter((one) => one !== undefined);
   return said.length === 0 ? undefined : h("p.soft", {}, `The server says: ${said.join(", ")}.`);
 }
@@ -169,7 +169,7 @@ function switchForm(trial: Trial, change: (patch: Partial<Trial>) => void): void
   const args = parseArguments(trial.json.text);
   const draft = typeof args === "string" ? undefined : draftOf(whole(fields), args);
   if (draft !== undefined) change({ asJson: false, draft, problems: new Map() });
-  else change({ problems: new Map([[trial.draft, typeof args === "string" ? args : "This is too much for a form"]]) });
+  else change({ problems: new Map([[trial.draft, typeof args === "string" ? args : "This does not fit into a form"]]) });
 }
 
 function call(hands: Hands, trial: Trial): void {
@@ -177,7 +177,6 @@ function call(hands: Hands, trial: Trial): void {
   hands.hush();
   keep(hands, trial, { problems, result: undefined, progress: undefined, cancelled: false });
   if (args === undefined) {
-    hands.say("Something has to be filled in, or is not right");
     queueMicrotask(() => document.querySelector<HTMLElement>(".trial [aria-invalid]")?.focus());
     return;
   }
@@ -208,9 +207,9 @@ function resultOf(hands: Hands, { value, ms }: NonNullable<Trial["result"]>): VN
   return h(
     "section.result",
     { id: "result", "aria-label": "Result" },
-    h("h3", {}, `Answered in ${ms} ms`),
-    failed ? notice("bad", h("p", {}, ...prose("The tool says that it has failed."))) : undefined,
-    pieces.length === 0 ? empty("It answered with nothing.") : undefined,
+    h("h3", {}, "Result", h("span.badge", {}, `${ms} ms`)),
+    failed ? notice("bad", h("p", {}, ...prose("The tool reported a failure."))) : undefined,
+    pieces.length === 0 ? empty("The answer is empty.") : undefined,
     h("div.pieces", {}, ...pieces.map(pieceOf)),
     copyButton(() => JSON.stringify(value, null, 2), "Copy the result as JSON", hands),
   );

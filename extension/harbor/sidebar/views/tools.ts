@@ -56,8 +56,8 @@ function list(hands: Hands, id: string): (VNode | undefined)[] {
   return [
     failed,
     h("div", {}, ...programs.map((change) => programOf(hands, change)), ...changes.map((change) => changeOf(hands, change))),
-    lastListed === true ? h("p.soft", {}, "It does not run: these are the tools that it listed last.") : undefined,
-    known.length === 0 ? empty("It offers no tools.") : h("ul.rows.tools", {}, ...known.map((tool) => row(id, tool, changed.has(tool.name)))),
+    lastListed === true ? h("p.soft", {}, "It is not running. These are the tools it listed last.") : undefined,
+    known.length === 0 ? empty("It has no tools.") : h("ul.rows.tools", {}, ...known.map((tool) => row(id, tool, changed.has(tool.name)))),
   ];
 }
 
@@ -77,14 +77,14 @@ function programOf(hands: Hands, { server_id, before, after: program }: ServerCh
   const accept = () =>
     hands.act(act, async () => {
       await hands.ask("host_accept_server_change", { server_id, program });
-      hands.say(`${server_id} is accepted as it is now`);
+      hands.say(`${server_id} is accepted`);
       loadTools(hands, server_id);
     });
   return notice(
     "warn",
-    h("h3", {}, "It is another program than the one that was allowed"),
+    h("h3", {}, "This is not the program you allowed"),
     h("p", {}, "It was ", h("bdi.mono", {}, visible(before).text), ", and is ", h("bdi.mono", {}, visible(program).text), "."),
-    h("p", {}, "No site can use it, and it gets none of its earlier secrets, until you accept it."),
+    h("p", {}, "No site can use it, and it gets no secrets, until you accept it."),
     h("p.buttons", {}, button("Accept this program", accept, { "data-accept": server_id, busy: hands.isBusy(act) })),
     failure(hands, act),
   );
@@ -97,7 +97,7 @@ function changeOf(hands: Hands, change: ToolChange): VNode {
   const accept = () =>
     hands.act(act, async () => {
       await hands.ask("host_accept_tool_change", { server_id, tool_name, tool_hash });
-      hands.say(`${name} is accepted as it is now`);
+      hands.say(`${name} is accepted`);
       loadTools(hands, server_id);
     });
   const parts = changedParts(change.before, change.after).map(({ part, lines }) =>
@@ -114,10 +114,10 @@ function changeOf(hands: Hands, change: ToolChange): VNode {
     notice(
       "warn",
       h("h3", {}, h("bdi.mono", {}, name), " has changed"),
-      h("p", {}, blocked ? "No site can use it until you accept it. Leave it as it is to refuse." : "Sites go on using it, as your configuration says."),
-      hidden ? h("p", {}, "Its texts have characters that cannot be seen; they are written out here.") : undefined,
-      ...(parts.length > 0 ? parts : [h("p", {}, "What has changed cannot be shown here.")]),
-      h("p.buttons", {}, button("Accept it as it is now", accept, { "data-accept": tool_name, busy: hands.isBusy(act) })),
+      h("p", {}, blocked ? "No site can use it until you accept the change. To keep it blocked, do nothing." : "Sites can still use it, as your configuration says."),
+      hidden ? h("p", {}, "Its texts have invisible characters. They are shown as codes here.") : undefined,
+      ...(parts.length > 0 ? parts : [h("p", {}, "The change cannot be shown here.")]),
+      h("p.buttons", {}, button("Accept the change", accept, { "data-accept": tool_name, busy: hands.isBusy(act) })),
       failure(hands, act),
     ),
   );

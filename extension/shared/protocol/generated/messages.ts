@@ -740,6 +740,19 @@ export interface Requests {
     /** False ends them; true when absent. */
     watch?: boolean;
   };
+  /** Writes into the audit log how a person answered a question of an origin. It changes nothing else: what was allowed is granted by `host_grant_permission`. */
+  host_note_consent: {
+    /** The origin that asked. */
+    origin: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asked. */
+    tab_id?: number;
+    /** `allowed`, `denied`, or `dismissed`: the question was closed without an answer. */
+    outcome: string;
+    /** What the question was about, `server/tool` or `server/*`. */
+    tools?: string[];
+  };
   /** Gives the newest lines of the audit log that match, oldest first. */
   host_get_audit: {
     /** Only what was done on behalf of this origin, or by it; `owner` for the person. */
@@ -1359,6 +1372,11 @@ export interface Replies {
   host_watch: {
     /** As asked. */
     watching: boolean;
+  };
+  /** The answer is in the audit log. */
+  host_note_consent: {
+    /** Always true; a failure is an error. */
+    noted: boolean;
   };
   /** Lines of the audit log. */
   host_get_audit: {
@@ -2136,7 +2154,7 @@ export interface ConnectionInfo {
 export interface LogLine {
   /** Milliseconds since 1970. */
   timestamp: number;
-  /** `stderr`, `stdout` (no MCP message), `mcp`, or `harbor` (about the server). */
+  /** `stderr`, `stdout` (no MCP message), `mcp`, `harbor` (about the server), or `install` (of an installer). */
   source: string;
   /** MCP's level, for `mcp` lines. */
   level?: string;

@@ -186,6 +186,20 @@ define_requests! {
         /// False ends them; true when absent.
         watch: Option<bool>,
     }
+    /// Writes into the audit log how a person answered a question of an origin. It changes nothing else: what was allowed is
+    /// granted by `host_grant_permission`.
+    "host_note_consent" HostNoteConsent -> HostNoteConsentResult {
+        /// The origin that asked.
+        origin: String,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asked.
+        tab_id: Option<u64>,
+        /// `allowed`, `denied`, or `dismissed`: the question was closed without an answer.
+        outcome: String,
+        /// What the question was about, `server/tool` or `server/*`.
+        tools: Option<Vec<String>>,
+    }
     /// Gives the newest lines of the audit log that match, oldest first.
     "host_get_audit" HostGetAudit -> HostGetAuditResult {
         /// Only what was done on behalf of this origin, or by it; `owner` for the person.

@@ -213,6 +213,25 @@ fn the_log_is_read_by_origin_time_and_number() {
 }
 
 #[test]
+fn how_a_person_answered_a_question_is_a_line_and_changes_nothing() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let site = bridge.speaking_for(SITE);
+    for (outcome, decision) in [("allowed", "allowed"), ("denied", "denied"), ("dismissed", "denied")] {
+        let answer = json!({"outcome": outcome, "tab_id": 7, "tools": ["p/say", "q/*"]});
+        assert_eq!(site.ask("host_note_consent", &answer).unwrap()["noted"], true);
+        let line = json!({
+            "event": "consent", "by": "owner", "origin": SITE, "profile": "default", "tab_id": 7,
+            "asked_tools": ["p/say", "q/*"], "decision": decision, "outcome": outcome,
+        });
+        assert_eq!(last(&home), line);
+    }
+    assert_eq!(site.try_tool("p/say"), "ERR_SCOPE_REQUIRED", "it grants nothing");
+    let error = site.ask("host_note_consent", &json!({"outcome": "maybe"})).unwrap_err();
+    assert_eq!((error.code.as_str(), &error.details["field"]), ("invalid_params", &json!("outcome")));
+}
+
+#[test]
 fn only_their_user_can_read_the_log() {
     let home = Home::new();
     let bridge = Bridge::start(&home);

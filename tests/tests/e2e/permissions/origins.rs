@@ -107,6 +107,7 @@ fn what_is_no_origin_is_refused_everywhere_and_the_field_is_named() {
         ("host_get_run", json!({"run_id": "x"})),
         ("host_end_run", json!({"run_id": "x"})),
         ("host_get_stats", json!({})),
+        ("host_note_consent", json!({"outcome": "denied"})),
         ("host_get_audit", json!({})),
     ];
     let long = format!("https://{}example.com", "a.".repeat(600));

@@ -1,0 +1,76 @@
+// The page beside the panel, the mark on the button, and what was done.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Grant } from "../../shared/protocol/generated/messages.ts";
+import { Badge } from "../badge.ts";
+import { parseSite } from "../beside.ts";
+import { activitiesOf, activityOf, lastCall, whoWords } from "./activity.ts";
+import { accessOf, accessWords } from "./site.ts";
+
+const SITE = { origin: "https://a.example", tab: 3 };
+const grant = (more: object = {}) => ({ origin: SITE.origin, profile: "default", scope: "mcp:tools.call", grant_type: "ALLOW_ONCE", created_at: 0, ...more }) as Grant;
+const SERVERS = [{ server_id: "a", tool_count: 4 }, { server_id: "b", tool_count: 13 }, { server_id: "c" }];
+const words = (...grants: Grant[]) => accessWords(accessOf(SITE, grants, SERVERS), 1_000);
+
+test("the first row says what the page may do now, and how long", () => {
+  const ends = 1_000 + 8 * 60_000;
+  assert.equal(words(), "No access to your tools");
+  assert.equal(words(grant({ tab_id: 3, allowed_tools: ["a/*", "b/*"], expires_at: ends })), "May use 17 tools for 8 more minutes");
+  assert.equal(words(grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/*", "a/x", "b/y"] })), "May use 5 tools");
+  assert.equal(words(grant({ allowed_tools: ["b/y"], expires_at: 1_500 })), "May use 1 tool for less than a minute");
+  assert.equal(words(grant({ expires_at: 1_000 + 60_000 })), "May use your tools for 1 more minute");
+  assert.equal(words(grant({ scope: "mcp:tools.list", grant_type: "ALLOW_ALWAYS" })), "May see which tools you have");
+  assert.equal(words(grant({ allowed_tools: ["a/x"], expires_at: ends }), grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/y"] })), "May use 2 tools");
+});
+
+test("what is of another tab, page or profile does not count, and a denial holds over the rest", () => {
+  for (const other of [{ tab_id: 4 }, { origin: "https://b.example" }, { profile: "work" }]) assert.equal(words(grant(other)), "No access to your tools");
+  assert.equal(words(grant(), grant({ grant_type: "DENY" })), "Blocked: it can't ask for your tools");
+});
+
+test("what another extension says of a page is read with care", () => {
+  assert.deepEqual(parseSite({ site: SITE }), SITE);
+  for (const wrong of [undefined, null, {}, { site: { origin: "file://", tab: 1 } }, { site: { origin: SITE.origin, tab: "3" } }]) assert.equal(parseSite(wrong), undefined);
+});
+
+test("the button is marked while the page that is shown has access, and nobody is asked while nothing is granted", async () => {
+  const kept = new Map<string, unknown>();
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
+  const [marks, asked]: [[number, string][], number[]] = [[], []];
+  const siteIn = async (windowId: number) => (asked.push(windowId), SITE);
+  const badge = () => new Badge({ siteIn, store, mark: async (tab, text) => void marks.push([tab, text]) });
+  await badge().shown(1, 3);
+  assert.deepEqual([marks, asked], [[], []]);
+  // As after a restart of the background.
+  await badge().granted([grant({ tab_id: 3 })]);
+  await badge().shown(1, 9);
+  await badge().shown(1, 3);
+  await badge().granted([]);
+  assert.deepEqual(marks, [[3, "on"], [9, ""], [3, "on"], [3, ""]]);
+});
+
+const call = (more: object = {}) => ({ timestamp: 5, event: "call", by: "extension:x", origin: SITE.origin, server: "time", tool: "now", decision: "allowed", duration_ms: 30.2, ...more });
+const ended = (line: object) => activityOf({ ...line })?.ended;
+
+test("a line of the log says who called what, and how it ended", () => {
+  assert.deepEqual(activityOf(call()), { at: 5, origin: SITE.origin, what: "time/now", isTool: true, isCall: true, tone: "good", ended: "answered in 30 ms" });
+  assert.equal(ended(call({ code: "ERR_TOOL_TIMEOUT" })), "timed out");
+  assert.equal(ended(call({ code: "ERR_OF_A_NEWER_BRIDGE" })), "failed (ERR_OF_A_NEWER_BRIDGE)");
+  assert.equal(ended(call({ decision: "denied", code: "ERR_RATE_LIMITED" })), "refused: too many calls");
+  assert.equal(ended({ timestamp: 5, event: "refused", code: "ERR_SCOPE_REQUIRED", count: 4 }), "refused: not allowed, 4 times");
+  const consent = (outcome: string) => activityOf({ timestamp: 5, event: "consent", outcome, origin: SITE.origin, asked_tools: ["w/a", "w/b"] });
+  assert.deepEqual(consent("dismissed"), { at: 5, origin: SITE.origin, what: "Asked for 2 tools", isTool: false, isCall: false, tone: "idle", ended: "you closed the question" });
+  assert.deepEqual([consent("denied")?.ended, consent("allowed")?.ended], ["you didn't allow it", "you allowed it"]);
+  assert.equal(ended({ timestamp: 5, event: "grant", grant_type: "ALLOW_ALWAYS", allowed_tools: ["w/*"] }), "all tools of w, always");
+});
+
+test("the newest come first, what is no activity is left out, and the last call is a call", () => {
+  const lines = [call(), { timestamp: 6, event: "expire", origin: SITE.origin }, { timestamp: 7, event: "unaudited" }, null, 1, { event: "call" }];
+  const list = activitiesOf(lines);
+  assert.deepEqual(list.map(({ at }) => at), [6, 5]);
+  assert.deepEqual(activitiesOf("x"), []);
+  assert.equal(lastCall(list, SITE.origin, 10)?.last.what, "time/now");
+  assert.deepEqual([lastCall(list, SITE.origin, 4_000_000)?.calls, lastCall(list, "https://b.example", 10)], [0, undefined]);
+  assert.deepEqual([whoWords({}), whoWords({ origin: "client://claude-code" }), whoWords(SITE)], ["You", "claude-code", "a.example"]);
+});

@@ -1,0 +1,76 @@
+// What the site in the tab beside the panel may do now, and how that is said.
+//
+// Pure. Must never say more than grants hold: a denial holds over whatever else there is.
+
+import type { Grant, Server } from "../../shared/protocol/generated/messages.ts";
+import { count } from "./words.ts";
+
+/** The page beside the panel. */
+export interface Site {
+  origin: string;
+  tab: number;
+}
+
+export interface Access {
+  is: "none" | "blocked" | "allowed";
+  /** How many tools it may call; absent where some server has not said how many it has. */
+  tools?: number;
+  /** When the first of its grants ends, in milliseconds since 1970. */
+  ends?: number;
+}
+
+const CALL = "mcp:tools.call";
+
+type Known = Pick<Server, "server_id" | "tool_count">;
+
+/** The grants that count for a page: its origin's, for all tabs or its own. */
+export function grantsOf({ origin, tab }: Site, grants: Grant[]): Grant[] {
+  return grants.filter((grant) => grant.origin === origin && grant.profile === "default" && (grant.tab_id === undefined || grant.tab_id === tab));
+}
+
+export function accessOf(site: Site, grants: Grant[], servers: Known[]): Access {
+  const mine = grantsOf(site, grants);
+  const denied = new Set(mine.filter(({ grant_type }) => grant_type === "DENY").map(({ scope }) => scope));
+  const allowing = mine.filter(({ grant_type, scope }) => grant_type !== "DENY" && !denied.has(scope));
+  if (allowing.length === 0) return { is: denied.size > 0 ? "blocked" : "none" };
+  const tools = toolsOf(allowing.filter(({ scope }) => scope === CALL), servers);
+  // What is allowed for good as well does not end.
+  const lasting = allowing.filter(({ expires_at }) => expires_at === undefined).map(({ scope }) => scope);
+  const ends = allowing.filter(({ scope }) => !lasting.includes(scope)).flatMap(({ expires_at }) => expires_at ?? []);
+  return { is: "allowed", ...(tools === undefined ? {} : { tools }), ...(ends.length === 0 ? {} : { ends: Math.min(...ends) }) };
+}
+
+function toolsOf(calls: Grant[], servers: Known[]): number | undefined {
+  const all = calls.some(({ allowed_tools }) => allowed_tools === undefined);
+  const names = new Set(calls.flatMap(({ allowed_tools = [] }) => allowed_tools));
+  const isWhole = (id: string) => all || names.has(`${id}/*`);
+  const counts = servers.filter(({ server_id }) => isWhole(server_id)).map(({ tool_count }) => tool_count);
+  if (counts.includes(undefined)) return undefined;
+  const single = [...names].filter((name) => !name.endsWith("/*") && !isWhole(name.slice(0, name.indexOf("/"))));
+  return counts.reduce<number>((sum, one) => sum + (one ?? 0), 0) + single.length;
+}
+
+/** One line below the site's address. */
+export function accessWords({ is, tools, ends }: Access, now: number): string {
+  if (is === "none") return "No access to your tools";
+  if (is === "blocked") return "Blocked: it can't ask for your tools";
+  const what = tools === undefined ? "May use your tools" : tools === 0 ? "May see which tools you have" : `May use ${count(tools, "tool")}`;
+  return ends === undefined ? what : `${what} for ${leftWords(ends - now)}`;
+}
+
+function leftWords(ms: number): string {
+  if (ms < 60_000) return "less than a minute";
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 90) return `${minutes} more ${minutes === 1 ? "minute" : "minutes"}`;
+  return `${Math.round(minutes / 60)} more hours`;
+}
+
+/** An address without what goes without saying. */
+export function hostOf(origin: string): string {
+  return origin.replace(/^(https?|client):\/\//, "");
+}
+
+/** Origins that have access now, each with the tab that it is bound to; for the mark in the toolbar. */
+export function hasAccess(site: Site, grants: Grant[]): boolean {
+  return accessOf(site, grants, []).is === "allowed";
+}

@@ -1,0 +1,36 @@
+// One site or AI client: what it may do, and what it did.
+//
+// Owns nothing but the order of that.
+
+import type { Child } from "../dom.ts";
+import { h } from "../dom.ts";
+import type { Hands, View } from "../hands.ts";
+import { oneLine } from "../parts.ts";
+import { sitesOf } from "../permissions.ts";
+import type { Route } from "../route.ts";
+import { hostOf } from "../site.ts";
+import { heard, rows, watch } from "./activity.ts";
+import { back } from "./head.ts";
+import { permissionsOf } from "./sites.ts";
+
+type Here = Extract<Route, { at: "site" }>;
+
+export const site: View<Here> = {
+  title: (_, { origin }) => hostOf(origin),
+  enter: (hands, { origin }, signal) => watch(hands, origin, signal),
+  heard: (hands, { origin }, type) => heard(hands, type, origin),
+  show: (hands, { origin }) => [
+    back({ at: "sites" }, "Sites"),
+    h("h2", { tabindex: "-1", id: "title" }, oneLine(hostOf(origin))),
+    h("h3", {}, "May do now"),
+    ...mayDo(hands, origin),
+    h("h3", {}, "Activity"),
+    ...rows(hands, origin, "It has not done anything yet."),
+  ],
+};
+
+function mayDo(hands: Hands, origin: string): Child[] {
+  const mine = sitesOf((hands.state.grants ?? []).filter((grant) => grant.origin === origin));
+  if (mine.length === 0) return [h("p.soft", {}, "Nothing. It has to ask you first.")];
+  return mine.map((one) => h("div.site", { key: one.profile }, ...permissionsOf(hands, one)));
+}
