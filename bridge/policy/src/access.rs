@@ -159,6 +159,19 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_llm_chat", Reach::Everybody),
     ("host_llm_list_models", Reach::Everybody),
     ("llm_more", Reach::Everybody),
+    ("chat_create_session", Reach::Owner),
+    ("chat_send_message", Reach::Owner),
+    ("chat_watch", Reach::Owner),
+    ("chat_answer", Reach::Owner),
+    ("chat_stop", Reach::Owner),
+    ("chat_export", Reach::Owner),
+    ("chat_get_session", Reach::Owner),
+    ("chat_list_sessions", Reach::Owner),
+    ("chat_update_session", Reach::Owner),
+    ("chat_clear_messages", Reach::Owner),
+    ("chat_delete_session", Reach::Owner),
+    ("run_start", Reach::Everybody),
+    ("run_more", Reach::Everybody),
 ];
 
 /// Proof that a message may be sent by who sent it.
@@ -258,6 +271,8 @@ mod tests {
         "host_llm_chat",
         "host_llm_list_models",
         "llm_more",
+        "run_start",
+        "run_more",
     ];
 
     /// What nobody else may.
