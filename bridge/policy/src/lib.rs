@@ -40,3 +40,4 @@ pub mod stats;
 pub mod suggest;
 pub mod telltale;
 pub mod tool_name;
+pub mod turn;
