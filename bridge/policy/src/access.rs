@@ -191,6 +191,31 @@ impl Pass {
     pub fn model_permit(self) -> Option<ModelPermit> {
         (self.0 == Reach::Owner).then_some(ModelPermit(()))
     }
+
+    /// What the owner says to the agent begins a turn.
+    #[must_use]
+    pub fn turn(self) -> Option<OwnersTurn> {
+        (self.0 == Reach::Owner).then_some(OwnersTurn(()))
+    }
+}
+
+/// Proof that the owner has begun a turn of the agent: what is asked of models in it needs nothing more, and of tools nothing but
+/// what `approval` says.
+#[derive(Debug)]
+pub struct OwnersTurn(());
+
+impl OwnersTurn {
+    /// For one request to a model.
+    #[must_use]
+    pub fn model_permit(&self) -> ModelPermit {
+        ModelPermit(())
+    }
+
+    /// For one call of a source of this kind.
+    #[must_use]
+    pub fn permit(&self, kind: SourceKind) -> Permit {
+        Permit(kind)
+    }
 }
 
 /// Proof that a source of one kind may be asked. It is used up by that.

@@ -63,8 +63,6 @@ pub enum Event {
         calls: Vec<Wanted>,
         /// What that took.
         tokens: u64,
-        /// Whether the answer was cut off: its calls may not be whole.
-        is_cut: bool,
     },
     /// It has not.
     Failed,
@@ -126,8 +124,6 @@ pub enum Unmade {
     TooMany,
     /// The time is over.
     Late,
-    /// The answer that wants it was cut off.
-    Cut,
 }
 
 /// Why a turn is over.
@@ -219,9 +215,7 @@ impl Turn {
         match event {
             Event::Stopped => self.stop(&mut actions),
             Event::Tick => self.tick(now, &mut actions),
-            Event::Answered { calls, tokens, is_cut } => {
-                self.answered(calls, tokens, is_cut, &mut actions);
-            }
+            Event::Answered { calls, tokens } => self.answered(calls, tokens, &mut actions),
             Event::Failed if matches!(self.state, State::Asking { .. }) => {
                 self.end(Why::Failed, &mut actions);
             }
@@ -291,26 +285,20 @@ impl Turn {
         }
     }
 
-    fn answered(&mut self, calls: Vec<Wanted>, tokens: u64, is_cut: bool, actions: &mut Vec<Action>) {
+    fn answered(&mut self, calls: Vec<Wanted>, tokens: u64, actions: &mut Vec<Action>) {
         let State::Asking { last } = self.state else { return };
         self.tokens = self.tokens.saturating_add(tokens);
         if calls.is_empty() {
             return self.end(last.unwrap_or(Why::Done), actions);
         }
         let left = self.limits.calls.saturating_sub(self.calls) as usize;
-        let unmade = |at: usize| match () {
-            () if is_cut => Some(Unmade::Cut),
-            () if last.is_some() || at >= left => Some(Unmade::TooMany),
-            () => None,
-        };
         let mut open: Vec<Open> = calls.into_iter().map(Open::new).collect();
         for (at, call) in open.iter_mut().enumerate() {
-            match unmade(at) {
-                Some(how) => {
-                    call.state = CallState::Done;
-                    actions.push(Action::Settle(at, how));
-                }
-                None => self.calls += 1,
+            if last.is_some() || at >= left {
+                call.state = CallState::Done;
+                actions.push(Action::Settle(at, Unmade::TooMany));
+            } else {
+                self.calls += 1;
             }
         }
         self.state = State::Calling(open);

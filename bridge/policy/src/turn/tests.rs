@@ -12,7 +12,7 @@ fn wanted(fingerprint: u64, reads: bool) -> Wanted {
 }
 
 fn answered(calls: &[Wanted]) -> Event {
-    Event::Answered { calls: calls.to_vec(), tokens: 10, is_cut: false }
+    Event::Answered { calls: calls.to_vec(), tokens: 10 }
 }
 
 /// A turn that has just been answered with these calls, and what it wants done.
@@ -77,13 +77,6 @@ fn calls_beyond_the_limit_have_a_result_too() {
 }
 
 #[test]
-fn what_was_cut_off_is_not_run() {
-    let (mut turn, _) = Turn::begin(LIMITS, 0);
-    let cut = Event::Answered { calls: vec![wanted(1, true)], tokens: 1, is_cut: true };
-    assert_eq!(turn.on(cut, 1), [Action::Settle(0, Unmade::Cut), Action::Ask { last: None }]);
-}
-
-#[test]
 fn who_repeats_itself_is_told_and_then_ended() {
     let (mut turn, _) = Turn::begin(Limits { rounds: 99, calls: 99, ..LIMITS }, 0);
     for time in 1..=5 {
@@ -137,9 +130,9 @@ fn event() -> impl Strategy<Value = Event> {
     let call = 0..4_usize;
     let verdict = prop_oneof![Just(Verdict::Run), Just(Verdict::Ask), Just(Verdict::Refuse)];
     prop_oneof![
-        4 => (vec((0..3_u64, any::<bool>()), 0..5), 0..400_u64, any::<bool>()).prop_map(|(calls, tokens, cut)| {
+        4 => (vec((0..3_u64, any::<bool>()), 0..5), 0..400_u64).prop_map(|(calls, tokens)| {
             let calls = calls.into_iter().map(|(call, reads)| wanted(call, reads)).collect();
-            Event::Answered { calls, tokens, is_cut: cut && tokens > 300 }
+            Event::Answered { calls, tokens }
         }),
         8 => (call.clone(), verdict).prop_map(|(call, verdict)| Event::Judged(call, verdict)),
         4 => (call.clone(), any::<bool>()).prop_map(|(call, yes)| Event::Decided(call, yes)),
