@@ -4,7 +4,6 @@
 //! stops, what it may see of the environment. Must never wait, read a clock, touch a disk or a process.
 
 pub mod access;
-pub mod agent_tools;
 pub mod backlog;
 pub mod budget;
 pub mod container;
@@ -42,4 +41,3 @@ pub mod suggest;
 pub mod telltale;
 pub mod tool_name;
 pub mod turn;
-pub mod untrusted;

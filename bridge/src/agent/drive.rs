@@ -26,7 +26,7 @@ use harbor_policy::untrusted::cleaned;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use super::approving::Approvals;
+use super::approving::{Approvals, Judged};
 use super::happening::{Happening, Shown};
 use super::session::{Decision, Session, TurnGuard};
 use super::spent::Spent;
@@ -78,7 +78,13 @@ struct Call {
     /// What is added to its result.
     remark: Option<String>,
     refusal: Option<String>,
-    question: Option<String>,
+    question: Option<Question>,
+}
+
+/// What the person is asked about a call.
+struct Question {
+    id: String,
+    judged: Judged,
 }
 
 pub(super) struct Drive {
@@ -106,7 +112,7 @@ impl Drive {
         on_behalf: Rc<OnBehalf>,
         plan: Plan,
     ) -> Self {
-        let approvals = Approvals::new(&session, &on_behalf);
+        let approvals = Approvals::new(&session, &agent.host, &on_behalf);
         Self {
             agent,
             session,
@@ -301,14 +307,14 @@ impl Drive {
     }
 
     fn judge(&mut self, at: usize) -> Verdict {
-        let judged = self.approvals.judge(&self.calls[at].planned, &self.agent.host);
-        if let Verdict::Refuse = judged.verdict {
-            self.calls[at].refusal = Some(judged.why.clone());
+        let judged = self.approvals.judge(&self.calls[at].planned);
+        let verdict = judged.verdict;
+        match verdict {
+            Verdict::Run => {}
+            Verdict::Refuse => self.calls[at].refusal = Some(judged.why),
+            Verdict::Ask => self.calls[at].question = Some(Question { id: String::new(), judged }),
         }
-        if let Verdict::Ask = judged.verdict {
-            self.calls[at].question = Some(judged.why);
-        }
-        judged.verdict
+        verdict
     }
 
     /// Asks the person, who may take as long as they like.
@@ -316,22 +322,24 @@ impl Drive {
         let (sender, heard) = oneshot::channel();
         // Without a number there is nobody to ask, which is a no.
         let id = random_token().unwrap_or_default();
-        let why = self.calls[at].question.replace(id.clone()).unwrap_or_default();
+        let call = self.calls[at].planned.shown.clone();
+        let Some(question) = &mut self.calls[at].question else { return };
+        question.id.clone_from(&id);
+        let Judged { why, leaves, .. } = &question.judged;
+        let (why, leaves) = (why.clone(), leaves.clone());
         if !id.is_empty() {
             self.guard.ongoing.questions.borrow_mut().insert(id.clone(), sender);
         }
-        let leaves = self.approvals.leaves(&self.calls[at].planned);
-        let call = self.calls[at].planned.shown.clone();
         self.tell(Happening::Approval { call, id, why, leaves, waits: true });
         self.tasks.spawn_local(async move { Done::Decided(at, heard.await.unwrap_or(Decision::No(None))) });
     }
 
     /// The person is not waited for any more.
     fn close_question(&mut self, at: usize) {
-        let Some(id) = self.calls[at].question.take() else { return };
+        let Some(Question { id, judged }) = self.calls[at].question.take() else { return };
         self.guard.ongoing.questions.borrow_mut().remove(&id);
         let call = self.calls[at].planned.shown.clone();
-        self.tell(Happening::Approval { call, id, why: String::new(), leaves: None, waits: false });
+        self.tell(Happening::Approval { call, id, why: judged.why, leaves: judged.leaves, waits: false });
     }
 
     fn call(&mut self, at: usize) -> Option<Event> {
@@ -446,6 +454,7 @@ impl Drive {
             }
             self.session.say(Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] });
         }
+        self.session.mend();
     }
 
     async fn finish(mut self, why: Why) -> Outcome {

@@ -4,14 +4,17 @@
 //! call stands there only with its result.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
-use harbor_ipc_proto::model::{Message, Part};
+use harbor_ipc_proto::model::{Message, Part, Role};
+use harbor_policy::approval::{Decisions, Read, Taint};
+use harbor_policy::history;
 use tokio::sync::{Notify, oneshot};
 
+use super::context::mended;
 use super::happening::TurnLog;
 use super::kept::Kept;
 
@@ -121,8 +124,10 @@ pub struct Session {
     pub messages: RefCell<Vec<Message>>,
     /// Results that were too long for the model.
     pub kept: Kept,
-    /// Tools that may be called as long as it is there: `source/tool`.
-    pub allowed: RefCell<BTreeSet<String>>,
+    /// What the person has said about calls.
+    pub decisions: RefCell<Decisions>,
+    /// What the model has read in it.
+    pub taint: Cell<Taint>,
     ongoing: RefCell<Option<Rc<Ongoing>>>,
     last: RefCell<Rc<TurnLog>>,
     /// Set off when a turn begins.
@@ -152,12 +157,16 @@ impl Session {
     pub fn new(id: String, head: Head, messages: Vec<Message>) -> Rc<Self> {
         let none = TurnLog::new(String::new(), 0);
         none.end();
+        // What was read in an earlier bridge counts as the worst that it may have been.
+        let has_read = messages.iter().any(|message| message.role == Role::Tool);
+        let taint = Taint { untrusted: has_read, private: has_read };
         Rc::new(Self {
             id,
             head: RefCell::new(head),
             messages: RefCell::new(messages),
             kept: Kept::default(),
-            allowed: RefCell::default(),
+            decisions: RefCell::default(),
+            taint: Cell::new(taint),
             ongoing: RefCell::default(),
             last: RefCell::new(none),
             begun: Notify::new(),
@@ -238,7 +247,19 @@ impl Session {
         {
             head.name = name_of(text);
         }
+        let is_attached = |part: &Part| matches!(part, Part::Image(_));
+        if message.role == Role::User && message.parts.iter().any(is_attached) {
+            self.taint.set(self.taint.get().after(Read::File));
+        }
         self.messages.borrow_mut().push(message);
+    }
+
+    /// Mends what must not be sent so: a model may have given two calls one id.
+    pub fn mend(&self) {
+        let mut messages = self.messages.borrow_mut();
+        if history::check(&messages).is_err() {
+            *messages = mended(std::mem::take(&mut *messages));
+        }
     }
 
     /// Changes what is said of it.

@@ -10,6 +10,8 @@ use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpd
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{put_object, read_object};
 
+
+use super::context::mended;
 use super::session::{Head, Mode, Session};
 use super::{Agent, internal};
 use crate::models::{messages, written};
@@ -168,7 +170,7 @@ fn read(text: &[u8]) -> Option<Rc<Session>> {
         updated: session.updatedAt,
     };
     let said = if said.is_empty() { Vec::new() } else { messages(None, said).ok()? };
-    Some(Session::new(session.id, head, said))
+    Some(Session::new(session.id, head, mended(said)))
 }
 
 /// What an id looks like: no path.

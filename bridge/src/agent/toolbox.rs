@@ -17,9 +17,9 @@ use harbor_policy::agent_tools::meta::{self, Findable, Meta, READ_MORE};
 use harbor_policy::agent_tools::{self, Offer};
 use harbor_policy::turn::Wanted;
 use harbor_policy::untrusted::{Nonce, cleaned};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::approving::traits;
 use super::happening::Shown;
 use super::kept::{Kept, Telling};
 use crate::host::Usable;
@@ -51,26 +51,6 @@ pub(super) enum What {
     Known(String),
     /// It cannot be made: why.
     Faulty(String),
-}
-
-/// What a tool says of what it does; what it does not say counts as the worst.
-#[derive(Debug, Clone, Copy, Default, Deserialize, PartialEq, Eq)]
-#[serde(default)]
-pub(super) struct Hints {
-    #[serde(rename = "readOnlyHint")]
-    pub reads: bool,
-    #[serde(rename = "destructiveHint")]
-    pub destroys: Option<bool>,
-    #[serde(rename = "openWorldHint")]
-    pub open_world: Option<bool>,
-}
-
-impl Hints {
-    /// Those of a tool.
-    pub fn of(tool: &crate::link::Tool) -> Self {
-        let annotations = tool.members[4].as_ref();
-        annotations.and_then(|json| serde_json::from_str(json.as_str()).ok()).unwrap_or_default()
-    }
 }
 
 impl Toolbox {
@@ -179,7 +159,7 @@ impl Toolbox {
         let canonical: Option<serde_json::Value> =
             serde_json::from_str(planned.shown.arguments.as_str()).ok();
         let reads = match &planned.what {
-            What::Tool(usable, _) => Hints::of(&usable.tool).reads,
+            What::Tool(usable, _) => traits(usable).reads_only,
             What::Known(_) | What::Faulty(_) => true,
         };
         Wanted {

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use harbor_ipc_proto::client::Level;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::scope::Scope;
@@ -65,6 +66,20 @@ impl Host {
             usable.extend(tools.map(|tool| Usable { source: id.clone(), tool }));
         }
         usable
+    }
+
+    /// Whether what a source answers may be private: it was given secrets or files of the person's, or is elsewhere under their name.
+    #[must_use]
+    pub fn has_private(&self, source: &SourceId) -> bool {
+        let server = source.as_server().and_then(|id| self.supervisor.get(&id));
+        // Of what is no server nothing is known.
+        let Some(server) = server else { return true };
+        let definition = server.definition();
+        let sandbox = &definition.sandbox;
+        let given = [&sandbox.read, &sandbox.write, &sandbox.sockets];
+        let is_open = matches!(sandbox.level, Some(Level::Off | Level::Basic));
+        let has_files = given.into_iter().flatten().any(|paths| !paths.is_empty());
+        is_open || has_files || !definition.secrets.is_empty() || definition.remote.is_some()
     }
 
     /// Whether a tool is what it was when a model was told of it, as far as its source has listed its tools since.
