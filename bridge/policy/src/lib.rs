@@ -4,6 +4,7 @@
 //! stops, what it may see of the environment. Must never wait, read a clock, touch a disk or a process.
 
 pub mod access;
+pub mod agent_tools;
 pub mod backlog;
 pub mod budget;
 pub mod container;
