@@ -41,3 +41,4 @@ pub mod stats;
 pub mod suggest;
 pub mod telltale;
 pub mod tool_name;
+pub mod untrusted;
