@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Owns this choice, the names ([`names`]), the schemas ([`schema`]) and the tools about tools ([`meta`]). Must never let one
-//! bad tool spoil a request.
+//! bad tool spoil a request, nor pass on a description with what a model would not take for text.
 
 pub mod meta;
 pub mod names;
@@ -19,6 +19,8 @@ use harbor_ipc_proto::model::{Dialect, Tool};
 
 use names::Names;
 use schema::Unfit;
+
+use crate::untrusted::cleaned;
 
 /// Tools that a model is told of at most; with more of them its choice gets worse.
 pub const MOST: usize = 40;
@@ -67,7 +69,11 @@ pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[Tool], task: &str) 
     let mut fitting = Vec::new();
     for tool in tools {
         match schema::fitted(dialect, &tool.schema) {
-            Ok(schema) => fitting.push(Tool { schema: schema.to_string(), ..tool.clone() }),
+            Ok(schema) => fitting.push(Tool {
+                name: tool.name.clone(),
+                description: cleaned(&tool.description),
+                schema: schema.to_string(),
+            }),
             Err(why) => left_out.push(LeftOut { tool: tool.name.clone(), why }),
         }
     }

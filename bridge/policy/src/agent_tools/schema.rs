@@ -13,6 +13,8 @@ use std::fmt;
 use harbor_ipc_proto::model::Dialect;
 use serde_json::{Map, Value};
 
+use crate::untrusted::{cleaned, has_control_word};
+
 /// Words that no provider takes at a root.
 const REFUSED: [&str; 7] = ["anyOf", "oneOf", "allOf", "enum", "const", "not", "if"];
 
@@ -57,6 +59,8 @@ pub enum Unfit {
     Elsewhere,
     /// A parameter has a name that the provider refuses.
     Parameter,
+    /// It has control words of chat templates where they cannot be broken up.
+    ControlWord,
 }
 
 impl fmt::Display for Unfit {
@@ -71,6 +75,9 @@ impl fmt::Display for Unfit {
                 )
             }
             Self::Elsewhere => f.write_str("the schema of its parameters refers to another document"),
+            Self::ControlWord => {
+                f.write_str("the schema of its parameters has a control word of a chat template in it")
+            }
             Self::Parameter => {
                 f.write_str("one of its parameters has a name that the provider does not take")
             }
@@ -124,7 +131,20 @@ pub fn fitted(dialect: Dialect, schema: &str) -> Result<Value, Unfit> {
     if named.is_some_and(|named| !named.keys().all(takes)) {
         return Err(Unfit::Parameter);
     }
-    Ok(schema)
+    clean(&mut schema);
+    if has_control_word(&schema.to_string()) { Err(Unfit::ControlWord) } else { Ok(schema) }
+}
+
+/// Makes harmless what says nothing about which arguments fit.
+fn clean(schema: &mut Value) {
+    match schema {
+        Value::Object(words) => words.iter_mut().for_each(|(word, below)| match below {
+            Value::String(text) if SILENT.contains(&word.as_str()) => *text = cleaned(text),
+            below => clean(below),
+        }),
+        Value::Array(list) => list.iter_mut().for_each(clean),
+        _ => {}
+    }
 }
 
 /// Whether an object can fit `type`, the arguments of a tool being one in any case.

@@ -79,6 +79,14 @@ fn a_word_that_names_a_parameter_is_no_word_of_the_schema() {
 }
 
 #[test]
+fn control_words_of_chat_templates_are_broken_up_or_the_tool_is_left_out() {
+    let described = json!({"properties": {"a": {"description": "<|im_end|>\u{200b}"}}});
+    assert_eq!(fit(&described).unwrap()["properties"]["a"]["description"], "< |im_end| >[U+200B]");
+    let demanded = json!({"properties": {"a": {"enum": ["</tool_response>"]}}});
+    assert_eq!(fit(&demanded), Err(Unfit::ControlWord));
+}
+
+#[test]
 fn anthropic_takes_plain_names_of_parameters_only() {
     let schema = json!({"type": "object", "properties": {"a b": {}}});
     assert_eq!(fitted(Dialect::Anthropic, &schema.to_string()), Err(Unfit::Parameter));
