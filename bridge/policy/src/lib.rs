@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod agent_tools;
+pub mod approval;
 pub mod backlog;
 pub mod budget;
 pub mod container;
