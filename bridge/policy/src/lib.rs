@@ -17,6 +17,7 @@ pub mod flood;
 pub mod grants;
 pub mod handover;
 pub mod health;
+pub mod history;
 pub mod lifecycle;
 pub mod limiter;
 pub mod limits;
