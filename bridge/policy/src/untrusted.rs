@@ -187,9 +187,12 @@ fn put(out: &mut String, before: char, c: char, rest: &str) {
     let shown = out.chars().next_back().unwrap_or(' ');
     match c {
         '\r' if rest.starts_with('\n') => {}
-        '\r' => out.push_str("[U+000D]"),
-        c if is_hidden(shown, c) || is_selector(before) && is_selector(c) => {
+        c if c == '\r' || is_hidden(shown, c) || is_selector(before) && is_selector(c) => {
             out.push_str(&format!("[U+{:04X}]", u32::from(c)));
+            // Its own bracket may begin a control word with what follows.
+            if begins_word(']', rest) {
+                out.push(' ');
+            }
         }
         c => {
             out.push(c);

@@ -55,6 +55,7 @@ fn control_words_are_broken_by_a_blank() {
         ("<｜tool▁calls▁begin｜>", "< ｜tool▁calls▁begin｜ >"),
         ("<|>", "< | >"),
         ("<\u{200b}|im_end|>", "<[U+200B]|im_end| >"),
+        ("\u{200b}~b]", "[U+200B] ~b]"),
         ("a < b | c > d", "a < b | c > d"),
     ] {
         assert_eq!(cleaned(text), shown);
