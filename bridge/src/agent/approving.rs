@@ -6,7 +6,9 @@
 use std::rc::Rc;
 
 use harbor_ipc_proto::json::Json;
-use harbor_policy::approval::{Answer, Call, Correction, Leaving, Mode as Asks, Need, Read, Traits, Who, Why};
+use harbor_policy::approval::{
+    Answer, Call, Correction, Leaving, Mode as Asks, Need, Read, Traits, Who, Why,
+};
 use harbor_policy::turn::Verdict;
 
 use super::OnBehalf;
@@ -64,8 +66,12 @@ impl Approvals {
                     why: sentence(why).to_owned(),
                     leaves: leaving.as_ref().map(shown),
                 },
-                Some(Mode::Reads) => Judged::refused("It may change something, and nobody is here who could be asked."),
-                None => Judged::refused("The person would have to be asked for this call, and a run does not ask."),
+                Some(Mode::Reads) => {
+                    Judged::refused("It may change something, and nobody is here who could be asked.")
+                }
+                None => Judged::refused(
+                    "The person would have to be asked for this call, and a run does not ask.",
+                ),
             },
         }
     }
@@ -116,8 +122,12 @@ fn sentence(why: Why) -> &'static str {
     match why {
         Why::Writes => "it changes something",
         Why::Destroys => "it may destroy something",
-        Why::WritesAfterUntrusted => "it changes something, and the model has read text that nobody vouches for",
-        Why::Leaves => "private data may leave this machine, and the model has read text that nobody vouches for",
+        Why::WritesAfterUntrusted => {
+            "it changes something, and the model has read text that nobody vouches for"
+        }
+        Why::Leaves => {
+            "private data may leave this machine, and the model has read text that nobody vouches for"
+        }
     }
 }
 

@@ -19,7 +19,9 @@ pub(super) fn messages(system: &str, said: &[Message], is_last: bool) -> Vec<Mes
 /// A conversation that may be sent as it stands, with one result in each message of tools, as clients and files have it.
 pub(super) fn mended(messages: Vec<Message>) -> Vec<Message> {
     let split = |message: Message| match message.role {
-        Role::Tool => message.parts.into_iter().map(|part| Message { role: Role::Tool, parts: vec![part] }).collect(),
+        Role::Tool => {
+            message.parts.into_iter().map(|part| Message { role: Role::Tool, parts: vec![part] }).collect()
+        }
         _ => vec![message],
     };
     history::repair(messages).into_iter().flat_map(split).collect()
@@ -39,9 +41,16 @@ mod tests {
         assert_eq!(check(&messages), Ok(()));
         assert_eq!(messages[0].parts, [Part::Text(format!("heed\n\n{}", LAST.trim_end()))]);
 
-        let call = |id: &str| Part::ToolCall(ToolCall { id: id.into(), name: "t".into(), arguments: "{}".into() });
+        let call =
+            |id: &str| Part::ToolCall(ToolCall { id: id.into(), name: "t".into(), arguments: "{}".into() });
         let calls = Message { role: Role::Assistant, parts: vec![call("1"), call("1"), call("2")] };
-        let result = ToolResult { call_id: "1".into(), name: "t".into(), text: "x".into(), images: vec![], is_error: false };
+        let result = ToolResult {
+            call_id: "1".into(),
+            name: "t".into(),
+            text: "x".into(),
+            images: vec![],
+            is_error: false,
+        };
         let result = Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] };
         let mended = mended(vec![calls, result]);
         assert_eq!(mended.len(), 4, "a result for each call");

@@ -26,13 +26,11 @@ mod toolbox;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::ChatEvent;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Message, Part, Role, ToolChoice};
 use harbor_policy::access::OwnersTurn;
 use harbor_policy::budget::OWNER;

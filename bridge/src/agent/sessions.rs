@@ -10,7 +10,6 @@ use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpd
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{put_object, read_object};
 
-
 use super::context::mended;
 use super::session::{Head, Mode, Session};
 use super::{Agent, internal};
@@ -113,6 +112,14 @@ impl Agent {
         open.iter().for_each(|session| session.end());
         let stored = self.store.remove(id).await.map_err(|error| unstored(&error))?;
         Ok(stored || open.is_some())
+    }
+
+    /// How secrets are kept has changed: sessions are kept so, too.
+    ///
+    /// # Errors
+    /// When one cannot be written anew.
+    pub async fn seal_all(&self) -> Result<(), ErrorBody> {
+        self.store.seal_all().await.map_err(|error| unstored(&error))
     }
 
     /// How many turns are under way.

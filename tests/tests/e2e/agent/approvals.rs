@@ -9,7 +9,10 @@ use super::scene::Scene;
 /// Calls `tool` in the first round of each turn, with the arguments that the person says.
 fn calls(tool: &'static str) -> impl Fn(&Round) -> Say + Send + Sync + 'static {
     move |round| {
-        let last = round.body["messages"].as_array().and_then(|messages| messages.last().cloned()).unwrap_or_default();
+        let last = round.body["messages"]
+            .as_array()
+            .and_then(|messages| messages.last().cloned())
+            .unwrap_or_default();
         match last["role"] == "user" {
             true => round.call("c", tool, &json!({"text": last["content"]})),
             false => Say::Text("done".into()),
@@ -63,7 +66,8 @@ fn where_nobody_can_be_asked_only_what_reads_is_called() {
         _ => Say::Text("done".into()),
     });
     let answer = scene.say("go").unwrap();
-    let failed: Vec<_> = answer["steps"].as_array().unwrap().iter().map(|step| step["is_error"].clone()).collect();
+    let failed: Vec<_> =
+        answer["steps"].as_array().unwrap().iter().map(|step| step["is_error"].clone()).collect();
     assert_eq!(failed, [false, true]);
     assert!(scene.provider.rounds()[1].results[1].contains("nobody"));
 }
@@ -93,7 +97,10 @@ fn a_question_waits_until_the_turn_is_stopped() {
     let scene = Scene::new(calls("write"));
     let pending = scene.send("one");
     let approval = scene.event("approval");
-    assert_eq!(scene.bridge.call("chat_stop", &json!({"session_id": scene.session})).unwrap()["stopped"], true);
+    assert_eq!(
+        scene.bridge.call("chat_stop", &json!({"session_id": scene.session})).unwrap()["stopped"],
+        true
+    );
     let answer = pending.wait(PROMPT).unwrap();
     assert_eq!((&answer["ended"], &answer["steps"][0]["is_error"]), (&json!("stopped"), &json!(true)));
     assert_eq!(scene.decide(&approval, "once"), false);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use harbor_tests::scripted::{Asked, answer, begin_events, event};
+use harbor_tests::scripted::{Asked, answer, begin_events, begin_stream, event};
 use harbor_tests::{LIMIT, Scripted};
 use serde_json::{Value, json};
 
@@ -185,7 +185,10 @@ fn speak(asked: &Asked, stream: &mut TcpStream, say: Say, left: &AtomicUsize) ->
     if let Say::Refuse(status, body) = &say {
         return answer(stream, status, "application/json", "", &body.to_string());
     }
-    begin_events(stream);
+    match format {
+        Format::Ollama => begin_stream(stream, "application/x-ndjson"),
+        Format::Chat | Format::Anthropic => begin_events(stream),
+    }
     format.begin(stream);
     match say {
         Say::Text(text) => {

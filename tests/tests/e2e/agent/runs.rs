@@ -70,21 +70,26 @@ fn what_was_not_granted_is_refused_before_anything_is_asked() {
 
 #[test]
 fn a_run_ends_with_its_budget_its_request_and_its_grant() {
-    let scene = granted(|round| match (round.tools.is_empty(), round.body["messages"].to_string().contains("hang")) {
-        (_, true) => Say::Hang,
-        (true, _) => Say::Text("enough".into()),
-        (false, _) => round.call("c", "look", &json!({"n": round.results.len()})),
+    let scene = granted(|round| {
+        match (round.tools.is_empty(), round.body["messages"].to_string().contains("hang")) {
+            (_, true) => Say::Hang,
+            (true, _) => Say::Text("enough".into()),
+            (false, _) => round.call("c", "look", &json!({"n": round.results.len()})),
+        }
     });
-    let answer = scene.bridge.call("run_start", &json!({"origin": SITE, "task": "x", "max_tool_calls": 2})).unwrap();
+    let answer =
+        scene.bridge.call("run_start", &json!({"origin": SITE, "task": "x", "max_tool_calls": 2})).unwrap();
     assert_eq!(answer["output"], "enough");
     let task = json!({"origin": SITE, "task": "hang", "stream": true});
     let run = scene.bridge.request("run_start", &task);
-    scene.bridge.wait_for_push("run_event", LIMIT, |push| push["event"]["type"] == "token" && push["event"]["token"] == "and");
+    let _ = scene.bridge.wait_for_push("run_event", LIMIT, |push| {
+        push["event"]["type"] == "token" && push["event"]["token"] == "and"
+    });
     scene.bridge.call("cancel", &json!({"target": run.id})).unwrap();
     assert_eq!(run.wait(PROMPT).unwrap_err().code, "cancelled");
     wait_until("the provider is left", PROMPT, || scene.provider.left() == 1);
     let run = scene.bridge.request("run_start", &task);
-    scene.bridge.wait_for_push("run_event", LIMIT, |push| push["event"]["token"] == "and");
+    let _ = scene.bridge.wait_for_push("run_event", LIMIT, |push| push["event"]["token"] == "and");
     scene.bridge.call("host_revoke_permission", &json!({"origin": SITE, "scope": "model:tools"})).unwrap();
     assert_eq!(run.wait(PROMPT).unwrap_err().code, "ERR_SCOPE_REQUIRED");
     wait_until("the provider is left", PROMPT, || scene.provider.left() == 2);
@@ -102,6 +107,9 @@ fn a_run_asks_nobody_and_writes_nothing_after_untrusted_text() {
     let answer = scene.bridge.call("run_start", &json!({"origin": SITE, "task": "x"})).unwrap();
     assert_eq!(answer["output"], "done");
     let results = &scene.provider.rounds()[3].results;
-    assert!(!results[0].contains("a run does not ask") && !results[1].contains("a run does not ask"), "{results:?}");
+    assert!(
+        !results[0].contains("a run does not ask") && !results[1].contains("a run does not ask"),
+        "{results:?}"
+    );
     assert!(results[2].contains("a run does not ask"), "{results:?}");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use harbor_tests::{Bridge, LIMIT};
+use harbor_tests::{Bridge, Client, LIMIT};
 use serde_json::{Value, json};
 
 use super::provider::Say;
@@ -18,19 +18,31 @@ fn of(scene: &Scene) -> Value {
 
 #[test]
 fn a_session_is_listed_changed_exported_cleared_and_deleted() {
-    let scene = Scene::new(|round| Say::Text(format!("as {}", round.body["messages"].as_array().map_or(0, Vec::len))));
+    let scene = Scene::new(|round| {
+        Say::Text(format!("as {}", round.body["messages"].as_array().map_or(0, Vec::len)))
+    });
     scene.say("what is   it?\nnow").unwrap();
     let listed = scene.bridge.call("chat_list_sessions", &json!({})).unwrap();
     let session = &listed["sessions"][0];
     assert_eq!((&session["name"], &session["messageCount"]), (&json!("what is it? now"), &json!(2)));
     let updates = json!({"name": "mine", "systemPrompt": "be brief", "mode": "auto"});
-    let updated = scene.bridge.call("chat_update_session", &json!({"session_id": scene.session, "updates": updates})).unwrap();
+    let updated = scene
+        .bridge
+        .call("chat_update_session", &json!({"session_id": scene.session, "updates": updates}))
+        .unwrap();
     assert_eq!((&updated["session"]["name"], &updated["session"]["mode"]), (&json!("mine"), &json!("auto")));
     scene.say("again").unwrap();
     let system = &scene.provider.rounds()[1].body["messages"][0];
     assert!(system["content"].as_str().unwrap().ends_with("be brief"), "{system}");
-    let export = |format: &str| scene.bridge.call("chat_export", &json!({"session_id": scene.session, "format": format}));
-    assert!(export("markdown").unwrap()["text"].as_str().unwrap().starts_with("# mine\n\n## You\n\nwhat is   it?"));
+    let export = |format: &str| {
+        scene.bridge.call("chat_export", &json!({"session_id": scene.session, "format": format}))
+    };
+    assert!(
+        export("markdown").unwrap()["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("# mine\n\n## You\n\nwhat is   it?")
+    );
     let json: Value = serde_json::from_str(export("json").unwrap()["text"].as_str().unwrap()).unwrap();
     assert_eq!(json["messages"].as_array().unwrap().len(), 4);
     assert_eq!(export("pdf").unwrap_err().code, "invalid_params");
@@ -38,7 +50,10 @@ fn a_session_is_listed_changed_exported_cleared_and_deleted() {
     assert_eq!(scene.bridge.call("chat_delete_session", &of(&scene)).unwrap()["deleted"], true);
     assert_eq!(scene.bridge.call("chat_delete_session", &of(&scene)).unwrap()["deleted"], false);
     assert_eq!(scene.bridge.call("chat_get_session", &of(&scene)).unwrap_err().code, "not_found");
-    assert_eq!(scene.bridge.call("chat_get_session", &json!({"session_id": "../harbor"})).unwrap_err().code, "not_found");
+    assert_eq!(
+        scene.bridge.call("chat_get_session", &json!({"session_id": "../harbor"})).unwrap_err().code,
+        "not_found"
+    );
 }
 
 #[test]
@@ -55,7 +70,10 @@ fn a_session_is_the_persons_alone_on_disk_and_a_private_one_is_not_there() {
     assert_eq!(scene.bridge.call("chat_send_message", &fields).unwrap()["response"], "noted");
     assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
     let logs = scene.home.path().join("logs");
-    let logged: String = fs::read_dir(logs).unwrap().filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok()).collect();
+    let logged: String = fs::read_dir(logs)
+        .unwrap()
+        .filter_map(|entry| fs::read_to_string(entry.unwrap().path()).ok())
+        .collect();
     assert!(!logged.contains(CANARY) && !scene.bridge.stderr().contains(CANARY));
 }
 
@@ -82,10 +100,10 @@ fn a_session_is_encrypted_where_the_secrets_are() {
 #[test]
 fn two_watchers_see_the_same_and_who_comes_late_catches_up() {
     let scene = Scene::new(|_| Say::Text("one two three four".into()));
-    let other = Bridge::client(&scene.home);
+    let other = Client::attach(&scene.home);
     other.call("chat_watch", &of(&scene)).unwrap();
     scene.say("go").unwrap();
-    let all = |client: &harbor_tests::Client| -> Vec<Value> {
+    let all = |client: &Client| -> Vec<Value> {
         let mut seen = Vec::new();
         loop {
             let push = client.next_push("chat_event", LIMIT);
@@ -97,7 +115,7 @@ fn two_watchers_see_the_same_and_who_comes_late_catches_up() {
     };
     let (here, there) = (all(&scene.bridge), all(&other));
     assert_eq!(here, there);
-    let late = Bridge::client(&scene.home);
+    let late = Client::attach(&scene.home);
     late.call("chat_watch", &json!({"session_id": scene.session, "after_seq": 1})).unwrap();
     assert_eq!(all(&late), here[2..]);
     // Both follow the next turn, too.
