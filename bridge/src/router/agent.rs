@@ -19,7 +19,7 @@ use harbor_ipc_proto::client::{
     ChatUpdateSession, ChatUpdateSessionResult, ChatWatch, ChatWatchResult,
 };
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::PutField as _;
+use harbor_ipc_proto::field::{Message as _, PutField as _};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Part, ToolChoice};
 use harbor_policy::access::Pass;
@@ -75,7 +75,7 @@ pub(super) async fn send(
     pass: Pass,
     message: ChatSendMessage,
 ) -> Handled {
-    let turn = pass.turn().ok_or_else(|| denied("chat_send_message"))?;
+    let turn = pass.turn().ok_or_else(|| denied(ChatSendMessage::TAG))?;
     let session = router.agent.session(&message.session_id).await?;
     let on_behalf = OnBehalf::Owner(client.sender(), turn);
     if let Some(model) = &message.model {

@@ -1,3 +1,5 @@
+//! What runs, what asks and what never leaves.
+
 use proptest::prelude::*;
 
 use super::*;

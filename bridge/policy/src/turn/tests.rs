@@ -1,3 +1,5 @@
+//! The machine event by event, and in every order.
+
 use std::collections::BTreeSet;
 
 use proptest::collection::vec;

@@ -1,3 +1,5 @@
+//! What a text may hold, and what of it reaches a model.
+
 use proptest::prelude::*;
 
 use super::*;

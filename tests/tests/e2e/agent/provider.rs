@@ -15,6 +15,9 @@ use harbor_tests::scripted::{Asked, answer, begin_events, begin_stream, event};
 use harbor_tests::{LIMIT, Scripted};
 use serde_json::{Value, json};
 
+/// Where chats go, by their format.
+const CHATS: [&str; 3] = ["/v1/chat/completions", "/v1/messages", "/api/chat"];
+
 /// What the model does.
 #[derive(Debug, Clone)]
 pub enum Say {
@@ -72,7 +75,7 @@ impl Provider {
                 let models = json!({"models": [{"name": "m", "model": "m"}]});
                 answer(stream, "200 OK", "application/json", "", &models.to_string())
             }
-            ("POST", "/v1/chat/completions" | "/v1/messages" | "/api/chat") => {
+            ("POST", path) if CHATS.contains(&path) => {
                 let round = round(asked);
                 if let Err(why) = in_order(asked) {
                     let body = json!({"error": {"message": format!("order: {why}"), "type": "invalid_request_error"}});
@@ -92,7 +95,8 @@ impl Provider {
 
     /// What came in as chats.
     pub fn rounds(&self) -> Vec<Round> {
-        self.server.asked().iter().filter(|asked| asked.verb == "POST").map(round).collect()
+        let is_chat = |asked: &&Asked| CHATS.contains(&asked.path.as_str());
+        self.server.asked().iter().filter(is_chat).map(round).collect()
     }
 }
 
