@@ -27,6 +27,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_policy::environment::{of_model_worker, of_worker};
 use tokio::net::UnixListener;
 
+use crate::agent::Agent;
 use crate::catalog::{Catalog, Parts};
 use crate::config::watch::Watch;
 use crate::config::{ConfigError, LiveConfig, Settings, file};
@@ -53,6 +54,7 @@ use crate::store::locks::Locks;
 use crate::store::recovery::{self, Opened};
 use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
+use crate::store::sessions::Sessions;
 use crate::store::worker;
 use crate::store::written::Written;
 use crate::supervisor::{Leftovers, Shared, Supervisor, Told};
@@ -255,8 +257,16 @@ impl Bridge {
             note: note_of_chats(&host),
         });
         let models = models.await.map_err(AppError::Store)?;
-        let router =
-            Router::new(supervisor.clone(), host.clone(), catalog.clone(), models.clone(), definitions);
+        let sessions = Sessions::at(paths.sessions(), supervisor.secrets().clone());
+        let agent = Agent::new(host.clone(), models.clone(), sessions);
+        let router = Router::new(
+            supervisor.clone(),
+            host.clone(),
+            catalog.clone(),
+            models.clone(),
+            agent,
+            definitions,
+        );
         listen(&supervisor, &host, &router, &catalog);
         tell_of_models(&models, &host, &router);
         let exporter = Exporter::begin(&router, settings.metrics, settings.host.metrics_listen);

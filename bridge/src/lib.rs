@@ -1,6 +1,7 @@
 //! The bridge's rooms. See ARCHITECTURE.md for who may import whom.
 
-pub mod alarm;
+pub mod agent;
+mod alarm;
 pub mod app;
 pub mod catalog;
 pub mod check;

@@ -181,7 +181,12 @@ pub fn result(asked: &Asked, stream: &mut TcpStream, result: &Value) -> bool {
 
 /// Begins a stream of events; it lasts until the connection is closed.
 pub fn begin_events(stream: &mut TcpStream) {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    begin_stream(stream, "text/event-stream");
+}
+
+/// The same for a stream of another type.
+pub fn begin_stream(stream: &mut TcpStream, kind: &str) {
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n");
     let _ = stream.write_all(head.as_bytes());
 }
 

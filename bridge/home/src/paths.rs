@@ -195,6 +195,12 @@ impl Paths {
         self.home.join("servers")
     }
 
+    /// Conversations of the person with their models.
+    #[must_use]
+    pub fn sessions(&self) -> PathBuf {
+        self.home.join("sessions")
+    }
+
     /// What is installed, for others to read.
     #[must_use]
     pub fn installed_servers(&self) -> PathBuf {

@@ -160,6 +160,19 @@ const TABLE: &[(&str, Reach)] = &[
     ("host_llm_chat", Reach::Everybody),
     ("host_llm_list_models", Reach::Everybody),
     ("llm_more", Reach::Everybody),
+    ("chat_create_session", Reach::Owner),
+    ("chat_send_message", Reach::Owner),
+    ("chat_watch", Reach::Owner),
+    ("chat_answer", Reach::Owner),
+    ("chat_stop", Reach::Owner),
+    ("chat_export", Reach::Owner),
+    ("chat_get_session", Reach::Owner),
+    ("chat_list_sessions", Reach::Owner),
+    ("chat_update_session", Reach::Owner),
+    ("chat_clear_messages", Reach::Owner),
+    ("chat_delete_session", Reach::Owner),
+    ("run_start", Reach::Everybody),
+    ("run_more", Reach::Everybody),
 ];
 
 /// Proof that a message may be sent by who sent it.
@@ -178,6 +191,31 @@ impl Pass {
     #[must_use]
     pub fn model_permit(self) -> Option<ModelPermit> {
         (self.0 == Reach::Owner).then_some(ModelPermit(()))
+    }
+
+    /// What the owner says to the agent begins a turn.
+    #[must_use]
+    pub fn turn(self) -> Option<OwnersTurn> {
+        (self.0 == Reach::Owner).then_some(OwnersTurn(()))
+    }
+}
+
+/// Proof that the owner has begun a turn of the agent: what is asked of models in it needs nothing more, and of tools nothing but
+/// what `approval` says.
+#[derive(Debug)]
+pub struct OwnersTurn(());
+
+impl OwnersTurn {
+    /// For one request to a model.
+    #[must_use]
+    pub fn model_permit(&self) -> ModelPermit {
+        ModelPermit(())
+    }
+
+    /// For one call of a source of this kind.
+    #[must_use]
+    pub fn permit(&self, kind: SourceKind) -> Permit {
+        Permit(kind)
     }
 }
 
@@ -259,6 +297,8 @@ mod tests {
         "host_llm_chat",
         "host_llm_list_models",
         "llm_more",
+        "run_start",
+        "run_more",
     ];
 
     /// What nobody else may.

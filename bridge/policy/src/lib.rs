@@ -4,6 +4,8 @@
 //! stops, what it may see of the environment. Must never wait, read a clock, touch a disk or a process.
 
 pub mod access;
+pub mod agent_tools;
+pub mod approval;
 pub mod backlog;
 pub mod budget;
 pub mod container;
@@ -15,6 +17,7 @@ pub mod flood;
 pub mod grants;
 pub mod handover;
 pub mod health;
+pub mod history;
 pub mod lifecycle;
 pub mod limiter;
 pub mod limits;
@@ -40,3 +43,5 @@ pub mod stats;
 pub mod suggest;
 pub mod telltale;
 pub mod tool_name;
+pub mod turn;
+pub mod untrusted;

@@ -109,7 +109,7 @@ impl Host {
         Ok(offers.collect())
     }
 
-    fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<Written>)> {
+    pub(super) fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<Written>)> {
         let all = self.sources.all().into_iter().filter(|source| !self.suspended.has(&source.id()));
         all.filter_map(|source| self.registry.listed(&*source).map(|written| (source, written)))
     }

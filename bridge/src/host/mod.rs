@@ -34,6 +34,7 @@ mod suspended;
 mod traced;
 mod trail;
 mod unstored;
+mod usable;
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -70,6 +71,7 @@ pub use registry::Registry;
 pub use runs::Runs;
 pub use status::{Exporting, Presence, secret_store};
 pub use trail::Trail;
+pub use usable::Usable;
 
 use admission::Admission;
 use asker::{Asker, Sender};
@@ -265,6 +267,18 @@ impl Host {
     }
 
     /// What the owner is told of a source that is not there.
+    /// That there is a source of this id.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn must_exist(&self, id: &str) -> Result<(), ErrorBody> {
+        let id = SourceId::parse(id).ok_or_else(|| invalid("enabled_servers", "ids of servers"))?;
+        match self.sources.get(&id) {
+            Some(_) => Ok(()),
+            None => Err(self.unknown(&id)),
+        }
+    }
+
     fn unknown(&self, id: &SourceId) -> ErrorBody {
         let defined = self.supervisor.all();
         errors::not_found(id, defined.iter().map(|server| server.id().as_str()))

@@ -96,6 +96,11 @@ impl Written {
         tools.map(|(name, descriptor)| (&self.names[name.clone()], descriptor.clone()))
     }
 
+    /// A tool, by its name.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.list.get(name)
+    }
+
     /// The descriptors.
     pub fn descriptors(&self) -> &Rc<str> {
         &self.descriptors

@@ -255,7 +255,7 @@ impl Models {
     /// What a provider said before is nothing of what it is now.
     fn forget_answers(&self, id: &str) {
         self.problems.borrow_mut().remove(id);
-        self.first_models.borrow_mut().remove(id);
+        self.known.borrow_mut().remove(id);
         self.tell();
     }
 

@@ -117,6 +117,40 @@ pub struct Chatted {
     pub model: String,
 }
 
+/// What is asked of a model, in the form that the worker takes.
+#[derive(Debug, Clone)]
+pub struct Prompt {
+    /// Which provider, by its id or its type; the default one when absent.
+    pub provider: Option<String>,
+    /// Which model; the provider's when absent.
+    pub model: Option<String>,
+    /// The conversation, what the model has to heed throughout first.
+    pub messages: Vec<Message>,
+    /// The tools that it may call.
+    pub tools: Vec<Tool>,
+    /// Whether it has to call one.
+    pub tool_choice: ToolChoice,
+    /// How the answer is to be.
+    pub options: Options,
+}
+
+/// What a model has answered.
+#[derive(Debug)]
+pub struct Answered {
+    /// The message, for the conversation.
+    pub message: Message,
+    /// Why it ended.
+    pub finish: Finish,
+    /// The provider's own word for that.
+    pub raw_finish: Option<String>,
+    /// What it has taken.
+    pub used: Used,
+    /// The provider's id.
+    pub provider: String,
+    /// The model's name there.
+    pub model: String,
+}
+
 /// What a request costs. Settles it when it is dropped.
 struct Bill {
     models: Rc<Models>,
@@ -140,17 +174,46 @@ impl Models {
     /// Why there is no answer, or none that is whole.
     pub async fn chat(
         self: &Rc<Self>,
-        _permit: ModelPermit,
+        permit: ModelPermit,
         who: Who,
         ask: Ask,
         push: impl AsyncFn(ChatEvent),
     ) -> Result<Chatted, ErrorBody> {
-        let messages = conversation::messages(ask.system_prompt.as_deref(), ask.messages.clone())?;
-        let tools = conversation::tools(ask.tools.clone().unwrap_or_default());
         let options = options(&ask)?;
-        let tool_choice = tool_choice(ask.tool_choice.as_deref(), &tools)?;
-        let provider = self.choose(ask.provider.as_deref(), ask.model.as_deref())?;
-        let model = self.model_of(&provider, ask.model.as_deref(), who.origin.is_some()).await?;
+        let tools = conversation::tools(ask.tools.unwrap_or_default());
+        let prompt = Prompt {
+            messages: conversation::messages(ask.system_prompt.as_deref(), ask.messages)?,
+            tool_choice: tool_choice(ask.tool_choice.as_deref(), &tools)?,
+            tools,
+            options,
+            provider: ask.provider,
+            model: ask.model,
+        };
+        let answered = self.answer(permit, who, prompt, push).await?;
+        let Answered { message, finish, raw_finish, used, provider, model } = answered;
+        let response = ChatResponse {
+            message: conversation::written(message),
+            usage: conversation::usage_view(used),
+            finishReason: finish.name().into(),
+            raw_finish,
+        };
+        Ok(Chatted { response, provider, model })
+    }
+
+    /// The same for who has a conversation in the worker's form.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn answer(
+        self: &Rc<Self>,
+        _permit: ModelPermit,
+        who: Who,
+        prompt: Prompt,
+        push: impl AsyncFn(ChatEvent),
+    ) -> Result<Answered, ErrorBody> {
+        let Prompt { provider, model, messages, tools, tool_choice, options } = prompt;
+        let provider = self.choose(provider.as_deref(), model.as_deref())?;
+        let model = self.model_of(&provider, model.as_deref(), who.origin.is_some()).await?;
         let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;
         let key_read = self.target(&provider).await;
         let target = key_read.inspect_err(|error| bill.code.set(Some(error.code)))?;
@@ -229,16 +292,15 @@ impl Models {
         if let Some(model) = &provider.model {
             return Ok(model.clone());
         }
-        let known = self.first_models.borrow().get(&provider.id).cloned();
+        let known =
+            self.known.borrow().get(&provider.id).and_then(|known| Some(known.first()?.model.clone()));
         if let Some(model) = known {
             return Ok(model);
         }
         let list =
             self.list(provider).await.map_err(|failure| failed(&failure, &provider.id, "", of_origin))?;
         let first = list.into_iter().next().map(|model| model.model);
-        let first = first.ok_or_else(|| no_model(format!("{} has no model", provider.id)))?;
-        self.first_models.borrow_mut().insert(provider.id.clone(), first.clone());
-        Ok(first)
+        first.ok_or_else(|| no_model(format!("{} has no model", provider.id)))
     }
 
     fn reserve(
@@ -295,7 +357,7 @@ impl Models {
 
 impl Bill {
     /// Follows the answer to its end.
-    async fn follow(self, mut asked: Asked, push: impl AsyncFn(ChatEvent)) -> Result<Chatted, ErrorBody> {
+    async fn follow(self, mut asked: Asked, push: impl AsyncFn(ChatEvent)) -> Result<Answered, ErrorBody> {
         let mut taken = 0;
         loop {
             let event = match asked.next().await {
@@ -319,16 +381,12 @@ impl Bill {
         }
     }
 
-    fn ended(self, finish: Finish, raw_finish: Option<String>) -> Chatted {
+    fn ended(self, finish: Finish, raw_finish: Option<String>) -> Answered {
         self.code.set(None);
         self.models.note_answer(&self.provider, None);
-        let used = self.used();
-        let usage = conversation::usage_view(used);
-        let answer = self.answer.borrow();
-        let message = answer.message(finish);
-        drop(answer);
-        let response = ChatResponse { message, usage, finishReason: finish.name().into(), raw_finish };
-        Chatted { response, provider: self.provider.clone(), model: self.model.clone() }
+        let message = self.answer.borrow().message(finish);
+        let (used, provider, model) = (self.used(), self.provider.clone(), self.model.clone());
+        Answered { message, finish, raw_finish, used, provider, model }
     }
 
     fn failed(&self, failure: &Failure) -> ErrorBody {

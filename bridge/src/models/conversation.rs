@@ -31,7 +31,7 @@ const CONTENT: &str =
     "messages whose content is a text or an array of `ChatPart`: text, image, reasoning, opaque, tool_call";
 
 /// The messages of a request.
-pub(super) fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<Message>, ErrorBody> {
+pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<Message>, ErrorBody> {
     let first = system.map(|text| Message { role: Role::System, parts: vec![Part::Text(text.to_owned())] });
     let mut names = HashMap::new();
     let mut all: Vec<_> = first.into_iter().collect();
@@ -210,35 +210,67 @@ impl Answer {
     }
 
     /// The message that it is. Calls of an answer that ended otherwise than by them may not be run, and are not told.
-    pub(super) fn message(&self, finish: Finish) -> ChatMessage {
+    pub(super) fn message(&self, finish: Finish) -> Message {
         let has_calls = finish == Finish::ToolCalls;
-        let is_told = |part: &Part| has_calls || !matches!(part, Part::ToolCall(_));
-        let parts: Vec<_> = self.parts.iter().filter(|part| is_told(part)).cloned().collect();
-        let first_call =
-            parts.iter().position(|part| matches!(part, Part::ToolCall(_))).unwrap_or(parts.len());
-        let is_plain = |(at, part): (usize, &Part)| match part {
-            Part::Text(_) => at < first_call,
-            part => matches!(part, Part::ToolCall(_)),
-        };
-        let content = match parts.iter().enumerate().all(is_plain) {
-            true => {
-                let text: String = parts
-                    .iter()
-                    .filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None })
-                    .collect();
-                (!text.is_empty() || first_call == parts.len()).then(|| Json::string(&text))
-            }
-            false => Some(listed(&parts)),
-        };
-        let calls: Vec<_> = parts.into_iter().filter_map(told_call).collect();
-        ChatMessage {
-            role: "assistant".into(),
-            content,
-            toolCalls: Some(calls).filter(|calls| !calls.is_empty()),
-            toolCallId: None,
-            isError: None,
-        }
+        let is_told = |part: &&Part| has_calls || !matches!(part, Part::ToolCall(_));
+        Message { role: Role::Assistant, parts: self.parts.iter().filter(is_told).cloned().collect() }
     }
+}
+
+/// A message as clients and files have it; what a client sends back is read by [`messages`]. A message of tools has to have one
+/// result.
+pub fn written(message: Message) -> ChatMessage {
+    let role = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let said = |content| ChatMessage {
+        role: role.into(),
+        content,
+        toolCalls: None,
+        toolCallId: None,
+        isError: None,
+    };
+    if message.role == Role::Tool {
+        let results = message.parts.into_iter().filter_map(|part| match part {
+            Part::ToolResult(result) => Some(result),
+            _ => None,
+        });
+        let Some(ToolResult { call_id, text, images, is_error, .. }) = results.last() else {
+            return said(None);
+        };
+        let text = Some(Part::Text(text)).into_iter();
+        let parts: Vec<_> = text.chain(images.into_iter().map(Part::Image)).collect();
+        return ChatMessage {
+            toolCallId: Some(call_id),
+            isError: is_error.then_some(true),
+            ..said(content_of(&parts))
+        };
+    }
+    let content = content_of(&message.parts);
+    let calls: Vec<_> = message.parts.into_iter().filter_map(told_call).collect();
+    ChatMessage { toolCalls: Some(calls).filter(|calls| !calls.is_empty()), ..said(content) }
+}
+
+/// Texts before the first call are a text; whatever else is an array of parts.
+fn content_of(parts: &[Part]) -> Option<Json> {
+    let is_call = |part: &Part| matches!(part, Part::ToolCall(_));
+    let first_call = parts.iter().position(is_call).unwrap_or(parts.len());
+    let is_plain = |(at, part): (usize, &Part)| match part {
+        Part::Text(_) => at < first_call,
+        part => is_call(part),
+    };
+    if !parts.iter().enumerate().all(is_plain) {
+        return Some(listed(parts));
+    }
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let text: String = texts.collect();
+    (!text.is_empty() || first_call == parts.len()).then(|| Json::string(&text))
 }
 
 fn told_call(part: Part) -> Option<ChatToolCall> {
@@ -275,7 +307,12 @@ fn listed(parts: &[Part]) -> Json {
             value: Some(valid(json.clone())),
             ..nothing("opaque")
         }),
-        Part::Image(_) | Part::ToolResult(_) => None,
+        Part::Image(Image { media_type, data }) => Some(ChatPart {
+            mediaType: Some(media_type.clone()),
+            data: Some(data.clone()),
+            ..nothing("image")
+        }),
+        Part::ToolResult(_) => None,
     };
     let parts: Vec<_> = parts.iter().filter_map(part).collect();
     let mut text = Vec::new();
@@ -325,7 +362,7 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
 }
 
 /// What was used, as clients are told.
-pub(super) fn usage_view(used: Used) -> ChatUsage {
+pub fn usage_view(used: Used) -> ChatUsage {
     ChatUsage {
         input_tokens: used.input,
         output_tokens: used.output,

@@ -108,7 +108,9 @@ impl Models {
         };
         self.note_answer(&provider.id, answer.as_ref().err());
         let here = is_local(&provider.base_url);
-        Ok(answer?.into_iter().map(|model| view(&provider.id, here, model)).collect())
+        let models: Vec<_> = answer?.into_iter().map(|model| view(&provider.id, here, model)).collect();
+        self.known.borrow_mut().insert(provider.id.clone(), models.as_slice().into());
+        Ok(models)
     }
 
     /// Asks a provider whether it takes its key.

@@ -13,6 +13,7 @@
 mod asking;
 mod changing;
 mod chat;
+mod chosen;
 mod conversation;
 mod counting;
 mod errors;
@@ -26,7 +27,7 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use harbor_home::clock::wall_clock;
-use harbor_ipc_proto::client::{ModelsStatus, ProviderView};
+use harbor_ipc_proto::client::{ModelView, ModelsStatus, ProviderView};
 use harbor_ipc_proto::link::model::{Cause, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_policy::budget::Budgets;
@@ -39,7 +40,9 @@ use crate::store::models::{Models as Tables, Provider};
 use crate::store::secrets::Secrets;
 
 pub use self::changing::{Added, Changes};
-pub use self::chat::{Ask, Chatted, Noted, Who};
+pub use self::chat::{Answered, Ask, Chatted, Noted, Prompt, Who};
+pub use self::chosen::Chosen;
+pub use self::conversation::{messages, usage_view, written};
 pub use self::counting::Measured;
 pub use self::listing::{Checked, Detected, Listed};
 
@@ -83,8 +86,8 @@ pub struct Models {
     budgets: RefCell<Budgets>,
     open: RefCell<HashMap<u32, Open>>,
     last: Cell<u32>,
-    /// The first model of providers for which none was chosen, until they are changed.
-    first_models: RefCell<BTreeMap<String, String>>,
+    /// What providers have told of their models, until they are changed.
+    known: RefCell<BTreeMap<String, Rc<[ModelView]>>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
     /// Whether nothing of an earlier bridge is left.
     may_start: Cell<bool>,
@@ -124,7 +127,7 @@ impl Models {
             budgets: RefCell::new(budgets),
             open: RefCell::default(),
             last: Cell::default(),
-            first_models: RefCell::default(),
+            known: RefCell::default(),
             listener: RefCell::default(),
             may_start: Cell::default(),
             changing: tokio::sync::Mutex::default(),

@@ -24,6 +24,7 @@ use harbor_policy::access::Principal;
 use harbor_policy::limits;
 use harbor_policy::slots::{Slot, Slots};
 use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::task::AbortHandle;
 
 use self::chunks::Chunks;
 use self::requests::Requests;
@@ -77,6 +78,8 @@ pub struct Client {
     /// What is told to it of the status.
     feed: RefCell<Option<Feed>>,
     questions: Questions,
+    /// Sessions that it watches, and who tells it of them.
+    sessions: RefCell<HashMap<String, AbortHandle>>,
     /// From which level on it wants messages of servers, as a place among [`limits::LEVELS`].
     messages: Cell<Option<usize>>,
 }
@@ -118,6 +121,7 @@ impl Client {
             followed: RefCell::default(),
             feed: RefCell::default(),
             questions: Questions::default(),
+            sessions: RefCell::default(),
             messages: Cell::default(),
         })
     }
@@ -317,6 +321,16 @@ impl Client {
         self.open.len()
     }
 
+    /// A session is watched from now on by `task`, or no longer.
+    pub(super) fn watch_session(&self, id: &str, task: Option<AbortHandle>) {
+        let mut sessions = self.sessions.borrow_mut();
+        let before = match task {
+            Some(task) => sessions.insert(id.to_owned(), task),
+            None => sessions.remove(id),
+        };
+        before.iter().for_each(AbortHandle::abort);
+    }
+
     pub(super) fn watch_servers(&self, watch: bool) {
         self.watches.set(watch);
     }
@@ -349,6 +363,7 @@ impl Client {
     /// Ends all open requests without answers: the client is gone.
     pub fn end(&self) {
         self.left.set(true);
+        self.sessions.borrow_mut().drain().for_each(|(_, task)| task.abort());
         self.open.take_all().for_each(|open| drop(open.give_up()));
     }
 

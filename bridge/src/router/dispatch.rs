@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, ModelRequest, OauthRequest,
-    Request, ServerRequest, SessionRequest, StatusRequest,
+    AgentRequest, CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, ModelRequest,
+    OauthRequest, Request, ServerRequest, SessionRequest, StatusRequest,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceKind;
@@ -15,9 +15,9 @@ use harbor_policy::access::Pass;
 
 use super::client::Client;
 use super::{
-    Asked, Handled, Router, catalog, config, credentials, grants, installs, mcp, mcp_client, metrics, models,
-    oauth, origins, programs, questions, remotes, sandbox, secret_store, servers, session, sources, status,
-    supervision, upgrades, watching,
+    Asked, Handled, Router, agent, agent_runs, catalog, config, credentials, grants, installs, mcp,
+    mcp_client, metrics, models, oauth, origins, programs, questions, remotes, sandbox, secret_store,
+    servers, session, sources, status, supervision, upgrades, watching,
 };
 use crate::host::asker::Caller;
 
@@ -45,6 +45,7 @@ impl<'a> Turn<'a> {
             Request::Status(request) => Box::pin(self.status(request)).await,
             Request::Host(request) => Box::pin(self.host(request)).await,
             Request::Model(request) => Box::pin(self.models(request)).await,
+            Request::Agent(request) => Box::pin(self.agent(request)).await,
         }
     }
 
@@ -234,6 +235,25 @@ impl<'a> Turn<'a> {
             ModelRequest::LlmUsage(message) => models::usage(router, &message).await,
             ModelRequest::LlmSetBudget(message) => models::set_budget(router, client, message).await,
             ModelRequest::LlmListBudgets(_) => models::budgets(router),
+        }
+    }
+
+    async fn agent(self, request: AgentRequest) -> Handled {
+        let (router, client) = (self.router, self.client);
+        match request {
+            AgentRequest::ChatCreateSession(message) => agent::create(router, message).await,
+            AgentRequest::ChatSendMessage(message) => agent::send(router, client, self.pass, message).await,
+            AgentRequest::ChatWatch(message) => agent::watch(router, client, message).await,
+            AgentRequest::ChatAnswer(message) => agent::answer(router, message).await,
+            AgentRequest::ChatStop(message) => agent::stop(router, &message.session_id).await,
+            AgentRequest::ChatExport(message) => agent::give(router, message).await,
+            AgentRequest::ChatGetSession(message) => agent::get(router, &message.session_id).await,
+            AgentRequest::ChatListSessions(message) => agent::list(router, message).await,
+            AgentRequest::ChatUpdateSession(message) => agent::update(router, message).await,
+            AgentRequest::ChatClearMessages(message) => agent::clear(router, &message.session_id).await,
+            AgentRequest::ChatDeleteSession(message) => agent::delete(router, &message.session_id).await,
+            AgentRequest::RunStart(message) => agent_runs::start(router, client, self.id, message).await,
+            AgentRequest::RunMore(message) => agent_runs::more(client, &message),
         }
     }
 

@@ -8,6 +8,8 @@
 //! Owns who may ask what (by policy's table), and that each request is answered exactly once. Must never parse a
 //! payload; handlers stay short and hand down.
 
+mod agent;
+mod agent_runs;
 mod calling;
 mod catalog;
 pub mod client;
@@ -56,6 +58,7 @@ use harbor_policy::access::{self, Pass};
 use harbor_policy::slots::Slot;
 use tokio::sync::Notify;
 
+use crate::agent::Agent;
 use crate::catalog::Catalog;
 use crate::host::{Host, invalid};
 use crate::models::Models;
@@ -77,6 +80,8 @@ pub struct Router {
     pub catalog: Rc<Catalog>,
     /// The person's language models.
     pub models: Rc<Models>,
+    /// Conversations in which they use tools.
+    pub agent: Rc<Agent>,
     definitions: Rc<Definitions>,
     /// What waits for a yes.
     staged: staged::Staged,
@@ -105,6 +110,7 @@ impl Router {
         host: Rc<Host>,
         catalog: Rc<Catalog>,
         models: Rc<Models>,
+        agent: Rc<Agent>,
         definitions: Rc<Definitions>,
     ) -> Rc<Self> {
         Rc::new(Self {
@@ -112,6 +118,7 @@ impl Router {
             host,
             catalog,
             models,
+            agent,
             definitions,
             staged: staged::Staged::default(),
             flows: oauth::Flows::default(),

@@ -73,6 +73,8 @@ async fn changed(
         router.host.trail.decided(event, &sender, Record::default(), opens).await?;
         let standing = work(router.supervisor.secrets().clone()).await;
         let standing = standing.map_err(|error| unstored(&error))?;
+        // What the person has said to models is kept as secrets are.
+        router.agent.seal_all().await?;
         router.clients.all().iter().for_each(|client| client.note_bridge());
         Ok(secret_store(standing))
     })

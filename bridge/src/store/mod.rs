@@ -22,6 +22,7 @@ pub mod removal;
 mod room;
 pub mod secrets;
 pub mod server_logs;
+pub mod sessions;
 pub mod worker;
 pub mod written;
 

@@ -30,6 +30,7 @@ use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::secret_store::{Choice, Form};
 use tokio::sync::Notify;
 
+pub(super) use changing::random;
 pub use dropped::Forgotten;
 pub use file::check;
 pub use form::All;

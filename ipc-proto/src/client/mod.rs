@@ -9,6 +9,7 @@
 //! One macro entry makes a message's type, its reader, its writer, its row in docs/protocol.md and its type in TypeScript, so
 //! that they cannot drift apart; a request names its reply. Must never hold behaviour: what a message does is the bridge's business.
 
+mod agent;
 pub mod answer;
 mod catalog;
 mod credentials;
@@ -37,6 +38,7 @@ pub mod typescript;
 
 pub(crate) use define::{define_requests, define_sent, define_settings, is_option};
 
+pub use agent::*;
 pub use catalog::*;
 pub use credentials::*;
 pub use host::*;

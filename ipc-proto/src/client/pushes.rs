@@ -1,7 +1,8 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
 use super::{
-    BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, ServerStatus, StoreSizes, define_sent,
+    BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent, ServerStatus, StoreSizes,
+    TurnEvent, define_sent,
 };
 use crate::field::Word;
 use crate::json::Json;
@@ -167,5 +168,27 @@ define_sent! {
         seq: u64,
         /// What has come.
         event: ChatEvent,
+    }
+    /// Something has happened in a session; comes to who sent `chat_watch`, or `chat_send_message` with `stream`.
+    "chat_event" ChatEventPush {
+        /// The session.
+        session_id: String,
+        /// The turn.
+        turn_id: String,
+        /// The number of the event in its session, without a gap as long as the bridge runs.
+        seq: u64,
+        /// What has happened.
+        event: TurnEvent,
+    }
+    /// Something has happened in a run that was begun with `stream: true`; its answer is the run's end.
+    "run_event" RunEventPush {
+        /// The id of the request.
+        request_id: String,
+        /// The run.
+        run_id: String,
+        /// The number of this push, from 0 without a gap.
+        seq: u64,
+        /// What has happened.
+        event: RunEvent,
     }
 }

@@ -11,9 +11,11 @@ use super::{
 use crate::field::Word;
 use crate::json::{Json, Pieces};
 
+mod agent;
 mod models;
 mod secrets;
 
+pub use agent::*;
 pub use models::*;
 pub use secrets::*;
 

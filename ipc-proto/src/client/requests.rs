@@ -7,6 +7,7 @@ use super::MessageDoc;
 use crate::field::{FieldError, PutFields};
 use crate::json::Fields;
 
+mod agent;
 mod catalog;
 mod credentials;
 mod host;
@@ -18,6 +19,7 @@ mod servers;
 mod session;
 mod status;
 
+pub use agent::*;
 pub use catalog::*;
 pub use credentials::*;
 pub use host::*;
@@ -92,6 +94,7 @@ join! {
     Status StatusRequest,
     Host HostRequest,
     Model ModelRequest,
+    Agent AgentRequest,
 }
 
 /// Every request, in the order of the documentation.

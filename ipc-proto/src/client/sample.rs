@@ -4,8 +4,8 @@
 
 use serde_json::value::RawValue;
 
-use super::docs::objects;
-use super::{FieldDoc, MODEL_REPLIES, MessageDoc, PUSHES, REPLIES, SECRET_REPLIES};
+use super::docs::{objects, replies};
+use super::{FieldDoc, MessageDoc, PUSHES};
 use crate::field::{FieldError, Message, PutField as _, read_object};
 use crate::json::Json;
 use crate::members::{Malformed, Members};
@@ -16,7 +16,7 @@ pub fn complete(text: &str) -> String {
     let Ok(members) = in_order(text) else { return text.to_owned() };
     let tag = members.iter().find(|(name, _)| name == "type");
     let tag: String = tag.and_then(|(_, tag)| serde_json::from_str(tag).ok()).unwrap_or_default();
-    let mut replies = REPLIES.iter().chain(SECRET_REPLIES).chain(MODEL_REPLIES);
+    let mut replies = replies();
     let message = match tag.strip_suffix("_result") {
         Some(tag) => replies.find(|reply| reply.tag == tag),
         None => PUSHES.iter().find(|push| push.tag == tag),
@@ -49,7 +49,7 @@ pub fn complete_tools(text: &str) -> String {
 /// # Errors
 /// When it cannot be read all the same.
 pub fn typed<T: Message>(text: &str) -> Result<T, FieldError> {
-    let mut docs = REPLIES.iter().chain(SECRET_REPLIES).chain(MODEL_REPLIES).chain(PUSHES).chain(objects());
+    let mut docs = replies().chain(PUSHES).chain(objects());
     let text = docs.find(|doc| doc.tag == T::TAG).map_or_else(|| text.to_owned(), |doc| filled(doc, text));
     read_object(&text)
 }

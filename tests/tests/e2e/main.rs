@@ -10,6 +10,7 @@
     reason = "test support"
 )]
 
+mod agent;
 mod asks;
 mod attacks;
 mod audit;

@@ -10,6 +10,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("app", 8),
     ("front", 7),
     ("router", 6),
+    ("agent", 5),
     ("check", 4),
     ("host", 4),
     ("catalog", 4),

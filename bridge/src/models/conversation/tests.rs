@@ -14,7 +14,7 @@ fn text(text: &str) -> Part {
 fn answered(events: &[Event], finish: Finish) -> ChatMessage {
     let mut answer = Answer::default();
     events.iter().for_each(|event| answer.take(event, "p", "m"));
-    answer.message(finish)
+    written(answer.message(finish))
 }
 
 fn call(id: &str) -> [Event; 2] {

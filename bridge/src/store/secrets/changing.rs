@@ -326,7 +326,7 @@ fn filled<const N: usize>() -> io::Result<Zeroizing<[u8; N]>> {
 }
 
 /// What is random in one file.
-pub(super) fn random() -> io::Result<Random> {
+pub(in crate::store) fn random() -> io::Result<Random> {
     Ok(Random { salt: *filled()?, file_key: filled()?, nonce: *filled()? })
 }
 

@@ -977,6 +977,135 @@ export interface Requests {
   };
   /** Lists the budgets, and what of today's is used. */
   llm_list_budgets: Record<never, never>;
+  /** Begins a session: a conversation that the bridge holds, with a model that may use tools. */
+  chat_create_session: {
+    /** The servers whose tools it may use; all of them when absent, none when empty. */
+    enabled_servers?: string[];
+    /** A name for people; made of the first message when absent. */
+    name?: string;
+    /** What the model is told before everything else. */
+    system_prompt?: string;
+    /** Which model: `provider:model`; the default one when absent. */
+    model?: string;
+    /** `ask` (when absent) or `auto`, as in `ChatSession`; `reads`: what would have to be asked is refused instead. */
+    mode?: string;
+    /** True: it is never written down, and ends with the bridge. */
+    private?: boolean;
+  };
+  /** Says something in a session. One turn at a time: a second message meanwhile is refused. The turn belongs to the bridge: it goes on when this client leaves, and `chat_stop` ends it. Cancelling this request does so, too. */
+  chat_send_message: {
+    /** The session. */
+    session_id: string;
+    /** What is said. */
+    message: string;
+    /** Images, and texts that are no instructions: parts `text` and `image`. */
+    attachments?: ChatPart[];
+    /** Which model, for this turn and those after it. */
+    model?: string;
+    /** Whether `chat_event` pushes are wanted until the answer. */
+    stream?: boolean;
+    /** `auto` (when absent), `required`: the first answer has to call a tool, or `none`. */
+    tool_choice?: string;
+    /** Calls of tools at most. */
+    max_tool_calls?: number;
+    /** Tokens of each answer of the model at most. */
+    max_tokens?: number;
+  };
+  /** Follows what happens in a session, by `chat_event` pushes: what has happened in its last turn since `after_seq`, and what comes. */
+  chat_watch: {
+    /** The session. */
+    session_id: string;
+    /** The last event that this client has seen; all of the last turn when absent. */
+    after_seq?: number;
+    /** False: no longer. */
+    watch?: boolean;
+  };
+  /** Answers a question of a turn: whether a tool may be called. */
+  chat_answer: {
+    /** The session. */
+    session_id: string;
+    /** The question, from the event `approval`. */
+    approval_id: string;
+    /** `once`, `session` (this tool, as long as the session is there), `always` (this tool, in every session) or `no`. */
+    decision: string;
+    /** Of `no`: what the model is told. */
+    reason?: string;
+  };
+  /** Ends the turn that is under way. What has come of the answer is kept. */
+  chat_stop: {
+    /** The session. */
+    session_id: string;
+  };
+  /** Gives a session as a text. */
+  chat_export: {
+    /** The session. */
+    session_id: string;
+    /** `markdown` or `json`. */
+    format: string;
+  };
+  /** Gives a session with its messages. */
+  chat_get_session: {
+    /** The session. */
+    session_id: string;
+  };
+  /** Lists sessions, the one that was used last first. */
+  chat_list_sessions: {
+    /** At most so many; 50 when absent. */
+    limit?: number;
+  };
+  /** Changes a session. */
+  chat_update_session: {
+    /** The session. */
+    session_id: string;
+    /** What is to be changed. */
+    updates: SessionUpdates;
+  };
+  /** Forgets what was said in a session. */
+  chat_clear_messages: {
+    /** The session. */
+    session_id: string;
+  };
+  /** Deletes a session. A turn that is under way is stopped. */
+  chat_delete_session: {
+    /** The session. */
+    session_id: string;
+  };
+  /** Has the person's model do a task for an origin, or for an AI client itself, with the tools that it was granted. It is a run as in `host_create_run`, with its limit of calls. Needs the scope `model:tools`. */
+  run_start: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+    /** What is to be done. */
+    task: string;
+    /** The tools that it may use, `server/tool`; those that the origin may use when absent. */
+    tools?: string[];
+    /** True: all tools that the origin may use, however many. */
+    use_all_tools?: boolean;
+    /** Which provider, by its id or its type; the default one when absent. */
+    provider?: string;
+    /** Which model; the default one when absent. */
+    model?: string;
+    /** Calls of tools at most; 5 when absent. */
+    max_tool_calls?: number;
+    /** True: the answer says which call each claim comes from. */
+    require_citations?: boolean;
+    /** The origin's session that it belongs to. */
+    session_id?: string;
+    /** Whether `run_event` pushes are wanted. */
+    stream?: boolean;
+    /** Whether this client gives credit (`run_more`): 64 pushes come without. */
+    credit?: boolean;
+  };
+  /** Gives credit for pushes of a run. */
+  run_more: {
+    /** The id of the `run_start`. */
+    target: string;
+    /** So many pushes more. */
+    n: number;
+  };
 }
 
 /** What the bridge answers, by the type of the request. */
@@ -1805,6 +1934,103 @@ export interface Replies {
     /** Tokens of a day that an origin has for which nothing is set. */
     of_an_origin: number;
   };
+  /** It has begun. */
+  chat_create_session: {
+    /** The session. */
+    session: ChatSession;
+  };
+  /** The turn is over. */
+  chat_send_message: {
+    /** What the model answered in the end. */
+    response: string;
+    /** The calls that it made, in their order. */
+    steps: Array<TurnStep>;
+    /** How often the model was asked. */
+    iterations: number;
+    /** Whether a limit ended it. */
+    reachedMaxIterations: boolean;
+    /** How long it took, in milliseconds. */
+    durationMs: number;
+    /** The turn. */
+    turn_id: string;
+    /** Why it ended: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. */
+    ended: string;
+    /** What it has taken. */
+    usage: ChatUsage;
+    /** The provider's id. */
+    provider?: string;
+    /** The model's name there. */
+    model?: string;
+  };
+  /** It is followed. */
+  chat_watch: {
+    /** The number of the next event. */
+    seq: number;
+    /** The turn that is under way. */
+    turn_id?: string;
+  };
+  /** The answer has come. */
+  chat_answer: {
+    /** False when nobody waits for it any more. */
+    answered: boolean;
+  };
+  /** It ends. */
+  chat_stop: {
+    /** False when no turn was under way. */
+    stopped: boolean;
+  };
+  /** The session as a text. */
+  chat_export: {
+    /** The text. */
+    text: string;
+  };
+  /** The session. */
+  chat_get_session: {
+    /** What it is. */
+    session: ChatSession;
+    /** What was said. */
+    messages: Array<ChatMessage>;
+  };
+  /** The sessions. */
+  chat_list_sessions: {
+    /** The one that was used last first. */
+    sessions: Array<ChatSession>;
+    /** How many there are in all. */
+    total: number;
+    /** Files that cannot be read, and why, a sentence each. */
+    unreadable: Array<string>;
+  };
+  /** It is changed. */
+  chat_update_session: {
+    /** What it is now. */
+    session: ChatSession;
+  };
+  /** It is empty. */
+  chat_clear_messages: {
+    /** How many messages it had. */
+    cleared: number;
+  };
+  /** It is gone. */
+  chat_delete_session: {
+    /** False when there was none. */
+    deleted: boolean;
+  };
+  /** The run is over. */
+  run_start: {
+    /** The run. */
+    run_id: string;
+    /** The answer. */
+    output: string;
+    /** Where it comes from, where that was asked for. */
+    citations?: Array<Citation>;
+    /** What it has taken. */
+    usage: ChatUsage;
+  };
+  /** It is noted. */
+  run_more: {
+    /** False when there is no such run. */
+    accepted: boolean;
+  };
 }
 
 /** What the bridge sends unasked, by `type`. */
@@ -1961,6 +2187,28 @@ export interface Pushes {
     seq: number;
     /** What has come. */
     event: ChatEvent;
+  };
+  /** Something has happened in a session; comes to who sent `chat_watch`, or `chat_send_message` with `stream`. */
+  chat_event: {
+    /** The session. */
+    session_id: string;
+    /** The turn. */
+    turn_id: string;
+    /** The number of the event in its session, without a gap as long as the bridge runs. */
+    seq: number;
+    /** What has happened. */
+    event: TurnEvent;
+  };
+  /** Something has happened in a run that was begun with `stream: true`; its answer is the run's end. */
+  run_event: {
+    /** The id of the request. */
+    request_id: string;
+    /** The run. */
+    run_id: string;
+    /** The number of this push, from 0 without a gap. */
+    seq: number;
+    /** What has happened. */
+    event: RunEvent;
   };
 }
 
@@ -3310,6 +3558,134 @@ export interface Budget {
   used: number;
   /** What of it is kept for requests that are under way. */
   reserved: number;
+}
+
+/** A conversation that the bridge holds. */
+export interface ChatSession {
+  /** Its id. */
+  id: string;
+  /** A name for people. */
+  name: string;
+  /** The servers whose tools it may use; absent: all of them. */
+  enabledServers?: Array<string>;
+  /** What the model is told before everything else. */
+  systemPrompt?: string;
+  /** Which model: `provider:model`; absent: the default one. */
+  model?: string;
+  /** `ask`: tools that only read run, everything else asks the person. `auto`: everything runs, unless data would leave. */
+  mode: string;
+  /** True: it is in the bridge's memory only, and never written down. */
+  private: boolean;
+  /** How many messages it has. */
+  messageCount: number;
+  /** When it began, in milliseconds since 1970. */
+  createdAt: number;
+  /** When something was last said, likewise. */
+  updatedAt: number;
+  /** The turn that is under way. */
+  turn_id?: string;
+}
+
+/** Something that happened in a turn. */
+export interface TurnEvent {
+  /** `status`, `text`, `reasoning`, `tool_call`, `approval`, `tool_result`, `usage`, `final` or `error`. */
+  type: string;
+  /** Of `text` and `reasoning`: what comes behind what came before. Of `status` and `error`: a sentence. Of `final`: the whole answer. Of `tool_result`: what the tool said, as far as it is shown. Of `approval`: why the person is asked. */
+  text?: string;
+  /** Of `tool_call`, `approval` and `tool_result`: the call. */
+  call_id?: string;
+  /** Likewise: the tool, `server/tool`; as the model wrote it where there is no such tool. */
+  tool?: string;
+  /** Of `tool_call` and `approval`: the arguments, an object. */
+  arguments?: Json;
+  /** Of `approval`: what `chat_answer` names. */
+  approval_id?: string;
+  /** Of `approval`: whether it still waits. A second event with false says that it does not. */
+  waits?: boolean;
+  /** Of `approval`: what would leave this machine, where that is why the person is asked. */
+  leaves?: string;
+  /** Of `tool_result`: true where the call failed. Of `error`: absent. */
+  is_error?: boolean;
+  /** Of `tool_result`: how long it took, in milliseconds. */
+  duration_ms?: number;
+  /** Of `usage` and `final`: what the turn has taken so far. */
+  usage?: ChatUsage;
+  /** Of `final`: why it ended, `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. Of `error`: the code. */
+  code?: string;
+}
+
+/** What is to be changed of a session. What is absent stays. */
+export interface SessionUpdates {
+  /** Another name. */
+  name?: string;
+  /** Another text for the model; an empty one is none. */
+  systemPrompt?: string;
+  /** Other servers; an empty list: all of them. */
+  enabledServers?: Array<string>;
+  /** Another model; an empty one is the default. */
+  model?: string;
+  /** Another mode. */
+  mode?: string;
+}
+
+/** A call of a turn, as it stands in an answer. */
+export interface TurnStep {
+  /** The call. */
+  call_id: string;
+  /** The tool, `server/tool`. */
+  tool: string;
+  /** True where the call failed or was not made. */
+  is_error: boolean;
+  /** How long it took, in milliseconds. */
+  duration_ms: number;
+}
+
+/** Something that happened in a run (docs/page-api.md, run events). */
+export interface RunEvent {
+  /** `status`, `token`, `tool_call`, `tool_result`, `final` or `error`. */
+  type: string;
+  /** The run. */
+  runId: string;
+  /** Of `status`: a sentence. */
+  message?: string;
+  /** Of `token`: what comes behind what came before. */
+  token?: string;
+  /** Of `tool_call` and `tool_result`: the call. */
+  callId?: string;
+  /** Likewise: the tool, `server/tool`. */
+  tool?: string;
+  /** Of `tool_call`: the arguments, an object. */
+  args?: Json;
+  /** Of `tool_result`: what the tool answered, as MCP writes it. */
+  result?: Json;
+  /** Of `tool_result` and `error`: why there is no result. */
+  error?: RunError;
+  /** Of `final`: the answer. */
+  output?: string;
+  /** Of `final`: where the answer comes from. */
+  citations?: Array<Citation>;
+  /** Of `final`: what it has taken. */
+  usage?: ChatUsage;
+}
+
+/** Why a run or a call of a run failed. */
+export interface RunError {
+  /** One of this document's codes. */
+  code: string;
+  /** A sentence. */
+  message: string;
+  /** Whether trying again may help. */
+  retryable: boolean;
+}
+
+/** Where an answer comes from. */
+export interface Citation {
+  /** The tool, `server/tool`. */
+  source: string;
+  /** The call. */
+  ref: string;
+  /** What the tool said there. */
+  excerpt: string;
 }
 
 /** What went wrong, in a word. */

@@ -1,0 +1,314 @@
+//! Three tools in place of hundreds: to search for tools, to describe one, to call one. AI clients get them in the lazy mode
+//! of `harbor mcp`, models where all tools do not fit their window. And one to read the rest of a long result.
+//!
+//! ```text
+//!  search_tools {query} ─► names and first lines      describe_tool {name} ─► the tool's object
+//!  call_tool {name, arguments} ─► as if the tool itself had been called
+//!  read_more {result, offset, length} ─► a piece of a result that was cut
+//! ```
+//!
+//! Owns what these say and how they are found. Must never know a tool that it was not given.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+
+use harbor_ipc_proto::json::Fields;
+use harbor_ipc_proto::model::Tool;
+use serde_json::Value;
+
+/// Names that no other tool may have among a model's.
+pub const RESERVED: [&str; 4] = ["search_tools", "describe_tool", "call_tool", READ_MORE];
+
+/// The name of the tool that reads on in a result.
+pub const READ_MORE: &str = "read_more";
+
+/// MCP's list of the three.
+pub const TOOLS: &str = r#"{"name":"search_tools","description":"Finds tools by words in their names and descriptions, the best first. Without words, it shows some of all.","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"Words to look for."}}},"annotations":{"readOnlyHint":true}},{"name":"describe_tool","description":"Gives the description and the JSON Schema of the parameters of one tool.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool's name, as search_tools gives it."}},"required":["name"]},"annotations":{"readOnlyHint":true}},{"name":"call_tool","description":"Calls a tool. describe_tool says which arguments it takes.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool's name, as search_tools gives it."},"arguments":{"type":"object","description":"The tool's arguments."}},"required":["name"]}}"#;
+
+/// The parameters of [`READ_MORE`].
+const READ_MORE_SCHEMA: &str = r#"{"type":"object","properties":{"result":{"type":"string","description":"The id of the result, as its cut says it."},"offset":{"type":"integer","minimum":0,"description":"The first byte to read."},"length":{"type":"integer","minimum":1,"description":"How many bytes to read at most."}},"required":["result","offset"]}"#;
+
+/// Found tools that are shown.
+const MOST: usize = 20;
+
+/// Of a description, so much is shown of a tool that was found, in bytes.
+const FIRST_WORDS: usize = 200;
+
+/// The three, for a model.
+#[must_use]
+pub fn tools() -> Vec<Tool> {
+    let list: Vec<Value> = serde_json::from_str(&format!("[{TOOLS}]")).unwrap_or_default();
+    let text = |tool: &Value, name: &str| tool[name].as_str().unwrap_or_default().to_owned();
+    let of = |tool: &Value| Tool {
+        name: text(tool, "name"),
+        description: text(tool, "description"),
+        schema: tool["inputSchema"].to_string(),
+    };
+    list.iter().map(of).collect()
+}
+
+/// The tool that reads on in a result, for a model.
+#[must_use]
+pub fn read_more() -> Tool {
+    Tool {
+        name: READ_MORE.into(),
+        description: "Reads a piece of a tool's result that was too long to be shown whole.".into(),
+        schema: READ_MORE_SCHEMA.into(),
+    }
+}
+
+/// What a call of one of the three wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Meta {
+    /// Tools that have these words.
+    Search(String),
+    /// All about the tool of this name.
+    Describe(String),
+    /// The tool of this name called.
+    Call {
+        /// The tool's name.
+        name: String,
+        /// A JSON object.
+        arguments: String,
+    },
+}
+
+/// What a call of `name` wants, if that is one of the three.
+///
+/// # Errors
+/// What is wrong with its arguments; `None` when it is another tool.
+pub fn unpack(name: &str, arguments: &str) -> Result<Meta, Option<&'static str>> {
+    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| Some("`arguments` is no object"))?;
+    let named = || text(&fields, "name").ok_or(Some("`arguments.name` is no string: which tool?"));
+    match name {
+        "search_tools" => match (fields.get("query"), text(&fields, "query")) {
+            (Some(_), None) => Err(Some("`arguments.query` is no string")),
+            (_, query) => Ok(Meta::Search(query.unwrap_or_default())),
+        },
+        "describe_tool" => Ok(Meta::Describe(named()?)),
+        "call_tool" => {
+            let arguments = fields.get("arguments").unwrap_or("{}");
+            if !arguments.starts_with('{') {
+                return Err(Some("`arguments.arguments` is no object"));
+            }
+            Ok(Meta::Call { name: named()?, arguments: arguments.to_owned() })
+        }
+        _ => Err(None),
+    }
+}
+
+/// What a call of [`READ_MORE`] wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadMore {
+    /// The id of the result.
+    pub result: String,
+    /// The first byte.
+    pub offset: usize,
+    /// How many bytes at most, if said.
+    pub length: Option<usize>,
+}
+
+/// What a call of [`READ_MORE`] wants.
+///
+/// # Errors
+/// What is wrong with its arguments.
+pub fn unpack_read_more(arguments: &str) -> Result<ReadMore, &'static str> {
+    let fields = Fields::parse(arguments.as_bytes()).map_err(|_| "`arguments` is no object")?;
+    let number = |name: &str| fields.get(name).map(|number| serde_json::from_str::<usize>(number).ok());
+    Ok(ReadMore {
+        result: text(&fields, "result").ok_or("`result` is no string: the cut says the id")?,
+        offset: number("offset").flatten().ok_or("`offset` is no whole number")?,
+        length: match number("length") {
+            Some(None) => return Err("`length` is no whole number"),
+            said => said.flatten(),
+        },
+    })
+}
+
+fn text(fields: &Fields<'_>, name: &str) -> Option<String> {
+    fields.get(name).and_then(|text| serde_json::from_str(text).ok())
+}
+
+/// A tool that may be found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Findable<'a> {
+    /// Its name, as it may be called.
+    pub name: &'a str,
+    /// What it does, in words.
+    pub about: &'a str,
+}
+
+/// The answer of a search.
+#[must_use]
+pub fn found(tools: &[Findable<'_>], query: &str) -> String {
+    let hits = search(tools, query);
+    let mut said = match hits.len() {
+        0 => format!("No tool fits. There are {} in all; other words may find one.", tools.len()),
+        many if many > MOST => format!("{many} tools fit; the first {MOST}:"),
+        _ => String::new(),
+    };
+    for hit in hits.iter().take(MOST) {
+        if !said.is_empty() {
+            said.push('\n');
+        }
+        said.push_str(hit.name);
+        let first = hit.about.lines().next().unwrap_or_default();
+        if !first.is_empty() {
+            said.push_str(": ");
+            said.push_str(&first[..first.floor_char_boundary(FIRST_WORDS)]);
+        }
+    }
+    said
+}
+
+/// The tools that have every word, those with words in their names first. Where there is none, those that have some of
+/// them, the rarest words counting most: models ask in sentences.
+#[must_use]
+pub fn search<'a>(tools: &[Findable<'a>], query: &str) -> Vec<Findable<'a>> {
+    let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
+    let mut hits: Vec<_> = tools.iter().filter_map(|tool| Some((all_words(tool, &words)?, *tool))).collect();
+    hits.sort_by_key(|(score, _)| Reverse(*score));
+    if hits.is_empty() {
+        return some_words(tools, query);
+    }
+    hits.into_iter().map(|(_, tool)| tool).collect()
+}
+
+fn all_words(tool: &Findable<'_>, words: &[String]) -> Option<usize> {
+    let (name, about) = (tool.name.to_lowercase(), tool.about.to_lowercase());
+    words.iter().try_fold(0, |score, word| match (name.contains(word), about.contains(word)) {
+        (true, _) => Some(score + 3),
+        (false, true) => Some(score + 1),
+        (false, false) => None,
+    })
+}
+
+/// BM25 over whole words; a word in a name counts as three.
+fn some_words<'a>(tools: &[Findable<'a>], query: &str) -> Vec<Findable<'a>> {
+    const SATURATION: f64 = 1.2;
+    let wanted: Vec<String> = words(query).collect();
+    let counted: Vec<BTreeMap<String, f64>> = tools.iter().map(counted).collect();
+    let lengths: Vec<f64> = counted.iter().map(|words| words.values().sum()).collect();
+    let mean = (lengths.iter().sum::<f64>() / as_f64(tools.len().max(1))).max(1.0);
+    let weight = |word: &String| {
+        let with = as_f64(counted.iter().filter(|words| words.contains_key(word)).count());
+        (1.0 + (as_f64(tools.len()) - with + 0.5) / (with + 0.5)).ln()
+    };
+    let weights: Vec<f64> = wanted.iter().map(weight).collect();
+    let score = |at: usize| -> f64 {
+        let of = |(word, weight): (&String, &f64)| {
+            let times = counted[at].get(word).copied().unwrap_or_default();
+            let damped = SATURATION * (0.25 + 0.75 * lengths[at] / mean);
+            weight * times * (SATURATION + 1.0) / (times + damped)
+        };
+        wanted.iter().zip(&weights).map(of).sum()
+    };
+    let mut hits: Vec<_> = (0..tools.len()).map(|at| (score(at), tools[at])).collect();
+    hits.retain(|(score, _)| *score > 0.0);
+    hits.sort_by(|(a, _), (b, _)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+    hits.into_iter().map(|(_, tool)| tool).collect()
+}
+
+fn counted(tool: &Findable<'_>) -> BTreeMap<String, f64> {
+    let mut counts = BTreeMap::new();
+    let weighted = words(tool.name).map(|word| (word, 3.0)).chain(words(tool.about).map(|word| (word, 1.0)));
+    for (word, weight) in weighted {
+        *counts.entry(word).or_default() += weight;
+    }
+    counts
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let is_between = |c: char| !c.is_alphanumeric();
+    // `PRs` and `pr`, `issues` and `issue`: the plural's letter tells nothing.
+    let stem = |word: &str| {
+        let word = word.to_lowercase();
+        if word.len() > 2 { word.strip_suffix('s').map(str::to_owned).unwrap_or(word) } else { word }
+    };
+    text.split(is_between).filter(|word| !word.is_empty()).map(stem)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "nobody has 2^52 tools")]
+fn as_f64(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOME: [Findable<'_>; 3] = [
+        Findable { name: "fs__write", about: "Puts text into a FILE.\nSecond line" },
+        Findable { name: "fs__file_info", about: "Says what there is to know" },
+        Findable {
+            name: "github__list_pull_requests",
+            about: "Lists the pull requests (PRs) of a repository",
+        },
+    ];
+
+    fn names(query: &str) -> Vec<&'static str> {
+        search(&SOME, query).into_iter().map(|hit| hit.name).collect()
+    }
+
+    #[test]
+    fn the_three_are_tools_by_mcps_rules_and_small() {
+        let tools: Vec<Value> = serde_json::from_str(&format!("[{TOOLS}]")).unwrap();
+        let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names, RESERVED[..3]);
+        assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
+        assert!(TOOLS.len() < 4000);
+        let offered = super::tools();
+        assert_eq!(offered.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), RESERVED[..3]);
+        assert!(offered.iter().chain([&read_more()]).all(|tool| {
+            let schema: Value = serde_json::from_str(&tool.schema).unwrap();
+            schema["properties"].is_object() && !tool.description.is_empty()
+        }));
+    }
+
+    #[test]
+    fn a_search_finds_what_has_all_words_and_names_come_first() {
+        assert_eq!(names("file"), ["fs__file_info", "fs__write"]);
+        assert_eq!(names(" Text fs "), ["fs__write"]);
+        assert_eq!(names("").len(), 3);
+        let said = "fs__file_info: Says what there is to know\nfs__write: Puts text into a FILE.";
+        assert_eq!(found(&SOME, "file"), said);
+        assert!(found(&SOME, "xyzzy").contains("3 in all"));
+        let many = [SOME[0]; 30];
+        assert_eq!(found(&many, "text").lines().count(), MOST + 1);
+    }
+
+    #[test]
+    fn a_sentence_finds_what_has_its_rare_words() {
+        assert_eq!(names("find my recent GitHub PR")[0], "github__list_pull_requests");
+        assert_eq!(names("information about one file"), ["fs__file_info", "fs__write"]);
+        assert_eq!(names("?!"), [""; 0]);
+    }
+
+    #[test]
+    fn calls_are_taken_out_of_their_wrapping() {
+        let inner = unpack("call_tool", r#"{"name":"a__b","arguments":{"n":1e2}}"#);
+        assert_eq!(inner, Ok(Meta::Call { name: "a__b".into(), arguments: r#"{"n":1e2}"#.into() }));
+        assert_eq!(unpack("search_tools", "{}"), Ok(Meta::Search(String::new())));
+        assert_eq!(unpack("describe_tool", r#"{"name":"a"}"#), Ok(Meta::Describe("a".into())));
+        for arguments in ["{}", r#"{"name":7}"#, r#"{"name":"a","arguments":7}"#, "[]"] {
+            assert!(matches!(unpack("call_tool", arguments), Err(Some(_))), "{arguments}");
+        }
+        assert_eq!(unpack("a__b", "{}"), Err(None));
+    }
+
+    #[test]
+    fn reading_on_wants_a_result_and_a_place() {
+        let more = ReadMore { result: "r1".into(), offset: 7, length: None };
+        assert_eq!(unpack_read_more(r#"{"result":"r1","offset":7}"#), Ok(more.clone()));
+        let bounded = unpack_read_more(r#"{"result":"r1","offset":7,"length":9}"#);
+        assert_eq!(bounded, Ok(ReadMore { length: Some(9), ..more }));
+        for wrong in [
+            "{}",
+            r#"{"result":"r1"}"#,
+            r#"{"result":"r1","offset":-1}"#,
+            r#"{"result":"r","offset":1,"length":"x"}"#,
+        ] {
+            assert!(unpack_read_more(wrong).is_err(), "{wrong}");
+        }
+    }
+}

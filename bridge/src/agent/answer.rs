@@ -1,0 +1,172 @@
+//! What a tool answered, as a model reads it.
+//!
+//! ```text
+//!  CallToolResult { content: [text, image, resource, …], structuredContent, isError } ─► text, images
+//! ```
+//!
+//! Owns this translation: the one place in the bridge that looks into a result. Must never lose that something was there: what a model
+//! cannot read is named.
+
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::model::{Image, MAX_IMAGE};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What providers take.
+const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// What a model reads of a result.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// Its texts, a line between two.
+    pub text: String,
+    /// Its images, as far as a provider takes them.
+    pub images: Vec<Image>,
+    /// Whether the tool says that it failed.
+    pub is_error: bool,
+}
+
+#[derive(Deserialize)]
+struct CallToolResult<'a> {
+    #[serde(borrow, default)]
+    content: Vec<&'a RawValue>,
+    #[serde(borrow, default, rename = "structuredContent")]
+    structured: Option<&'a RawValue>,
+    #[serde(default, rename = "isError")]
+    is_error: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Content {
+    Text {
+        text: String,
+    },
+    Image {
+        data: String,
+        #[serde(rename = "mimeType")]
+        media_type: String,
+    },
+    Audio {
+        #[serde(rename = "mimeType", default)]
+        media_type: String,
+    },
+    Resource {
+        resource: Resource,
+    },
+    ResourceLink {
+        uri: String,
+        #[serde(default)]
+        name: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Resource {
+    #[serde(default)]
+    uri: String,
+    text: Option<String>,
+}
+
+/// Reads a result.
+#[must_use]
+pub fn read(result: &Json) -> Read {
+    let Ok(parsed) = serde_json::from_str::<CallToolResult<'_>>(result.as_str()) else {
+        return Read { text: result.as_str().to_owned(), ..Read::default() };
+    };
+    let mut read = Read { is_error: parsed.is_error, ..Read::default() };
+    let mut lines = Vec::new();
+    for content in parsed.content {
+        let Ok(parsed) = serde_json::from_str::<Content>(content.get()) else {
+            // Of a kind that a newer MCP has.
+            lines.push(content.get().to_owned());
+            continue;
+        };
+        match parsed {
+            Content::Text { text } | Content::Resource { resource: Resource { text: Some(text), .. } } => {
+                lines.push(text)
+            }
+            Content::Image { data, media_type } => match taken(data, &media_type) {
+                Ok(image) => read.images.push(image),
+                Err(why) => lines.push(why),
+            },
+            Content::Audio { media_type } => {
+                lines.push(format!("[audio, {media_type}: it is not passed on]"))
+            }
+            Content::Resource { resource } => {
+                lines.push(format!("[a file that is no text: {}]", resource.uri))
+            }
+            Content::ResourceLink { uri, name } => lines.push(format!("[a resource: {name} {uri}]")),
+        }
+    }
+    if lines.is_empty() && read.images.is_empty() {
+        lines.extend(parsed.structured.map(|structured| structured.get().to_owned()));
+    }
+    read.text = lines.join("\n");
+    read
+}
+
+fn taken(data: String, media_type: &str) -> Result<Image, String> {
+    if !IMAGES.contains(&media_type) {
+        return Err(format!("[an image, {media_type}: models do not take this kind]"));
+    }
+    if data.len() > MAX_IMAGE / 3 * 4 {
+        return Err(format!(
+            "[an image of {} MB: over 5 MB it is not passed on]",
+            data.len() * 3 / 4_000_000
+        ));
+    }
+    Ok(Image { media_type: media_type.to_owned(), data })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(json: &str) -> Read {
+        read(&Json::from_valid(json.to_owned()))
+    }
+
+    #[test]
+    fn texts_and_images_pass_and_everything_else_is_named() {
+        let read = of(r#"{"content":[
+            {"type":"text","text":"a"},
+            {"type":"image","data":"AAAA","mimeType":"image/png"},
+            {"type":"image","data":"AAAA","mimeType":"image/svg+xml"},
+            {"type":"audio","data":"AAAA","mimeType":"audio/wav"},
+            {"type":"resource","resource":{"uri":"file:///x","text":"b"}},
+            {"type":"resource","resource":{"uri":"file:///y","blob":"AAAA"}},
+            {"type":"resource_link","uri":"file:///z","name":"z"},
+            {"type":"novelty","x":1}],"isError":true}"#);
+        assert_eq!(read.images, [Image { media_type: "image/png".into(), data: "AAAA".into() }]);
+        let lines: Vec<_> = read.text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "a",
+                "[an image, image/svg+xml: models do not take this kind]",
+                "[audio, audio/wav: it is not passed on]",
+                "b",
+                "[a file that is no text: file:///y]",
+                "[a resource: z file:///z]",
+                r#"{"type":"novelty","x":1}"#,
+            ]
+        );
+        assert!(read.is_error);
+    }
+
+    #[test]
+    fn what_has_no_content_is_told_by_its_structured_part() {
+        assert_eq!(of(r#"{"content":[],"structuredContent":{"a":1}}"#).text, r#"{"a":1}"#);
+        assert_eq!(of(r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{"a":1}}"#).text, "x");
+        assert_eq!(of("[1]").text, "[1]", "what is no result is told as it is");
+        let large = format!(
+            r#"{{"content":[{{"type":"image","data":"{}","mimeType":"image/png"}}]}}"#,
+            "A".repeat(7_000_000)
+        );
+        assert_eq!(
+            of(&large),
+            Read { text: "[an image of 5 MB: over 5 MB it is not passed on]".into(), ..Read::default() }
+        );
+    }
+}

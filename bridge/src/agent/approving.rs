@@ -1,0 +1,140 @@
+//! Whether a call of a turn may be made, as `policy::approval` sees it.
+//!
+//! Owns what that has to know: what the tool says of itself, what the person has said before, what the model has read. Must never decide
+//! by itself.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::json::Json;
+use harbor_policy::approval::{
+    Answer, Call, Correction, Leaving, Mode as Asks, Need, Read, Traits, Who, Why,
+};
+use harbor_policy::turn::Verdict;
+
+use super::OnBehalf;
+use super::session::{Decision, Mode, Session};
+use super::toolbox::{Planned, What};
+use crate::host::{Host, Usable};
+
+/// What is asked for the calls of one turn.
+pub(super) struct Approvals {
+    session: Rc<Session>,
+    host: Rc<Host>,
+    /// None: a run of an origin.
+    mode: Option<Mode>,
+}
+
+/// What becomes of a call, and the words for it.
+pub(super) struct Judged {
+    pub verdict: Verdict,
+    /// Why the person is asked, or what the model is told of a refusal.
+    pub why: String,
+    /// What would leave this machine.
+    pub leaves: Option<String>,
+}
+
+impl Judged {
+    fn refused(why: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Refuse, why: why.into(), leaves: None }
+    }
+}
+
+impl Approvals {
+    pub fn new(session: &Rc<Session>, host: &Rc<Host>, on_behalf: &OnBehalf) -> Self {
+        let mode = match on_behalf {
+            OnBehalf::Owner(..) => Some(session.head.borrow().mode),
+            OnBehalf::Origin(..) => None,
+        };
+        session.decisions.borrow_mut().begin_turn();
+        Self { session: session.clone(), host: host.clone(), mode }
+    }
+
+    /// Whether a call may be made now.
+    pub fn judge(&self, planned: &Planned) -> Judged {
+        let What::Tool(usable, _) = &planned.what else {
+            return Judged { verdict: Verdict::Run, why: String::new(), leaves: None };
+        };
+        if !self.host.is_as_told(&usable.source, &usable.tool.name, &usable.tool.hash) {
+            return Judged::refused("The tool is not what you were told of any more, or it is gone.");
+        }
+        match self.need(planned, usable) {
+            Need::Run => Judged { verdict: Verdict::Run, why: String::new(), leaves: None },
+            Need::Refuse(why) => Judged::refused(why.sentence()),
+            Need::Ask { why, leaving } => match self.mode {
+                Some(Mode::Ask | Mode::Auto) => Judged {
+                    verdict: Verdict::Ask,
+                    why: sentence(why).to_owned(),
+                    leaves: leaving.as_ref().map(shown),
+                },
+                Some(Mode::Reads) => {
+                    Judged::refused("It may change something, and nobody is here who could be asked.")
+                }
+                None => Judged::refused(
+                    "The person would have to be asked for this call, and a run does not ask.",
+                ),
+            },
+        }
+    }
+
+    /// Takes in what the person has said: whether the call may be made.
+    pub fn decide(&self, planned: &Planned, decision: &Decision) -> bool {
+        let What::Tool(usable, _) = &planned.what else { return false };
+        let need = self.need(planned, usable);
+        let answer = match decision {
+            Decision::Once => Answer::Once,
+            Decision::Session => Answer::Session,
+            Decision::Always => Answer::Always,
+            Decision::No(_) => Answer::No,
+        };
+        self.session.decisions.borrow_mut().answer(&call(planned), &need, answer);
+        self.need(planned, usable) == Need::Run
+    }
+
+    /// The model reads what a tool has answered.
+    pub fn note_result(&self, planned: &Planned) {
+        let What::Tool(usable, _) = &planned.what else { return };
+        let private = self.host.has_private(&usable.source);
+        let taint = self.session.taint.get().after(Read::Result { traits: traits(usable), private });
+        self.session.taint.set(taint);
+    }
+
+    fn need(&self, planned: &Planned, usable: &Usable) -> Need {
+        let who = match self.mode {
+            // What an origin was granted, `host` has looked at and looks at again.
+            None => Who::Origin { granted: true },
+            Some(Mode::Auto) => Who::Owner(Asks::Auto),
+            Some(Mode::Ask | Mode::Reads) => Who::Owner(Asks::Ask),
+        };
+        self.session.decisions.borrow().need(who, &call(planned), traits(usable), self.session.taint.get())
+    }
+}
+
+/// What a tool may do, by what it says of itself.
+pub(super) fn traits(usable: &Usable) -> Traits {
+    Traits::of(usable.tool.members[4].as_ref().map(Json::as_str), Correction::default())
+}
+
+fn call(planned: &Planned) -> Call<'_> {
+    Call { id: &planned.shown.id, tool: &planned.shown.tool, arguments: planned.shown.arguments.as_str() }
+}
+
+fn sentence(why: Why) -> &'static str {
+    match why {
+        Why::Writes => "it changes something",
+        Why::Destroys => "it may destroy something",
+        Why::WritesAfterUntrusted => {
+            "it changes something, and the model has read text that nobody vouches for"
+        }
+        Why::Leaves => {
+            "private data may leave this machine, and the model has read text that nobody vouches for"
+        }
+    }
+}
+
+/// All that would leave, as the person is shown it.
+fn shown(leaving: &Leaving) -> String {
+    match leaving.urls.is_empty() {
+        true => leaving.arguments.clone(),
+        false => format!("{}\n{}", leaving.urls.join("\n"), leaving.arguments),
+    }
+}

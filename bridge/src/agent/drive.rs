@@ -1,0 +1,483 @@
+//! A turn as it happens: performs what `policy::turn` decides.
+//!
+//! ```text
+//!  Turn ─ actions ─► ask the model │ judge a call │ ask the person │ make a call ─► tasks, which end with the turn
+//!    ▲                                                                                 │
+//!    └──────────────────────────────── events ◄────────────────────────────────────────┘
+//! ```
+//!
+//! Owns that an answer with calls enters the conversation together with all their results, so that it is whole at each instant. Must never
+//! call a tool otherwise than by `host`, nor a model otherwise than by `models`.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_home::clock::boot_clock;
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ChatEvent, TurnStep};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::model::{Image, Message, Options, Part, Role, ToolCall, ToolChoice, ToolResult};
+use harbor_policy::turn::{Action, Event, Limits, Turn, Unmade, Verdict, Why};
+use harbor_policy::untrusted::cleaned;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+use super::approving::{Approvals, Judged};
+use super::happening::{Happening, Shown};
+use super::session::{Decision, Session, TurnGuard};
+use super::spent::Spent;
+use super::toolbox::{Planned, Toolbox, What};
+use super::{Agent, OnBehalf, answer, context};
+use crate::host::Called;
+use crate::models::{Answered, Chosen, Prompt};
+
+/// How a turn is to be.
+pub(super) struct Plan {
+    pub limits: Limits,
+    pub model: Chosen,
+    pub toolbox: Toolbox,
+    /// Whether the first answer has to call a tool.
+    pub tool_choice: ToolChoice,
+    pub max_tokens: Option<u32>,
+    /// What the model is told before everything else.
+    pub system: String,
+}
+
+/// What came of a turn.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What the model answered in the end, or what came of it.
+    pub text: String,
+    /// Its calls.
+    pub steps: Vec<TurnStep>,
+    /// How often the model was asked.
+    pub rounds: u32,
+    /// Why it ended.
+    pub ended: Why,
+    /// What it has taken.
+    pub spent: Spent,
+    /// Why there is no answer.
+    pub error: Option<ErrorBody>,
+}
+
+/// What a task has come to.
+enum Done {
+    Answered(Result<Answered, ErrorBody>),
+    Called(usize, Result<Called, ErrorBody>, Duration),
+    Decided(usize, Decision),
+}
+
+/// A call of the answer that is being worked on.
+struct Call {
+    planned: Planned,
+    result: Option<ToolResult>,
+    /// What is added to its result.
+    remark: Option<String>,
+    refusal: Option<String>,
+    question: Option<Question>,
+}
+
+/// What the person is asked about a call.
+struct Question {
+    id: String,
+    judged: Judged,
+}
+
+pub(super) struct Drive {
+    agent: Rc<Agent>,
+    session: Rc<Session>,
+    guard: TurnGuard,
+    on_behalf: Rc<OnBehalf>,
+    plan: Plan,
+    approvals: Approvals,
+    tasks: JoinSet<Done>,
+    /// The answer that is being worked on, without its results.
+    answer: Option<Message>,
+    calls: Vec<Call>,
+    /// What has come of the answer so far.
+    partial: Rc<RefCell<String>>,
+    outcome: Outcome,
+    is_first: bool,
+}
+
+impl Drive {
+    pub fn new(
+        agent: Rc<Agent>,
+        session: Rc<Session>,
+        guard: TurnGuard,
+        on_behalf: Rc<OnBehalf>,
+        plan: Plan,
+    ) -> Self {
+        let approvals = Approvals::new(&session, &agent.host, &on_behalf);
+        Self {
+            agent,
+            session,
+            guard,
+            on_behalf,
+            plan,
+            approvals,
+            tasks: JoinSet::new(),
+            answer: None,
+            calls: Vec::new(),
+            partial: Rc::default(),
+            outcome: Outcome {
+                text: String::new(),
+                steps: Vec::new(),
+                rounds: 1,
+                ended: Why::Stopped,
+                spent: Spent::default(),
+                error: None,
+            },
+            is_first: true,
+        }
+    }
+
+    /// Drives the turn to its end.
+    pub async fn run(mut self) -> Outcome {
+        let (mut turn, actions) = Turn::begin(self.plan.limits, boot_clock());
+        let mut actions = VecDeque::from(actions);
+        self.plan.toolbox.left_out().for_each(|why| self.tell(Happening::Status(why)));
+        loop {
+            while let Some(action) = actions.pop_front() {
+                if let Action::End(why) = action {
+                    self.outcome.rounds = turn.rounds();
+                    return self.finish(why).await;
+                }
+                if let Some(event) = self.perform(action).await {
+                    actions.extend(turn.on(event, boot_clock()));
+                }
+            }
+            let event = self.next(&turn).await;
+            actions.extend(turn.on(event, boot_clock()));
+        }
+    }
+
+    fn tell(&self, happening: Happening) {
+        self.guard.ongoing.log.add(happening);
+    }
+
+    /// What happens next.
+    async fn next(&mut self, turn: &Turn) -> Event {
+        let ongoing = self.guard.ongoing.clone();
+        let left =
+            turn.deadline().map(|deadline| Duration::from_millis(deadline.saturating_sub(boot_clock())));
+        let late = async {
+            match left {
+                Some(left) => tokio::time::sleep(left).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = ongoing.stop.notified() => Event::Stopped,
+            done = self.tasks.join_next(), if !self.tasks.is_empty() => match done {
+                Some(Ok(done)) => self.done(done),
+                // A task that was ended says nothing.
+                _ => Event::Tick,
+            },
+            () = late => Event::Tick,
+        }
+    }
+
+    fn done(&mut self, done: Done) -> Event {
+        match done {
+            Done::Answered(Ok(answered)) => self.answered(answered),
+            Done::Answered(Err(error)) => {
+                self.outcome.error = Some(error);
+                Event::Failed
+            }
+            Done::Called(at, called, took) => self.called(at, called, took),
+            Done::Decided(at, decision) => {
+                self.close_question(at);
+                let is_allowed = self.approvals.decide(&self.calls[at].planned, &decision);
+                if let Decision::No(reason) = decision {
+                    let reason = reason.map_or_else(String::new, |reason| format!(", and says: {reason}"));
+                    self.calls[at].refusal =
+                        Some(format!("The person said no{reason}. Do not try to get around that."));
+                }
+                Event::Decided(at, is_allowed)
+            }
+        }
+    }
+
+    async fn perform(&mut self, action: Action) -> Option<Event> {
+        match action {
+            Action::Ask { last } => {
+                self.enter_answer();
+                self.agent.save(&self.session, &self.guard.ongoing.log).await;
+                self.ask(last);
+                None
+            }
+            Action::Judge(at) => Some(Event::Judged(at, self.judge(at))),
+            Action::AskPerson(at) => {
+                self.ask_person(at);
+                None
+            }
+            Action::Run(at) => self.call(at),
+            Action::Settle(at, how) => {
+                self.settle(at, how);
+                None
+            }
+            Action::Remark(at, times) => {
+                let remark = format!(
+                    "This call has had this very result {times} times. Do something else, or answer."
+                );
+                self.calls[at].remark = Some(remark);
+                None
+            }
+            Action::Cancel => {
+                self.tasks.abort_all();
+                // They are gone when this returns, and their servers were told.
+                while self.tasks.join_next().await.is_some() {}
+                None
+            }
+            Action::End(_) => None,
+        }
+    }
+
+    /// Puts the conversation to the model.
+    fn ask(&mut self, last: Option<Why>) {
+        self.partial.borrow_mut().clear();
+        let prompt = self.prompt(last);
+        let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
+        let (log, partial) = (self.guard.ongoing.log.clone(), self.partial.clone());
+        self.tasks.spawn_local(async move {
+            let push = async |event: ChatEvent| match (&*event.r#type, event.text) {
+                ("text", Some(text)) => {
+                    partial.borrow_mut().push_str(&text);
+                    log.add(Happening::Text(text));
+                }
+                ("reasoning", Some(text)) => log.add(Happening::Reasoning(text)),
+                _ => {}
+            };
+            Done::Answered(agent.ask_model(&on_behalf, prompt, push).await)
+        });
+    }
+
+    fn prompt(&mut self, last: Option<Why>) -> Prompt {
+        let Plan { model, toolbox, tool_choice, max_tokens, system, .. } = &self.plan;
+        let choice = match last {
+            Some(_) => ToolChoice::None,
+            None if self.is_first => tool_choice.clone(),
+            None => ToolChoice::Auto,
+        };
+        self.is_first = false;
+        // Some providers want to hear of the tools that were called, and others write calls as long as they hear of any.
+        let tools = match choice == ToolChoice::None && !model.wants_tools_of_history {
+            true => Vec::new(),
+            false => toolbox.definitions(!self.session.kept.is_empty()),
+        };
+        let tool_choice = if tools.is_empty() { ToolChoice::Auto } else { choice };
+        Prompt {
+            provider: Some(model.provider.clone()),
+            model: Some(model.model.clone()),
+            messages: context::messages(system, &self.session.messages.borrow(), last.is_some()),
+            tools,
+            tool_choice,
+            options: Options { max_tokens: *max_tokens, ..Options::default() },
+        }
+    }
+
+    fn answered(&mut self, answered: Answered) -> Event {
+        let tokens = self.outcome.spent.add(&answered);
+        self.tell(Happening::Usage(self.outcome.spent.view()));
+        let calls: Vec<ToolCall> = answered
+            .message
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::ToolCall(call) => Some(call.clone()),
+                _ => None,
+            })
+            .collect();
+        self.calls = calls.into_iter().map(|call| self.plan_call(call)).collect();
+        let wanted = self.calls.iter().map(|call| self.plan.toolbox.wanted(&call.planned)).collect();
+        self.calls.iter().for_each(|call| self.tell(Happening::Call(call.planned.shown.clone())));
+        self.answer = Some(answered.message);
+        Event::Answered { calls: wanted, tokens }
+    }
+
+    fn plan_call(&self, call: ToolCall) -> Call {
+        let planned = self.plan.toolbox.plan(call, &self.session.kept);
+        Call { planned, result: None, remark: None, refusal: None, question: None }
+    }
+
+    fn judge(&mut self, at: usize) -> Verdict {
+        let judged = self.approvals.judge(&self.calls[at].planned);
+        let verdict = judged.verdict;
+        match verdict {
+            Verdict::Run => {}
+            Verdict::Refuse => self.calls[at].refusal = Some(judged.why),
+            Verdict::Ask => self.calls[at].question = Some(Question { id: String::new(), judged }),
+        }
+        verdict
+    }
+
+    /// Asks the person, who may take as long as they like.
+    fn ask_person(&mut self, at: usize) {
+        let (sender, heard) = oneshot::channel();
+        // Without a number there is nobody to ask, which is a no.
+        let id = random_token().unwrap_or_default();
+        let call = self.calls[at].planned.shown.clone();
+        let Some(question) = &mut self.calls[at].question else { return };
+        question.id.clone_from(&id);
+        let Judged { why, leaves, .. } = &question.judged;
+        let (why, leaves) = (why.clone(), leaves.clone());
+        if !id.is_empty() {
+            self.guard.ongoing.questions.borrow_mut().insert(id.clone(), sender);
+        }
+        self.tell(Happening::Approval { call, id, why, leaves, waits: true });
+        self.tasks.spawn_local(async move { Done::Decided(at, heard.await.unwrap_or(Decision::No(None))) });
+    }
+
+    /// The person is not waited for any more.
+    fn close_question(&mut self, at: usize) {
+        let Some(Question { id, judged }) = self.calls[at].question.take() else { return };
+        self.guard.ongoing.questions.borrow_mut().remove(&id);
+        let call = self.calls[at].planned.shown.clone();
+        self.tell(Happening::Approval { call, id, why: judged.why, leaves: judged.leaves, waits: false });
+    }
+
+    fn call(&mut self, at: usize) -> Option<Event> {
+        match &self.calls[at].planned.what {
+            What::Tool(usable, arguments) => {
+                let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
+                let (usable, arguments) = (usable.clone(), arguments.clone());
+                let turn = self.guard.ongoing.log.turn.clone();
+                self.tasks.spawn_local(async move {
+                    let began = std::time::Instant::now();
+                    let called = agent.call_tool(&on_behalf, turn, usable, arguments).await;
+                    Done::Called(at, called, began.elapsed())
+                });
+                None
+            }
+            What::Known(text) => {
+                let (text, hash) = (text.clone(), self.plan.toolbox.hash(text));
+                self.result(
+                    at,
+                    same(text.clone()),
+                    Vec::new(),
+                    Ok(Json::string(&text)),
+                    false,
+                    Duration::ZERO,
+                );
+                Some(Event::Ended(at, hash))
+            }
+            What::Faulty(why) => {
+                let (why, hash) = (why.clone(), self.plan.toolbox.hash(why));
+                let error = ErrorBody::new(Code::InvalidParams, why.clone());
+                self.result(at, same(cleaned(&why)), Vec::new(), Err(error), true, Duration::ZERO);
+                Some(Event::Ended(at, hash))
+            }
+        }
+    }
+
+    fn called(&mut self, at: usize, called: Result<Called, ErrorBody>, took: Duration) -> Event {
+        let hash = match &called {
+            Ok(called) => self.plan.toolbox.hash(&called.result.as_str()),
+            Err(error) => self.plan.toolbox.hash(&error.message),
+        };
+        match called {
+            Ok(called) => {
+                let read = answer::read(&called.result);
+                self.approvals.note_result(&self.calls[at].planned);
+                let tool = &self.calls[at].planned.shown.tool;
+                let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &read.text);
+                self.result(at, (told, read.text), read.images, Ok(called.result), read.is_error, took);
+            }
+            Err(error) => self.result(at, same(cleaned(&error.message)), Vec::new(), Err(error), true, took),
+        }
+        Event::Ended(at, hash)
+    }
+
+    fn settle(&mut self, at: usize, how: Unmade) {
+        self.close_question(at);
+        let text = match how {
+            Unmade::Refused => {
+                self.calls[at].refusal.take().unwrap_or_else(|| "It may not be called.".into())
+            }
+            Unmade::Stopped => "It was not called, or not to its end: the person has ended the turn.".into(),
+            Unmade::TooMany => "It was not called: there were enough calls in this turn.".into(),
+            Unmade::Late => "It was not called, or not to its end: the time of this turn is over.".into(),
+        };
+        let code = match how {
+            Unmade::Refused => Code::PermissionDenied,
+            Unmade::TooMany => Code::BudgetExceeded,
+            Unmade::Stopped | Unmade::Late => Code::Cancelled,
+        };
+        self.result(
+            at,
+            same(text.clone()),
+            Vec::new(),
+            Err(ErrorBody::new(code, text)),
+            true,
+            Duration::ZERO,
+        );
+    }
+
+    /// A call has its result: what the model is told, and what is shown.
+    fn result(
+        &mut self,
+        at: usize,
+        (told, text): (String, String),
+        images: Vec<Image>,
+        answer: Result<Json, ErrorBody>,
+        is_error: bool,
+        took: Duration,
+    ) {
+        let call = &mut self.calls[at];
+        let Shown { id, tool, .. } = call.planned.shown.clone();
+        let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let result =
+            ToolResult { call_id: id.clone(), name: call.planned.name.clone(), text: told, images, is_error };
+        call.result = Some(result);
+        self.outcome.steps.push(TurnStep { call_id: id, tool, is_error, duration_ms: took });
+        let call = self.calls[at].planned.shown.clone();
+        self.tell(Happening::Result { call, text, answer, is_error, took });
+    }
+
+    /// The answer that was worked on enters the conversation, with all its results.
+    fn enter_answer(&mut self) {
+        let Some(answer) = self.answer.take() else { return };
+        self.session.say(answer);
+        for call in std::mem::take(&mut self.calls) {
+            let Some(mut result) = call.result else { continue };
+            if let Some(remark) = call.remark {
+                result.text = format!("{}\n{remark}", result.text);
+            }
+            if result.text.is_empty() && result.images.is_empty() {
+                result.text = "(no output)".into();
+            }
+            self.session.say(Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] });
+        }
+        self.session.mend();
+    }
+
+    async fn finish(mut self, why: Why) -> Outcome {
+        let whole = self.answer.is_some();
+        self.enter_answer();
+        let text = std::mem::take(&mut *self.partial.borrow_mut());
+        if !whole && !text.is_empty() {
+            self.session.say(Message { role: Role::Assistant, parts: vec![Part::Text(text.clone())] });
+        }
+        self.outcome.ended = why;
+        self.outcome.text = text;
+        self.agent.save(&self.session, &self.guard.ongoing.log).await;
+        match &self.outcome.error {
+            Some(error) if why == Why::Failed => self.tell(Happening::Error(error.clone())),
+            _ => {
+                self.tell(Happening::Final(self.outcome.text.clone(), why.word(), self.outcome.spent.view()))
+            }
+        }
+        self.outcome
+    }
+}
+
+/// What the model is told is what is shown.
+fn same(text: String) -> (String, String) {
+    (text.clone(), text)
+}

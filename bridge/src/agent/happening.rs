@@ -1,0 +1,277 @@
+//! What happens in a turn, and the list of it that watchers follow.
+//!
+//! ```text
+//!  driver ─► TurnLog: 0, 1, 2, … ─┬─► Follower of one client, at its own pace
+//!                                 └─► Follower of another one: the same, in the same order
+//! ```
+//!
+//! Owns the order. Whoever comes late or reads slowly hears all of it: nothing waits for a watcher, and nothing is left out. Must never
+//! be written down.
+
+use std::cell::{Cell, Ref, RefCell};
+use std::rc::Rc;
+use std::time::Instant;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ChatUsage, TurnEvent};
+use harbor_ipc_proto::json::Json;
+use tokio::sync::Notify;
+
+/// So much of a result is shown to who watches, in bytes.
+const SHOWN: usize = 64 * 1024;
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub enum Happening {
+    /// A sentence.
+    Status(String),
+    /// A piece of the answer.
+    Text(String),
+    /// A piece of what the model thinks.
+    Reasoning(String),
+    /// The model wants a call.
+    Call(Shown),
+    /// The person is asked about one, or not any more.
+    Approval {
+        /// The call.
+        call: Shown,
+        /// What `chat_answer` names.
+        id: String,
+        /// Why.
+        why: String,
+        /// What would leave this machine.
+        leaves: Option<String>,
+        /// Whether it still waits.
+        waits: bool,
+    },
+    /// A call has its result.
+    Result {
+        /// The call.
+        call: Shown,
+        /// What the model is told.
+        text: String,
+        /// What the tool answered, as MCP writes it, or why there is nothing.
+        answer: Result<Json, ErrorBody>,
+        /// Whether it failed.
+        is_error: bool,
+        /// How long it took, in milliseconds.
+        took: u64,
+    },
+    /// What the turn has taken so far.
+    Usage(ChatUsage),
+    /// The end: the answer, and why it ended.
+    Final(String, &'static str, ChatUsage),
+    /// The end without an answer.
+    Error(ErrorBody),
+}
+
+/// A call as it is shown.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The model's id of it.
+    pub id: String,
+    /// `server/tool`, or what the model wrote.
+    pub tool: String,
+    /// A JSON value.
+    pub arguments: Json,
+}
+
+impl Happening {
+    /// The same for a client that follows a session.
+    #[must_use]
+    pub fn event(&self) -> TurnEvent {
+        match self {
+            Self::Status(text) => said("status", text),
+            Self::Text(text) => said("text", text),
+            Self::Reasoning(text) => said("reasoning", text),
+            Self::Call(call) => {
+                TurnEvent { arguments: Some(call.arguments.clone()), ..about("tool_call", call) }
+            }
+            Self::Approval { call, id, why, leaves, waits } => TurnEvent {
+                arguments: Some(call.arguments.clone()),
+                text: Some(why.clone()),
+                approval_id: Some(id.clone()),
+                waits: Some(*waits),
+                leaves: leaves.clone(),
+                ..about("approval", call)
+            },
+            Self::Result { call, text, is_error, took, .. } => TurnEvent {
+                text: Some(beginning(text).to_owned()),
+                is_error: Some(*is_error),
+                duration_ms: Some(*took),
+                ..about("tool_result", call)
+            },
+            Self::Usage(usage) => TurnEvent { usage: Some(usage.clone()), ..nothing("usage") },
+            Self::Final(text, ended, usage) => TurnEvent {
+                code: Some((*ended).to_owned()),
+                usage: Some(usage.clone()),
+                ..said("final", text)
+            },
+            Self::Error(error) => {
+                TurnEvent { code: Some(error.code.as_str().to_owned()), ..said("error", &error.message) }
+            }
+        }
+    }
+}
+
+fn nothing(kind: &'static str) -> TurnEvent {
+    TurnEvent {
+        r#type: kind.into(),
+        text: None,
+        call_id: None,
+        tool: None,
+        arguments: None,
+        approval_id: None,
+        waits: None,
+        leaves: None,
+        is_error: None,
+        duration_ms: None,
+        usage: None,
+        code: None,
+    }
+}
+
+fn said(kind: &'static str, text: &str) -> TurnEvent {
+    TurnEvent { text: Some(text.to_owned()), ..nothing(kind) }
+}
+
+fn about(kind: &'static str, call: &Shown) -> TurnEvent {
+    TurnEvent { call_id: Some(call.id.clone()), tool: Some(call.tool.clone()), ..nothing(kind) }
+}
+
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(SHOWN)]
+}
+
+/// All that has happened in one turn.
+#[derive(Debug)]
+pub struct TurnLog {
+    /// The turn's id.
+    pub turn: String,
+    /// The number of its first event in its session.
+    first: u64,
+    happened: RefCell<Vec<Happening>>,
+    is_over: Cell<bool>,
+    began: Instant,
+    more: Notify,
+}
+
+impl TurnLog {
+    /// Nothing has happened yet.
+    #[must_use]
+    pub fn new(turn: String, first: u64) -> Rc<Self> {
+        Rc::new(Self {
+            turn,
+            first,
+            happened: RefCell::default(),
+            is_over: Cell::default(),
+            began: Instant::now(),
+            more: Notify::new(),
+        })
+    }
+
+    /// Something has happened.
+    pub fn add(&self, happening: Happening) {
+        self.happened.borrow_mut().push(happening);
+        self.more.notify_waiters();
+    }
+
+    /// Nothing more happens.
+    pub fn end(&self) {
+        self.is_over.set(true);
+        self.more.notify_waiters();
+    }
+
+    /// How long ago it began, in milliseconds.
+    #[must_use]
+    pub fn took(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// The number that the next event has.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.first + self.happened.borrow().len() as u64
+    }
+
+    /// Whether nothing more happens.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
+    /// Follows it from an event on; from its first one, where that came later.
+    #[must_use]
+    pub fn follow(self: &Rc<Self>, from: u64) -> Follower {
+        let at = usize::try_from(from.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        // A number of an earlier bridge means nothing here.
+        let at = if at > self.happened.borrow().len() { 0 } else { at };
+        Follower { log: self.clone(), at }
+    }
+}
+
+/// Who follows a turn.
+#[derive(Debug)]
+pub struct Follower {
+    log: Rc<TurnLog>,
+    at: usize,
+}
+
+impl Follower {
+    /// The next event and its number, once there is one. None: the turn is over, and all of it was told.
+    pub async fn next<T>(&mut self, read: impl FnOnce(&Happening) -> T) -> Option<(u64, T)> {
+        loop {
+            let more = self.log.more.notified();
+            let mut more = std::pin::pin!(more);
+            // From here on nothing is missed.
+            more.as_mut().enable();
+            let happened = Ref::filter_map(self.log.happened.borrow(), |happened| happened.get(self.at)).ok();
+            if let Some(happening) = happened {
+                let seq = self.log.first + self.at as u64;
+                self.at += 1;
+                return Some((seq, read(&happening)));
+            }
+            if self.log.is_over() {
+                return None;
+            }
+            more.await;
+        }
+    }
+
+    /// The turn's id.
+    #[must_use]
+    pub fn turn(&self) -> &str {
+        &self.log.turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "local")]
+    async fn all_followers_hear_the_same_however_late_or_slow() {
+        let log = TurnLog::new("t".into(), 7);
+        let hear = |mut follower: Follower| async move {
+            let mut heard = Vec::new();
+            while let Some((seq, event)) = follower.next(Happening::event).await {
+                heard.push((seq, event.text.unwrap()));
+                tokio::task::yield_now().await;
+            }
+            heard
+        };
+        let early = tokio::task::spawn_local(hear(log.follow(0)));
+        for text in ["a", "b", "c"] {
+            log.add(Happening::Text(text.into()));
+            tokio::task::yield_now().await;
+        }
+        let late = tokio::task::spawn_local(hear(log.follow(9)));
+        let lost = tokio::task::spawn_local(hear(log.follow(4711)));
+        log.end();
+        let all = vec![(7, "a".to_owned()), (8, "b".to_owned()), (9, "c".to_owned())];
+        assert_eq!(early.await.unwrap(), all);
+        assert_eq!(late.await.unwrap(), all[2..]);
+        assert_eq!(lost.await.unwrap(), all, "a number of another bridge means: all of it");
+        assert_eq!(log.next(), 10);
+    }
+}

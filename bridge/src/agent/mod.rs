@@ -1,0 +1,268 @@
+//! The agent: conversations in which a model uses tools, for the person and for origins.
+//!
+//! ```text
+//!  chat_send_message ─► Session ─► Drive ─ policy::turn ─┬─► models: answers
+//!  run_start ─────────► (one of its own)                 ├─► host: calls, by the one road there is
+//!                          │                             └─► policy::approval: may it be made, is the person asked?
+//!                          └─► TurnLog ─► whoever watches
+//! ```
+//!
+//! Owns sessions and their turns. A turn belongs to the bridge: it goes on when whoever asked has left. Must never reach a tool or a model
+//! around `host` and `models`, nor have a word of what is said in a log.
+
+mod answer;
+mod approving;
+mod context;
+mod drive;
+pub mod export;
+pub mod happening;
+mod kept;
+mod running;
+pub mod session;
+mod sessions;
+mod spent;
+mod toolbox;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::ChatEvent;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::model::{Message, Part, Role, ToolChoice};
+use harbor_policy::access::OwnersTurn;
+use harbor_policy::budget::OWNER;
+use harbor_policy::turn::Limits;
+use harbor_policy::untrusted::Nonce;
+
+use self::drive::{Drive, Plan};
+use self::happening::{Happening, TurnLog};
+use self::session::Session;
+use self::toolbox::Toolbox;
+use crate::host::asker::{Asker, Caller, Sender};
+use crate::host::{AskedTime, Called, Host, ToolCall, Usable};
+use crate::link::Audience;
+use crate::models::{Answered, Models, Prompt, Who};
+use crate::store::sessions::Sessions;
+
+pub use self::drive::Outcome;
+pub use self::running::{Run, Task};
+pub use self::sessions::whole;
+
+/// What a turn of the person's may take.
+const OWNERS: Limits = Limits { rounds: 25, calls: 100, tokens: 1_000_000, time: 30 * 60 * 1000 };
+
+/// What a run of an origin may take.
+const ORIGINS: Limits = Limits { rounds: 25, calls: 5, tokens: 200_000, time: 10 * 60 * 1000 };
+
+/// What the model is told before everything else: in turns of the person's, and in runs of origins.
+const SYSTEM: &str = include_str!("prompts/system.md");
+const RUN: &str = include_str!("prompts/run.md");
+
+/// On whose behalf a turn is.
+pub enum OnBehalf {
+    /// The person.
+    Owner(Rc<Sender>, OwnersTurn),
+    /// An origin, and the run that its calls count in.
+    Origin(Asker, String),
+}
+
+/// What is said to begin a turn.
+pub struct Said {
+    /// Texts and images.
+    pub parts: Vec<Part>,
+    /// Which provider; the default one when absent.
+    pub provider: Option<String>,
+    /// Of an origin: the tools that it wants used; all that it may call when absent.
+    pub tools: Option<Vec<String>>,
+    /// Whether the first answer has to call a tool.
+    pub tool_choice: ToolChoice,
+    /// Calls at most.
+    pub max_tool_calls: Option<u32>,
+    /// Tokens of each answer at most.
+    pub max_tokens: Option<u32>,
+}
+
+/// The agent.
+pub struct Agent {
+    host: Rc<Host>,
+    models: Rc<Models>,
+    store: Sessions,
+    open: RefCell<BTreeMap<String, Rc<Session>>>,
+}
+
+impl std::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent").field("open", &self.open.borrow().len()).finish_non_exhaustive()
+    }
+}
+
+impl Agent {
+    /// The agent of this home; nothing is under way.
+    #[must_use]
+    pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions) -> Rc<Self> {
+        Rc::new(Self { host, models, store, open: RefCell::default() })
+    }
+
+    /// Says something in a session, and drives the turn to its end. The turn goes on when this future is dropped.
+    ///
+    /// # Errors
+    /// Why no turn begins.
+    pub async fn say(
+        self: &Rc<Self>,
+        session: &Rc<Session>,
+        on_behalf: OnBehalf,
+        said: Said,
+    ) -> Result<(Rc<TurnLog>, tokio::task::JoinHandle<Outcome>), ErrorBody> {
+        let turn = random_token().map_err(|error| internal(&error))?;
+        let guard = session.begin(turn).ok_or_else(busy)?;
+        let plan = self.plan(session, &on_behalf, &said).await?;
+        session.say(Message { role: Role::User, parts: said.parts });
+        let log = guard.ongoing.log.clone();
+        let drive = Drive::new(self.clone(), session.clone(), guard, Rc::new(on_behalf), plan);
+        Ok((log, tokio::task::spawn_local(drive.run())))
+    }
+
+    async fn plan(
+        self: &Rc<Self>,
+        session: &Session,
+        on_behalf: &OnBehalf,
+        said: &Said,
+    ) -> Result<Plan, ErrorBody> {
+        let (model, servers, system) = {
+            let head = session.head.borrow();
+            (head.model.clone(), head.servers.clone(), head.system.clone())
+        };
+        let model = self.models.chosen(
+            said.provider.as_deref(),
+            model.as_deref(),
+            matches!(on_behalf, OnBehalf::Origin(..)),
+        );
+        let model = model.await?;
+        let usable = match on_behalf {
+            OnBehalf::Owner(..) => self.owners_tools(servers.as_deref())?,
+            OnBehalf::Origin(asker, _) => self.host.usable_by(asker, said.tools.as_deref())?,
+        };
+        let nonce = random_token().map_err(|error| internal(&error))?;
+        let nonce = Nonce::new(&nonce).ok_or_else(|| internal(&std::io::Error::other("too short")))?;
+        let toolbox = Toolbox::new(usable, (model.dialect, model.window), nonce, &text_of(&said.parts));
+        if said.tool_choice != ToolChoice::Auto && toolbox.definitions(false).is_empty() {
+            return Err(no_tools());
+        }
+        let limits = match on_behalf {
+            OnBehalf::Owner(..) => OWNERS,
+            OnBehalf::Origin(..) => ORIGINS,
+        };
+        let limits = Limits { calls: said.max_tool_calls.unwrap_or(limits.calls), ..limits };
+        let ours = match on_behalf {
+            OnBehalf::Owner(..) => SYSTEM,
+            OnBehalf::Origin(..) => RUN,
+        };
+        let system = format!("{ours}\n{}", system.unwrap_or_default());
+        Ok(Plan {
+            limits,
+            model,
+            toolbox,
+            tool_choice: said.tool_choice.clone(),
+            max_tokens: said.max_tokens,
+            system,
+        })
+    }
+
+    /// The tools of the person's turns. A server that is named and is not there is said, rather than left out.
+    fn owners_tools(&self, servers: Option<&[String]>) -> Result<Vec<Usable>, ErrorBody> {
+        for named in servers.unwrap_or_default() {
+            self.host.must_exist(named)?;
+        }
+        Ok(self.host.usable(servers))
+    }
+
+    async fn ask_model(
+        &self,
+        on_behalf: &OnBehalf,
+        prompt: Prompt,
+        push: impl AsyncFn(ChatEvent),
+    ) -> Result<Answered, ErrorBody> {
+        match on_behalf {
+            OnBehalf::Owner(sender, turn) => {
+                self.host.trail.is_open()?;
+                let who = Who { principal: OWNER.into(), by: sender.by.clone(), origin: None, profile: None };
+                self.models.answer(turn.model_permit(), who, prompt, push).await
+            }
+            OnBehalf::Origin(asker, _) => {
+                let permit = self.host.model_permit(asker, true).await?;
+                let who = Who {
+                    principal: asker.origin.shared(),
+                    by: asker.sender.by.clone(),
+                    origin: Some(asker.origin.shared()),
+                    profile: Some(asker.profile.clone()),
+                };
+                tokio::select! {
+                    // What has left ends when nothing covers it any more.
+                    ended = self.host.model_permit_ended(asker, true) => Err(ended),
+                    answer = self.models.answer(permit, who, prompt, push) => answer,
+                }
+            }
+        }
+    }
+
+    async fn call_tool(
+        &self,
+        on_behalf: &OnBehalf,
+        turn: String,
+        usable: Usable,
+        arguments: String,
+    ) -> Result<Called, ErrorBody> {
+        let Usable { source, tool } = usable;
+        let (caller, run) = match on_behalf {
+            OnBehalf::Owner(sender, turns) => {
+                (Caller::Owner(sender.clone(), turns.permit(source.kind())), turn)
+            }
+            OnBehalf::Origin(asker, run) => (Caller::Origin(asker.clone()), run.clone()),
+        };
+        let audience = Audience { party: Some(caller.party()), ..Audience::default() };
+        let call = ToolCall {
+            source,
+            tool: tool.name,
+            arguments,
+            task: None,
+            time: AskedTime { timeout: None, whole: None },
+            run_id: Some(run),
+            unless_stopped: false,
+            audience,
+        };
+        let noted = self.host.note_call(caller, call);
+        self.host.call_tool(noted).await
+    }
+
+    /// Writes a session down, unless it is private. That it cannot be is said to who watches.
+    async fn save(&self, session: &Rc<Session>, log: &TurnLog) {
+        if let Err(error) = self.store_session(session).await {
+            log.add(Happening::Status(format!("this session could not be written down: {error}")));
+        }
+    }
+}
+
+fn text_of(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn busy() -> ErrorBody {
+    let message = "a turn of this session is under way; wait for its end, or stop it (chat_stop)";
+    ErrorBody::new(Code::RateLimited, message)
+}
+
+fn no_tools() -> ErrorBody {
+    let message = "a tool has to be called, and there is none that this model could be told of; `harbor tools` lists what there is";
+    ErrorBody::new(Code::InvalidParams, message).with("field", "tool_choice")
+}
+
+fn internal(error: &std::io::Error) -> ErrorBody {
+    ErrorBody::new(Code::Internal, format!("there are no random numbers: {error}"))
+}

@@ -1,0 +1,314 @@
+//! A conversation that the bridge holds.
+//!
+//! Owns its messages, and that one turn at most is under way. Messages are complete at each instant at which somebody else can see them: a
+//! call stands there only with its result.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use harbor_home::clock::wall_clock;
+use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
+use harbor_ipc_proto::model::{Message, Part, Role};
+use harbor_policy::approval::{Decisions, Read, Taint};
+use harbor_policy::history;
+use tokio::sync::{Notify, oneshot};
+
+use super::context::mended;
+use super::happening::TurnLog;
+use super::kept::Kept;
+
+/// The longest name that is made of a first message, in characters.
+const NAME: usize = 60;
+
+/// What may be done without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Tools that only read run, everything else asks.
+    Ask,
+    /// Tools that only read run, everything else is refused: there is nobody who could be asked.
+    Reads,
+    /// Everything runs, unless data would leave.
+    Auto,
+}
+
+impl Mode {
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Reads => "reads",
+            Self::Auto => "auto",
+        }
+    }
+
+    /// The mode of this word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Ask, Self::Reads, Self::Auto].into_iter().find(|mode| mode.word() == word)
+    }
+}
+
+/// What is said of a session besides its messages.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// A name for people; empty until something is said.
+    pub name: String,
+    /// The sources whose tools it may use.
+    pub servers: Option<Vec<String>>,
+    /// What the model is told before everything else.
+    pub system: Option<String>,
+    /// Which model.
+    pub model: Option<String>,
+    /// What may be done without asking.
+    pub mode: Mode,
+    /// Whether it is never written down.
+    pub private: bool,
+    /// When it began, in milliseconds since 1970.
+    pub created: u64,
+    /// When something was last said.
+    pub updated: u64,
+}
+
+impl Head {
+    /// Of a session that begins now.
+    #[must_use]
+    pub fn new(mode: Mode, private: bool) -> Self {
+        let now = wall_clock();
+        Self {
+            name: String::new(),
+            servers: None,
+            system: None,
+            model: None,
+            mode,
+            private,
+            created: now,
+            updated: now,
+        }
+    }
+}
+
+/// What the person says to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// This call.
+    Once,
+    /// This tool, as long as the session is there.
+    Session,
+    /// This tool, in every session.
+    Always,
+    /// Not this call, and what the model is told of that.
+    No(Option<String>),
+}
+
+/// A turn that is under way.
+#[derive(Debug)]
+pub struct Ongoing {
+    /// What has happened in it.
+    pub log: Rc<TurnLog>,
+    /// Set off when it is to end.
+    pub stop: Notify,
+    /// Who waits for the person, by the id of the question.
+    pub questions: RefCell<BTreeMap<String, oneshot::Sender<Decision>>>,
+}
+
+/// A session.
+#[derive(Debug)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// What is said of it.
+    pub head: RefCell<Head>,
+    /// What was said in it.
+    pub messages: RefCell<Vec<Message>>,
+    /// Results that were too long for the model.
+    pub kept: Kept,
+    /// What the person has said about calls.
+    pub decisions: RefCell<Decisions>,
+    /// What the model has read in it.
+    pub taint: Cell<Taint>,
+    ongoing: RefCell<Option<Rc<Ongoing>>>,
+    last: RefCell<Rc<TurnLog>>,
+    /// Set off when a turn begins.
+    begun: Notify,
+    /// Whether it was deleted.
+    gone: Cell<bool>,
+}
+
+/// A turn is under way as long as this is there.
+#[derive(Debug)]
+pub struct TurnGuard {
+    session: Rc<Session>,
+    /// The turn.
+    pub ongoing: Rc<Ongoing>,
+}
+
+impl Drop for TurnGuard {
+    fn drop(&mut self) {
+        self.ongoing.log.end();
+        *self.session.ongoing.borrow_mut() = None;
+    }
+}
+
+impl Session {
+    /// A session with what was said in it before.
+    #[must_use]
+    pub fn new(id: String, head: Head, messages: Vec<Message>) -> Rc<Self> {
+        let none = TurnLog::new(String::new(), 0);
+        none.end();
+        // What was read in an earlier bridge counts as the worst that it may have been.
+        let has_read = messages.iter().any(|message| message.role == Role::Tool);
+        let taint = Taint { untrusted: has_read, private: has_read };
+        Rc::new(Self {
+            id,
+            head: RefCell::new(head),
+            messages: RefCell::new(messages),
+            kept: Kept::default(),
+            decisions: RefCell::default(),
+            taint: Cell::new(taint),
+            ongoing: RefCell::default(),
+            last: RefCell::new(none),
+            begun: Notify::new(),
+            gone: Cell::default(),
+        })
+    }
+
+    /// Begins a turn, unless one is under way.
+    #[must_use]
+    pub fn begin(self: &Rc<Self>, turn: String) -> Option<TurnGuard> {
+        let mut ongoing = self.ongoing.borrow_mut();
+        if ongoing.is_some() || self.gone.get() {
+            return None;
+        }
+        let log = TurnLog::new(turn, self.last.borrow().next());
+        *self.last.borrow_mut() = log.clone();
+        let begun = Rc::new(Ongoing { log, stop: Notify::new(), questions: RefCell::default() });
+        *ongoing = Some(begun.clone());
+        self.begun.notify_waiters();
+        Some(TurnGuard { session: self.clone(), ongoing: begun })
+    }
+
+    /// The turn that is under way.
+    #[must_use]
+    pub fn ongoing(&self) -> Option<Rc<Ongoing>> {
+        self.ongoing.borrow().clone()
+    }
+
+    /// What happened in the last turn.
+    #[must_use]
+    pub fn last_log(&self) -> Rc<TurnLog> {
+        self.last.borrow().clone()
+    }
+
+    /// Waits for a turn behind that of `log`. None: the session was deleted.
+    pub async fn next_log(&self, log: &Rc<TurnLog>) -> Option<Rc<TurnLog>> {
+        loop {
+            let mut begun = std::pin::pin!(self.begun.notified());
+            begun.as_mut().enable();
+            let last = self.last_log();
+            if !Rc::ptr_eq(&last, log) {
+                return Some(last);
+            }
+            if self.gone.get() {
+                return None;
+            }
+            begun.await;
+        }
+    }
+
+    /// Ends the turn that is under way; whether there was one.
+    pub fn stop(&self) -> bool {
+        let ongoing = self.ongoing();
+        ongoing.iter().for_each(|ongoing| ongoing.stop.notify_one());
+        ongoing.is_some()
+    }
+
+    /// It is deleted: its turn ends, and nothing follows.
+    pub fn end(&self) {
+        self.gone.set(true);
+        self.stop();
+        self.begun.notify_waiters();
+    }
+
+    /// Whether it was deleted.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.gone.get()
+    }
+
+    /// Something is said in it now; the first message gives it its name.
+    pub fn say(&self, message: Message) {
+        let mut head = self.head.borrow_mut();
+        head.updated = wall_clock();
+        if head.name.is_empty()
+            && let Some(Part::Text(text)) =
+                message.parts.iter().rev().find(|part| matches!(part, Part::Text(_)))
+        {
+            head.name = name_of(text);
+        }
+        let is_attached = |part: &Part| matches!(part, Part::Image(_));
+        if message.role == Role::User && message.parts.iter().any(is_attached) {
+            self.taint.set(self.taint.get().after(Read::File));
+        }
+        self.messages.borrow_mut().push(message);
+    }
+
+    /// Mends what must not be sent so: a model may have given two calls one id.
+    pub fn mend(&self) {
+        let mut messages = self.messages.borrow_mut();
+        if history::check(&messages).is_err() {
+            *messages = mended(std::mem::take(&mut *messages));
+        }
+    }
+
+    /// Changes what is said of it.
+    ///
+    /// # Errors
+    /// The field that is wrong, and what is expected there.
+    pub fn update(&self, updates: SessionUpdates) -> Result<(), (&'static str, &'static str)> {
+        let SessionUpdates { name, systemPrompt: system, enabledServers: servers, model, mode } = updates;
+        let mode = mode.map(|mode| Mode::of(&mode).ok_or(("mode", "ask, reads or auto"))).transpose()?;
+        let mut head = self.head.borrow_mut();
+        let filled = |text: String| Some(text).filter(|text| !text.is_empty());
+        head.name = name.map_or_else(|| std::mem::take(&mut head.name), |name| name_of(&name));
+        head.mode = mode.unwrap_or(head.mode);
+        if let Some(system) = system {
+            head.system = filled(system);
+        }
+        if let Some(servers) = servers {
+            head.servers = Some(servers).filter(|servers| !servers.is_empty());
+        }
+        if let Some(model) = model {
+            head.model = filled(model);
+        }
+        Ok(())
+    }
+
+    /// What clients see of it.
+    #[must_use]
+    pub fn view(&self) -> ChatSessionView {
+        let head = self.head.borrow();
+        ChatSessionView {
+            id: self.id.clone(),
+            name: head.name.clone(),
+            enabledServers: head.servers.clone(),
+            systemPrompt: head.system.clone(),
+            model: head.model.clone(),
+            mode: head.mode.word().into(),
+            private: head.private,
+            messageCount: self.messages.borrow().len() as u64,
+            createdAt: head.created,
+            updatedAt: head.updated,
+            turn_id: self.ongoing().map(|ongoing| ongoing.log.turn.clone()),
+        }
+    }
+}
+
+/// The beginning of a text as a name: one line without control characters.
+fn name_of(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut shown = line.chars().filter(|c| !c.is_control());
+    let name: String = shown.by_ref().take(NAME).collect();
+    if shown.next().is_some() { name + "…" } else { name }
+}

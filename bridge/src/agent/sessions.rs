@@ -1,0 +1,202 @@
+//! The sessions that there are: begun, found, changed, written down and deleted.
+//!
+//! Owns their ids, which nobody can guess, and that a private session is never written down. What is not in use is not kept in memory.
+
+use std::rc::Rc;
+
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpdates};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::{put_object, read_object};
+
+use super::context::mended;
+use super::session::{Head, Mode, Session};
+use super::{Agent, internal};
+use crate::models::{messages, written};
+use crate::store::StoreError;
+
+/// Sessions that are kept in memory though nobody uses them.
+const IDLE: usize = 16;
+
+impl Agent {
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub async fn begin(&self, head: Head) -> Result<Rc<Session>, ErrorBody> {
+        let id = random_token().map_err(|error| internal(&error))?;
+        let session = Session::new(id[..16].to_owned(), head, Vec::new());
+        self.store_session(&session).await.map_err(|error| unstored(&error))?;
+        self.keep(&session);
+        Ok(session)
+    }
+
+    /// The session of this id.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub async fn session(&self, id: &str) -> Result<Rc<Session>, ErrorBody> {
+        let open = self.open.borrow().get(id).cloned();
+        if let Some(session) = open {
+            return Ok(session);
+        }
+        if !is_id(id) {
+            return Err(no_session(id));
+        }
+        let text = self.store.read(id).await.map_err(|error| unstored(&error))?;
+        let text = text.ok_or_else(|| no_session(id))?;
+        let session = read(&text).ok_or_else(|| broken(id))?;
+        // Somebody else may have asked for it meanwhile.
+        let open = self.open.borrow().get(id).cloned();
+        Ok(open.unwrap_or_else(|| {
+            self.keep(&session);
+            session
+        }))
+    }
+
+    /// All sessions, the one that was used last first; and what of them cannot be read, a sentence each.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub async fn sessions(&self) -> Result<(Vec<ChatSessionView>, Vec<String>), ErrorBody> {
+        let stored = self.store.all().await.map_err(|error| unstored(&error))?;
+        let (mut views, mut unreadable) = (Vec::new(), Vec::new());
+        for (id, text) in stored {
+            if self.open.borrow().contains_key(&id) {
+                continue;
+            }
+            match text.map(|text| read(&text)) {
+                Ok(Some(session)) => views.push(session.view()),
+                Ok(None) => unreadable.push(broken(&id).message),
+                Err(error) => unreadable.push(format!("{id}: {error}")),
+            }
+        }
+        views.extend(self.open.borrow().values().map(|session| session.view()));
+        views.sort_by(|a, b| b.updatedAt.cmp(&a.updatedAt).then_with(|| a.id.cmp(&b.id)));
+        Ok((views, unreadable))
+    }
+
+    /// Changes a session.
+    ///
+    /// # Errors
+    /// Which field is wrong, or that it cannot be written down.
+    pub async fn update(&self, session: &Rc<Session>, updates: SessionUpdates) -> Result<(), ErrorBody> {
+        session.update(updates).map_err(|(field, expected)| crate::host::invalid(field, expected))?;
+        self.store_session(session).await.map_err(|error| unstored(&error))
+    }
+
+    /// Forgets what was said. Gives how many messages that were.
+    ///
+    /// # Errors
+    /// When a turn is under way, or it cannot be written down.
+    pub async fn clear(&self, session: &Rc<Session>) -> Result<u64, ErrorBody> {
+        if session.ongoing().is_some() {
+            return Err(super::busy());
+        }
+        let cleared = std::mem::take(&mut *session.messages.borrow_mut()).len();
+        session.kept.clear();
+        self.store_session(session).await.map_err(|error| unstored(&error))?;
+        Ok(cleared as u64)
+    }
+
+    /// Deletes a session; whether there was one.
+    ///
+    /// # Errors
+    /// When its file cannot be removed.
+    pub async fn delete(&self, id: &str) -> Result<bool, ErrorBody> {
+        if !is_id(id) {
+            return Ok(false);
+        }
+        let open = self.open.borrow_mut().remove(id);
+        open.iter().for_each(|session| session.end());
+        let stored = self.store.remove(id).await.map_err(|error| unstored(&error))?;
+        Ok(stored || open.is_some())
+    }
+
+    /// How secrets are kept has changed: sessions are kept so, too.
+    ///
+    /// # Errors
+    /// When one cannot be written anew.
+    pub async fn seal_all(&self) -> Result<(), ErrorBody> {
+        self.store.seal_all().await.map_err(|error| unstored(&error))
+    }
+
+    /// How many turns are under way.
+    #[must_use]
+    pub fn turns(&self) -> usize {
+        self.open.borrow().values().filter(|session| session.ongoing().is_some()).count()
+    }
+
+    pub(super) async fn store_session(&self, session: &Rc<Session>) -> Result<(), StoreError> {
+        if session.head.borrow().private || session.is_gone() {
+            return Ok(());
+        }
+        self.store.write(&session.id, text(session)).await
+    }
+
+    fn keep(&self, session: &Rc<Session>) {
+        let mut open = self.open.borrow_mut();
+        let is_idle = |session: &Rc<Session>| {
+            Rc::strong_count(session) == 1 && session.ongoing().is_none() && !session.head.borrow().private
+        };
+        let idle: Vec<_> = open.values().filter(|session| is_idle(session)).cloned().collect();
+        if idle.len() > IDLE
+            && let Some(oldest) = idle.iter().min_by_key(|session| session.head.borrow().updated)
+        {
+            open.remove(&oldest.id);
+        }
+        open.insert(session.id.clone(), session.clone());
+    }
+}
+
+/// A session with its messages, as `chat_get_session` gives it and as its file has it.
+pub fn whole(session: &Session) -> ChatGetSessionResult {
+    let messages = session.messages.borrow().iter().cloned().map(written).collect();
+    ChatGetSessionResult { session: session.view(), messages }
+}
+
+fn text(session: &Session) -> Vec<u8> {
+    let mut text = Vec::new();
+    put_object(&mut text, &whole(session));
+    text
+}
+
+/// A session from its file. What a bridge that was killed has left incomplete is made whole.
+fn read(text: &[u8]) -> Option<Rc<Session>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let ChatGetSessionResult { session, messages: said } = read_object(text).ok()?;
+    let head = Head {
+        name: session.name,
+        servers: session.enabledServers,
+        system: session.systemPrompt,
+        model: session.model,
+        mode: Mode::of(&session.mode).unwrap_or(Mode::Ask),
+        private: false,
+        created: session.createdAt,
+        updated: session.updatedAt,
+    };
+    let said = if said.is_empty() { Vec::new() } else { messages(None, said).ok()? };
+    Some(Session::new(session.id, head, mended(said)))
+}
+
+/// What an id looks like: no path.
+fn is_id(id: &str) -> bool {
+    (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn no_session(id: &str) -> ErrorBody {
+    ErrorBody::new(Code::NotFound, format!("there is no session {id:.64}; `harbor sessions` lists them"))
+}
+
+fn broken(id: &str) -> ErrorBody {
+    let message = format!(
+        "the session {id} cannot be read: its file is not whole; `harbor sessions delete {id}` removes it"
+    );
+    ErrorBody::new(Code::Internal, message)
+}
+
+fn unstored(error: &StoreError) -> ErrorBody {
+    let code = if matches!(error, StoreError::Locked(_)) { Code::SecretsLocked } else { Code::Internal };
+    ErrorBody::new(code, format!("could not {error}"))
+}

@@ -1,0 +1,49 @@
+//! What a turn has taken of its models.
+//!
+//! Owns the sum. Each request is settled and counted by `models` by itself.
+
+use harbor_ipc_proto::client::ChatUsage;
+
+use crate::models::{Answered, usage_view};
+use crate::store::models::Used;
+
+/// The sum of a turn's requests.
+#[derive(Debug, Default, Clone)]
+pub struct Spent {
+    used: Option<Used>,
+    /// Who answered last.
+    pub model: Option<(String, String)>,
+}
+
+impl Spent {
+    /// Adds a request; gives how many tokens that was.
+    pub fn add(&mut self, answered: &Answered) -> u64 {
+        let one = answered.used;
+        let sum = match self.used {
+            None => one,
+            Some(before) => Used {
+                input: before.input.saturating_add(one.input),
+                output: before.output.saturating_add(one.output),
+                cached: before.cached.saturating_add(one.cached),
+                reasoning: before.reasoning.saturating_add(one.reasoning),
+                exactness: before.exactness.max(one.exactness),
+            },
+        };
+        self.used = Some(sum);
+        self.model = Some((answered.provider.clone(), answered.model.clone()));
+        one.input.saturating_add(one.output)
+    }
+
+    /// The same for clients.
+    #[must_use]
+    pub fn view(&self) -> ChatUsage {
+        let nothing = ChatUsage {
+            input_tokens: 0,
+            output_tokens: 0,
+            cached_tokens: 0,
+            reasoning_tokens: 0,
+            exactness: "exact".into(),
+        };
+        self.used.map_or(nothing, usage_view)
+    }
+}

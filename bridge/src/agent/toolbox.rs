@@ -1,0 +1,201 @@
+//! The tools of one turn: what the model is told of them, and what its calls mean.
+//!
+//! ```text
+//!  usable tools ─► policy::agent_tools::offer ─► definitions for the model, names
+//!  the model's call ─► name ─► a tool and its arguments ─► Planned
+//!                        └──► one of ours (search, describe, read_more) ─► its answer, at once
+//! ```
+//!
+//! Owns this translation, back and forth. Must never call a tool.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
+
+use harbor_ipc_proto::json::{Json, text_of};
+use harbor_ipc_proto::model::{Dialect, Tool, ToolCall};
+use harbor_policy::agent_tools::meta::{self, Findable, Meta, READ_MORE};
+use harbor_policy::agent_tools::{self, Offer};
+use harbor_policy::turn::Wanted;
+use harbor_policy::untrusted::{Nonce, cleaned};
+use serde_json::value::RawValue;
+
+use super::approving::traits;
+use super::happening::Shown;
+use super::kept::{Kept, Telling};
+use crate::host::Usable;
+
+/// The tools of one turn.
+pub(super) struct Toolbox {
+    usable: BTreeMap<String, Usable>,
+    offer: Offer,
+    /// How results are told.
+    pub telling: Telling,
+    hasher: RandomState,
+}
+
+/// A call of the model, and what it means.
+pub(super) struct Planned {
+    /// As it is shown, and as its result names it.
+    pub shown: Shown,
+    /// The name that the model has used.
+    pub name: String,
+    /// What it means.
+    pub what: What,
+}
+
+/// What a call means.
+pub(super) enum What {
+    /// A tool is called.
+    Tool(Usable, String),
+    /// Its answer is known.
+    Known(String),
+    /// It cannot be made: why.
+    Faulty(String),
+}
+
+impl Toolbox {
+    /// Chooses among the usable tools for a model and what it is asked.
+    pub fn new(
+        usable: Vec<Usable>,
+        (dialect, window): (Dialect, Option<u32>),
+        nonce: Nonce,
+        task: &str,
+    ) -> Self {
+        let usable: BTreeMap<_, _> =
+            usable.into_iter().map(|one| (format!("{}/{}", one.source, one.tool.name), one)).collect();
+        let tools: Vec<_> = usable.iter().map(|(name, usable)| definition(name, &usable.tool)).collect();
+        let offer = agent_tools::offer(dialect, window, &tools, task);
+        let telling = Telling::new(nonce, window.unwrap_or(agent_tools::UNKNOWN_WINDOW));
+        Self { usable, offer, telling, hasher: RandomState::new() }
+    }
+
+    /// What the model is told of. It is told of `read_more` once there is something to read.
+    pub fn definitions(&self, has_more: bool) -> Vec<Tool> {
+        self.offer.tools.iter().filter(|tool| has_more || tool.name != READ_MORE).cloned().collect()
+    }
+
+    /// The tools that no model of this dialect can be told of, a sentence each.
+    pub fn left_out(&self) -> impl Iterator<Item = String> {
+        self.offer.left_out.iter().map(|out| format!("{} is left out: {}", out.tool, out.why))
+    }
+
+    /// What a call of the model means.
+    pub fn plan(&self, call: ToolCall, kept: &Kept) -> Planned {
+        let ToolCall { id, name, arguments } = call;
+        let what = self.meaning(&name, arguments.clone(), kept);
+        let tool = match &what {
+            What::Tool(usable, _) => format!("{}/{}", usable.source, usable.tool.name),
+            _ => name.clone(),
+        };
+        let arguments = match &what {
+            What::Tool(_, arguments) => arguments.clone(),
+            _ => arguments,
+        };
+        Planned { shown: Shown { id, tool, arguments: json(arguments) }, name, what }
+    }
+
+    fn meaning(&self, name: &str, arguments: String, kept: &Kept) -> What {
+        if !arguments.trim_start().starts_with('{') {
+            let wrote = text_of(&arguments).unwrap_or_default();
+            let wrote: String = wrote.chars().take(200).collect();
+            return What::Faulty(format!("the arguments are no JSON object: {wrote}"));
+        }
+        if name == READ_MORE {
+            return match meta::unpack_read_more(&arguments).and_then(|more| kept.read(&self.telling, &more)) {
+                Ok(text) => What::Known(text),
+                Err(why) => What::Faulty(why.to_owned()),
+            };
+        }
+        if self.offer.lazy {
+            match meta::unpack(name, &arguments) {
+                Ok(Meta::Search(words)) => return What::Known(self.found(&words)),
+                Ok(Meta::Describe(name)) => return self.described(&name),
+                Ok(Meta::Call { name, arguments }) => return self.tool(&name, arguments),
+                Err(Some(why)) => return What::Faulty(why.to_owned()),
+                Err(None) => {}
+            }
+        }
+        self.tool(name, arguments)
+    }
+
+    fn tool(&self, name: &str, arguments: String) -> What {
+        // Some models write a tool's own name.
+        let full = self.offer.names.tool(name).unwrap_or(name);
+        match self.usable.get(full).filter(|_| self.offer.names.name(full).is_some()) {
+            Some(usable) => What::Tool(usable.clone(), arguments),
+            None => What::Faulty(format!("there is no tool {name:.100}")),
+        }
+    }
+
+    fn found(&self, words: &str) -> String {
+        let about: Vec<_> = self
+            .offer
+            .names
+            .all()
+            .map(|name| {
+                (
+                    name,
+                    self.offer
+                        .names
+                        .tool(name)
+                        .and_then(|full| self.usable.get(full))
+                        .map_or_else(String::new, description),
+                )
+            })
+            .collect();
+        let findable: Vec<_> = about.iter().map(|(name, about)| Findable { name, about }).collect();
+        meta::found(&findable, words)
+    }
+
+    fn described(&self, name: &str) -> What {
+        match self.offer.names.tool(name).and_then(|full| self.usable.get(full)) {
+            Some(usable) => What::Known(usable.tool.shown().into_string()),
+            None => What::Faulty(format!("there is no tool {name:.100}; search_tools finds some")),
+        }
+    }
+
+    /// What a turn has to know of a call.
+    pub fn wanted(&self, planned: &Planned) -> Wanted {
+        let canonical: Option<serde_json::Value> =
+            serde_json::from_str(planned.shown.arguments.as_str()).ok();
+        let reads = match &planned.what {
+            What::Tool(usable, _) => traits(usable).reads_only,
+            What::Known(_) | What::Faulty(_) => true,
+        };
+        Wanted {
+            fingerprint: self.hash(&(&planned.shown.tool, canonical.map(|value| value.to_string()))),
+            reads,
+        }
+    }
+
+    /// A hash that means something in this turn only.
+    pub fn hash(&self, of: &impl std::hash::Hash) -> u64 {
+        self.hasher.hash_one(of)
+    }
+}
+
+fn definition(name: &str, tool: &crate::link::Tool) -> Tool {
+    let schema = tool.members[2].as_ref().map_or(r#"{"type":"object"}"#, Json::as_str);
+    Tool { name: name.to_owned(), description: description_of(tool), schema: schema.to_owned() }
+}
+
+fn description(usable: &Usable) -> String {
+    description_of(&usable.tool)
+}
+
+fn description_of(tool: &crate::link::Tool) -> String {
+    let text = |at: usize| {
+        tool.members[at]
+            .as_ref()
+            .and_then(|json: &Json| text_of(json.as_str()).map(std::borrow::Cow::into_owned))
+    };
+    cleaned(&text(1).or_else(|| text(0)).unwrap_or_default())
+}
+
+/// The model is trusted no more than what it reads.
+fn json(text: String) -> Json {
+    match serde_json::from_str::<&RawValue>(&text) {
+        Ok(_) => Json::from_valid(text),
+        Err(_) => Json::string(&text),
+    }
+}

@@ -1,0 +1,60 @@
+//! Which model a turn uses from its first request to its last, and what is known of it.
+//!
+//! Owns that this is settled once: what becomes the default meanwhile changes nothing under way.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::ModelView;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::model::{Dialect, Kind};
+
+use super::{Models, dialect_of, kind_of};
+
+/// A model, and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// The provider's id.
+    pub provider: String,
+    /// The model's name there.
+    pub model: String,
+    /// How it is spoken to.
+    pub dialect: Dialect,
+    /// How many tokens it looks at.
+    pub window: Option<u32>,
+    /// Whether it can call tools; none where the provider does not say.
+    pub tools: Option<bool>,
+    /// Whether the provider wants to be told of tools that were called, also where none may be called any more.
+    pub wants_tools_of_history: bool,
+}
+
+impl Models {
+    /// The model that a request means. Its provider is asked about it where that is not known yet; one that does not tell says nothing.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn chosen(
+        self: &Rc<Self>,
+        provider: Option<&str>,
+        model: Option<&str>,
+        to_origin: bool,
+    ) -> Result<Chosen, ErrorBody> {
+        let provider = self.choose(provider, model)?;
+        let model = self.model_of(&provider, model, to_origin).await?;
+        let find = |all: &[ModelView]| all.iter().find(|known| known.model == model).cloned();
+        let known = self.known.borrow().get(&provider.id).and_then(|known| find(known));
+        let about = match known {
+            Some(known) => Some(known),
+            // It may have come since.
+            None => self.list(&provider).await.ok().and_then(|all| find(&all)),
+        };
+        let window = about.as_ref().and_then(|about| about.context_window);
+        Ok(Chosen {
+            dialect: dialect_of(&provider),
+            window: window.map(|window| u32::try_from(window).unwrap_or(u32::MAX)),
+            tools: about.and_then(|about| about.tools),
+            wants_tools_of_history: kind_of(&provider) == Kind::Anthropic,
+            provider: provider.id,
+            model,
+        })
+    }
+}

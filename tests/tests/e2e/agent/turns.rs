@@ -1,0 +1,135 @@
+//! Turns: the model's calls reach their servers, and what came of them the model.
+
+use harbor_tests::{Double, LIMIT};
+use serde_json::{Value, json};
+
+use super::provider::Say;
+use super::scene::Scene;
+
+fn kinds(scene: &Scene) -> Vec<String> {
+    let events = std::iter::from_fn(|| scene.bridge.push_now("chat_event"));
+    let mut kinds: Vec<_> = events.map(|push| push["event"]["type"].as_str().unwrap().to_owned()).collect();
+    kinds.dedup();
+    kinds
+}
+
+#[test]
+fn a_call_of_the_model_reaches_its_server_and_its_result_the_model_in_each_format() {
+    for dialect in ["chat", "anthropic", "ollama"] {
+        let scene = Scene::of(dialect, &json!({}), |round| match round.results.len() {
+            0 => round.call("c1", "look", &json!({"at": "the harbour"})),
+            _ => Say::Text(format!("It says {}", round.results[0].len())),
+        });
+        let answer = scene.say("look at it").unwrap();
+        let told = &scene.provider.rounds()[1].results[0];
+        assert!(told.contains("the harbour") && told.contains("s/look"), "{dialect}: {told}");
+        assert_eq!(answer["response"], format!("It says {}", told.len()), "{dialect}");
+        assert_eq!((&answer["ended"], &answer["iterations"]), (&json!("done"), &json!(2)), "{dialect}");
+        assert_eq!(answer["steps"][0]["tool"], "s/look", "{dialect}");
+        assert_eq!(answer["usage"]["input_tokens"], 22, "{dialect}");
+        assert_eq!(
+            kinds(&scene),
+            ["usage", "tool_call", "tool_result", "text", "usage", "final"],
+            "{dialect}"
+        );
+        let audit = scene.bridge.audit(&json!({"origin": "owner"}));
+        let calls: Vec<_> = audit.iter().filter(|line| line["event"] == "call").collect();
+        assert_eq!(
+            (calls.len(), &calls[0]["tool"], &calls[0]["run_id"]),
+            (1, &json!("look"), &answer["turn_id"])
+        );
+        let messages = scene.messages();
+        let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+        assert_eq!(roles, ["user", "assistant", "tool", "assistant"], "{dialect}");
+    }
+}
+
+#[test]
+fn calls_that_only_read_run_beside_each_other() {
+    let scene = Scene::new(|round| match round.results.len() {
+        0 => {
+            let call = |id, name| (id, round.tool(name), json!({}).to_string());
+            Say::Calls(vec![call("c1", "look"), call("c2", "find"), call("c3", "look")])
+        }
+        _ => Say::Text("done".into()),
+    });
+    let answer = scene.say("look around").unwrap();
+    assert_eq!(answer["steps"].as_array().unwrap().len(), 3);
+    let ids: Vec<_> = scene.messages()[2..5].iter().map(|message| message["toolCallId"].clone()).collect();
+    assert_eq!(ids, ["c1", "c2", "c3"], "results stand in the order of the calls");
+}
+
+#[test]
+fn with_many_tools_the_model_searches_for_them() {
+    let scene = Scene::new(|round| match round.results.len() {
+        0 => Say::Calls(vec![("c1", "search_tools".into(), json!({"query": "number 77"}).to_string())]),
+        1 => Say::Calls(vec![("c2", "describe_tool".into(), json!({"name": "many_t77"}).to_string())]),
+        2 => Say::Calls(vec![(
+            "c3",
+            "call_tool".into(),
+            json!({"name": "many_t77", "arguments": {"x": 1}}).to_string(),
+        )]),
+        _ => Say::Text("done".into()),
+    });
+    let tool = |n: usize| {
+        json!({"name": format!("t{n}"), "description": format!("Tool number {n}."), "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": true}})
+    };
+    let tools: Vec<Value> = (0..200).map(tool).collect();
+    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).offering(&json!(tools).to_string()));
+    let answer = scene.say("use the 77th").unwrap();
+    let rounds = scene.provider.rounds();
+    assert_eq!(rounds[0].tools, ["search_tools", "describe_tool", "call_tool"]);
+    assert!(rounds[1].results[0].contains("many_t77"), "{}", rounds[1].results[0]);
+    assert!(rounds[2].results[1].contains("Tool number 77."), "{}", rounds[2].results[1]);
+    assert_eq!(answer["steps"][2]["tool"], "many/t77");
+    assert!(scene.messages()[6]["content"].as_str().unwrap().contains("\"x\""));
+}
+
+#[test]
+fn at_a_limit_the_last_answer_has_no_tools() {
+    let scene = Scene::new(|round| match round.tools.is_empty() {
+        false => round.call("c", "look", &json!({"n": round.results.len()})),
+        true => Say::Text("enough".into()),
+    });
+    let answer = scene.send_over(&scene.bridge, "go on", &json!({"max_tool_calls": 2})).wait(LIMIT).unwrap();
+    assert_eq!((&answer["response"], &answer["ended"]), (&json!("enough"), &json!("calls")));
+    assert_eq!(
+        (answer["steps"].as_array().unwrap().len(), &answer["reachedMaxIterations"]),
+        (2, &json!(true))
+    );
+}
+
+#[test]
+fn a_model_that_repeats_itself_is_told_and_then_ended() {
+    let scene = Scene::new(|round| match round.tools.is_empty() {
+        false => round.call("c", "look", &json!({"same": 1})),
+        true => Say::Text("I repeat myself".into()),
+    });
+    let answer = scene.say("go on").unwrap();
+    assert_eq!((&answer["ended"], answer["steps"].as_array().unwrap().len()), (&json!("repeats"), 5));
+    let results = &scene.provider.rounds()[5].results;
+    assert!(!results[1].contains("3 times") && results[2].contains("3 times"), "{results:?}");
+}
+
+#[test]
+fn the_first_answer_has_to_call_a_tool_where_that_is_wanted() {
+    let scene = Scene::new(|round| match round.results.len() {
+        0 => round.call("c", "look", &json!({})),
+        _ => Say::Text("done".into()),
+    });
+    scene.send_over(&scene.bridge, "go", &json!({"tool_choice": "required"})).wait(LIMIT).unwrap();
+    let rounds = scene.provider.rounds();
+    assert_eq!(
+        (&rounds[0].body["tool_choice"], &rounds[1].body["tool_choice"]),
+        (&json!("required"), &Value::Null)
+    );
+    scene
+        .bridge
+        .call(
+            "chat_update_session",
+            &json!({"session_id": scene.session, "updates": {"enabledServers": ["nope"]}}),
+        )
+        .unwrap();
+    assert_eq!(scene.say("go").unwrap_err().code, "not_found");
+}
