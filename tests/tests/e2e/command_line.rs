@@ -133,14 +133,14 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     bridge.add_and_connect("s", &Double::sound(&home));
     bridge.call("add_server", &Double::sound(&home).manual().definition("other")).unwrap();
     let pid = bridge.server("s")["pid"].clone();
-    let by_default = "lazy        yes\nauto-start  no\n";
+    let by_default = "manual      no\nauto-start  no\n";
     let shown = done(&home, &["set", "s"]);
     assert!(shown.starts_with(&format!("label       s\n{by_default}")), "{shown}");
 
     assert!(bridge.tool("other", "echo", &json!({})).is_err(), "no call starts it");
     bridge.watch_host();
-    let set = done(&home, &["set", "other", "--lazy", "--label", "The other", "--reset", "auto-start"]);
-    assert!(set.starts_with("label       The other\nlazy        yes\nauto-start  no\n"), "{set}");
+    let set = done(&home, &["set", "other", "--no-manual", "--label", "The other", "--reset", "auto-start"]);
+    assert!(set.starts_with("label       The other\nmanual      no\nauto-start  no\n"), "{set}");
     let _ = bridge.wait_for_push("tools_changed", LIMIT, |push| push["server_id"] == "other");
     assert_eq!(bridge.tool_text("other", "echo", &json!({"a": 1})), r#"{"a":1}"#, "a call starts it now");
 
@@ -153,13 +153,13 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     assert_eq!((said.as_str(), code), ("--eof-grace: from the next start on: `harbor restart s`\n", Some(0)));
     assert_eq!(bridge.server("s")["pid"], pid, "it goes on running");
     for (args, said) in [
-        (&["set", "s", "--lazy", "--no-lazy"][..], "'--lazy' cannot be used with '--no-lazy'"),
+        (&["set", "s", "--manual", "--no-manual"][..], "'--manual' cannot be used with '--no-manual'"),
         (&["set", "s", "--reset", "color"], "[possible values: label, restart,"),
     ] {
         let (told, code) = refused(&home, args);
         assert!(told.starts_with("harbor: ") && told.contains(said) && code == Some(2), "{told}");
     }
-    assert_eq!(refused(&home, &["set", "nobody", "--lazy"]).1, Some(4));
+    assert_eq!(refused(&home, &["set", "nobody", "--manual"]).1, Some(4));
 
     // What a server that runs can take over at once, it does.
     bridge.watch();

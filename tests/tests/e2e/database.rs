@@ -480,7 +480,7 @@ fn a_package_keeps_its_version_when_the_database_is_lost() {
     let home = Home::new();
     let package = "npm:@modelcontextprotocol/server-sequential-thinking@2025.7.1";
     let mut bridge = Bridge::start(&home);
-    let (_, err, code) = home.harbor(&["install", package, "--yes", "--lazy", "--name", "think"]);
+    let (_, err, code) = home.harbor(&["install", package, "--yes", "--name", "think"]);
     assert_eq!(code, Some(0), "{err}");
     let before = installed(&bridge);
     assert_eq!(before["version"], "2025.7.1");

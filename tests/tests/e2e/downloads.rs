@@ -55,7 +55,7 @@ fn a_program_is_installed_alone_and_out_of_archives() {
         let hash = sha256(bytes);
         let id = path[1..].split(['-', '.']).next().unwrap();
         let args =
-            ["install", &source, "--sha256", &hash, "--allow-http", "--allow-private", "--yes", "--lazy"];
+            ["install", &source, "--sha256", &hash, "--allow-http", "--allow-private", "--yes"];
         let said = done(&home, &args);
         assert!(said.contains(&format!("installed {id}: {} {hash}", place.url(path))), "{said}");
         echoes(&bridge, id);

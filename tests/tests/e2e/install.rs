@@ -28,7 +28,7 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let bridge = Bridge::start(&home);
     let package = "@modelcontextprotocol/server-sequential-thinking";
     let source = format!("npm:{package}@2025.7.1");
-    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--lazy", "--name", "think"]);
+    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--name", "think"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(
         out.starts_with(&format!("installed think: {package} 2025.7.1\nit has 1 tool: sequentialthinking\n")),

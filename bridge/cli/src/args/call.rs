@@ -31,8 +31,7 @@ read_by! { Call: Options; }
 /// file; a text that begins with @ is typed as JSON. Words that begin with a dash stand behind `--`.
 ///
 /// A server that is stopped is started; one that failed is not. Where progress is shown, on a terminal and without --json, each sign of
-/// it gives a call its timeout again. With --as you get what the origin gets: a server that only a person starts (--no-lazy) is not
-/// started.
+/// it gives a call its timeout again. With --as you get what the origin gets: a server with --manual is not started.
 ///
 /// Example: `harbor call time/get_current_time timezone=Europe/Oslo`
 ///

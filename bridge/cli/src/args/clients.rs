@@ -75,6 +75,9 @@ pub struct Import {
     /// Start them, too
     #[arg(long)]
     pub start: bool,
+    /// Start them only when you say so, not when they are used
+    #[arg(long)]
+    pub manual: bool,
     /// Put in your variables where the file names them; without it such a server is left out
     #[arg(long)]
     pub expand: bool,

@@ -41,9 +41,9 @@ pub struct Removal {
 /// Show or change when a server starts, and how its calls are treated
 ///
 /// Without options: shows what was said. Nothing is restarted; what a server takes with it at its start holds from the next start on,
-/// and you are told so. A server starts when it is used, unless --no-lazy says that only a person starts it.
+/// and you are told so. A server starts when it is used; with --manual only `harbor start` starts it.
 ///
-/// Example: `harbor set time --lazy --idle-stop 600`
+/// Example: `harbor set time --manual`
 #[derive(Debug, Args)]
 struct SetOptions {
     /// The server's name
@@ -55,9 +55,9 @@ struct SetOptions {
     /// Do not start it with the bridge
     #[arg(long, conflicts_with = "auto_start")]
     no_auto_start: bool,
-    /// Let only a person start it
-    #[arg(long, conflicts_with = "lazy")]
-    no_lazy: bool,
+    /// Start it when it is used (default)
+    #[arg(long, conflicts_with = "manual")]
+    no_manual: bool,
     /// Set an option back to its default; repeat for more
     #[arg(long, value_name = "SETTING", value_parser = setting())]
     reset: Vec<String>,
@@ -69,7 +69,7 @@ impl Set {
     fn read(options: SetOptions) -> Result<Self, String> {
         let mut changes = options.supervision.read();
         changes.auto_start = changes.auto_start.or(options.no_auto_start.then_some(false));
-        changes.lazy = changes.lazy.or(options.no_lazy.then_some(false));
+        changes.lazy = changes.lazy.or(options.no_manual.then_some(true));
         Ok(Self { server: options.server, changes, label: options.label, reset: options.reset })
     }
 

@@ -27,9 +27,9 @@ struct StartOptions {
     /// Start it with the bridge
     #[arg(long)]
     auto_start: bool,
-    /// Start it when it is used, as a server does of which nothing is said
+    /// Start it only when you say so, not when it is used
     #[arg(long)]
-    lazy: bool,
+    manual: bool,
     /// Stop it after this time without a call: 1 to 604800; never if absent
     #[arg(long, value_name = "SECONDS", value_parser = millis(1.0, 604_800.0))]
     idle_stop: Option<u64>,
@@ -88,7 +88,7 @@ impl SupervisionOptions {
             eof_grace_ms: start.eof_grace,
             term_grace_ms: start.term_grace,
             auto_start: start.auto_start.then_some(true),
-            lazy: start.lazy.then_some(true),
+            lazy: start.manual.then_some(false),
             idle_stop_ms: start.idle_stop,
         }
     }
@@ -131,7 +131,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("eof-grace", "eof_grace_ms"),
     ("term-grace", "term_grace_ms"),
     ("auto-start", "auto_start"),
-    ("lazy", "lazy"),
+    ("manual", "lazy"),
     ("idle-stop", "idle_stop_ms"),
 ];
 

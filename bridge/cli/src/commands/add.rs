@@ -277,13 +277,13 @@ mod tests {
             restart_attempts: Some(Attempts::Unlimited),
             restart_delays_ms: Some(vec![2000, 4500]),
             start_timeout_ms: Some(1500),
-            lazy: Some(true),
+            lazy: Some(false),
             ..Supervision::default()
         };
         let request = asked(&Definition { supervision, as_is: true, ..definition("npx") });
         assert_eq!(
             request.supervision.unwrap().0.as_str(),
-            r#"{"restart":"on_crash","restart_attempts":"unlimited","restart_delays_ms":[2000,4500],"start_timeout_ms":1500,"lazy":true}"#
+            r#"{"restart":"on_crash","restart_attempts":"unlimited","restart_delays_ms":[2000,4500],"start_timeout_ms":1500,"lazy":false}"#
         );
         assert_eq!(request.as_is, Some(true));
     }

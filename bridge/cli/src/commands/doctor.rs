@@ -82,7 +82,7 @@ pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure>
     all.extend(programs::look(ask(&[Part::Programs]).programs.as_deref()));
     all.extend(browsers::look(paths, fix));
     // It is the main thing to be found out whether one starts.
-    match Client::connect(paths).and_then(|mut client| bridge::look(&mut client)) {
+    match Client::connect(paths).and_then(|mut client| bridge::look(paths, &mut client)) {
         Ok(found) => {
             // The bridge may not have seen yet what was mended.
             let is_known = |new: &Finding| {

@@ -271,7 +271,7 @@ fn take_over(
         known.push(shown);
         return Ok(Outcome::WouldBe);
     }
-    let (definition, secrets) = (definition(server, launch), secrets_of(launch));
+    let (definition, secrets) = (definition(server, launch, wanted.manual), secrets_of(launch));
     let added = add::ask(&definition, Path::new("/")).and_then(|ask| add::define(client, &server.id, &ask));
     // Nothing starts it before it has them.
     let kept = added.and_then(|_| keep(client, &server.id, &secrets));
@@ -326,7 +326,7 @@ fn keep(
     Ok(())
 }
 
-fn definition(server: &Server, launch: &Launch) -> Definition {
+fn definition(server: &Server, launch: &Launch, manual: bool) -> Definition {
     let secrets = secrets_of(launch);
     let apart = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
     let remote = launch.remote.as_ref().map(|remote| {
@@ -349,8 +349,7 @@ fn definition(server: &Server, launch: &Launch) -> Definition {
         engine: launch.image.as_ref().map(|image| image.engine.to_owned()),
         args: launch.args.clone(),
         remote,
-        // The client started it when it needed it, and shall find it through Harbor as it did before.
-        supervision: Supervision { lazy: Some(true), ..Supervision::default() },
+        supervision: Supervision { lazy: manual.then_some(false), ..Supervision::default() },
         ..Definition::default()
     }
 }

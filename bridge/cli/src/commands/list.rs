@@ -87,7 +87,7 @@ fn tabulate(servers: &[ServerView]) -> Table {
         let mut cells = vec![server.server_id.clone()];
         cells.extend(labelled.then(|| label(server).unwrap_or_default()));
         cells.extend([
-            state(shown(server), server.busy, 0, server.queued),
+            state(shown(&server.state, &server.shown_state), server.busy, 0, server.queued),
             tools(server),
             number(server.pid),
             number(Some(server.restarts)),
@@ -99,8 +99,8 @@ fn tabulate(servers: &[ServerView]) -> Table {
 }
 
 /// The state of a server for people; the machine's own where it is on its way to another one.
-pub fn shown(server: &ServerView) -> &str {
-    match (server.state.as_ref(), server.shown_state.as_ref()) {
+pub fn shown<'a>(state: &'a str, shown_state: &'a str) -> &'a str {
+    match (state, shown_state) {
         (on_its_way @ ("installing" | "starting" | "stopping"), _) => on_its_way,
         (_, "needs_key") => "needs a key",
         (_, "needs_sign_in") => "needs a sign-in",

@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{
     InstalledView, ServerStatus, ServerView, Status, StatusUpdate, StatusView, SubscribeStatus, UsageSample,
 };
 
-use super::list::state;
+use super::list::{shown, state};
 use super::printing::count;
 use super::stats::millis;
 use super::{catalog, follow};
@@ -66,7 +66,7 @@ fn describe_one(answer: &GetServerStatusResult) -> String {
     let (server, package) = (&answer.server, answer.package.as_ref());
     let mut lines = vec![
         format!("server     {}", flatten(&server.server_id)),
-        format!("state      {}", flatten(&server.state)),
+        format!("state      {}", flatten(explained(shown(&server.state, &server.shown_state)))),
     ];
     lines.extend(package.map(|package| {
         let version = package.version.as_deref().unwrap_or_default();
@@ -84,6 +84,14 @@ fn describe_one(answer: &GetServerStatusResult) -> String {
         }
     });
     lines.join("\n")
+}
+
+/// The state, and what it means where one word does not say it.
+fn explained(state: &str) -> &str {
+    match state {
+        "ready" => "ready (starts when it is used)",
+        state => state,
+    }
 }
 
 /// That nobody knows any more which version was locked: no start takes another one by itself.
@@ -164,9 +172,10 @@ fn told(state: &str, reasons: &[&str]) -> String {
 
 fn headlines(status: &StatusView) -> String {
     let (bridge, servers) = (&status.bridge, &status.servers);
-    let running = servers.iter().filter(|server| server.state == "running").count();
+    let are = |word: &str| servers.iter().filter(|server| server.shown_state == word).count();
+    let (running, ready) = (are("running"), are("ready"));
     format!(
-        "health   {}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running\ncalls    {}\ncatalog  {}",
+        "health   {}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running, {ready} ready\ncalls    {}\ncatalog  {}",
         of_health(&status.health),
         bridge.version,
         bridge.build,
@@ -233,7 +242,7 @@ fn tabulate(servers: &[ServerStatus]) -> Table {
 }
 
 fn state_of(server: &ServerStatus) -> String {
-    state(&server.state, server.busy, server.in_flight, server.queued)
+    state(shown(&server.state, &server.shown_state), server.busy, server.in_flight, server.queued)
 }
 
 /// One line of what has changed.
@@ -289,7 +298,7 @@ mod tests {
     use super::super::rig::{command, complete_object, typed};
     use super::*;
 
-    const STATUS: &str = r#"{"version":1,"timestamp":1000,"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed: it was killed"}]},"bridge":{"version":"0.1.0","build":"abc","pid":7,"uptime_ms":7200000,"isolation":true,"clients":{"owner":1,"extension":0,"mcp":2},"open_requests":1,"waiting":0,"unread_bytes":0,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":30000000}},"usage":{"memory":13107200,"cpu_permille":3}},"servers":[{"id":"time","state":"running","busy":false,"pid":9,"in_flight":2,"queued":0,"restarts":1,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":2000}},"usage":{"memory":1048576,"cpu_permille":1005,"open_files":12}},{"id":"x","state":"failed","busy":false,"in_flight":0,"queued":0,"restarts":3}],"catalog":{"state":"off"}}"#;
+    const STATUS: &str = r#"{"version":1,"timestamp":1000,"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed: it was killed"}]},"bridge":{"version":"0.1.0","build":"abc","pid":7,"uptime_ms":7200000,"isolation":true,"clients":{"owner":1,"extension":0,"mcp":2},"open_requests":1,"waiting":0,"unread_bytes":0,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":30000000}},"usage":{"memory":13107200,"cpu_permille":3}},"servers":[{"id":"time","state":"running","shown_state":"running","busy":false,"pid":9,"in_flight":2,"queued":0,"restarts":1,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":2000}},"usage":{"memory":1048576,"cpu_permille":1005,"open_files":12}},{"id":"x","state":"failed","shown_state":"failed","busy":false,"in_flight":0,"queued":0,"restarts":3}],"catalog":{"state":"off"}}"#;
 
     fn answer(of: &str) -> String {
         format!(r#"{{"type":"{of}_result","request_id":"1","status":{STATUS}}}"#)
@@ -352,7 +361,7 @@ mod tests {
             ran.printed,
             "health   degraded\n  x has failed: it was killed\n\
              bridge   0.1.0 (build abc), process 7, up 2 h, 12.5 MiB, 0.3 % of a processor\n\
-             clients  1 command line, 2 AI clients\nservers  2 servers, 1 running\n\
+             clients  1 command line, 2 AI clients\nservers  2 servers, 1 running, 0 ready\n\
              calls    3, 1 failed, p50 1.2 ms, p99 30000.0 ms\ncatalog  none yet\n\n\
              SERVER  STATE             CALLS  FAILED  P50 MS  P99 MS  MEMORY   CPU      FILES  RESTARTS\n\
              time    running (2 open)  3      1       1.2     2.0     1.0 MiB  100.5 %  12     1\n\

@@ -125,7 +125,7 @@ fn how_a_server_is_supervised() {
         "--term-grace",
         "0.3",
         "--auto-start",
-        "--lazy",
+        "--manual",
         "--idle-stop",
         "604800",
         "--as-is",
@@ -146,16 +146,16 @@ fn how_a_server_is_supervised() {
         eof_grace_ms: Some(60_000),
         term_grace_ms: Some(300),
         auto_start: Some(true),
-        lazy: Some(true),
+        lazy: Some(false),
         idle_stop_ms: Some(604_800_000),
     };
     assert_eq!(add.supervision, supervision);
     let Command::Set(set) =
-        command(&["set", "x", "--no-lazy", "--reset", "idle-stop", "--reset", "restart_delays_ms"])
+        command(&["set", "x", "--no-manual", "--reset", "idle-stop", "--reset", "restart_delays_ms"])
     else {
         panic!("set")
     };
-    assert_eq!((set.changes.lazy, set.changes.auto_start), (Some(false), None));
+    assert_eq!((set.changes.lazy, set.changes.auto_start), (Some(true), None));
     assert_eq!(set.reset, ["idle_stop_ms", "restart_delays_ms"]);
     for (option, value, text) in [
         ("--restart", "on_crash", "never, on-crash, always"),
@@ -246,12 +246,12 @@ fn packages_and_their_servers() {
         other => panic!("{other:?}"),
     };
     let package = install(&[
-        "npm:x@1", "--name", "n", "--yes", "--lazy", "--env", "A=b", "--secret", "KEY", "--", "-x", "y",
+        "npm:x@1", "--name", "n", "--yes", "--manual", "--env", "A=b", "--secret", "KEY", "--", "-x", "y",
     ]);
     let definition = Definition {
         name: "n".into(),
         env: [("A".into(), "b".into())].into(),
-        supervision: Supervision { lazy: Some(true), ..Supervision::default() },
+        supervision: Supervision { lazy: Some(false), ..Supervision::default() },
         secrets: vec!["KEY".into()],
         args: words(&["-x", "y"]),
         ..Definition::default()

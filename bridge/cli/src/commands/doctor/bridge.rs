@@ -2,7 +2,11 @@
 //!
 //! Owns what of it is a finding.
 
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
 use harbor_client::errors::Failure;
+use harbor_home::Paths;
 use harbor_ipc_proto::client::{
     BridgeStatus, CatalogStatus, HealthReason, KernelStatus, ListServers, SecretStoreView, ServerStatus,
     ServerView, Status, StatusView,
@@ -19,13 +23,35 @@ const STALE: u64 = 3 * 86_400_000;
 /// What is next where something could not be found out.
 const AGAIN: &str = "the machine may be busy: run `harbor doctor` again";
 
-pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
+/// Homes that are older may have servers that a call did not start: until then, that was so unless the person had chosen it.
+const STARTS_WHEN_USED_SINCE: Duration = Duration::from_secs(1_795_651_200);
+
+/// Stands in HARBOR_HOME once it was said that such servers start when they are used.
+const SAID: &str = "starts-when-used.said";
+
+pub(super) fn look(paths: &Paths, client: &mut Client) -> Result<Vec<Finding>, Failure> {
     // What the kernel offers is tried right after the start: whatever is measured waits for that.
     let status = client.ask(&Status { fresh: Some(true) }, QUICK)?.into_value().status;
     let listed = client.ask(&ListServers {}, QUICK)?.into_value().servers;
     let catalog = catalog(&status.catalog);
     let of_servers = listed.iter().filter_map(uncontained);
-    Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).collect())
+    let said_once = starts_when_used(paths, &listed);
+    Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).chain(said_once).collect())
+}
+
+/// Says once in an old home which of its servers start when they are used. Notes in the home that it was said.
+fn starts_when_used(paths: &Paths, servers: &[ServerView]) -> Option<Finding> {
+    let names: Vec<_> = servers.iter().filter(|server| server.supervision.lazy.is_none()).collect();
+    let born = paths.database().metadata().and_then(|file| file.created()).ok()?;
+    let said = paths.home().join(SAID);
+    if names.is_empty() || born > UNIX_EPOCH + STARTS_WHEN_USED_SINCE || said.exists() {
+        return None;
+    }
+    // Where it cannot be noted, it is said again.
+    let _ = fs::write(&said, "");
+    let names = names.iter().map(|server| server.server_id.as_str()).collect::<Vec<_>>().join(", ");
+    let what = format!("new: these servers now start when they are used: {names}");
+    Some(Finding::wrong(State::Warning, "servers", what, "`harbor set NAME --manual` leaves the start of one to you"))
 }
 
 fn findings(status: &StatusView) -> Vec<Finding> {

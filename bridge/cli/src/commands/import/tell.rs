@@ -44,11 +44,6 @@ pub fn tell(
     let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
     if done > 0 {
         screen.text(&format!("{} taken over", count(done, "server")))?;
-        if !wanted.start {
-            remark(
-                "clients see the tools of a server once it has run: `harbor start NAME`; later a call starts it",
-            );
-        }
         remark(
             "the clients' files are as they were: once a client has Harbor (`harbor mcp install CLIENT`), take these \
              servers out there, or they run twice",

@@ -81,7 +81,7 @@ impl Column {
         match self {
             Self::Name => 10,
             Self::Label => 16,
-            Self::State => 13,
+            Self::State => 15,
             Self::Open => 4,
             Self::Rate | Self::Memory | Self::Graph => 7,
             Self::Now | Self::P50 | Self::P99 | Self::Processor => 6,
@@ -111,7 +111,7 @@ impl Column {
         match self {
             Self::Name => server.id.clone(),
             Self::Label => server.label.clone(),
-            Self::State => server.state.clone(),
+            Self::State => server.shown.clone(),
             Self::Rate => or_none(server.history.rate(), rate),
             Self::Open => server.in_flight.to_string(),
             Self::Now => or_none(server.history.mean(), millis),

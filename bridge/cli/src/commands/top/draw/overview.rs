@@ -29,7 +29,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
         let mut x = 1;
         for (column, width) in &columns {
             let (text, tone) = match column {
-                Column::State => (state(server, now), tone(&server.state)),
+                Column::State => (state(server, now), tone(&server.shown)),
                 column => (column.cell(server, *width), column.tone()),
             };
             pen.put(x, y, *width, &column.align(&text, *width), tone);
