@@ -18,7 +18,7 @@ use super::stats::millis;
 use super::{catalog, follow};
 use crate::args::StatusWanted;
 use crate::client::{Client, QUICK};
-use crate::screen::Screen;
+use crate::screen::{Screen, Tone};
 use crate::table::{Table, flatten};
 use crate::when;
 
@@ -45,10 +45,10 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
     let oldest = servers.iter().filter_map(|server| Some(server.usage.as_ref()?.age_ms)).max();
     if let Some(age) = oldest.filter(|age| *age >= OLD_MS) {
         let age = when::lasting(age);
-        remark(&format!("memory, processor and files were measured {age} ago; --fresh measures them now"));
+        remark(&format!("memory, CPU and files were measured {age} ago; measure now: --fresh"));
     }
     if !wanted.fresh && servers.iter().any(|server| server.usage.is_none() && server.pid.is_some()) {
-        remark("memory, processor and files are measured with --fresh");
+        remark("--fresh measures memory, CPU and files");
     }
     Ok(())
 }
@@ -72,15 +72,15 @@ fn describe_one(answer: &GetServerStatusResult) -> String {
         let version = package.version.as_deref().unwrap_or_default();
         format!("package    {} ({})", flatten(&format!("{} {version}", package.name)), package.kind)
     }));
-    lines.extend(server.remote.as_ref().map(|remote| format!("elsewhere  {}", flatten(&remote.url))));
+    lines.extend(server.remote.as_ref().map(|remote| format!("remote     {}", flatten(&remote.url))));
     lines.extend(server.image.as_ref().map(|image| format!("image      {}", flatten(&image.reference))));
     let locked = lost(server, package).or_else(|| locked(server, package));
     lines.extend(locked.map(|locked| format!("locked     {locked}")));
     lines.extend(server.last_error.as_ref().map(|last| format!("last end   {}", flatten(last))));
     lines.push(match answer.can_start {
-        true => "start      nothing is known that keeps it from starting".into(),
+        true => "start      can start".into(),
         false => {
-            format!("start      not as it is: {}", flatten(answer.why_not.as_deref().unwrap_or_default()))
+            format!("start      cannot start: {}", flatten(answer.why_not.as_deref().unwrap_or_default()))
         }
     });
     lines.join("\n")
@@ -105,7 +105,7 @@ fn lost(server: &ServerView, package: Option<&InstalledView>) -> Option<String> 
 /// Which version, or image, each start runs; nothing of what is neither.
 fn locked(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
     let name = flatten(&server.server_id);
-    let first = "nothing yet: what its first start finds".to_owned();
+    let first = "nothing yet; its first start locks what it finds".to_owned();
     if let Some(image) = &server.image {
         let known = image.digest.as_ref().or(image.id.as_ref());
         return Some(known.map_or(first, |known| flatten(known)));
@@ -120,7 +120,7 @@ fn locked(server: &ServerView, package: Option<&InstalledView>) -> Option<String
     };
     Some(match (&package.version, package.installed_at) {
         (None, _) => first,
-        (Some(_), None) => format!("{all}; not installed yet: `harbor start {name}` installs exactly that"),
+        (Some(_), None) => format!("{all}; not installed yet; `harbor start {name}` installs exactly this"),
         (Some(_), Some(_)) => all,
     })
 }
@@ -148,7 +148,11 @@ pub fn health(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let health = &answer.health;
     match screen.json {
         true => screen.json(&answer.part("health").to_json())?,
-        false => screen.prose(&of_health(health))?,
+        false => screen.headed(
+            &of_health(health),
+            health.state.len(),
+            Tone::of_state(&health.state).unwrap_or(Tone::Warning),
+        )?,
     }
     match health.state.as_ref() {
         "failing" => Err(Failure::Said(Exit::Failed)),
@@ -210,7 +214,7 @@ fn summed(calls: &CallCounts) -> String {
         0 => String::new(),
         number => format!(", {number} {what}"),
     };
-    let failed = said(calls.failures, "failed") + &said(calls.toolErrors, "with a tool's error");
+    let failed = said(calls.failures, "failed") + &said(calls.toolErrors, "reported a tool error");
     let times = &calls.durationUs;
     match calls.calls {
         0 => "none yet".into(),
@@ -310,17 +314,17 @@ mod tests {
         let server = r#""server":{"server_id":"a","state":"failed","last_error":"it\nended"}"#;
         assert_eq!(
             of(&format!(r#"{{{server},"can_start":true}}"#)),
-            "server     a\nstate      failed\nlast end   it ended\nstart      nothing is known that keeps it from starting"
+            "server     a\nstate      failed\nlast end   it ended\nstart      can start"
         );
         let elsewhere = r#""server":{"server_id":"a","state":"stopped","remote":{"url":"https://h/mcp"}}"#;
         assert_eq!(
             of(&format!(r#"{{{elsewhere},"can_start":true}}"#)).lines().nth(2),
-            Some("elsewhere  https://h/mcp")
+            Some("remote     https://h/mcp")
         );
         let package = r#""package":{"name":"x","version":"1","kind":"npm"}"#;
         let said = of(&format!(r#"{{{server},{package},"can_start":false,"why_not":"it needs K"}}"#));
         assert!(
-            said.contains("package    x 1 (npm)") && said.ends_with("start      not as it is: it needs K"),
+            said.contains("package    x 1 (npm)") && said.ends_with("start      cannot start: it needs K"),
             "{said}"
         );
         let locked = |server: &str, package: &str| {
@@ -335,9 +339,9 @@ mod tests {
         assert_eq!(locked("", &format!(r#"{{{version},"packages":0,"installed_at":7}}"#)), "sha512-a");
         assert_eq!(
             locked("", &format!("{{{version}}}")),
-            "sha512-a; not installed yet: `harbor start a` installs exactly that"
+            "sha512-a; not installed yet; `harbor start a` installs exactly this"
         );
-        let first = "nothing yet: what its first start finds";
+        let first = "nothing yet; its first start locks what it finds";
         assert_eq!(locked("", r#"{"name":"x"}"#), first);
         assert_eq!(locked(r#","image":{"reference":"r"}"#, "{}"), first);
         assert_eq!(locked(r#","image":{"reference":"r","id":"sha256:1"}"#, "{}"), "sha256:1");

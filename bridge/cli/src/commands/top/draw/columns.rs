@@ -180,7 +180,7 @@ mod tests {
     fn columns_give_way_in_their_order() {
         assert_eq!(
             titles(80, "time"),
-            "SERVER 10, STATE 13, CALLS/S 7, OPEN 4, P50 MS 6, P99 MS 6, LATENCY 10, MEM MIB 7, RESTARTS 8"
+            "SERVER 10, STATE 15, CALLS/S 7, OPEN 4, P50 MS 6, P99 MS 6, LATENCY 8, MEM MIB 7, RESTARTS 8"
         );
         assert_eq!(titles(60, "time"), "SERVER 10, STATE 13, CALLS/S 7, LATENCY 9, MEM MIB 7, RESTARTS 8");
         assert_eq!(titles(33, "time"), "SERVER 10, STATE 13, CALLS/S 7");

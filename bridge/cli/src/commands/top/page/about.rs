@@ -88,7 +88,7 @@ fn failures(counts: Option<&CallCounts>) -> String {
     };
     match counts.map_or(0, |counts| counts.toolErrors) {
         0 => failed,
-        errors => format!("{failed}; {errors} with a tool's error"),
+        errors => format!("{failed}; {errors} reported a tool error"),
     }
 }
 
