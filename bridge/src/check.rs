@@ -105,7 +105,7 @@ fn lost(paths: &Paths) -> Vec<Lost> {
 fn kept(journal: &Path) -> Lost {
     Lost {
         what: format!(
-            "definitions.journal was damaged, and made anew: the old one is {}",
+            "definitions.journal was damaged and replaced; the old one is {}",
             journal.display()
         ),
         next: "look whether a server is missing (`harbor list`) and add it again; then remove that file, which may hold values of \

@@ -18,9 +18,11 @@ mod mcp;
 mod models;
 mod native_host;
 mod offers;
+mod root;
 mod sandbox;
 mod secrets;
 mod servers;
+mod setup;
 mod supervision;
 mod times;
 mod values;
@@ -41,7 +43,7 @@ pub use self::call::Call;
 pub use self::catalog::{CatalogWanted, ListWanted, PageWanted};
 pub use self::clients::{Import, Install, Source, Uninstall};
 
-pub use self::host::{Accept, Asker, Audit, Grant, Granted, Listing, Revoke};
+pub use self::host::{Accept, Activity, Asker, Audit, Grant, Granted, Listing, Revoke, Switch};
 pub use self::install::{Package, Upgrade};
 pub use self::mcp::{Mcp, McpWanted, TokenWanted};
 pub use self::models::{Models, NewProvider, Tokens};
@@ -51,14 +53,15 @@ pub use self::sandbox::{Sandbox, options_of};
 use self::secrets::TYPED_VALUE;
 pub use self::secrets::{Keeping, NewSecret, Secrets};
 pub use self::servers::{Config, Logs, Removal, Set, StatusWanted};
+pub use self::setup::{Service, Setup};
 pub use self::supervision::supervision_option;
 use self::values::{origin, server_id};
-use harbor_client::errors::{Exit, Failure};
+use harbor_client::errors::Failure;
 
 /// The help is laid out for this many places, also in a pipe.
 const WIDTH: usize = 80;
 
-/// Use MCP servers, each in a process of its own
+/// Run MCP servers in sandboxes, for AI clients and web pages
 #[derive(Debug, Parser)]
 #[command(name = "harbor", disable_help_subcommand = true, args_override_self = true)]
 struct Line {
@@ -75,19 +78,20 @@ struct Line {
 /// What is to be done.
 #[derive(Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
+    Setup(Setup),
     Install(Box<Package>),
     Upgrade(Upgrade),
     /// Show where node, uv, git and other programs are
     ///
-    /// The bridge looks in its own PATH, in that of your login shell, in version managers (nvm, fnm, volta, asdf, mise, pyenv),
-    /// in Homebrew and in the usual directories. Servers and installers use what it finds.
+    /// The bridge looks in its own PATH, in that of your login shell, in version managers (nvm, fnm, volta, asdf, mise, pyenv), in Homebrew
+    /// and in the usual directories. Servers and installers use the programs that it finds.
     Runtimes,
     Add(Box<Definition>),
     Sandbox(Box<Sandbox>),
-    /// Keep keys and passwords of servers
+    /// Manage keys and passwords of servers
     ///
-    /// Without more words: those of all servers, without their values. Encrypted secrets are locked after each start of the bridge, and
-    /// servers wait, until `unlock` asks for the passphrase. docs/secrets.md says more.
+    /// Without a subcommand: lists the secrets of all servers, without values. Encrypted secrets are locked after each start of the bridge;
+    /// servers wait for them until you run `harbor secrets unlock`. More: docs/secrets.md.
     ///
     /// Example: `harbor secrets set weather API_KEY < key.txt`
     Secrets {
@@ -95,10 +99,11 @@ pub enum Command {
         wanted: Option<Secrets>,
     },
     Auth(Auth),
+    #[command(alias = "rm")]
     Remove(Removal),
     /// Start a server
     ///
-    /// A server that waits for its restart starts at once, and its restarts are counted anew.
+    /// A server that waits for a restart starts at once, and the count of restarts begins again.
     Start {
         /// The server's name
         #[arg(value_parser = server_id)]
@@ -106,7 +111,7 @@ pub enum Command {
     },
     /// Stop a server
     ///
-    /// It stays stopped until `harbor start` or `harbor call` starts it, or the next bridge if it has --auto-start.
+    /// It stays stopped until `harbor start` or `harbor call` starts it, or until the bridge starts again.
     Stop {
         /// The server's name
         #[arg(value_parser = server_id)]
@@ -119,22 +124,23 @@ pub enum Command {
         server: String,
     },
     /// Show the servers and their states
+    #[command(alias = "ls")]
     List,
     Set(Box<Set>),
     Tools(Listing),
     Accept(Accept),
     Call(Box<Call>),
-    /// Show or read resources of servers
+    /// List or read resources of servers
     Resources {
-        /// Of this server; of all that run if absent
+        /// This server only (default: all that run)
         #[arg(value_parser = server_id)]
         server: Option<String>,
         #[command(subcommand)]
         wanted: Option<Resources>,
     },
-    /// Show or get prompts of servers
+    /// List or get prompts of servers
     Prompts {
-        /// Of this server; of all that run if absent
+        /// This server only (default: all that run)
         #[arg(value_parser = server_id)]
         server: Option<String>,
         #[command(subcommand)]
@@ -142,18 +148,19 @@ pub enum Command {
     },
     Grant(Grant),
     Revoke(Revoke),
-    /// Show what origins are allowed and forbidden
+    /// Show what sites and clients may do
     Grants {
-        /// Of this origin only
+        /// This origin only
         #[arg(value_parser = origin)]
         origin: Option<Origin>,
     },
+    Activity(Activity),
     Audit(Audit),
-    /// Show how many calls there were, how long they took and how much they moved
+    /// Show numbers of calls: count, time, size
     ///
-    /// Counted since the bridge started. Your own calls are shown as those of `owner`.
+    /// Counted since the bridge started. Your own calls are those of `owner`.
     Stats {
-        /// Of this origin only
+        /// This origin only
         #[arg(value_parser = origin)]
         origin: Option<Origin>,
     },
@@ -161,49 +168,52 @@ pub enum Command {
     Status(StatusWanted),
     /// Watch all servers live; start and stop them
     ///
-    /// `?` shows the keys. It needs a terminal; `harbor status --json` is for programs.
+    /// `?` shows the keys. Needs a terminal; programs use `harbor status --json`.
     Top,
-    /// Ask whether all is well
+    /// Check health
     ///
-    /// Prints ok, degraded or failing, and why. The exit code is 1 when it is failing, and 3 when no bridge runs; none is started.
+    /// Prints ok, degraded or failing, and why. The exit code is 1 if it is failing, and 3 if no bridge runs; it starts none.
     /// With --json: {state, reasons}.
     Health,
-    /// Print the numbers for a monitoring system
+    /// Print metrics for a monitoring system
     ///
-    /// OpenMetrics text, as Prometheus reads it. It names origins only with `metrics.origins = true` in config.toml: what they call
-    /// is what you browse. `harbor-bridge serve --metrics 127.0.0.1:9464`, or `metrics.listen` in config.toml, serves it over HTTP.
+    /// OpenMetrics text, for Prometheus. It names origins only with `metrics.origins = true` in config.toml, because they reveal your
+    /// browsing. `harbor-bridge serve --metrics 127.0.0.1:9464`, or `metrics.listen` in config.toml, serves it over HTTP.
     /// With --json: {metrics}.
     Metrics,
-    /// Find out what is wrong, and what to do about it
+    /// Find problems and how to solve them
     ///
-    /// Looks at the files of HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers need, at what this
-    /// kernel can hold servers to, and at servers that fail; starts a bridge if none runs. The exit code is 1 when something is
-    /// broken, and 0 with warnings. With --json: {broken, warnings, findings}.
+    /// Checks the files in HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers need, what this kernel can
+    /// enforce, and servers that fail; starts a bridge if none runs. The exit code is 1 if there is an error, and 0 with warnings only. With
+    /// --json: {broken, warnings, findings}.
     Doctor {
-        /// Repair modes of files, stale sockets, and what browsers know of Harbor
+        /// Repair file modes, stale sockets and the manifests of browsers
         #[arg(long)]
         fix: bool,
+        /// Also show checks that passed
+        #[arg(short, long)]
+        verbose: bool,
     },
     /// Show or check the configuration
     ///
-    /// A bridge reads its file again when it changes; one that is wrong changes nothing, and `harbor health` says so.
+    /// The bridge reads the file again when it changes; a file with a mistake changes nothing, and `harbor health` says so.
     Config {
         #[command(subcommand)]
         wanted: Option<Config>,
     },
-    /// Show each change of a server's state as it comes
+    /// Follow changes of servers' states
     ///
     /// Runs until Ctrl-C. With --json: one JSON object per line.
     Events,
     /// Serve an AI client as one MCP server
     ///
-    /// For the configuration of an AI client, which starts it and speaks MCP on its stdin and stdout. Tools and prompts are named
-    /// server__tool there; prompts, resources and what a server may ask the client go with all tools of a server. That the command
-    /// stands there is the consent: a NAME that comes for the first time gets all tools, or those of --only, as grants that `harbor
-    /// grants` shows and `harbor revoke` takes back. `mcp.firstUse` in config.toml has it begin with none.
+    /// An AI client starts this command and speaks MCP on its stdin and stdout; `harbor mcp install` puts it into the client's
+    /// configuration. Tools and prompts are named server__tool. Prompts, resources and questions of a server need a grant for all its
+    /// tools. Adding the entry is the consent: a NAME that connects for the first time gets all tools, or those of --only, as grants that
+    /// `harbor grants` shows and `harbor revoke` revokes. With `mcp.firstUse` in config.toml it starts with none.
     ///
-    /// Over HTTP, a client shows the token that `harbor mcp token CLIENT` made, as `Authorization: Bearer TOKEN`, and is client://NAME
-    /// with it. MCP is at /mcp there.
+    /// Over HTTP a client sends the token of `harbor mcp token CLIENT` as `Authorization: Bearer TOKEN`, and is client://NAME. The path is
+    /// /mcp.
     ///
     /// Example: `harbor mcp --client claude-code --only 'time/*'`
     Mcp {
@@ -213,20 +223,20 @@ pub enum Command {
         serve: Mcp,
     },
     Import(Import),
-    /// Make Harbor known to browsers
+    /// Connect your browsers to Harbor
     ///
-    /// Without more words: `status`. A Chromium from a snap or a flatpak cannot start native hosts. With another HARBOR_HOME than
-    /// ~/.harbor the manifest names a script there, which says so.
+    /// Without a subcommand: `status`. A Chromium from a snap or a flatpak cannot start native hosts. If HARBOR_HOME is not ~/.harbor, the
+    /// manifest names a script there that sets it.
     Host {
         #[command(subcommand)]
         wanted: Option<NativeHost>,
         #[command(flatten)]
         place: HostPlace,
     },
-    /// Find servers that can be installed
+    /// Search the server catalog
     ///
-    /// The catalog is fetched from the official registry and a community list, each hour and when you ask for it. Searching asks
-    /// nobody: it is all on this machine. `[catalog]` in config.toml says where it comes from, docs/catalog.md what is asked of whom.
+    /// The catalog comes from the official registry and a community list, every hour and when you refresh it. Searches never leave this
+    /// machine. `[catalog]` in config.toml sets the sources; docs/catalog.md says who is asked what.
     ///
     /// Example: `harbor catalog search time zone`
     Catalog {
@@ -245,11 +255,18 @@ pub enum Command {
         wanted: Option<Models>,
     },
     Ask(Box<Question>),
-    /// Ask whether the bridge is alive
-    Ping,
-    /// End the bridge
+    /// Run the bridge as a service of your session
     ///
-    /// Stops all servers. When no bridge runs, it says so and starts none.
+    /// Without a subcommand: shows whether it is one.
+    Service {
+        #[command(subcommand)]
+        wanted: Option<Service>,
+    },
+    /// Check that the bridge answers
+    Ping,
+    /// Stop the bridge and all servers
+    ///
+    /// If no bridge runs, it says so and starts none.
     Shutdown,
     /// Print a completion script
     ///
@@ -275,13 +292,16 @@ impl Command {
     /// Whether what it prints is a text, and no answer that could be JSON.
     fn is_of_text(&self) -> bool {
         let is_server = matches!(self, Self::Mcp { wanted: None, .. });
-        is_server || matches!(self, Self::Help(_) | Self::Completions { .. } | Self::Complete(_))
+        is_server
+            || matches!(self, Self::Help(_) | Self::Setup(_) | Self::Completions { .. } | Self::Complete(_))
     }
 }
 
 /// The whole command line. Commands with their options, as derived, and what holds for all of them.
 pub fn command() -> clap::Command {
-    tidy(Line::command()).term_width(WIDTH).after_help(exits())
+    let command = tidy(Line::command()).term_width(WIDTH);
+    let help = root::help(&command);
+    command.override_help(help)
 }
 
 /// The help is as long with `-h` as with `--help`: a line for each option, and the notes below. An option's value may begin with a dash.
@@ -299,23 +319,29 @@ fn tidy(command: clap::Command) -> clap::Command {
     command.mut_subcommands(tidy)
 }
 
-fn exits() -> String {
-    let lines = Exit::ALL.iter().map(|(exit, meaning)| format!("\n  {}  {meaning}", *exit as u8));
-    format!("Exit codes:{}", lines.collect::<String>())
-}
-
 /// Whether `--json` was asked for, even if the rest makes no sense.
 pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
 
+/// Asks for the help with the options that few people need.
+const HELP_ALL: &str = "--help-all";
+
 /// Reads the arguments, the program's name not among them.
 pub fn parse(args: &[String]) -> Result<Command, Failure> {
+    let typed = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    if args[..typed].iter().any(|arg| arg == HELP_ALL) {
+        let words = args[..typed].iter().filter(|arg| *arg != HELP_ALL && *arg != "help");
+        return whole_help(&words.cloned().collect::<Vec<_>>());
+    }
     let mut command = command();
-    let words = iter::once("harbor").chain(args.iter().map(String::as_str));
-    let matches = match command.try_get_matches_from_mut(words) {
+    let words = || iter::once("harbor").chain(args.iter().map(String::as_str));
+    let matches = match command.try_get_matches_from_mut(words()) {
         Ok(matches) => matches,
-        Err(help) if help.kind() == ErrorKind::DisplayHelp => return Ok(Command::Text(help.to_string())),
+        Err(help) if help.kind() == ErrorKind::DisplayHelp => {
+            let folded = root::folded(self::command()).try_get_matches_from(words());
+            return Ok(Command::Text(folded.err().unwrap_or(help).to_string()));
+        }
         Err(wrong) => return Err(refused(&wrong, args)),
     };
     let line = Line::from_arg_matches(&matches)
@@ -325,20 +351,36 @@ pub fn parse(args: &[String]) -> Result<Command, Failure> {
     }
     match line.command {
         _ if line.version => Ok(Command::Version),
-        None => Ok(Command::Text(command.render_help().to_string())),
+        None => Ok(Command::Text(root::BEGIN.to_owned())),
         Some(wanted) if line.json && wanted.is_of_text() => Err(Failure::Usage(format!(
-            "--json has no meaning here: what is written is no answer of the bridge\n{}",
+            "--json does not apply to this command\n{}",
             usage(&mut command, &matches)
         ))),
         Some(wanted) => Ok(wanted),
     }
 }
 
+/// The help of a command with all its options.
+fn whole_help(words: &[String]) -> Result<Command, Failure> {
+    let words = [&["harbor".to_owned()], words, &["--help".to_owned()]].concat();
+    match command().try_get_matches_from(words) {
+        Err(help) if help.kind() == ErrorKind::DisplayHelp => Ok(Command::Text(help.to_string())),
+        _ => Err(no_command()),
+    }
+}
+
+fn no_command() -> Failure {
+    Failure::Usage("there is no such command\n`harbor help` lists the commands".into())
+}
+
 /// How a command is used; all of it without one.
 pub fn help(words: &[String]) -> Result<String, Failure> {
+    if words == ["exit-codes"] {
+        return Ok(root::exit_codes());
+    }
     match parse(&[words, &["--help".to_owned()]].concat())? {
         Command::Text(text) => Ok(text),
-        _ => Err(Failure::Usage("this is no command\n`harbor help` lists the commands".into())),
+        _ => Err(no_command()),
     }
 }
 
@@ -352,7 +394,7 @@ fn early(command: &clap::Command, matches: &ArgMatches) -> Option<String> {
             && matches.value_source(arg.get_id().as_str()) == typed
     };
     match command.get_arguments().find(is_typed) {
-        Some(arg) => Some(format!("{arg} stands before `{name}`: what is for that stands behind it")),
+        Some(arg) => Some(format!("{arg} must come after `{name}`")),
         None => early(command.find_subcommand(name)?, below),
     }
 }
@@ -379,11 +421,23 @@ fn said(error: &clap::Error) -> (String, String) {
 
 /// What other programs call our commands, where it is spelt too differently to be guessed.
 const ELSEWHERE: &[(&str, &str)] = &[
+    ("allow", "grant ORIGIN SCOPE"),
+    ("clients", "mcp status"),
     ("delete", "remove SERVER"),
-    ("ls", "list"),
-    ("rm", "remove SERVER"),
+    ("deny", "grant ORIGIN SCOPE --deny"),
+    ("disable", "stop SERVER"),
+    ("enable", "start SERVER"),
+    ("exec", "call SERVER/TOOL"),
+    ("get", "status SERVER"),
+    ("info", "status SERVER"),
+    ("inspect", "tools SERVER"),
+    ("login", "auth SERVER"),
+    ("permissions", "grants"),
+    ("ps", "list"),
+    ("run", "call SERVER/TOOL"),
     ("search", "catalog search WORDS"),
     ("show", "status SERVER"),
+    ("ui", "top"),
     ("uninstall", "remove SERVER"),
     ("update", "upgrade SERVER"),
 ];
@@ -394,6 +448,9 @@ fn refused(error: &clap::Error, args: &[String]) -> Failure {
         plain.next() == Some("secrets") && !matches!(plain.next(), Some("list" | "check" | "remove"));
     if is_secret && error.kind() == ErrorKind::UnknownArgument {
         return Failure::Usage(format!("{TYPED_VALUE}\n`harbor help secrets` lists what can be done"));
+    }
+    if let Some(text) = undashed(error, args) {
+        return Failure::Usage(text);
     }
     let (wrong, more) = said(error);
     let ours = match error.get(ContextKind::InvalidSubcommand) {
@@ -407,6 +464,15 @@ fn refused(error: &clap::Error, args: &[String]) -> Failure {
         None if more.is_empty() => format!("{wrong}\n`harbor help COMMAND` shows how it is used"),
         None => format!("{wrong}\n{more}"),
     })
+}
+
+/// `harbor add x npx -y foo`: a command without the `--` before it. What follows may be a secret, so it is not repeated.
+fn undashed(error: &clap::Error, args: &[String]) -> Option<String> {
+    let plain: Vec<_> = args.iter().take_while(|arg| *arg != "--").collect();
+    let [add, name, command, ..] = plain.as_slice() else { return None };
+    let is_meant = *add == "add" && error.kind() == ErrorKind::UnknownArgument;
+    let is_typed = plain.len() == args.len() && !name.starts_with('-') && !command.starts_with('-');
+    (is_meant && is_typed).then(|| format!("put `--` before the command\n`harbor add {name} -- {command} …`"))
 }
 
 #[cfg(test)]

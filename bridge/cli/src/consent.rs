@@ -14,7 +14,7 @@ pub fn is_possible(what: &str) -> Result<(), Failure> {
     match io::stdin().is_terminal() && (io::stdout().is_terminal() || io::stderr().is_terminal()) {
         true => Ok(()),
         false => Err(Failure::Usage(format!(
-            "{what} asks first, and there is no terminal to ask on; --yes says yes"
+            "{what} needs confirmation, but there is no terminal to ask on; pass --yes"
         ))),
     }
 }

@@ -30,7 +30,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use harbor_client::errors::{Exit, Failure};
-use harbor_client::terminal::remark;
+use harbor_client::terminal::complain;
 
 use crate::screen::Screen;
 
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 fn tell(failure: &Failure, screen: &mut Screen) {
     if !screen.json {
         if let Some(message) = failure.message() {
-            remark(&format!("harbor: {message}"));
+            complain(&message);
         }
     } else if let Some(error) = failure.json() {
         // Stdout may be what failed; the exit code still says so.

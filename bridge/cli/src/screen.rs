@@ -17,6 +17,38 @@ use crate::wrap::wrap_all;
 /// The width of a terminal that does not tell.
 const WIDTH: usize = 80;
 
+/// What a word is to a person; a colour on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Warning,
+    Bad,
+    Faint,
+}
+
+impl Tone {
+    /// Of a state that people are shown.
+    pub fn of_state(state: &str) -> Option<Self> {
+        Some(match state.split([' ', '(']).next().unwrap_or_default() {
+            "running" | "ok" => Self::Good,
+            "failed" | "failing" | "restarting" | "crashed" | "down" => Self::Bad,
+            "needs" | "degraded" | "installing" | "starting" | "stopping" => Self::Warning,
+            "ready" | "stopped" => Self::Faint,
+            _ => return None,
+        })
+    }
+
+    pub fn paint(self, text: &str) -> String {
+        let code = match self {
+            Self::Good => 32,
+            Self::Warning => 33,
+            Self::Bad => 31,
+            Self::Faint => 2,
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
 /// Where results go.
 pub struct Screen {
     out: Box<dyn Write>,
@@ -61,6 +93,18 @@ impl Screen {
         }
     }
 
+    /// The same, with its first bytes in a colour. The head is ours, and plain ASCII.
+    pub fn headed(&mut self, text: &str, head: usize, tone: Tone) -> io::Result<()> {
+        if !self.colour {
+            return self.prose(text);
+        }
+        let text = wrap_all(&disarm(text), terminal_width());
+        match text.split_at_checked(head) {
+            Some((head, rest)) => writeln!(self.out, "{}{rest}", tone.paint(head)),
+            None => writeln!(self.out, "{text}"),
+        }
+    }
+
     /// Prints JSON text: as it is for programs, laid out for people.
     pub fn json(&mut self, json: &str) -> io::Result<()> {
         match self.terminal {
@@ -71,12 +115,23 @@ impl Screen {
 
     /// Prints a table.
     pub fn table(&mut self, table: &Table) -> io::Result<()> {
-        let lines = table.lines(self.terminal.then(terminal_width));
-        for (at, line) in lines.iter().enumerate() {
-            match (at, self.colour) {
-                (0, true) => writeln!(self.out, "\x1b[1m{line}\x1b[0m")?,
-                _ => writeln!(self.out, "{line}")?,
+        let width = self.terminal.then(terminal_width);
+        if self.colour {
+            let lines = table.painted(width, |column, cell| match column {
+                "STATE" => Tone::of_state(cell).map(|tone| tone.paint(cell)),
+                "SERVER" => Some(format!("\x1b[1m{cell}\x1b[0m")),
+                _ => None,
+            });
+            for (at, line) in lines.iter().enumerate() {
+                match at {
+                    0 => writeln!(self.out, "\x1b[1m{line}\x1b[0m")?,
+                    _ => writeln!(self.out, "{line}")?,
+                }
             }
+            return Ok(());
+        }
+        for line in table.lines(width) {
+            writeln!(self.out, "{line}")?;
         }
         Ok(())
     }

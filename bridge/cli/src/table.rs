@@ -51,6 +51,12 @@ impl Table {
     /// The lines, the header first. So that they fit into `width` places, if there is such a limit, columns that say nothing
     /// and spare ones are left out, the last column is cut, and then the others, the widest first.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
+        self.painted(width, |_, _| None)
+    }
+
+    /// The same, with cells below the header as `paint` makes them of the column and the text that is shown; it must not change
+    /// how many places that takes.
+    pub fn painted(&self, width: Option<usize>, paint: impl Fn(&str, &str) -> Option<String>) -> Vec<String> {
         let header: Vec<String> = self.header.iter().map(|&name| name.into()).collect();
         let all = self.widths();
         let kept = self.kept(&all, width);
@@ -62,12 +68,22 @@ impl Table {
             }
             shrink_widest(&mut widths, 0, limit);
         }
-        let lines = std::iter::once(&header).chain(&self.rows);
+        let lines = std::iter::once(&header).chain(&self.rows).enumerate();
+        let names: Vec<_> = kept.iter().map(|at| self.header[*at]).collect();
+        let painted = |at: usize, cells: &[String]| -> Vec<String> {
+            let shown = cells.iter().zip(&names);
+            let one = |(cell, name): (&String, &&str)| paint(name, cell).unwrap_or_else(|| cell.clone());
+            if at == 0 { cells.to_vec() } else { shown.map(one).collect() }
+        };
         let of_line = |cells: &Vec<String>| -> Vec<String> {
             let cells = kept.iter().zip(&widths).filter_map(|(at, width)| Some((cells.get(*at)?, width)));
             cells.map(|(cell, most)| fit(cell, width.map(|_| *most))).collect()
         };
-        lines.map(|cells| line(&of_line(cells), &widths)).collect()
+        let of_row = |(at, cells): (usize, &Vec<String>)| {
+            let cells = of_line(cells);
+            line(&cells, &painted(at, &cells), &widths)
+        };
+        lines.map(of_row).collect()
     }
 
     /// The columns that are shown.
@@ -119,10 +135,11 @@ fn shrink_widest(widths: &mut [usize], first: usize, limit: usize) {
     }
 }
 
-fn line(cells: &[String], widths: &[usize]) -> String {
+/// The cells as they are shown, each as wide as its text without colours.
+fn line(cells: &[String], shown: &[String], widths: &[usize]) -> String {
     let mut line = String::new();
-    for (cell, width) in cells.iter().zip(widths) {
-        line.push_str(cell);
+    for ((cell, shown), width) in cells.iter().zip(shown).zip(widths) {
+        line.push_str(shown);
         line.extend(std::iter::repeat_n(' ', width.saturating_sub(places(cell)) + GAP));
     }
     line.truncate(line.trim_end().len());

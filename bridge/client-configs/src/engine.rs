@@ -104,7 +104,7 @@ pub(super) fn take(launch: &mut Launch, around: &Surroundings<'_>) -> Result<(),
     for word in &run.env {
         match word.split_once('=') {
             Some((name, value)) => drop(env.insert(name.to_owned(), value.to_owned())),
-            None if env.contains_key(*word) => {}
+            None if env.contains_key(*word) || launch.missing.contains(*word) => {}
             None => {
                 let value = around.hand_on(word, &format!("its variable {word}"), &mut launch.taken);
                 env.extend(value.map(|value| ((*word).to_owned(), value)));
@@ -112,11 +112,14 @@ pub(super) fn take(launch: &mut Launch, around: &Surroundings<'_>) -> Result<(),
         }
     }
     let image = Image { reference: reference.clone(), engine };
+    let mut missing = std::mem::take(&mut launch.missing);
+    missing.retain(|name| names.contains(name.as_str()));
     let args = args.to_vec();
     *launch = Launch {
         image: Some(image),
         args,
         env,
+        missing,
         taken: std::mem::take(&mut launch.taken),
         ..Launch::default()
     };
@@ -250,25 +253,25 @@ mod tests {
         for (line, option, help) in [
             (
                 "docker run -i -v /:/host mcp/files /x",
-                "and -v of",
+                "cannot import -v of",
                 "install oci:mcp/files --name NAME -- ARGS…` runs it; --read DIR and --write",
             ),
-            ("docker run -v/:/host mcp/files", "and -v of", "oci:mcp/files --name NAME`"),
-            ("docker run --mount type=bind,src=/,dst=/x mcp/files", "and --mount of", "--read DIR"),
-            ("docker run --privileged mcp/x", "and --privileged of", "hands over this machine"),
-            ("docker run --network=host mcp/x", "and --network of", "--network none or all"),
-            ("docker run -it mcp/x", "and -it of", "oci:mcp/x"),
-            ("docker run -p 80:80 mcp/x", "and -p of", "oci:mcp/x"),
-            ("docker run --env-file f mcp/x", "and --env-file of", "oci:mcp/x"),
-            ("docker run --rm=false mcp/x", "and --rm of", "oci:mcp/x"),
-            ("docker run --new-one 5 mcp/x", "and --new-one of", "install oci:"),
-            ("docker run -i", "and the image of", "oci:IMAGE"),
+            ("docker run -v/:/host mcp/files", "cannot import -v of", "oci:mcp/files --name NAME`"),
+            ("docker run --mount type=bind,src=/,dst=/x mcp/files", "cannot import --mount of", "--read DIR"),
+            ("docker run --privileged mcp/x", "cannot import --privileged of", "hands over this machine"),
+            ("docker run --network=host mcp/x", "cannot import --network of", "--network none or all"),
+            ("docker run -it mcp/x", "cannot import -it of", "oci:mcp/x"),
+            ("docker run -p 80:80 mcp/x", "cannot import -p of", "oci:mcp/x"),
+            ("docker run --env-file f mcp/x", "cannot import --env-file of", "oci:mcp/x"),
+            ("docker run --rm=false mcp/x", "cannot import --rm of", "oci:mcp/x"),
+            ("docker run --new-one 5 mcp/x", "cannot import --new-one of", "install oci:"),
+            ("docker run -i", "cannot import the image of", "oci:IMAGE"),
         ] {
             let said = taken(line, &[]).unwrap_err();
             assert!(said.contains(option) && said.contains(help), "{line}: {said}");
         }
         let said = taken("docker run -i mcp/x", &[("DOCKER_HOST", "ssh://h")]).unwrap_err();
-        assert!(said.contains("DOCKER_HOST of this one's command"), "{said}");
+        assert!(said.contains("cannot import DOCKER_HOST of"), "{said}");
     }
 
     proptest! {

@@ -18,6 +18,8 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Its environment.
     pub env: BTreeMap<String, String>,
+    /// Variables that are secrets, which the client asks its person for or that are not set here.
+    pub missing: BTreeSet<String>,
     /// Where it runs, if that is said or matters.
     pub cwd: Option<String>,
     /// The person's own variables that went into it.
@@ -51,7 +53,7 @@ impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ours => write!(f, "it is Harbor itself"),
-            Self::Disabled => write!(f, "it is switched off there; --disabled takes it over, too"),
+            Self::Disabled => write!(f, "it is disabled there; --disabled imports it too"),
             Self::NoCommand => write!(f, "no command is named; it belongs to an extension of the client"),
             Self::Malformed(what) => write!(f, "{what} is not what it has to be"),
             Self::Relative(path) => {
@@ -62,23 +64,17 @@ impl fmt::Display for Skip {
             }
             Self::EnvFile(file) => write!(
                 f,
-                "its variables are in the file {file}, which is not read; `harbor add` with `--env NAME=VALUE` says them"
+                "its variables are in the file {file}, which Harbor does not read; add it with `harbor add`, its keys with `--secret NAME`"
             ),
             Self::Beyond(beyond) => write!(f, "{beyond}"),
             Self::Unresolved(why, variable) => match why {
                 Unresolved::Input(id) => {
-                    let name = variable.as_deref().unwrap_or("NAME");
-                    write!(
-                        f,
-                        "the client asks for its input `{id}`; `harbor add` with `--env {name}=VALUE` says it"
-                    )
+                    write!(f, "the client asks for its input `{id}`; ")?;
+                    by_hand(f, variable.as_deref())
                 }
                 Unresolved::Unset(name) => {
-                    write!(f, "the variable {name} is not set here; set it, or say `harbor add` with ")?;
-                    match variable {
-                        Some(its) => write!(f, "`--env {its}=VALUE`"),
-                        None => write!(f, "what is meant by it"),
-                    }
+                    write!(f, "the variable {name} is not set here; set it, or ")?;
+                    by_hand(f, variable.as_deref())
                 }
                 Unresolved::Workspace(text) => {
                     write!(f, "{text} is a project's directory, and this file belongs to none")
@@ -90,6 +86,18 @@ impl fmt::Display for Skip {
                 Unresolved::Unknown(text) => write!(f, "only the client knows what {text} is"),
             },
         }
+    }
+}
+
+/// How such a server is added. A value may be a secret, which belongs on no command line.
+fn by_hand(f: &mut fmt::Formatter<'_>, variable: Option<&str>) -> fmt::Result {
+    match variable {
+        Some(name) => write!(
+            f,
+            "add it with `harbor add`: `--env {name}=VALUE`, or if that is a secret `--secret {name}` and then \
+             `harbor secrets set SERVER {name}`"
+        ),
+        None => write!(f, "add it with `harbor add`"),
     }
 }
 
@@ -132,7 +140,7 @@ impl std::fmt::Display for Beyond {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "Harbor runs images itself, and {} of this one's command is not taken over: {}",
+            "Harbor runs images itself and cannot import {} of this command: {}",
             self.what, self.advice
         )
     }

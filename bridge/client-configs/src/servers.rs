@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use harbor_policy::credentials::is_secret_name;
 use serde_json::Value;
 
 use super::entry::is_ours;
 use super::launch::{Launch, Skip};
-use super::placeholders::{Surroundings, Use};
+use super::placeholders::{Surroundings, Unresolved, Use};
 use super::{elsewhere, engine};
 
 /// Under which keys servers are, whoever wrote the file.
@@ -81,7 +82,7 @@ pub fn launch(entry: &Value, disabled_too: bool, around: &Surroundings<'_>) -> R
     let mut launch = Launch::default();
     launch.command = around.put(command, "its command", &mut launch.taken)?;
     launch.args = args(&program["args"], around, &mut launch.taken)?;
-    launch.env = environment(&program["env"], around, &mut launch.taken)?;
+    launch.env = environment(&program["env"], around, &mut launch.taken, &mut launch.missing)?;
     forwarded(&entry["env_vars"], around, &mut launch)?;
     engine::take(&mut launch, around)?;
     if launch.image.is_some() {
@@ -114,6 +115,7 @@ fn environment(
     found: &Value,
     around: &Surroundings<'_>,
     taken: &mut BTreeSet<Use>,
+    missing: &mut BTreeSet<String>,
 ) -> Result<BTreeMap<String, String>, Skip> {
     let wrong = Skip::Malformed("env");
     let variables = match found {
@@ -128,6 +130,11 @@ fn environment(
             Value::Null => continue,
             Value::String(text) => {
                 let put = around.put(text, &format!("its variable {name}"), taken);
+                let is_unknown = matches!(put, Err(Unresolved::Input(_) | Unresolved::Unset(_)));
+                if is_unknown && is_secret_name(name) && is_one_placeholder(text) {
+                    missing.insert(name.clone());
+                    continue;
+                }
                 put.map_err(|why| Skip::Unresolved(why, Some(name.clone())))?
             }
             Value::Number(number) => number.to_string(),
@@ -137,6 +144,11 @@ fn environment(
         all.insert(name.clone(), value);
     }
     Ok(all)
+}
+
+/// Whether nothing stands around it.
+fn is_one_placeholder(text: &str) -> bool {
+    text.starts_with('$') && text.matches('$').count() == 1 && (text.ends_with('}') || !text.contains('{'))
 }
 
 /// Variables that the client hands through; one that is not set is not handed.

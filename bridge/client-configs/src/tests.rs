@@ -234,6 +234,7 @@ fn an_entry_is_taken_over_or_the_reason_is_told() {
             taken: ["its variable A", "its variable TOKEN"]
                 .map(|at| Use { variable: "TOKEN".into(), place: at.into() })
                 .into(),
+            missing: [].into(),
             remote: None,
         })
     );
@@ -267,6 +268,21 @@ fn an_entry_is_taken_over_or_the_reason_is_told() {
     ] {
         assert_eq!(launch(entry.clone()), Err(why), "{entry}");
     }
+}
+
+#[test]
+fn a_secret_that_the_client_asks_for_is_missing_and_no_reason_to_leave_it_out() {
+    let launch = |entry: Value| launch(&entry, false, &around(&|_| None, None));
+    let missing = |launch: Launch| launch.missing.into_iter().collect::<Vec<_>>();
+    let env = json!({"API_TOKEN": "${input:token}", "MODE": "x"});
+    let plain = launch(json!({"command": "x", "env": env})).unwrap();
+    assert_eq!((plain.env.len(), missing(plain)), (1, vec!["API_TOKEN".to_owned()]));
+    let args = json!(["run", "-i", "--rm", "-e", "API_TOKEN", "ghcr.io/a/b"]);
+    let image = launch(json!({"command": "docker", "args": args, "env": env})).unwrap();
+    assert!(image.image.is_some() && image.env.is_empty());
+    assert_eq!(missing(image), ["API_TOKEN"]);
+    let part = json!({"command": "x", "env": {"API_TOKEN": "Bearer ${input:token}"}});
+    assert!(launch(part).unwrap_err().to_string().contains("harbor secrets set SERVER API_TOKEN"));
 }
 
 #[test]

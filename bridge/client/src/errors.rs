@@ -102,6 +102,15 @@ pub struct Refusal {
     pub profile: Option<String>,
 }
 
+/// Lines of installers that help nobody.
+const IDLE: [&str; 5] = [
+    "npm notice",
+    "npm http",
+    "npm warn",
+    "npm error A complete log",
+    "npm error Note that you can also install",
+];
+
 impl Refusal {
     /// Whether it has this code.
     #[must_use]
@@ -135,6 +144,12 @@ impl Refusal {
         self.is(Code::ServerUnavailable) && stopped && self.detail("sent") == Some(false.into())
     }
 
+    /// Whether it is about arguments that do not fit the tool's schema: the server was not asked.
+    #[must_use]
+    pub fn is_of_arguments(&self) -> bool {
+        self.is(Code::InvalidParams) && self.text("path").is_some()
+    }
+
     /// Whether what was asked may have been done.
     fn was_sent(&self) -> bool {
         self.detail("sent") == Some(true.into())
@@ -156,7 +171,8 @@ impl Refusal {
     fn tail(&self) -> Option<String> {
         let tail = disarm(&self.text("stderr_tail")?);
         let is_ours = |line: &&str| line.starts_with("$ ") || line.starts_with(SAID);
-        let lines = tail.lines().filter(|line| self.detail("left").is_none() || !is_ours(line));
+        let is_idle = |line: &&str| is_ours(line) || IDLE.iter().any(|start| line.starts_with(start));
+        let lines = tail.lines().filter(|line| self.detail("left").is_none() || !is_idle(line));
         Some(lines.collect::<Vec<_>>().join("\n")).filter(|tail| !tail.is_empty())
     }
 
@@ -184,7 +200,7 @@ impl Refusal {
             Code::NotFound if self.detail("provider").is_some() => return None,
             Code::NotFound => "`harbor list` shows the servers, `harbor tools` their tools".into(),
             Code::ToolNotFound => format!("`harbor tools {server}` shows the tools of {server}"),
-            Code::NotConnected => format!("start it with `harbor start {server}`"),
+            Code::NotConnected => format!("start it: `harbor start {server}`"),
             Code::ConnectionFailed | Code::ServerUnavailable
                 if self.text("cause").is_some_and(|cause| has_next_step(&cause)) =>
             {
@@ -202,23 +218,23 @@ impl Refusal {
                 };
                 format!("`harbor start {server}` tries it {when}; `harbor status {server}` shows its address")
             }
-            Code::ConnectionFailed => format!("`harbor logs {server}` shows what the server said"),
+            Code::ConnectionFailed => format!("see `harbor logs {server}`"),
             Code::ServerUnavailable if self.found_it_stopped() => {
-                format!("start it with `harbor start {server}`")
+                format!("start it: `harbor start {server}`")
             }
             Code::ServerUnavailable => {
-                format!("`harbor start {server}` tries again; `harbor logs {server}` shows what it said")
+                format!("try again: `harbor start {server}`; log: `harbor logs {server}`")
             }
             Code::ToolFailed if self.text("cause").is_some_and(|cause| cause == "input_refused") => {
-                "the command line answers no questions of servers; an AI client may (`harbor mcp`)".into()
+                "the command line cannot answer questions of servers; an AI client may (`harbor mcp`)".into()
             }
-            Code::ToolTimeout => "a call may have more time with `--timeout SECONDS`".into(),
+            Code::ToolTimeout => "allow more time: `--timeout SECONDS`".into(),
             // It may have been done: whoever asks again has it done twice.
             Code::ModelFailed => return self.next_step_to_model(),
             Code::ShuttingDown if self.was_sent() => return None,
             Code::ShuttingDown => "run the command again; it starts a new bridge".into(),
             Code::UnknownMessageType => {
-                "the bridge is older than this program; end it with `harbor shutdown`".into()
+                "the bridge is older than this program; stop it with `harbor shutdown`".into()
             }
             _ => return None,
         })
@@ -235,16 +251,16 @@ impl Refusal {
         let is_client = origin.starts_with("client://");
         Some(match code {
             Code::PermissionDenied => {
-                format!("`harbor revoke {origin} {scope} --deny{profile}` takes the denial back")
+                format!("`harbor revoke {origin} {scope} --deny{profile}` revokes the denial")
             }
             // It is in an AI client's configuration for good.
             Code::ScopeRequired if is_client => {
                 format!("`harbor grant {origin} {scope} --always{profile}` allows it")
             }
-            Code::ScopeRequired => format!("`harbor grant {origin} {scope}{profile}` allows it for a while"),
+            Code::ScopeRequired => format!("`harbor grant {origin} {scope}{profile}` allows it temporarily"),
             _ => format!(
                 "`harbor grants {origin}` shows which it may use; `harbor grant {origin} {scope} --tool SERVER/TOOL{profile}` \
-                 allows one for a while"
+                 allows one temporarily"
             ),
         })
     }
@@ -302,7 +318,9 @@ impl Refusal {
             true => format!("`{name}=TEXT` gives a text; "),
             false => format!("`{name}:=VALUE` gives a value as JSON, such as {name}:=1; "),
         });
-        Some(format!("{}`harbor tools {server}/TOOL` shows the schema", typed.unwrap_or_default()))
+        // It may be known which tool it is.
+        let tool = if server.contains('/') { server.to_owned() } else { format!("{server}/TOOL") };
+        Some(format!("{}`harbor tools {tool}` shows the schema", typed.unwrap_or_default()))
     }
 }
 
@@ -321,13 +339,12 @@ fn is_elsewhere(cause: &str) -> bool {
 
 /// What is said of a message that is not the protocol.
 fn of_another_version(what: &str) -> String {
-    format!(
-        "the bridge sent {what}; if it is of another version, end it with `harbor shutdown` and try again"
-    )
+    format!("the bridge sent {what}; if it is another version, stop it with `harbor shutdown` and try again")
 }
 
 /// What is said of a call whose bridge is gone.
-pub const CALL_LOST: &str = "the bridge is gone. The call may have been made; it was not sent again";
+pub const CALL_LOST: &str =
+    "the connection to the bridge was lost. The call may have been made; it was not sent again";
 
 /// Details that say whether a call may have been made.
 fn sent(sent: bool) -> Option<String> {
@@ -497,13 +514,16 @@ impl Failure {
                     .join("\n")
             }
             Self::Nothing(what, next) => format!("{what}\n{next}"),
-            Self::Unsent => "the bridge is gone, and was asked nothing; run the command again".into(),
+            Self::Unsent => {
+                "the connection to the bridge was lost before the request was sent; run the command again"
+                    .into()
+            }
             Self::Lost => "the bridge closed the connection before it answered; run the command again".into(),
             Self::CallLost => CALL_LOST.into(),
             Self::CallSlow(seconds) => {
                 format!("no answer from the bridge in {seconds} seconds. The call may have been made")
             }
-            Self::Ended => "the bridge has ended, and nothing more will come; run the command again".into(),
+            Self::Ended => "the bridge has ended; run the command again".into(),
             Self::Slow(seconds) => format!("no answer from the bridge in {seconds} seconds"),
             Self::Garbled(what) => of_another_version(what),
             Self::Unreadable(FieldError { field, expected, found }) => {

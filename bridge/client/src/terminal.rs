@@ -2,6 +2,7 @@
 //!
 //! Must never pass control characters of a server to a terminal: they could change what the person sees, or type for them.
 
+use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use harbor_ipc_proto::hidden::{is_hidden, turns_text};
@@ -28,6 +29,20 @@ pub fn disarm(text: &str) -> String {
 pub fn reveal(text: &str) -> String {
     let mut before = ' ';
     escape(text, |c| c == '\r' || is_hidden(std::mem::replace(&mut before, c), c))
+}
+
+/// Says why a command failed, on stderr; in colours, where that is a terminal and nobody has asked for none.
+pub fn complain(message: &str) {
+    let mut stderr = io::stderr();
+    let no_colour = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if !stderr.is_terminal() || no_colour || dumb {
+        return remark(&format!("harbor: {message}"));
+    }
+    let message = disarm(message);
+    let (wrong, more) = message.split_once('\n').unwrap_or((&message, ""));
+    let more = if more.is_empty() { String::new() } else { format!("\n\x1b[2m{more}\x1b[0m") };
+    let _ = writeln!(stderr, "\x1b[1;31mharbor:\x1b[0m {wrong}{more}");
 }
 
 fn escape(text: &str, mut hidden: impl FnMut(char) -> bool) -> String {

@@ -122,7 +122,7 @@ impl Server {
         let (mut told, now) = (lock(&self.told_wrong), Instant::now());
         if told.is_none_or(|told| now.duration_since(told) >= WRONG_TOKEN_LINES) {
             *told = Some(now);
-            remark("harbor mcp: somebody who showed a wrong token was not let in");
+            remark("harbor mcp: refused a client with a wrong token");
         }
     }
 

@@ -13,7 +13,7 @@ pub const INVALID_REQUEST: i64 = -32600;
 pub const NO_METHOD: i64 = -32601;
 /// The parameters are wrong, or name a tool that does not exist.
 pub const INVALID_PARAMS: i64 = -32602;
-/// A revision of MCP that is not spoken here.
+/// An MCP version that is not supported.
 pub const UNSUPPORTED_VERSION: i64 = -32022;
 /// There is no such resource, to the older generation.
 pub const NO_RESOURCE: i64 = -32002;
@@ -45,7 +45,7 @@ pub fn read(line: &[u8]) -> Line<'_> {
     let request_id = id.filter(|id| is_id(id));
     let wrong = |message| Line::Wrong { id: request_id, code: INVALID_REQUEST, message };
     if fields.twice().is_some() || fields.are_too_many() {
-        return wrong("a member stands twice, or there are too many");
+        return wrong("a member occurs twice, or there are too many");
     }
     if fields.get("jsonrpc") != Some("\"2.0\"") {
         return wrong("`jsonrpc` is not \"2.0\"");

@@ -155,7 +155,7 @@ impl Questions {
         let is_it = |number: &u64| self.parked.get(number).is_some_and(|parked| want.is_again(&parked.want));
         let number: u64 = number
             .filter(is_it)
-            .ok_or("`requestState` is of no request that waits for answers; make the request anew")?;
+            .ok_or("`requestState` belongs to no request that waits for answers; send the request again")?;
         let Some(mut parked) = self.parked.remove(&number) else { return Ok(None) };
         let given = fields.get("inputResponses").and_then(|given| Fields::parse(given.as_bytes()).ok());
         let given = given.unwrap_or_default();

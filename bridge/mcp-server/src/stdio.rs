@@ -38,7 +38,7 @@ pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -
     driver.dial_first();
     let _ = is_over.recv();
     if !queue.drain() {
-        remark("harbor mcp: what was answered last is not read, and is lost");
+        remark("harbor mcp: the last answer was not read and is lost");
     }
     Ok(())
 }
@@ -58,7 +58,7 @@ fn spawn_reader(way: Way<Written>, over: Over) {
         let is_read = || !has_hung_up(io::stdout());
         if !way.settle(LAST_ANSWERS, LOOK, is_read) && is_read() {
             remark(
-                "harbor mcp: stdin has ended, and what was not answered is cancelled; keep it open until the answers have come",
+                "harbor mcp: stdin has ended; open requests are cancelled. Keep it open until the answers have come",
             );
         }
         over.tell();

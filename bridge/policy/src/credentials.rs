@@ -73,7 +73,7 @@ pub struct Origin {
 }
 
 impl Credential {
-    /// Whether it has ended. What is renewed by itself has not.
+    /// Whether it has ended. What is renewed automatically has not.
     #[must_use]
     pub fn is_expired(&self, now: u64) -> bool {
         let renews = self.origin.is_some() && self.refresh_token.is_some();

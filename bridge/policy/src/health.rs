@@ -178,7 +178,7 @@ fn of_audit(audit: AuditFacts) -> Option<Reason> {
 
 fn of_database(database: DatabaseFacts) -> impl Iterator<Item = Reason> {
     let failing =
-        database.failing.map(|why| ("database_failing", format!("what is decided now is not stored: {why}")));
+        database.failing.map(|why| ("database_failing", format!("current decisions are not stored: {why}")));
     let lost = database.lost.map(|how| ("database_rebuilt", how));
     let reason = |(code, message)| Reason { health: Health::Degraded, server: None, code, message };
     failing.into_iter().chain(lost).map(reason)
@@ -228,7 +228,7 @@ fn of_unread(UnreadFacts { held, most }: UnreadFacts) -> Option<Reason> {
 }
 
 fn of_config(why: String) -> Reason {
-    let message = format!("what was in force before stays: {why}");
+    let message = format!("the earlier configuration stays in force: {why}");
     Reason { health: Health::Degraded, server: None, code: "config_refused", message }
 }
 

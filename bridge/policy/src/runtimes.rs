@@ -252,7 +252,7 @@ pub fn not_found(command: &str, places: &[Place]) -> String {
     let hint = RUNTIMES.iter().find(|runtime| runtime.files.contains(&command) || runtime.name == command);
     let hint = hint.map(|runtime| format!("; {}", runtime.hint)).unwrap_or_default();
     format!(
-        "there is no program {command}; it was looked for in {}{hint}; `harbor runtimes` shows the directories",
+        "there is no program {command}; Harbor looked in {}{hint}; `harbor runtimes` shows the directories",
         looked.join(", ")
     )
 }
@@ -342,7 +342,7 @@ mod tests {
     fn what_was_looked_for_is_said() {
         let said = not_found("node", &places(&found()));
         assert!(said.starts_with(
-            "there is no program node; it was looked for in PATH (2), the login shell (1), nvm (2)"
+            "there is no program node; Harbor looked in PATH (2), the login shell (1), nvm (2)"
         ));
         assert!(said.contains("nodejs.org") && said.contains("harbor runtimes"), "{said}");
     }

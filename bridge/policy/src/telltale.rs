@@ -76,6 +76,29 @@ fn named(arg: &str, before: Option<&String>) -> Option<String> {
     (is_value(arg) && !arg.starts_with('-')).then(|| option.clone())
 }
 
+/// A text with the password of each address in it hidden: `://user:***@`. `None` where there is none.
+#[must_use]
+pub fn masked(text: &str) -> Option<String> {
+    let (mut out, mut rest, mut found) = (String::new(), text, false);
+    while let Some(at) = rest.find("://") {
+        let (before, behind) = rest.split_at(at + 3);
+        out.push_str(before);
+        let end = behind.find(['/', '?', '#', ' ', '"', '\'']).unwrap_or(behind.len());
+        let password = behind[..end].rfind('@').and_then(|at| Some((behind[..at].find(':')?, at)));
+        rest = match password.filter(|(colon, at)| is_value(&behind[colon + 1..*at])) {
+            Some((colon, at)) => {
+                found = true;
+                out.push_str(&behind[..=colon]);
+                out.push_str("***");
+                &behind[at..]
+            }
+            None => behind,
+        };
+    }
+    out.push_str(rest);
+    found.then_some(out)
+}
+
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
 }
@@ -103,6 +126,20 @@ mod tests {
     fn names(line: &str) -> Vec<String> {
         let args: Vec<_> = line.split(' ').map(str::to_owned).collect();
         telltales(&args).into_iter().map(|told| told.name).collect()
+    }
+
+    #[test]
+    fn passwords_of_addresses_are_hidden() {
+        for (text, shown) in [
+            ("postgresql://user:hunter2@localhost/db", "postgresql://user:***@localhost/db"),
+            ("--url=redis://:p@ss@h:1 x", "--url=redis://:***@h:1 x"),
+            ("a://u:p@h b://u:q@h", "a://u:***@h b://u:***@h"),
+        ] {
+            assert_eq!(masked(text).as_deref(), Some(shown));
+        }
+        for text in ["https://h:80/a@b", "https://user@h/", "a:b@c", "postgres://u:${PASSWORD}@h"] {
+            assert_eq!(masked(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl fmt::Display for WrongToolName {
         match self {
             Self::NoSlash => f.write_str("a tool is named server/tool, with the id of its server"),
             Self::Source => {
-                write!(f, "before the first '/' of a tool's name stands {}", source_id::RULE)
+                write!(f, "before the first '/' of a tool's name use {}", source_id::RULE)
             }
             Self::Tool => write!(
                 f,

@@ -80,13 +80,13 @@ impl fmt::Display for CatalogError {
             }
             Self::NothingToDo => f.write_str("nothing to ask: no address for it is set under [catalog] in config.toml"),
             Self::Ending => f.write_str("the bridge is shutting down"),
-            Self::Missing => f.write_str("there is no catalog yet; `harbor catalog refresh` makes one"),
+            Self::Missing => f.write_str("there is no catalog yet; make one: `harbor catalog refresh`"),
             Self::Newer(version) => write!(
                 f,
-                "catalog.db is of a newer Harbor (its version is {version}); `harbor catalog refresh` makes it anew"
+                "catalog.db is of a newer Harbor (its version is {version}); make a new one: `harbor catalog refresh`"
             ),
             Self::Corrupt(how) => {
-                write!(f, "catalog.db is damaged ({how}); `harbor catalog refresh` makes it anew")
+                write!(f, "catalog.db is damaged ({how}); make a new one: `harbor catalog refresh`")
             }
             Self::Unreadable(why) => write!(f, "catalog.db cannot be read: {why}; see to the file and its disk"),
         }

@@ -52,7 +52,7 @@ impl ConfigError {
     /// A file that was there is no more.
     #[must_use]
     pub fn gone() -> Self {
-        Self("config.toml is gone; put it back, or an empty one for the defaults".into())
+        Self("config.toml is missing; restore it, or create an empty one for the defaults".into())
     }
 }
 

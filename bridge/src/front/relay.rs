@@ -92,7 +92,7 @@ pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
     };
     if !is_registered(paths, &extension_id) {
         let message = format!(
-            "Harbor is not installed for the extension {extension_id}; `harbor host install --extension-id {extension_id}` lets it in"
+            "Harbor is not installed for the extension {extension_id}; allow it: `harbor host install --extension-id {extension_id}`"
         );
         return say_failure(&mut stdout, Code::PermissionDenied, &message);
     }

@@ -69,7 +69,7 @@ fn timeout(id: &SourceId, limit: TimeLimit) -> ErrorBody {
     let (quiet, whole) = (limit.quiet.as_millis(), limit.whole.as_millis());
     let message = match quiet == whole {
         true => format!(
-            "{id} did not answer within {quiet} ms; it was told to stop. A longer timeout gives it more time"
+            "{id} did not answer within {quiet} ms and was told to stop; allow more time with a longer timeout"
         ),
         false => format!(
             "{id} made no progress for {quiet} ms, or did not answer within {whole} ms in all; it was told to stop. \
@@ -102,7 +102,7 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
         (_, State::Failed) if why.next_retry.is_none() && reader == Reader::Origin => &start,
         (_, State::Failed) if why.next_retry.is_none() => "it has to be started first",
         (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
-        (_, State::Crashed) => "it will be started again by itself",
+        (_, State::Crashed) => "it will be restarted automatically",
         (_, State::Installing) => "that may take minutes",
         _ => "try again later",
     };
@@ -139,16 +139,16 @@ pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Rea
                 Reader::Owner => format!(": {}", report.message),
                 Reader::Origin => String::new(),
             };
-            let message = format!("{id} is gone{reason}. The call was not sent again");
+            let message = format!("{id} has ended{reason}. The call was not sent again");
             with_report(unavailable(message), report, reader)
         }
         CallError::RunnerLost => {
-            unavailable(format!("the runner of {id} is gone. The call was not sent again"))
+            unavailable(format!("the runner of {id} has ended. The call was not sent again"))
                 .with("cause", "runner_lost")
         }
         CallError::Timeout => timeout(id, limit),
         CallError::Congested => {
-            unavailable(format!("the runner of {id} does not take any more")).with("cause", "congested")
+            unavailable(format!("the runner of {id} accepts no more calls")).with("cause", "congested")
         }
     }
 }
@@ -179,7 +179,7 @@ pub(super) fn server_error(id: &SourceId, code: i64, message: &str, data: Option
 pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: Reader) -> ErrorBody {
     let (code, message, cause) = match failure {
         Failure::NotConnected => {
-            (Code::ServerUnavailable, format!("{id} does not take requests any more"), "not_connected")
+            (Code::ServerUnavailable, format!("{id} accepts no more requests"), "not_connected")
         }
         Failure::NotOffered(what) => (Code::ToolFailed, format!("{id} does not offer {what}"), "not_offered"),
         Failure::Malformed(why) => {
@@ -227,7 +227,7 @@ fn lost_on_the_way(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
 fn not_authorized(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
     let message = match reader {
         Reader::Owner => format!("{}; `harbor auth {id}` asks you for them", shown(why)),
-        Reader::Origin => format!("{id} wants more rights for this than the person has given Harbor there"),
+        Reader::Origin => format!("{id} requires more rights for this than the sign-in has given Harbor"),
     };
     ErrorBody::new(Code::AuthorizationRequired, message).with("server_id", id.as_str())
 }

@@ -74,8 +74,8 @@ pub(super) fn tool_changed(server: &SourceId, tool: &str) -> ErrorBody {
 /// Another program has the server's name.
 pub(super) fn server_changed(server: &SourceId) -> ErrorBody {
     let message = format!(
-        "{server} is another program than the one that was allowed; the person has to accept it (`harbor accept \
-         {server}`) before it can be used again"
+        "{server} is a different program than the one that was allowed; accept it before it can be used again: `harbor accept \
+         {server}`"
     );
     let error = ErrorBody::new(Code::ToolNotAllowed, message);
     error.with("reason", "server_changed").with("server_id", server.as_str())
@@ -89,7 +89,7 @@ pub(super) fn revoked(server: &SourceId, verdict: &Verdict) -> ErrorBody {
         Verdict::Granted(_) | Verdict::ScopeRequired { .. } => Code::ScopeRequired,
     };
     let message = format!(
-        "the person took the permission back while the call ran; {server} was told to stop, and its result is not given"
+        "the permission was revoked during the call; {server} was told to stop, and its result was dropped"
     );
     ErrorBody::new(code, message)
         .with("reason", "revoked")
@@ -105,7 +105,7 @@ pub(super) fn rate_limited(origin: &str, server: &SourceId, refusal: Refusal) ->
             (format!("{origin} has made too many calls in a minute"), "per_minute", Some(retry_after_ms))
         }
         Refusal::ServerTooManyPerMinute { retry_after_ms } => (
-            format!("{server} has had too many calls in a minute"),
+            format!("{server} has had too many calls this minute"),
             "server_per_minute",
             Some(retry_after_ms),
         ),
@@ -144,6 +144,6 @@ pub(super) fn budget_exceeded(run_id: &str) -> ErrorBody {
 
 /// There is no such run, or it is somebody else's.
 pub(super) fn no_run(run_id: &str) -> ErrorBody {
-    let message = "there is no such run; it has ended, or was never begun by this client for this origin";
+    let message = "there is no such run; it has ended, or this client did not begin it for this origin";
     ErrorBody::new(Code::NotFound, message).with("run_id", run_id)
 }

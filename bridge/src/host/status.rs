@@ -18,6 +18,7 @@ use harbor_policy::health::{
 };
 use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::of_kernel;
+use harbor_policy::standing::{self, Known};
 
 use super::Host;
 use super::counts::counts;
@@ -132,6 +133,17 @@ impl Host {
         self.supervisor.all().iter().map(|server| self.server_status(server)).collect()
     }
 
+    /// How a server stands, in the word for people.
+    #[must_use]
+    pub fn shown_state(&self, server: &Server) -> &'static str {
+        standing::shown(Known {
+            state: server.status().state,
+            wakes_on_demand: server.wakes_on_demand(),
+            need: server.need(),
+            is_other_program: self.server_change(server.id()).is_some(),
+        })
+    }
+
     /// One server.
     #[must_use]
     pub fn server_status(&self, server: &Server) -> ServerStatus {
@@ -148,6 +160,7 @@ impl Host {
             id: server.id().to_string(),
             label: server.label().to_owned(),
             state: status.state.as_str().into(),
+            shown_state: self.shown_state(server).into(),
             since: status.since,
             busy: status.busy,
             pid: status.pid,

@@ -20,6 +20,9 @@ use harbor_policy::standing::Need;
 
 use super::held::Held;
 
+/// What a server is answered that asks for something else than an MCP client has.
+pub const UNKNOWN_METHOD: &str = "Harbor does not know this method";
+
 /// An event of a runner. `server` is the number of one start.
 #[derive(Debug)]
 pub enum LinkEvent {
@@ -283,26 +286,30 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
                 shell(&held.name)
             ),
         ),
+        // It answers in Harbor's own words.
+        EndCause::ContactRefused { message, .. } if message == UNKNOWN_METHOD => {
+            ("malformed", "what it printed is not MCP: it echoes its input".into())
+        }
         EndCause::ContactRefused { code, message } => {
-            ("refused", format!("it refused contact: {} ({code})", held.hidden(message)))
+            ("refused", format!("it refused to connect: {} ({code})", held.hidden(message)))
         }
         EndCause::ContactMalformed(why) => {
-            ("malformed", format!("its answer is no MCP: {}", held.hidden(why)))
+            ("malformed", format!("its answer is not MCP: {}", held.hidden(why)))
         }
         EndCause::UnknownProtocolVersion(versions) => (
             "unknown_protocol_version",
             format!("it speaks the MCP revision {}, which this Harbor does not know", held.hidden(versions)),
         ),
-        EndCause::ClosedStdout => ("closed_stdout", "it closed its output and was ended".into()),
+        EndCause::ClosedStdout => ("closed_stdout", "it closed its output and was stopped".into()),
         EndCause::OutOfMemory { .. } => ("out_of_memory", held.out_of_memory()),
         EndCause::Hung => ("hung", "it gave no sign of life after a call's timeout and was killed".into()),
         EndCause::Overdue { limit_ms } => {
-            ("timeout", format!("it took longer than {} s and was ended", seconds(*limit_ms)))
+            ("timeout", format!("it took longer than {} s and was stopped", seconds(*limit_ms)))
         }
         EndCause::OverLimit { resource, limit, used } => held.over_limit(*resource, *limit, *used),
         EndCause::Remote { kind: RemoteEnd::NeedsAuthorization, why } => {
             let why: String = why.chars().take(MAX_WHY).collect();
-            (NEEDS_AUTHORIZATION, format!("{why}; `harbor auth {}` asks you", shell(&held.name)))
+            (NEEDS_AUTHORIZATION, format!("{why}; `harbor auth {}` signs in", shell(&held.name)))
         }
         EndCause::Remote { kind, why } => (remote_word(*kind), why.chars().take(MAX_WHY).collect()),
     }

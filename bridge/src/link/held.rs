@@ -100,7 +100,7 @@ impl Held {
                 self.more("--processes", limit, MOST_PROCESSES, ""),
             ),
         };
-        (word, format!("it had {what}, and was killed; {more}"))
+        (word, format!("it used {what} and was killed; {more}"))
     }
 
     /// Its temporary files are removed; what else it has.
@@ -161,7 +161,7 @@ mod tests {
         );
         assert_eq!(
             said(Resource::Processes, 65_536, 70_000),
-            "it had 70000 processes and threads and may have 65536, and was killed; more than 65536 cannot be allowed"
+            "it used 70000 processes and threads and may have 65536 and was killed; more than 65536 cannot be allowed"
         );
         assert!(!said(Resource::Disk, 1, u64::MAX).contains("harbor sandbox"));
         assert_eq!(

@@ -42,7 +42,9 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use answer::{Answer, Failure, one_line};
 pub use calls::{Audience, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
-pub use events::{Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION};
+pub use events::{
+    Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION, UNKNOWN_METHOD,
+};
 use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};

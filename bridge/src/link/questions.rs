@@ -120,7 +120,7 @@ pub fn nobody_answers(method: &str) -> AskAnswer<'static> {
         "elicitation/create" => AskAnswer::Result("{\"action\":\"cancel\"}".into()),
         _ => AskAnswer::Refused {
             code: REJECTED,
-            message: format!("whoever made this call does not answer {method}").into(),
+            message: format!("the client that made this call does not answer {method}").into(),
         },
     }
 }

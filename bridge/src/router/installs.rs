@@ -98,7 +98,7 @@ pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody>
         None => Ok(()),
         Some(_) => {
             let message = format!(
-                "there is a server {id} already; say another one with --name, or `harbor upgrade {id}`"
+                "a server {id} exists already; choose another name with --name, or upgrade it: `harbor upgrade {id}`"
             );
             Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"))
         }
@@ -306,7 +306,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
     let args = message.args.unwrap_or_default();
     let package = source::read(&message.source, &args).map_err(|why| wrong_source("source", why))?;
     let id = message.server_id.or_else(|| source::default_name(&package)).ok_or_else(|| {
-        let message = format!("no name can be made of {}; say one with --name", package.name);
+        let message = format!("no name can be made from {}; pass --name", package.name);
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
     })?;
     let admitted = if package.is_exact() { package.newest() } else { package.clone() };
@@ -415,7 +415,7 @@ pub(super) fn locked(router: &Router, server: &Server) -> Result<(Package, Optio
     let wrong = |message: String| ErrorBody::new(Code::InvalidParams, message).with("field", "server_id");
     let package = server.definition().package();
     let package =
-        package.ok_or_else(|| wrong(format!("{id} has no package: its command is run as it is")))?;
+        package.ok_or_else(|| wrong(format!("{id} has no package: Harbor runs its command unchanged")))?;
     let locked = router.supervisor.locked(id).filter(|locked| locked.current.is_of(&package));
     if locked.is_none() && router.supervisor.lost_lock(id).is_none() {
         return Err(wrong(format!("{id} is not installed yet; `harbor start {id}` does that")));

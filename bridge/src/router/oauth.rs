@@ -104,7 +104,7 @@ fn wanted(message: OauthStart) -> Result<Wanted, ErrorBody> {
 
 pub(super) async fn finish(router: &Rc<Router>, client: &Client, id: ServerId) -> Handled {
     let mut waiting = router.flows.take(&id, client).ok_or_else(|| {
-        let message = format!("no authorization of {id} is under way here; oauth_start begins one");
+        let message = format!("no sign-in to {id} is in progress; oauth_start begins one");
         ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
     })?;
     let answered = (&mut waiting.0).await.map_err(|_| super::shutting_down())?;

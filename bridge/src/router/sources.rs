@@ -169,7 +169,7 @@ impl Whole {
 fn named(message: &InstallServer, source: &Source) -> Result<ServerId, ErrorBody> {
     let id = message.server_id.clone().or_else(|| source::default_name(source));
     id.ok_or_else(|| {
-        let message = format!("no name can be made of {}; say one with --name", message.source);
+        let message = format!("no name can be made from {}; pass --name", message.source);
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
     })
 }

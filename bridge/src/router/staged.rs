@@ -174,6 +174,6 @@ impl Waiting {
 
 /// What is named does not wait any more.
 pub(super) fn gone(field: &'static str) -> ErrorBody {
-    let message = "what was found out does not wait any more, or was of something else; begin it anew";
+    let message = "what was looked up is no longer available, or belongs to something else; start again";
     ErrorBody::new(Code::InvalidParams, message).with("field", field)
 }

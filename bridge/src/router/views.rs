@@ -10,7 +10,6 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::json::Json;
 use harbor_policy::lifecycle::State;
 use harbor_policy::remote;
-use harbor_policy::standing::{Known, shown};
 
 use super::{Router, sandbox};
 use crate::link::{EndReport, Info};
@@ -40,13 +39,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         env_names: definition.env.keys().cloned().collect(),
         cwd: definition.cwd.clone(),
         state: status.state.as_str().into(),
-        shown_state: shown(Known {
-            state: status.state,
-            wakes_on_demand: server.wakes_on_demand(),
-            need: server.need(),
-            is_other_program: program_change.is_some(),
-        })
-        .into(),
+        shown_state: router.host.shown_state(server).into(),
         since: status.since,
         busy: status.busy,
         pid: status.pid,

@@ -201,7 +201,7 @@ fn body<P: Message>(push: &P) -> Vec<u8> {
 
 /// What stands in the place of lines that a client was too slow for.
 fn left_out(server: &str, lines: u64) -> Vec<u8> {
-    let text = format!("{lines} lines were left out here: this client does not read them fast enough");
+    let text = format!("{lines} lines were skipped: this client does not read fast enough");
     let remark = Line { timestamp: wall_clock(), source: Source::Harbor, level: None, text };
     body(&log_push(server, &remark))
 }

@@ -47,7 +47,7 @@ impl Stamp {
 }
 
 /// What is said of a package of which files are missing.
-pub const GONE: &str = "is gone, or not whole any more";
+pub const GONE: &str = "is missing or incomplete";
 
 /// The file to run: the real path of the package's program.
 ///
@@ -129,7 +129,7 @@ fn programs(directory: &Path) -> Vec<String> {
 
 /// The real path of a file in this directory, which is a real path itself.
 fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
-    let real = path.canonicalize().map_err(|error| format!("is not there: {error}"))?;
+    let real = path.canonicalize().map_err(|error| format!("is missing: {error}"))?;
     if !real.starts_with(root) {
         return Err("leads out of its own directory, which is not allowed".into());
     }
@@ -148,7 +148,7 @@ fn runs(file: &Path) -> Result<(), String> {
     match interpreter(&start) {
         // A venv names its Python, which an upgrade or a move of the home takes away.
         Some(program) if program.is_absolute() && !program.exists() => {
-            Err(format!("{program:?}, which it is run by, is gone; `harbor upgrade NAME` installs it anew"))
+            Err(format!("{program:?}, which runs it, is missing; install it again: `harbor upgrade NAME`"))
         }
         None if !start.starts_with(b"\x7fELF") => Err(format!(
             "{file:?} does not say by a `#!` line what runs it; add the server as `PROGRAM {}`",

@@ -80,7 +80,7 @@ impl std::fmt::Display for Loss {
         let back = match unread {
             Some(0) => self.back(),
             Some(unread) => format!("{}, and {unread} lines of their journal cannot be read", self.back()),
-            None => "there was no journal, so no servers are back".into(),
+            None => "there was no journal, so no servers could be restored".into(),
         };
         let at = rfc3339(*at);
         write!(f, "harbor.db was lost at {at} ({why}): {back}; ")?;
@@ -88,7 +88,7 @@ impl std::fmt::Display for Loss {
             let names = self.unlocked.join(", ");
             write!(
                 f,
-                "which version of its package a server had is lost for {names} (`harbor upgrade NAME` chooses one); "
+                "the locked package version is lost for {names} (choose one: `harbor upgrade NAME`); "
             )?;
         }
         write!(
@@ -114,7 +114,8 @@ impl Loss {
 }
 
 /// What to do about a loss.
-pub const AFTER_A_LOSS: &str = "grant anew what shall be allowed (`harbor grant`), looking at the tools first, and then remove that directory";
+pub const AFTER_A_LOSS: &str =
+    "check the tools, grant again what should be allowed (`harbor grant`), then remove that directory";
 
 /// A database that can be worked with.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use harbor_ipc_proto::link::runner::AskAnswer;
 
 use super::server::Server;
-use crate::link::nobody_answers;
+use crate::link::{UNKNOWN_METHOD, nobody_answers};
 
 /// JSON-RPC: there is no such method here.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -20,10 +20,10 @@ pub(super) fn decide(server: &Server, method: &str, unoffered: bool) -> AskAnswe
     let message = match method {
         "roots/list" => "no roots are defined for this server",
         "sampling/createMessage" | "elicitation/create" if unoffered => {
-            "whoever has made this call can answer no such question"
+            "the client that made this call cannot answer such a question"
         }
         "sampling/createMessage" | "elicitation/create" => return nobody_answers(method),
-        _ => "Harbor does not know this method",
+        _ => UNKNOWN_METHOD,
     };
     AskAnswer::Refused { code: METHOD_NOT_FOUND, message: message.into() }
 }

@@ -319,7 +319,7 @@ impl Lists {
     ) -> Result<Change, String> {
         let limit = if self.is_expected(kind) { LIMIT } else { UNANNOUNCED_LIMIT };
         let call = link.call(server, operation, TimeLimit::fixed(limit), Audience::default());
-        match call.map_err(|_| "its runner is gone".to_owned())?.await {
+        match call.map_err(|_| "its runner has ended".to_owned())?.await {
             Ok(Answer::Tools(items, tools, flaws)) if kind == ListKind::Tools => {
                 let count = u32::try_from(tools.len()).unwrap_or(u32::MAX);
                 let change = self.put(kind, items, count, flaws);

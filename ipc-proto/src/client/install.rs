@@ -139,7 +139,7 @@ define_sent! {
         many: bool,
         /// Whether it is a path of this machine.
         path: bool,
-        /// What it is where nothing is said.
+        /// What it is by default.
         default: Option<String>,
         /// What it may be; anything when empty.
         choices: Vec<String>,

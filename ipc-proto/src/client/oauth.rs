@@ -21,7 +21,7 @@ define_sent! {
         granted_at: u64,
         /// When the present token ends, likewise; absent where nobody knows.
         expires_at: Option<u64>,
-        /// Whether it is renewed by itself.
+        /// Whether it is renewed automatically.
         renews: bool,
         /// Whether it has ended, and the person has to be asked again.
         is_expired: bool,

@@ -114,6 +114,8 @@ define_sent! {
         label: String,
         /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
         state: Word,
+        /// The same for people, as `Server.shown_state` has it.
+        shown_state: Word,
         /// Since when, in milliseconds since 1970.
         since: u64,
         /// Whether it has not answered a probe while calls are open.

@@ -259,7 +259,7 @@ impl Session {
         let pieces = self.pieces.get();
         if is_cut_off(line) {
             self.pieces.set(PIECES);
-            self.log_broken("it does not stand on one line");
+            self.log_broken("it is not on one line");
         } else if answers.is_some() || looks_like_an_answer(line) {
             self.log_broken(why);
         } else if pieces > 0 {

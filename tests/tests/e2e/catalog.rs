@@ -233,7 +233,7 @@ fn a_damaged_catalog_is_told_and_made_anew() {
         let refused = bridge.call("catalog_search", &json!({"query": "time"})).unwrap_err();
         assert_eq!(refused.details["cause"], "corrupt");
         assert_eq!(status(&bridge)["file"], "corrupt");
-        let doctor = scene.harbor(&["doctor"]);
+        let doctor = scene.harbor(&["doctor", "-v"]);
         assert!(text(&doctor.stdout).contains("catalog.db is damaged"), "{}", text(&doctor.stdout));
     }
     let bridge = scene.bridge();
@@ -302,8 +302,8 @@ fn the_command_line_finds_servers_and_says_when_there_was_no_network() {
     let failed = scene.harbor(&["catalog", "refresh"]);
     assert!(text(&failed.stderr).contains("registry failed: "), "{failed:?}");
     assert_eq!(failed.status.code(), Some(1), "no source was reached: {failed:?}");
-    let doctor = scene.harbor(&["doctor"]);
-    let told = "catalog: a source failed the last time: registry: ";
+    let doctor = scene.harbor(&["doctor", "-v"]);
+    let told = "catalog: a source failed last time: registry: ";
     assert!(text(&doctor.stdout).contains(told), "{}", text(&doctor.stdout));
     // Also by a bridge that has not seen it fail.
     drop(bridge);

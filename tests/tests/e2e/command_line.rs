@@ -36,7 +36,7 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "the commands find it");
     let (add, data) = (["add", "s", "--no-start", "--", "/bin/true"], home.path().join("servers/s/data"));
-    let added = "added s\nit starts when it is used, or with `harbor start s`\n";
+    let added = "added s\nit starts when it is used; start it now: `harbor start s`\n";
     assert_eq!(done(&home, &add), added);
     assert_eq!(done(&home, &["remove", "s"]), "removed s\n");
 
@@ -50,12 +50,14 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
     assert!(out == added && remark.starts_with(&named) && code == Some(0), "{remark}");
     assert_eq!(done(&home, &add), added.replacen("added", "replaced", 1), "they are its own by now");
     let (out, remark, _) = harbor(&home, &["remove", "s"]);
-    assert!(out == "removed s\n" && remark.starts_with(&format!("s: its data stay in {}; ", data.display())));
+    assert!(
+        out == "removed s\n" && remark.starts_with(&format!("s: its data stays in {}; ", data.display()))
+    );
     assert!(data.join(".local").is_dir());
     // Who does not say so begins without them.
     let (out, remark, _) = harbor(&home, &add);
-    let (_, aside) = remark.split_once("were set aside, in ").unwrap();
-    let aside = Path::new(aside.split(';').next().unwrap());
+    let (_, aside) = remark.split_once("is set aside in ").unwrap();
+    let aside = Path::new(aside.split(". ").next().unwrap());
     assert!(out == added && aside.join(".local").is_dir() && !data.exists(), "{remark}");
 
     let removed = "removed s and its data\n";
@@ -82,18 +84,22 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
         Terminal::start(home.command("harbor").args(["remove", "s"]).args(more))
     };
     let mut terminal = remove(&[]);
-    terminal.wait_for("Delete them, too? [y/N]");
+    terminal.wait_for("[y/d/N]");
     terminal.press("n\r");
-    assert!(terminal.last_words().contains("its data stay in") && data.exists());
+    assert!(terminal.last_words().contains("nothing was removed") && data.exists());
+    let mut terminal = remove(&[]);
+    terminal.wait_for("[y/d/N]");
+    terminal.press("y\r");
+    assert!(terminal.last_words().contains("its data stays in") && data.exists());
     harbor(&home, &add);
     let mut terminal = remove(&[]);
-    terminal.wait_for("Delete them, too? [y/N]");
-    terminal.press("y\r");
-    terminal.wait_for("they are deleted");
+    terminal.wait_for("[y/d/N]");
+    terminal.press("d\r");
+    terminal.wait_for("removed s and its data");
     assert!(terminal.end().0 == 0 && !data.exists());
     harbor(&home, &add);
     let mut terminal = remove(&["--keep-data"]);
-    assert!(terminal.last_words().contains("its data stay in") && !terminal.text().contains("[y/N]"));
+    assert!(terminal.last_words().contains("its data stays in") && !terminal.text().contains("[y/d/N]"));
 }
 
 #[test]
@@ -133,14 +139,14 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     bridge.add_and_connect("s", &Double::sound(&home));
     bridge.call("add_server", &Double::sound(&home).manual().definition("other")).unwrap();
     let pid = bridge.server("s")["pid"].clone();
-    let by_default = "lazy        yes\nauto-start  no\n";
+    let by_default = "manual      no\nauto-start  no\n";
     let shown = done(&home, &["set", "s"]);
     assert!(shown.starts_with(&format!("label       s\n{by_default}")), "{shown}");
 
     assert!(bridge.tool("other", "echo", &json!({})).is_err(), "no call starts it");
     bridge.watch_host();
-    let set = done(&home, &["set", "other", "--lazy", "--label", "The other", "--reset", "auto-start"]);
-    assert!(set.starts_with("label       The other\nlazy        yes\nauto-start  no\n"), "{set}");
+    let set = done(&home, &["set", "other", "--no-manual", "--label", "The other", "--reset", "auto-start"]);
+    assert!(set.starts_with("label       The other\nmanual      no\nauto-start  no\n"), "{set}");
     let _ = bridge.wait_for_push("tools_changed", LIMIT, |push| push["server_id"] == "other");
     assert_eq!(bridge.tool_text("other", "echo", &json!({"a": 1})), r#"{"a":1}"#, "a call starts it now");
 
@@ -153,13 +159,13 @@ fn how_a_server_is_supervised_is_changed_while_it_runs() {
     assert_eq!((said.as_str(), code), ("--eof-grace: from the next start on: `harbor restart s`\n", Some(0)));
     assert_eq!(bridge.server("s")["pid"], pid, "it goes on running");
     for (args, said) in [
-        (&["set", "s", "--lazy", "--no-lazy"][..], "'--lazy' cannot be used with '--no-lazy'"),
+        (&["set", "s", "--manual", "--no-manual"][..], "'--manual' cannot be used with '--no-manual'"),
         (&["set", "s", "--reset", "color"], "[possible values: label, restart,"),
     ] {
         let (told, code) = refused(&home, args);
         assert!(told.starts_with("harbor: ") && told.contains(said) && code == Some(2), "{told}");
     }
-    assert_eq!(refused(&home, &["set", "nobody", "--lazy"]).1, Some(4));
+    assert_eq!(refused(&home, &["set", "nobody", "--manual"]).1, Some(4));
 
     // What a server that runs can take over at once, it does.
     bridge.watch();
@@ -229,7 +235,7 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
     bridge.add_and_connect("s", &Double::sound(&home));
     let call = ["call", "s/echo", "{}", "--as", ORIGIN];
     let needs = "harbor: https://a.example needs permission for mcp:tools.call; ask the person for it\n\
-                 `harbor grant https://a.example mcp:tools.call` allows it for a while\n";
+                 `harbor grant https://a.example mcp:tools.call` allows it temporarily\n";
     assert_eq!(refused(&home, &call), (needs.to_owned(), Some(8)));
 
     let scope = [ORIGIN, "mcp:tools.call"];
@@ -248,9 +254,7 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
     let denied = done(&home, &[&["grant"][..], &scope, &["--deny"]].concat());
     assert_eq!(denied, "https://a.example may not mcp:tools.call\n");
     let (said, _) = refused(&home, &call);
-    assert!(
-        said.ends_with("`harbor revoke https://a.example mcp:tools.call --deny` takes the denial back\n")
-    );
+    assert!(said.ends_with("`harbor revoke https://a.example mcp:tools.call --deny` revokes the denial\n"));
     let revoke = [&["revoke"][..], &scope, &["--deny"]].concat();
     assert_eq!(done(&home, &revoke), "revoked mcp:tools.call of https://a.example: deny\n");
     assert_eq!(refused(&home, &revoke).1, Some(4));
@@ -307,7 +311,7 @@ fn a_tool_that_has_changed_is_shown_and_accepted() {
     let told = |args: &[&str]| harbor(&home, args).1;
     let journals = home.scratch("journals");
     let gone = format!(
-        "s: what its earlier sandbox settings said is gone; `harbor sandbox s --write {}` says it again\n",
+        "s: its earlier sandbox settings are gone; restore them: `harbor sandbox s --write {}`\n",
         journals.display()
     );
     assert_eq!(told(&["add", "s", "--", program.to_str().unwrap()]), format!("{gone}{changed}{REACHES}"));
@@ -357,8 +361,7 @@ fn a_list_with_faults_is_shown_and_remarked_on() {
     let journals = home.scratch("journals");
     let add = ["add", "s", "--write", journals.to_str().unwrap(), "--"];
     let add: Vec<_> = add.into_iter().chain(command.iter().map(String::as_str)).collect();
-    let sly =
-        "s: hidden or control characters in the texts of sly: a model may read there what you do not see\n";
+    let sly = "s: hidden or control characters in the texts of sly: a model may read something there that you cannot see\n";
     let added = "added s\ns is running: 2 tools (`harbor tools s`)\n".to_owned();
     assert_eq!(harbor(&home, &add), (added, format!("{sly}{REACHES}"), Some(0)));
     assert_eq!(harbor(&home, &["start", "s"]).1, sly);
@@ -385,7 +388,7 @@ fn for_an_origin_a_server_that_only_a_person_starts_is_not_started() {
     );
     let granted =
         harbor(&home, &["grant", ORIGIN, "mcp:tools.call", "--always", "--tool=s/*", "--tool=lzy/x"]);
-    let warning = "harbor: the grant is made, but there is no server lzy; did you mean lazy?\n";
+    let warning = "harbor: granted, but there is no server lzy; did you mean lazy?\n";
     assert_eq!((granted.1.as_str(), granted.2), (warning, Some(0)));
     done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
     let (said, code) = refused(&home, &["call", "s/echo", "--as", ORIGIN]);

@@ -31,8 +31,8 @@ fn arguments_are_words_or_a_json_object() {
     );
     assert_eq!(home.done(&["call", "s/echo", "{\"b\": 1.0}"]), "{\"b\": 1.0}\n");
     for (args, named) in [
-        (&["a=1", "a=2"][..], "a: this argument is there twice"),
-        (&["{}", "a=2"], "a: arguments are one JSON object, or key=value words, not both"),
+        (&["a=1", "a=2"][..], "a: this argument is given twice"),
+        (&["{}", "a=2"], "a: use either one JSON object or key=value words"),
         (&["a:=x"], "a: no JSON behind :="),
         (&["a=@/nonexistent"], "a=@/nonexistent: cannot read its text"),
     ] {
@@ -92,7 +92,8 @@ fn a_call_whose_bridge_is_lost_may_have_been_made() {
         assert!(bridge.wait(DOWN_LIMIT).is_some());
         let [said, json] = calls.map(|child| child.wait_with_output().unwrap());
         assert_eq!([said.status.code(), json.status.code()], [Some(9); 2], "{said:?} {json:?}");
-        let gone = "the bridge is gone. The call may have been made; it was not sent again";
+        let gone =
+            "the connection to the bridge was lost. The call may have been made; it was not sent again";
         assert_eq!(String::from_utf8(said.stderr).unwrap(), format!("harbor: {gone}\n"));
         let shown: Value = serde_json::from_slice(&json.stdout).unwrap();
         let error = json!({"code": "bridge_unreachable", "message": gone, "details": {"sent": true}});

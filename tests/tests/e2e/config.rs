@@ -103,7 +103,7 @@ fn a_file_that_changes_is_read_again_and_servers_go_on() {
     health("degraded");
     let answer = bridge.call("get_config", &json!({})).unwrap();
     assert!(
-        answer["refused"].as_str().unwrap().starts_with("config.toml is gone; put it back"),
+        answer["refused"].as_str().unwrap().starts_with("config.toml is missing; restore it"),
         "{answer:?}"
     );
     assert!(in_force(&bridge, "onceSeconds = 50"), "nobody has decided for the defaults");

@@ -115,7 +115,7 @@ fn garbage_on_stdout_becomes_log_lines() {
     }
     let logs = bridge.logs("s");
     // What could be half of an answer is left out.
-    let half = "a message was dropped: it does not stand on one line";
+    let half = "a message was dropped: it is not on one line";
     for (source, text) in [("stdout", BANNER), ("stdout", "debug: about to speak"), ("harbor", half)] {
         let found = logs.iter().any(|line| line["source"] == source && line["text"] == text);
         assert!(found, "{text:?} is not in {logs:#?}");

@@ -69,7 +69,7 @@ fn begin(home: &Home, name: &str) -> Value {
     client.call("mcp_begin", &json!({})).unwrap()["granted"].clone()
 }
 
-/// Starts a bridge on what is left, and demands that it is as it has to be after a loss.
+/// Starts a bridge on what is left, and demands that up to date after a loss.
 fn demand_rebuilt(home: &Home, what: &str) {
     let bridge = Bridge::start(home);
     assert_eq!(ids(&bridge), ["s"], "{what}");
@@ -480,7 +480,7 @@ fn a_package_keeps_its_version_when_the_database_is_lost() {
     let home = Home::new();
     let package = "npm:@modelcontextprotocol/server-sequential-thinking@2025.7.1";
     let mut bridge = Bridge::start(&home);
-    let (_, err, code) = home.harbor(&["install", package, "--yes", "--lazy", "--name", "think"]);
+    let (_, err, code) = home.harbor(&["install", package, "--yes", "--name", "think"]);
     assert_eq!(code, Some(0), "{err}");
     let before = installed(&bridge);
     assert_eq!(before["version"], "2025.7.1");
@@ -492,7 +492,7 @@ fn a_package_keeps_its_version_when_the_database_is_lost() {
     let mut bridge = Bridge::start_with(&home, &nobody);
     assert_eq!(installed(&bridge), before);
     connect(&bridge, "think");
-    let told = home.done(&["doctor"]);
+    let told = home.done(&["doctor", "-v"]);
     assert!(told.contains("1 server is back, 1 with the locked version of its package"), "{told}");
     bridge.stop();
 
@@ -506,7 +506,7 @@ fn a_package_keeps_its_version_when_the_database_is_lost() {
     let error = bridge.fail_to_connect("think");
     assert!(error.message.contains("`harbor upgrade think` takes the newest one"), "{error:?}");
     assert_eq!(error.details["cause"], "install_failed", "{error:?}");
-    let told = home.done(&["doctor"]);
+    let told = home.done(&["doctor", "-v"]);
     assert!(told.contains("is lost for think"), "{told}");
     let told = home.done(&["status", "think"]);
     assert!(

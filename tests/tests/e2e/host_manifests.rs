@@ -133,8 +133,12 @@ fn browsers_that_are_here_start_the_bridge_of_this_home_and_forget_it_again() {
     fs::create_dir_all(person.path(".mozilla/firefox")).unwrap();
     let before = person.tree();
     let out = person.done(&["host", "install"]);
-    for part in ["Chromium now knows Harbor", "Firefox now knows Harbor", FIREFOX, "`harbor host uninstall`"]
-    {
+    for part in [
+        "Chromium is now connected to Harbor",
+        "Firefox is now connected to Harbor",
+        FIREFOX,
+        "`harbor host uninstall`",
+    ] {
         assert!(out.contains(part), "{out}");
     }
     // HARBOR_HOME is not the usual one, so there is a script that says it.
@@ -165,13 +169,13 @@ fn browsers_that_are_here_start_the_bridge_of_this_home_and_forget_it_again() {
     shut_down_detached(&person.home);
 
     let installed = person.tree();
-    assert!(person.done(&["host", "install"]).contains("Firefox already knew Harbor"));
+    assert!(person.done(&["host", "install"]).contains("Firefox was already connected to Harbor"));
     assert_eq!(person.tree(), installed);
     let out = person.done(&["host", "uninstall"]);
-    assert!(out.contains("Chromium no longer knows Harbor"), "{out}");
+    assert!(out.contains("Chromium is no longer connected to Harbor"), "{out}");
     assert_eq!(person.tree(), before);
     assert!(!person.home.path().join("native-host").exists());
-    assert_eq!(person.done(&["host", "uninstall"]), "no browser knows Harbor\n");
+    assert_eq!(person.done(&["host", "uninstall"]), "no browser is connected to Harbor\n");
 }
 
 #[test]
@@ -268,7 +272,7 @@ fn a_directory_that_cannot_be_made_is_not_remembered() {
 fn another_programs_manifest_stays_unless_it_is_to_go_and_comes_back() {
     let person = Person::new().has("firefox-esr").has("brave");
     for (text, why) in [
-        ("{\"name\": \"harbor_bridge\"", "it is no manifest for Firefox"),
+        ("{\"name\": \"harbor_bridge\"", "it is not a manifest for Firefox"),
         (
             &manifest(Path::new("/opt/other"), "allowed_extensions", &["a@b"]),
             "it starts /opt/other, which is not Harbor's",
@@ -277,10 +281,10 @@ fn another_programs_manifest_stays_unless_it_is_to_go_and_comes_back() {
         person.write(FIREFOX, text);
         let before = person.tree();
         let (err, code) = person.failed(&["host", "install"]);
-        assert!(err.contains(why) && err.contains("--replace puts it aside"), "{err}");
+        assert!(err.contains(why) && err.contains("--replace sets it aside"), "{err}");
         assert_eq!(code, Some(1));
         assert_eq!(person.failed(&["host", "uninstall", "--browser", "firefox"]).1, Some(1));
-        assert_eq!(person.done(&["host", "uninstall"]), "no browser knows Harbor\n");
+        assert_eq!(person.done(&["host", "uninstall"]), "no browser is connected to Harbor\n");
         assert_eq!(person.tree(), before);
         person.done(&["host", "install", "--replace"]);
         assert_eq!(
@@ -316,7 +320,7 @@ fn status_tells_what_does_not_fit_and_installing_again_mends_it() {
         person.write(FIREFOX, &text);
         assert_eq!(person.state("firefox"), state);
         let shown = person.done(&["host", "status"]);
-        assert!(shown.contains("`harbor host install --browser firefox` renews it"), "{shown}");
+        assert!(shown.contains("renew it: `harbor host install --browser firefox`"), "{shown}");
         person.done(&["host", "install"]);
         assert_eq!(person.state("firefox"), "installed");
     }
@@ -338,7 +342,9 @@ fn where_no_browser_can_start_it_that_is_said() {
     let person = Person::new();
     let (err, code) = person.failed(&["host", "install"]);
     assert!(
-        err.contains("no browser here") && err.contains("firefox-esr") && err.contains(".config/chromium"),
+        err.contains("no supported browser")
+            && err.contains("firefox-esr")
+            && err.contains(".config/chromium"),
         "{err}"
     );
     assert_eq!(code, Some(4));
@@ -373,7 +379,7 @@ fn the_doctor_looks_at_browsers_and_mends_what_is_harbors() {
     person.write(CHROMIUM, &manifest(Path::new("/gone/harbor-bridge"), "allowed_origins", &[&origin(OTHER)]));
     let (said, code) = doctor(&[]);
     assert!(
-        said.contains("broken Chromium: ") && said.contains("/gone/harbor-bridge, which is not there"),
+        said.contains("broken Chromium: ") && said.contains("/gone/harbor-bridge, which is missing"),
         "{said}"
     );
     assert!(said.contains("warning Firefox: ") && said.contains("/opt/other"), "{said}");
@@ -385,10 +391,14 @@ fn the_doctor_looks_at_browsers_and_mends_what_is_harbors() {
     assert!(person.read(FIREFOX).contains("/opt/other"));
 
     fs::remove_file(person.path(FIREFOX)).unwrap();
-    assert!(doctor(&[]).0.contains("warning Firefox is here, and does not know Harbor"));
+    assert!(doctor(&[]).0.contains("warning Firefox is installed but not connected to Harbor"));
     assert!(doctor(&["--fix"]).0.contains("fixed Firefox is here"));
     let (said, code) = doctor(&[]);
-    assert!(said.contains("ok Firefox knows Harbor") && said.contains("ok Chromium knows Harbor"), "{said}");
+    assert!(
+        said.contains("ok Firefox is connected to Harbor")
+            && said.contains("ok Chromium is connected to Harbor"),
+        "{said}"
+    );
     assert_eq!(code, Some(0));
     shut_down_detached(&person.home);
 }

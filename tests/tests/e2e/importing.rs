@@ -47,34 +47,34 @@ fn variables_go_nowhere_without_a_yes() {
         said(&mut import(&home, &path, &["--yes", "--start", "--only", "url", "--only", "header"]));
     assert_eq!(code, Some(0), "{out}{err}");
     for part in [
-        "url: left out: it would be given your MY_TOKEN in its URL, and so to 127.0.0.1:",
-        "header: left out: it would be given your MY_TOKEN in the header X-Team, and so to 127.0.0.1:",
-        "--expand puts them in",
+        "url: skipped: it would get your MY_TOKEN in its URL, and so to 127.0.0.1:",
+        "header: skipped: it would get your MY_TOKEN in the header X-Team, and so to 127.0.0.1:",
+        "allow that with --expand",
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
     assert_eq!((servers(&bridge).len(), server.asked().len()), (0, 0));
     let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes"]));
-    assert!(out.contains("url: left out: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
-    assert!(out.contains("args: taken over") && out.contains("plain: taken over"), "{out}");
+    assert!(out.contains("url: skipped: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
+    assert!(out.contains("args: imported") && out.contains("plain: imported"), "{out}");
     assert_eq!(servers(&bridge), ["args", "plain"]);
     // Those that are here already are left alone, whatever is said.
     let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes", "--start", "--only", "plain"]));
-    assert!(out.contains("plain: already here, and left as it is"), "{out}");
+    assert!(out.contains("plain: already here, unchanged"), "{out}");
     assert_eq!(bridge.server("plain")["state"], "stopped");
 
     let mut command = import(&home, &path, &["--only", "header"]);
     let mut terminal = Terminal::start(&command);
     terminal.wait_for("header: at 127.0.0.1:");
-    terminal.wait_for("it is given your MY_TOKEN in the header X-Team");
+    terminal.wait_for("it gets your MY_TOKEN in the header X-Team");
     terminal.wait_for("a private address, or this machine");
-    terminal.wait_for("Take them over? [y/N]");
+    terminal.wait_for("Import them? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
     assert_eq!(servers(&bridge), ["args", "plain"]);
     command.arg("--start");
     let mut terminal = Terminal::start(&command);
-    terminal.wait_for("Take them over? [y/N]");
+    terminal.wait_for("Import them? [y/N]");
     terminal.press("y\r");
     assert_eq!(terminal.end().0, 0, "{}", terminal.text());
     assert!(server.count(|asked| asked.header("x-team") == MINE) > 0, "what was said yes to");
@@ -97,11 +97,11 @@ fn what_is_secret_by_its_name_is_kept_apart() {
     let (out, err, code) =
         said(&mut import(&home, &path, &["--allow-private", "--start", "--only", "far", "--yes"]));
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("far: taken over from") && out.contains(", at 127.0.0.1:"), "{out}");
+    assert!(out.contains("far: imported from") && out.contains(", at 127.0.0.1:"), "{out}");
     assert!(server.count(|asked| asked.header("authorization") == "Bearer sk-live-0123456789") > 0);
     assert_eq!(bridge.server("far")["remote"]["header_names"], json!(["X-Mode"]));
     let (out, _, _) = said(&mut import(&home, &path, &["--allow-private", "--yes"]));
-    assert!(out.contains("far: already here") && out.contains("near: taken over"), "{out}");
+    assert!(out.contains("far: already here") && out.contains("near: imported"), "{out}");
     assert_eq!(bridge.server("near")["env_names"], json!(["EMPTY_KEY", "MODE"]));
     let kept = home.done(&["secrets", "list"]);
     assert!(kept.contains("Authorization  header") && kept.contains("GITHUB_TOKEN   api_key"), "{kept}");
@@ -132,18 +132,18 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     );
     let (out, err, code) = said(&mut import(&home, &path, &[]));
     assert_eq!((out.as_str(), code), ("", Some(2)), "{err}");
-    assert!(err.contains("no terminal to ask on; --yes says yes"), "{err}");
+    assert!(err.contains("no terminal to ask on; pass --yes"), "{err}");
     assert!(servers(&bridge).is_empty());
 
     let mut terminal = Terminal::start(&import(&home, &path, &[]));
     terminal.wait_for("root: runs sudo docker run --privileged x");
     terminal.wait_for("warning: sudo asks for all rights on this machine");
     terminal.wait_for("text: runs bash -c 'curl https://x.example | sh'");
-    terminal.wait_for("its variables: MODE, MY_KEY (kept as a secret)");
+    terminal.wait_for("its variables: MODE, MY_KEY (stored as a secret)");
     terminal.wait_for("warning: bash -c runs a text: read all of it; it runs what it has just downloaded");
     terminal.wait_for("told: runs /bin/false --api-key … …");
     terminal.wait_for("--api-key looks like a secret");
-    terminal.wait_for("Take them over? [y/N]");
+    terminal.wait_for("Import them? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
     assert!(servers(&bridge).is_empty());
@@ -159,7 +159,7 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     for part in [
         ", runs bash -c 'curl https://x.example | sh', with MODE, MY_KEY",
         ", runs the image mcp/time:1 (docker) --utc, with API_TOKEN, MODE",
-        "wide: left out: Harbor runs images itself, and -v of this one's command is not taken over: \
+        "wide: skipped: Harbor runs images itself and cannot import -v of this command: \
          `harbor install oci:mcp/files --name NAME -- ARGS…` runs it; --read DIR and --write DIR",
     ] {
         assert!(out.contains(part), "{part}: {out}");
@@ -176,4 +176,30 @@ fn nothing_is_taken_over_that_nobody_has_said_yes_to() {
     let shown = out + &err + terminal.text().as_str();
     assert!(!shown.contains("v4lue") && !shown.contains("9876543210"), "{shown}");
     assert_eq!(servers(&bridge), ["boxed", "root", "text", "told"]);
+}
+
+#[test]
+fn harbor_takes_the_place_of_what_it_has_and_the_file_is_kept() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let person = home.scratch("person");
+    let path = person.join(".cursor/mcp.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text = json!({"mcpServers": {
+        "near": {"command": "/bin/false", "env": {"GITHUB_TOKEN": "${env:NO_SUCH_TOKEN}"}},
+        "apart": {"command": "./relative"},
+    }})
+    .to_string();
+    fs::write(&path, &text).unwrap();
+    let mut import = home.command("harbor");
+    import.args(["import", "cursor", "--replace", "--yes"]).env("HOME", &person);
+    let (out, err, code) = said(&mut import);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("Harbor is in the place of near; the file as it was: "), "{out}");
+    assert!(err.contains("near needs a key: `harbor secrets set near GITHUB_TOKEN`"), "{err}");
+    let now: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let names: Vec<_> = now["mcpServers"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["apart", "harbor"]);
+    assert_eq!(fs::read_to_string(person.join(".cursor/mcp.json.before-harbor")).unwrap(), text);
+    assert_eq!(bridge.server("near")["shown_state"], "needs_key");
 }

@@ -28,7 +28,7 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let bridge = Bridge::start(&home);
     let package = "@modelcontextprotocol/server-sequential-thinking";
     let source = format!("npm:{package}@2025.7.1");
-    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--lazy", "--name", "think"]);
+    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--name", "think"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(
         out.starts_with(&format!("installed think: {package} 2025.7.1\nit has 1 tool: sequentialthinking\n")),
@@ -56,7 +56,7 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
     let (listed, remarks, _) = home.harbor(&["tools", "think"]);
     assert!(listed.contains("think/sequentialthinking"), "{listed}");
     assert!(
-        remarks.starts_with("think is not running: these are the tools that it listed last\n"),
+        remarks.starts_with("think is not running: showing the tools that it listed last\n"),
         "{remarks}"
     );
 
@@ -86,7 +86,7 @@ fn a_package_of_pypi_that_is_lost_comes_back_as_it_was() {
     fs::remove_dir_all(home.path().join("servers/snake/package/1/venv")).unwrap();
     let failed = bridge.fail_to_connect("snake");
     let package = home.path().join("servers/snake/package/1").display().to_string();
-    let gone = format!("its package snake==1.0 is gone, or not whole any more ({package})");
+    let gone = format!("its package snake==1.0 is missing or incomplete ({package})");
     let back = "; `harbor start snake` installs it again, as it is locked";
     assert!(failed.message.contains(&gone) && failed.message.ends_with(back), "{failed:?}");
     let (said, _) = home.refused(&["call", "snake/hiss"]);
@@ -218,7 +218,7 @@ fn nothing_is_installed_without_a_yes() {
     let bridge = registry.bridge(&home);
     let (said, code) = home.refused(&["install", "npm:tiny"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("no terminal to ask on; --yes says yes"), "{said}");
+    assert!(said.contains("no terminal to ask on; pass --yes"), "{said}");
     // What is wrong with the source is said first.
     let (said, _) = home.refused(&["install", "what:x"]);
     assert!(
@@ -278,7 +278,7 @@ fn a_repository_of_npm_is_installed_at_its_commit() {
     let _ = bridge.fail_to_connect("tiny");
     let (said, _) = home.refused(&["start", "tiny"]);
     let gone = format!(
-        "the commit {first}, which is locked, is not in its repository any more; `harbor upgrade tiny` takes"
+        "the commit {first}, which is locked, is no longer in its repository; `harbor upgrade tiny` takes"
     );
     assert!(said.contains(&gone), "{said}");
     let second = second_again;
@@ -332,7 +332,7 @@ fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is
 
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", &source]));
-    terminal.wait_for("it runs in a sandbox with nothing of yours");
+    terminal.wait_for("it runs in a sandbox without access to your files");
     terminal.wait_for("Run it? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);

@@ -26,7 +26,7 @@ fn an_answer_over_several_lines_is_in_no_log() {
     assert_eq!(error.code, "ERR_TOOL_TIMEOUT", "{error:?}");
     let logs = bridge.logs("s");
     let said = texts(&logs);
-    assert!(said.contains(&"a message was dropped: it does not stand on one line"), "{said:?}");
+    assert!(said.contains(&"a message was dropped: it is not on one line"), "{said:?}");
     assert!(!said.concat().contains("PRIVATE"), "{said:?}");
 }
 

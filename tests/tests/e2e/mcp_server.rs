@@ -113,7 +113,7 @@ fn a_client_that_goes_in_the_middle_of_a_call_ends_it() {
     let _ = double.journal().wait_for("call sleep");
     mcp.close();
     assert!(mcp.wait(DOWN_LIMIT).expect("it ends with its stdin").success());
-    assert!(mcp.stderr().contains("what was not answered is cancelled"), "{}", mcp.stderr());
+    assert!(mcp.stderr().contains("open requests are cancelled"), "{}", mcp.stderr());
     let _ = double.journal().wait_for("cancelled");
 }
 
@@ -360,7 +360,7 @@ fn what_does_not_work_is_told_apart() {
         assert_eq!(error, json!({"code": -32602, "message": format!("unknown tool: {name}")}));
     }
     let answer = mcp.tool("stopped__echo", &json!({}));
-    assert!(failure(&answer).ends_with("\nstart it with `harbor start stopped`"), "{answer}");
+    assert!(failure(&answer).ends_with("\nstart it: `harbor start stopped`"), "{answer}");
     assert!(failure(&mcp.tool("s__fail", &json!({}))).contains("the double refuses"));
     assert_eq!(failure(&mcp.tool("s__tool_error", &json!({}))), "it did not work");
     assert!(failure(&mcp.tool("s__die", &json!({}))).contains("s is gone"));
@@ -487,7 +487,7 @@ fn many_calls_and_a_sudden_end_leave_nothing() {
 fn a_wrong_command_line_is_refused_before_anything_is_started() {
     let home = Home::new();
     for (args, why) in [
-        (&["--json"][..], "--json has no meaning here"),
+        (&["--json"][..], "--json does not apply to this command"),
         (&["--only", "s"], "did you mean s/*?"),
         (&["--client", ""], "1 to 128 bytes"),
         (&["x"], "unrecognized subcommand 'x'"),

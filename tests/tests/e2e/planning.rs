@@ -93,11 +93,11 @@ fn a_dry_run_shows_what_it_can_and_fails_as_the_real_one_would() {
     assert!(code == Some(2) && said.contains("there is no input palce"), "{said}");
     let named = done(&home, &["install", &file, "--dry-run", "--input", "place=/home/me/notes"]);
     assert!(
-        named.trim_end().ends_with("\nmay        read what its arguments name: /home/me/notes"),
+        named.trim_end().ends_with("\nmay        read the paths in its arguments: /home/me/notes"),
         "{named}"
     );
     let far = done(&home, &["install", &file, "--dry-run", "--package", "3"]);
-    assert!(far.contains("elsewhere  https://{tenant}.example.com/mcp\n"), "{far}");
+    assert!(far.contains("remote     https://{tenant}.example.com/mcp\n"), "{far}");
     let alone = done(&home, &["install", &file, "--dry-run", "--package", "2", "--name", "x"]);
     assert!(alone.contains("package    tiny"), "{alone}");
 
@@ -205,7 +205,7 @@ fn what_was_agreed_is_what_the_first_start_installs() {
     let install = ["install", "npm:tiny", "--secret", "KEY", "--yes"];
     let text = done(&home, &install);
     assert!(
-        text.starts_with("defined tiny: tiny 1.0.0\n") && text.contains("exactly that is installed"),
+        text.starts_with("defined tiny: tiny 1.0.0\n") && text.contains("exactly this one is installed"),
         "{text}"
     );
     assert_eq!(npm.fetched(), 0, "nothing of it is here yet");
@@ -213,7 +213,7 @@ fn what_was_agreed_is_what_the_first_start_installs() {
     assert_eq!((&listed["version"], &listed["installed_at"]), (&json!("1.0.0"), &Value::Null), "{listed}");
     let status = done(&home, &["status", "tiny"]);
     assert!(status.contains("package    tiny 1.0.0 (npm)\nlocked     sha512-"), "{status}");
-    assert!(status.contains("; not installed yet: `harbor start tiny` installs exactly that"), "{status}");
+    assert!(status.contains("; not installed yet; `harbor start tiny` installs exactly this"), "{status}");
 
     // The next bridge knows it, and misses nothing; a newer version is none that was agreed upon.
     drop(bridge);

@@ -96,7 +96,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
     let said = harbor(&home, &["install", &source, "--dry-run"]);
     assert!(said.contains(&format!("found      mcp-manifest.json of {source} at {at}\n")), "{said}");
     let wants = "needs      --env ZONE: Where you are; one of here, there\n\
-                 may have   --env PORT: a number; 80 where nothing is said\n";
+                 may have   --env PORT: a number; 80 by default\n";
     assert!(said.contains(wants) && !said.contains('\u{1b}'), "{said}");
     let rest = format!(
         "hash       git-{at}\nwith       0 packages, each locked with its version and hash\nruns       tiny\n"
@@ -112,7 +112,7 @@ fn what_a_manifest_wants_is_shown_asked_for_and_checked() {
         (&["--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
         (&["--yes", "--env", "ZONE=here", "--env", "PORT=x"], "PORT: expected a number"),
         (&["--yes", "--package", "2"], "has 1 ways to be installed"),
-        (&[], "no terminal to ask on; --yes says yes"),
+        (&[], "no terminal to ask on; pass --yes"),
     ] {
         let (said, code) = home.refused(&[&["install", source.as_str()], args].concat());
         assert!(code == Some(2) && said.contains(part), "{args:?}: {said}");
@@ -168,7 +168,7 @@ fn what_was_read_is_what_is_installed() {
     assert_eq!(bridge.server("tiny")["command"], json!(source), "the newest is wanted at an upgrade");
     let fields = json!({"source": source, "server_id": "two", "planned": "999"});
     let error = bridge.request("install_server", &fields).wait(INSTALL).unwrap_err();
-    assert!(error.message.contains("begin it anew"), "{error:?}");
+    assert!(error.message.contains("start again"), "{error:?}");
 }
 
 #[test]
@@ -211,9 +211,7 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     assert_eq!((&found["found_in"], &found["way"]), (&json!("server.json"), &json!(1)));
     let said = harbor(&home, &["install", &source(&dir), "--yes"]);
     assert!(
-        said.contains(
-            "defined listed: tiny 1.0.0\nnothing of it is installed or started before it has API_KEY"
-        ),
+        said.contains("defined listed: tiny 1.0.0\nit is not installed or started before it has API_KEY"),
         "{said}"
     );
     assert_eq!(bridge.server("listed")["package"], "tiny@1.0.0");
@@ -221,7 +219,7 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     // One server, and what keeps it from its start.
     let said = harbor(&home, &["status", "listed"]);
     assert!(
-        said.contains("state      stopped") && said.contains("start      not as it is: it needs API_KEY"),
+        said.contains("state      stopped") && said.contains("start      cannot start: it needs API_KEY"),
         "{said}"
     );
     let status = bridge.ask("get_server_status", &json!({"server_id": "listed"}));

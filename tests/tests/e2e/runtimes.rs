@@ -74,12 +74,12 @@ fn what_version_managers_and_the_login_shell_know_is_found_and_used() {
     let git = found(&bridge, "git");
     assert_eq!((&git["path"], &git["found_by"]), (&json!(person.git), &json!("the login shell")));
     let shown = home.done(&["runtimes"]);
-    assert!(shown.contains("nvm") && shown.contains("can be installed here:"), "{shown}");
+    assert!(shown.contains("nvm") && shown.contains("can install:"), "{shown}");
     let looked = bridge.call("check_runtimes", &json!({})).unwrap().into_value();
     let kinds = looked["runtimes"]["can_install"].as_array().unwrap().clone();
     let has_engine = ["podman", "docker"].iter().any(|name| found(&bridge, name)["path"].is_string());
     assert!(kinds.contains(&json!("binary")) && kinds.contains(&json!("oci")) == has_engine, "{kinds:?}");
-    assert_eq!(shown.contains("not oci: it needs podman or docker"), !has_engine, "{shown}");
+    assert_eq!(shown.contains("cannot install oci: it requires podman or docker"), !has_engine, "{shown}");
 
     // A server's command is found there, too, inside its sandbox.
     let dir = home.scratch("server");
@@ -101,7 +101,7 @@ fn what_is_nowhere_is_said_with_the_places() {
     bridge.call("add_server", &json!({"server_id": "s", "command": "no-such-program"})).unwrap();
     let error = bridge.fail_to_connect("s");
     assert!(
-        error.message.contains("there is no program no-such-program; it was looked for in PATH (1), nvm (2)"),
+        error.message.contains("there is no program no-such-program; Harbor looked in PATH (1), nvm (2)"),
         "{error:?}"
     );
     assert!(error.message.contains("`harbor runtimes`"), "{error:?}");

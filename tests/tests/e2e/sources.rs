@@ -140,7 +140,9 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     // A secret comes after the installation, and the server is not started before.
     let said = harbor(&home, &["install", id, "--yes", "--env", "ZONE=here"]);
     assert!(
-        said.contains("nothing of it is installed or started before it has API_KEY\n`harbor secrets set tiny API_KEY` asks"),
+        said.contains(
+            "it is not installed or started before it has API_KEY\n`harbor secrets set tiny API_KEY` asks"
+        ),
         "{said}"
     );
     assert_eq!(bridge.server("tiny")["state"], "stopped");
@@ -158,7 +160,7 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     let mut terminal = Terminal::start(command.args(["install", id]));
     terminal.wait_for("one of here, there");
     terminal.wait_for("ZONE:");
-    terminal.wait_for("listed by registry, which says nothing about trust");
+    terminal.wait_for("listed by registry, not reviewed");
     terminal.wait_for("says       A tiny one");
     terminal.press("there\r");
     terminal.wait_for("Install it? [y/N]");
@@ -169,7 +171,8 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     assert_eq!((code, same), (0, true), "{}", terminal.text());
     assert!(!terminal.text().contains(TOKEN));
     assert!(
-        harbor(&home, &["secrets", "check", "tiny"]).contains("tiny has 1 secret, and all that it needs")
+        harbor(&home, &["secrets", "check", "tiny"])
+            .contains("tiny has 1 secret, everything that it requires")
     );
     assert!(!harbor(&home, &["audit"]).contains(TOKEN));
 }
@@ -211,7 +214,7 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     let with = ["--header", "Authorization: Bearer ${TOKEN}", "--secret", "TOKEN", "--yes", "--name", "held"];
     let args = [&["install", url.as_str()], &with[..]].concat();
     let said = harbor(&home, &args);
-    assert!(said.contains("nothing of it is installed or started before it has TOKEN"), "{said}");
+    assert!(said.contains("it is not installed or started before it has TOKEN"), "{said}");
     set_secret(&home, "held", "TOKEN");
     assert_eq!(harbor(&home, &["call", "held/t"]), "done\n");
     assert!(server.count(|asked| asked.header("authorization") == format!("Bearer {TOKEN}")) > 0);
@@ -219,9 +222,9 @@ fn a_server_elsewhere_is_installed_by_its_url() {
     let with = ["--header", "Authorization: Bearer ${OTHER}", "--yes", "--name", "named"];
     let said = harbor(&home, &[&["install", url.as_str()], &with[..]].concat());
     assert!(said.starts_with("defined named: ") && said.contains("before it has OTHER\n"), "{said}");
-    assert!(said.contains("`harbor secrets set named OTHER` asks for it"), "{said}");
+    assert!(said.contains("set it: `harbor secrets set named OTHER`"), "{said}");
     let lacks = home.refused(&["start", "named"]).0;
-    assert!(lacks.contains("`harbor secrets set named OTHER` asks for it"), "{lacks}");
+    assert!(lacks.contains("set it: `harbor secrets set named OTHER`"), "{lacks}");
     set_secret(&home, "named", "OTHER");
     harbor(&home, &["start", "named"]);
     assert_eq!(harbor(&home, &["call", "named/t"]), "done\n");
@@ -267,8 +270,8 @@ fn a_server_elsewhere_is_installed_by_its_url() {
 
     let mut command = home.command("harbor");
     let mut terminal = Terminal::start(command.args(["install", &url, "--name", "asked"]));
-    terminal.wait_for("elsewhere  http://127.0.0.1");
-    terminal.wait_for("nothing of it runs here");
+    terminal.wait_for("remote     http://127.0.0.1");
+    terminal.wait_for("it does not run here");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
     assert!(!terminal.text().contains("s3cret"));

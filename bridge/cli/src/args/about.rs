@@ -10,7 +10,7 @@ pub enum Shell {
     Fish,
 }
 
-/// Show this, or how a command is used
+/// Show this help, or that of a command
 ///
 /// Example: `harbor help --man > ~/.local/share/man/man1/harbor.1`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -55,14 +55,14 @@ read_by! { Definition: Options; }
 
 /// Define a server and start it
 ///
-/// COMMAND is a path, or a name that the bridge looks up in its PATH. The same name again replaces the definition; if it is another
-/// program then, nobody uses it before `harbor accept SERVER`. If the server does not start, the definition stays and the exit code
-/// says so.
+/// COMMAND is a path or a name in the bridge's PATH. Adding the same name again replaces the definition; if that is another program,
+/// nobody can use it until `harbor accept SERVER`. If the server does not start, the definition stays and the exit code says so. Later it
+/// starts automatically when it is used.
 ///
-/// npx and uvx packages are installed first and then run without them; --as-is keeps the command. Ctrl-C leaves an installation
-/// running: `harbor stop SERVER` ends it.
+/// npx and uvx packages are installed first and then run directly; --as-is keeps the command. Ctrl-C does not stop an installation:
+/// `harbor stop SERVER` does.
 ///
-/// An image is downloaded if need be, and is run with the arguments behind `--`; docs/containers.md says more.
+/// An image is downloaded if necessary and run with the arguments after `--`. More: docs/containers.md.
 ///
 /// Example: `harbor add time -- uvx mcp-server-time`
 ///
@@ -77,37 +77,37 @@ struct Options {
     /// The server's command and its arguments
     #[arg(last = true, required_unless_present_any = ["image", "url"])]
     command: Vec<String>,
-    /// A name for people
+    /// A display name
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// The directory to run in; the server's own data directory if absent
+    /// The working directory (default: the server's data directory)
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::DirPath)]
     cwd: Option<String>,
-    /// An environment variable for the server; repeat for more
+    /// An environment variable; repeatable. Not for keys: see --secret
     #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
     env: Vec<(String, String)>,
-    /// A directory that the server may ask for as its root; repeat for more
+    /// A directory offered to the server as an MCP root; repeatable
     #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::AnyPath)]
     root: Vec<String>,
-    /// A secret without which it is not started; repeat for more
+    /// The name of a secret that it requires; repeatable
     #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     secret: Vec<String>,
     /// Run this container image, such as ghcr.io/owner/name:tag, instead of a command
     #[arg(long)]
     image: Option<String>,
-    /// What runs the image: podman or docker; the first that is there if absent
+    /// Run the image with podman or docker (default: the first one found)
     #[arg(long, requires = "image")]
     engine: Option<String>,
-    /// Run the command as it is, npx and uvx included
+    /// Run the command unchanged, including npx and uvx
     #[arg(long)]
     as_is: bool,
-    /// Instead of a command: a server elsewhere, https://…, or http://… on this machine
+    /// A remote server instead of a command: https://…, or http://… on this machine
     #[arg(long, conflicts_with_all = OF_PROGRAMS)]
     url: Option<String>,
-    /// Only store the definition
+    /// Only store the definition; do not start it now
     #[arg(long)]
     no_start: bool,
-    /// Give it what an earlier server of this name has left, or another program under it
+    /// Give it the data of an earlier server of this name
     #[arg(long)]
     keep_data: bool,
     #[command(flatten)]
@@ -143,18 +143,18 @@ const OF_PROGRAMS: [&str; 20] = [
 ];
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "A server that runs elsewhere")]
+#[command(next_help_heading = "Remote servers")]
 pub(super) struct RemoteOptions {
-    /// How it is spoken to; auto finds out, if absent
+    /// The transport (default auto)
     #[arg(long, value_name = "KIND", value_parser = one_of(["http", "sse", "auto"], |word| Some(word.to_owned())))]
     transport: Option<String>,
-    /// Goes with each request; ${KEY} in it is filled in at the start; repeat for more
+    /// A header for each request; ${KEY} stands for a secret; repeatable
     #[arg(long, value_name = "NAME: VALUE", value_parser = Unrepeated(header))]
     header: Vec<(String, String)>,
-    /// Its name may mean a private address
+    /// Allow private IP addresses
     #[arg(long)]
     pub(super) allow_private: bool,
-    /// It may do without TLS although it is not on this machine
+    /// Allow plain HTTP beyond this machine
     #[arg(long)]
     pub(super) allow_http: bool,
 }
@@ -189,8 +189,7 @@ impl RemoteOptions {
 impl Definition {
     fn read(options: Options) -> Result<Self, String> {
         if options.url.is_none() && options.elsewhere.is_said() {
-            return Err("--transport, --header, --allow-private and --allow-http are for a server that runs elsewhere; say where by \
-                        --url"
+            return Err("--transport, --header, --allow-private and --allow-http are for remote servers; they need --url"
                 .into());
         }
         let remote = match options.url {
@@ -203,9 +202,7 @@ impl Definition {
         let mut behind = options.command.into_iter();
         let command = match options.image.is_some() || remote.is_some() {
             true => String::new(),
-            false => {
-                behind.next().filter(|command| !command.is_empty()).ok_or("the server's command is empty")?
-            }
+            false => behind.next().filter(|command| !command.is_empty()).ok_or("the command is empty")?,
         };
         Ok(Self {
             name: options.server,

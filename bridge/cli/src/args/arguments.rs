@@ -58,7 +58,7 @@ fn is_json(word: &str) -> bool {
 fn both(word: &str) -> String {
     let key = word.split_once('=').map_or(word, |(key, _)| key.trim_end_matches(':'));
     let named = if is_json(word) { "{…}" } else { key };
-    format!("{named}: arguments are one JSON object, or key=value words, not both")
+    format!("{named}: use either one JSON object or key=value words")
 }
 
 /// The arguments, each key once.
@@ -67,7 +67,7 @@ pub(super) fn arguments(words: &[&String]) -> Result<Vec<Argument>, String> {
     for word in words {
         let argument = argument(word)?;
         if read.iter().any(|other| other.key == argument.key) {
-            return Err(format!("{}: this argument is there twice", argument.key));
+            return Err(format!("{}: this argument is given twice", argument.key));
         }
         read.push(argument);
     }
@@ -75,17 +75,16 @@ pub(super) fn arguments(words: &[&String]) -> Result<Vec<Argument>, String> {
 }
 
 fn argument(word: &str) -> Result<Argument, String> {
-    let (key, value) = word
-        .split_once('=')
-        .ok_or_else(|| format!("{word}: an argument is key=text, key:=JSON or key=@FILE"))?;
+    let (key, value) =
+        word.split_once('=').ok_or_else(|| format!("{word}: use key=value, key:=JSON or key=@FILE"))?;
     let (key, value) = match (key.strip_suffix(':'), value.strip_prefix('@')) {
         (Some(key), _) => (key, Value::Json(json(key, value)?)),
-        (None, Some("")) => return Err(format!("{key}=@: name a file behind the @")),
+        (None, Some("")) => return Err(format!("{key}=@: a file name must follow the @")),
         (None, Some(path)) => (key, Value::File(path.to_owned())),
         (None, None) => (key, Value::Text(value.to_owned())),
     };
     match key.is_empty() {
-        true => Err(format!("{word}: the argument's name is missing before the sign")),
+        true => Err(format!("{word}: the argument's name is missing")),
         false => Ok(Argument { key: key.to_owned(), value }),
     }
 }
@@ -93,7 +92,7 @@ fn argument(word: &str) -> Result<Argument, String> {
 fn json(key: &str, text: &str) -> Result<Json, String> {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(_) => Ok(Json::from_valid(text.trim().to_owned())),
-        Err(error) => Err(format!("{key}: no JSON behind := ({error}); {key}=… takes it as text")),
+        Err(error) => Err(format!("{key}: not JSON: {error}; for text use {key}=…")),
     }
 }
 
@@ -139,22 +138,19 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_its_key() {
         for (line, said) in [
-            (&["UTC"][..], "UTC: an argument is key=text, key:=JSON or key=@FILE"),
-            (&["a=1", "b"], "b: an argument is key=text, key:=JSON or key=@FILE"),
-            (&["a=1", "b=2", "a:=3"], "a: this argument is there twice"),
-            (&["{}", "zone=UTC"], "zone: arguments are one JSON object, or key=value words, not both"),
-            (&["n:=1", "{\"a\":1}"], "{…}: arguments are one JSON object"),
-            (&["-", "n:=1"], "n: arguments are one JSON object"),
-            (&["n:=1", "-"], "-: arguments are one JSON object"),
+            (&["UTC"][..], "UTC: use key=value, key:=JSON or key=@FILE"),
+            (&["a=1", "b"], "b: use key=value, key:=JSON or key=@FILE"),
+            (&["a=1", "b=2", "a:=3"], "a: this argument is given twice"),
+            (&["{}", "zone=UTC"], "zone: use either one JSON object or key=value words"),
+            (&["n:=1", "{\"a\":1}"], "{…}: use either one JSON object"),
+            (&["-", "n:=1"], "n: use either one JSON object"),
+            (&["n:=1", "-"], "-: use either one JSON object"),
             (&["=1"], "=1: the argument's name is missing"),
             (&[":=1"], ":=1: the argument's name is missing"),
-            (&["a=@"], "a=@: name a file behind the @"),
-            (
-                &["flag:=yes"],
-                "flag: no JSON behind := (expected value at line 1 column 1); flag=… takes it as text",
-            ),
-            (&["n:="], "n: no JSON behind := ("),
-            (&["n:=1 2"], "n: no JSON behind := ("),
+            (&["a=@"], "a=@: a file name must follow the @"),
+            (&["flag:=yes"], "flag: not JSON: expected value at line 1 column 1; for text use flag=…"),
+            (&["n:="], "n: not JSON: "),
+            (&["n:=1 2"], "n: not JSON: "),
         ] {
             let complaint = complaint(line);
             assert!(complaint.starts_with(said), "{complaint}");

@@ -8,10 +8,11 @@ use clap::builder::NonEmptyStringValueParser;
 
 use super::arguments::Arguments;
 use super::host::{Asker, AskerOptions};
-use super::values::{read_by, seconds, tool};
+use super::values::{read_by, seconds, server_id, tool_or_name};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
+    /// Empty where the tool was named without one.
     pub server: String,
     pub tool: String,
     pub arguments: Arguments,
@@ -27,12 +28,11 @@ read_by! { Call: Options; }
 
 /// Call a tool
 ///
-/// The arguments are a JSON object, or `-`, which reads it from stdin; or words: key=text, key:=JSON, and key=@FILE for the text of a
-/// file; a text that begins with @ is typed as JSON. Words that begin with a dash stand behind `--`.
+/// The arguments are key=value words, a JSON object, or `-` for a JSON object from stdin. key=value becomes a number or another type if the
+/// tool's schema wants one; key:=JSON is JSON, key=@FILE the text of a file. Put words that begin with a dash after `--`.
 ///
-/// A server that is stopped is started; one that failed is not. Where progress is shown, on a terminal and without --json, each sign of
-/// it gives a call its timeout again. With --as you get what the origin gets: a server that only a person starts (--no-lazy) is not
-/// started.
+/// The server starts if it is stopped, but not if it has failed. At a terminal, each progress message restarts the timeout of the call.
+/// With --as you get what the origin gets: a server with --manual is not started.
 ///
 /// Example: `harbor call time/get_current_time timezone=Europe/Oslo`
 ///
@@ -40,14 +40,14 @@ read_by! { Call: Options; }
 #[derive(Debug, Args)]
 struct Options {
     /// The tool
-    #[arg(value_name = "SERVER/TOOL", value_parser = tool)]
+    #[arg(value_name = "SERVER/TOOL", value_parser = tool_or_name)]
     tool: (String, String),
     /// Its arguments
     arguments: Vec<String>,
-    /// How long the call may take: up to 3600; 30 if absent here and in the definition
+    /// Time limit, up to 3600 (default: that of the server, 30)
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.001, 3600.0))]
     timeout: Option<Duration>,
-    /// How long with all its progress: up to 3600; 600 if absent
+    /// Time limit including all progress, up to 3600 (default 600)
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.001, 3600.0))]
     max_timeout: Option<Duration>,
     /// Write images, audio and resources to new files in this directory
@@ -63,9 +63,20 @@ impl Call {
         if let (Some(timeout), Some(most)) = (timeout, max_timeout)
             && most < timeout
         {
-            return Err("--max-timeout is shorter than --timeout: use at least as much".into());
+            return Err("--max-timeout must be at least as long as --timeout".into());
+        }
+        if server.is_empty()
+            && let Some(word) = options.arguments.first().filter(|word| is_name(word))
+            && server_id(&tool).is_ok()
+        {
+            return Err(format!("a tool is named SERVER/TOOL; did you mean {tool}/{word}?"));
         }
         let arguments = Arguments::read(&options.arguments.iter().collect::<Vec<_>>())?;
         Ok(Self { server, tool, arguments, timeout, max_timeout, asker: options.asker.read(), save })
     }
+}
+
+/// Whether a word may be the name of a tool, and is no argument.
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && !word.contains('=') && !word.starts_with(['{', '[', '"', '-'])
 }

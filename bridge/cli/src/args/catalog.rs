@@ -6,28 +6,28 @@ use clap::{Args, Subcommand, value_parser};
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum CatalogWanted {
-    /// Show a page of all servers
+    /// List all servers, page by page
     List(ListWanted),
-    /// Find servers by words; the last one may be the beginning of one
+    /// Search servers by words; the last one may be incomplete
     Search {
-        /// The words
+        /// Words to search for
         #[arg(required = true)]
         words: Vec<String>,
         #[command(flatten)]
         page: PageWanted,
     },
-    /// Show one server, and how it is installed
+    /// Show one server and how to install it
     Show {
-        /// The id that a list shows
+        /// Its id, as lists show it
         id: String,
     },
-    /// Fetch the catalog anew
+    /// Fetch the catalog again
     Refresh {
-        /// Fetch everything, even where what has changed would do
+        /// Fetch everything, not only what has changed
         #[arg(long)]
         full: bool,
     },
-    /// Show how old the catalog is, and what went wrong
+    /// Show the age and the errors of the catalog
     Status,
 }
 
@@ -35,20 +35,20 @@ pub enum CatalogWanted {
 pub struct ListWanted {
     #[command(flatten)]
     pub page: PageWanted,
-    /// Only of registry, awesome or curated
+    /// Only this source: registry, awesome or curated
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// Only those that Harbor's authors have chosen
+    /// Only featured servers, chosen by Harbor's authors
     #[arg(long)]
     pub featured: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct PageWanted {
-    /// How many on a page: 1 to 200; 20 if absent
+    /// Servers per page, 1 to 200 (default 20)
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=200))]
     pub limit: Option<u64>,
-    /// Go on where the page before ended
+    /// Continue after this page
     #[arg(long)]
     pub cursor: Option<String>,
 }

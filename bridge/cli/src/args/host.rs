@@ -8,7 +8,7 @@ use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 
 use super::times::{DAY, since, span};
-use super::values::{one_of, origin, read_by, server_or_tool, tool_pattern};
+use super::values::{client_name, one_of, origin, read_by, server_or_tool, tool_pattern};
 use crate::when;
 
 /// More is meant as `--always`.
@@ -36,6 +36,16 @@ pub enum Listing {
     Changed(Option<String>),
     /// Those that an origin sees, of one server or of all.
     SeenBy(Asker, Option<String>),
+    /// Which of them an AI client gets, changed.
+    Switched(Switch),
+}
+
+/// Tools that are switched off or on for an AI client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    pub client: String,
+    pub off: Vec<String>,
+    pub on: Vec<String>,
 }
 
 /// Which change of a tool is accepted: all of the server's when none is named.
@@ -60,33 +70,33 @@ pub struct Granted {
     /// What for
     #[arg(value_parser = one_of(Scope::ALL.iter().map(|scope| scope.as_str()), Scope::parse))]
     pub scope: Scope,
-    /// Which of the origin's profiles; `default` if absent
+    /// The origin's profile (default `default`)
     #[arg(long, value_name = "NAME", value_parser = profile)]
     pub profile: Option<String>,
 }
 
-/// Allow an origin something, or forbid it
+/// Allow an origin something, or deny it
 ///
-/// A denial wins over whatever else is granted. An origin that calls tools needs mcp:tools.call, and mcp:tools.list to find them.
+/// A denial overrides every grant. To call tools an origin needs mcp:tools.call, and mcp:tools.list to find them.
 ///
 /// Example: `harbor grant https://example.com mcp:tools.call --always --tool 'time/*'`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Grant {
     #[command(flatten)]
     pub granted: Granted,
-    /// For a while, and at most as long as this bridge runs; if nothing is said
+    /// For a limited time, and at most until the bridge ends (default)
     #[arg(long, conflicts_with_all = ["always", "deny"])]
     pub once: bool,
     /// Until it is revoked
     #[arg(long, conflicts_with = "deny")]
     pub always: bool,
-    /// Never, whatever else is granted, until it is revoked
+    /// Deny it, whatever else is granted, until it is revoked
     #[arg(long)]
     pub deny: bool,
-    /// With --once: how long, such as 90s, 30m, 2h or 3d; if absent, config.toml says
+    /// With --once: how long, such as 90s, 30m, 2h or 3d (default in config.toml: 10m)
     #[arg(long = "for", value_name = "DURATION", value_parser = length, conflicts_with_all = ["always", "deny"])]
     pub length: Option<u64>,
-    /// Only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent
+    /// Only this tool, SERVER/TOOL or SERVER/*; repeatable (default: all)
     #[arg(long, value_name = "PATTERN", value_parser = tool_pattern, conflicts_with_all = ["no_tools", "deny"])]
     pub tool: Vec<String>,
     /// No tool at all
@@ -94,17 +104,17 @@ pub struct Grant {
     pub no_tools: bool,
 }
 
-/// Take back what was granted or denied
+/// Revoke a grant or a denial
 ///
-/// Without --once, --always and --deny: all three.
+/// Without --once, --always and --deny it revokes all three.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Revoke {
     #[command(flatten)]
     pub granted: Granted,
-    /// Only what was granted for a while
+    /// Only temporary grants
     #[arg(long, conflicts_with_all = ["always", "deny"])]
     pub once: bool,
-    /// Only what was granted for good
+    /// Only permanent grants
     #[arg(long, conflicts_with = "deny")]
     pub always: bool,
     /// Only the denial
@@ -112,58 +122,83 @@ pub struct Revoke {
     pub deny: bool,
 }
 
-/// Show tools of running servers, or one
+/// Show the tools of your servers, or one tool
 ///
-/// With SERVER/TOOL: all that it says of itself, and the schema of its arguments.
+/// With SERVER/TOOL: its description and the schema of its arguments.
+///
+/// Example: `harbor tools --client cursor --off 'github/delete_repository'`
 #[derive(Debug, Args)]
 struct ToolsOptions {
-    /// Of this server, or this tool; of all running servers if absent
+    /// This server or tool only (default: all servers)
     #[arg(value_name = "SERVER[/TOOL]", value_parser = server_or_tool)]
     target: Option<(String, Option<String>)>,
-    /// Those that are not what they were when you first saw or last accepted them
+    /// Only tools that have changed since you first saw or last accepted them
     #[arg(long, conflicts_with = "as_origin")]
     changed: bool,
+    /// The tools of this AI client
+    #[arg(long, value_name = "NAME", value_parser = client_name, conflicts_with_all = ["changed", "as_origin", "target"])]
+    client: Option<String>,
+    /// With --client: switch this tool off, SERVER/TOOL or SERVER/*; repeatable
+    #[arg(long, value_name = "PATTERN", value_parser = tool_pattern, requires = "client")]
+    off: Vec<String>,
+    /// With --client: switch this tool on again; repeatable
+    #[arg(long, value_name = "PATTERN", value_parser = tool_pattern, requires = "client")]
+    on: Vec<String>,
     #[command(flatten)]
     asker: AskerOptions,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct AskerOptions {
-    /// On behalf of this origin, with its permissions
+    /// As this origin, with its permissions
     #[arg(long = "as", value_name = "ORIGIN", value_parser = origin)]
     as_origin: Option<Origin>,
-    /// With --as: which of the origin's profiles; `default` if absent
+    /// With --as: the origin's profile (default `default`)
     #[arg(long, value_name = "NAME", value_parser = profile, requires = "as_origin")]
     profile: Option<String>,
 }
 
-/// Accept a tool, or a server, that has changed
+/// Accept a tool or a server that has changed
 ///
-/// With SERVER alone: all its changed tools, and that it is another program than the one that was allowed.
+/// With SERVER alone: all its changed tools, and the new program if it is another one than you allowed.
 #[derive(Debug, Args)]
 struct AcceptOptions {
     /// The tool, or the server
     #[arg(value_name = "SERVER[/TOOL]", value_parser = server_or_tool)]
     target: (String, Option<String>),
-    /// What `harbor tools --changed` showed: nothing else is accepted; the tool as it is now if absent
+    /// The hash that `harbor tools --changed` shows; accepts exactly that version (default: the current one)
     #[arg(value_parser = hash)]
     hash: Option<String>,
 }
 
-/// Show who did what, and what was decided
+/// Show the audit log: who did what, and how it was decided
 ///
-/// Arguments and results are not in it. With --json: one JSON object per line, as in the file.
+/// It has no arguments and no results. With --json: one JSON object per line, as in the file. `harbor activity` is the short view.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Audit {
-    /// Only what was done on behalf of an origin, or by it; `owner` is you
+    /// Only what this origin did, or was done for it; `owner` is you
     #[arg(long, value_parser = actor)]
     pub origin: Option<String>,
-    /// How long ago, such as 10m or 3d, or when in UTC, such as 2026-11-21T17:00
+    /// From then on: 10m or 3d ago, or a time in UTC such as 2026-11-21T17:00
     #[arg(long, value_name = "WHEN", value_parser = |text: &str| since(text, when::now()))]
     pub since: Option<u64>,
-    /// How many of the newest lines: 1 to 10000; 200 if absent
+    /// Number of newest lines, 1 to 10000 (default 200)
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000))]
     pub limit: Option<u64>,
+}
+
+/// Show who called what, when, and how it ended
+///
+/// The short view of `harbor audit`, in local time. With --json: one JSON object per line, as in the log.
+///
+/// Example: `harbor activity --origin https://example.com -f`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Activity {
+    #[command(flatten)]
+    pub audit: Audit,
+    /// Follow: print new lines until Ctrl-C
+    #[arg(short, long)]
+    pub follow: bool,
 }
 
 /// What a grant says, by the switch that was given.
@@ -198,6 +233,14 @@ impl AskerOptions {
 
 impl Listing {
     fn read(options: ToolsOptions) -> Result<Self, String> {
+        if let Some(client) = options.client {
+            let ToolsOptions { off, on, .. } = options;
+            if !off.is_empty() || !on.is_empty() {
+                return Ok(Self::Switched(Switch { client, off, on }));
+            }
+            let origin = Origin::client(&client).ok_or("use 1 to 128 bytes")?;
+            return Ok(Self::SeenBy(Asker { origin, profile: None }, None));
+        }
         let (server, tool) = options.target.map_or((None, None), |(server, tool)| (Some(server), tool));
         Ok(match (server, tool, options.changed, options.asker.read()) {
             (Some(server), Some(tool), false, None) => Self::One(server, tool),
@@ -217,7 +260,7 @@ impl Accept {
     fn read(options: AcceptOptions) -> Result<Self, String> {
         let (server, tool) = options.target;
         match (&tool, options.hash) {
-            (None, Some(_)) => Err("a hash is that of one tool: name it as SERVER/TOOL".into()),
+            (None, Some(_)) => Err("a hash belongs to one tool: name it SERVER/TOOL".into()),
             (_, hash) => Ok(Self { server, tool, hash }),
         }
     }

@@ -40,13 +40,13 @@ read_by! { Package: Options; }
 /// Install a server: by id, package, image or URL
 ///
 /// SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY], OWNER/NAME of GitHub,
-/// binary:URL (a program, or a .tar.gz or .zip with one), oci:IMAGE, the URL of a server that runs elsewhere, the FILE of a manifest,
-/// or an ID that `harbor catalog` shows. Of a repository, its manifest, server.json, package.json or pyproject.toml is followed.
+/// binary:URL (a program, or a .tar.gz or .zip with one), oci:IMAGE, the URL of a remote server, the FILE of a manifest, or an ID of
+/// `harbor catalog`. In a repository, Harbor reads its manifest, server.json, package.json or pyproject.toml.
 ///
-/// Behind `--` stand the server's own arguments, or what an entry asks for, if that is one thing. You are shown what it is and may do,
-/// and asked; what is installed is locked with the hashes of all that comes with it. The value of a --secret comes from a prompt, or
-/// from stdin as with `harbor secrets set`. --allow-private and --allow-http are for a binary:URL, too. Ctrl-C ends it and leaves
-/// nothing. docs/install.md says more.
+/// Arguments after `--` go to the server, or fill in the one value that an entry asks for. Harbor shows what the server is and may do,
+/// asks, and locks the version with the hashes of all its packages. The value of a --secret comes from a prompt, or from stdin as with
+/// `harbor secrets set`. --allow-private and --allow-http also apply to a binary:URL. Ctrl-C cancels and leaves nothing behind.
+/// More: docs/install.md.
 ///
 /// Example: `harbor install time`
 ///
@@ -60,31 +60,31 @@ struct Options {
     /// The server's own arguments
     #[arg(last = true)]
     args: Vec<String>,
-    /// The server's name; made of the source's if absent
+    /// The server's name (default: made from the source)
     #[arg(long, value_parser = server_id)]
     name: Option<String>,
-    /// What an entry or a manifest asks for; repeat for more
+    /// A value that an entry or a manifest asks for; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = Unrepeated(input))]
     input: Vec<(String, String)>,
-    /// Of an entry with several packages: which one, counted from 1
+    /// Which package of an entry that has several, from 1
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=64))]
     package: Option<u64>,
     /// Do not ask
     #[arg(long)]
     yes: bool,
-    /// Give it what an earlier server of this name has left
+    /// Give it the data of an earlier server of this name
     #[arg(long)]
     keep_data: bool,
-    /// Say what would be installed and what it wants; ask and change nothing
+    /// Show what would be installed and what it requires; change nothing
     #[arg(long)]
     dry_run: bool,
     /// A name for people
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// An environment variable for the server; repeat for more
+    /// An environment variable for the server; repeatable. Not for keys: see --secret
     #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
     env: Vec<(String, String)>,
-    /// A secret without which it is not started, and which is asked for; repeat for more
+    /// A secret that it requires; you are asked for it; repeatable
     #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     secret: Vec<String>,
     #[command(flatten)]
@@ -100,28 +100,31 @@ struct Options {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A program that is downloaded")]
 struct DownloadOptions {
-    /// What the SHA-256 of the file has to be
+    /// The SHA-256 that the file must have
     #[arg(long, value_name = "HEX")]
     sha256: Option<String>,
     /// The public key that signs this version and each later one: URL.minisig
     #[arg(long, value_name = "KEY")]
     minisign_key: Option<String>,
-    /// Which file of an archive is the program, where there are several
+    /// Which file of an archive is the program
     #[arg(long, value_name = "PATH")]
     bin: Option<String>,
 }
 
 /// Install another version of a server's package
 ///
-/// The new version is installed beside the old one and started with nothing of yours (no secrets, no files); its tools are compared
-/// with the old one's. If it does not start like that, you are asked whether it gets all that the server may use. Nothing is changed
-/// before you say yes. Tools that have changed are kept from origins until you accept them.
+/// Harbor installs the new version beside the old one, starts it without your secrets and files, and compares the tools. If it does not
+/// start like that, you are asked whether it may use all that the server may use. Nothing changes before you say yes. Origins cannot use
+/// changed tools until you accept them.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Upgrade {
     /// The server's name
-    #[arg(value_parser = server_id)]
-    pub server: String,
-    /// This version instead of the newest; of git a branch, tag or commit, of binary: another URL
+    #[arg(value_parser = server_id, required_unless_present = "all")]
+    pub server: Option<String>,
+    /// Upgrade all servers that have a package, one after the other
+    #[arg(long, conflicts_with_all = ["server", "to", "undo"])]
+    pub all: bool,
+    /// This version instead of the newest; for git a branch, tag or commit, for binary: another URL
     #[arg(long, value_name = "VERSION")]
     pub to: Option<String>,
     /// Go back to the version before the last upgrade
@@ -132,6 +135,13 @@ pub struct Upgrade {
     pub yes: bool,
 }
 
+impl Upgrade {
+    /// The server; empty with `--all`.
+    pub fn name(&self) -> &str {
+        self.server.as_deref().unwrap_or_default()
+    }
+}
+
 impl Package {
     fn read(options: Options) -> Result<Self, String> {
         let (download, elsewhere, text) = (options.download, options.elsewhere, options.source);
@@ -139,7 +149,10 @@ impl Package {
         let sandbox = options.sandbox.read()?;
         let elsewhere = match sort(&source) {
             Ok(Source::Remote(_)) if options.keep_data || sandbox != SandboxSettings::default() => {
-                return Err("--keep-data and what a server may do here are for a program; what is elsewhere is not held here".into());
+                return Err(
+                    "--keep-data and sandbox options are for programs; a remote server does not run here"
+                        .into(),
+                );
             }
             Ok(Source::Remote(url)) => elsewhere.read("", parse(&url).ok().as_ref())?,
             // Where it is, the catalog knows.
@@ -147,7 +160,9 @@ impl Package {
             // Where a download may come from stands in its source.
             Ok(Source::Package(package)) if package.starts_with("binary:") => Remote::default(),
             _ if elsewhere.is_said() => {
-                return Err("--transport, --header, --allow-private and --allow-http are for a server that runs elsewhere".into());
+                return Err(
+                    "--transport, --header, --allow-private and --allow-http are for remote servers".into()
+                );
             }
             _ => Remote::default(),
         };
@@ -179,13 +194,12 @@ impl DownloadOptions {
             return match said.is_empty() {
                 true => Ok(source.to_owned()),
                 false => {
-                    Err("--sha256, --minisign-key and --bin are for a program that is downloaded: binary:URL"
-                        .into())
+                    Err("--sha256, --minisign-key and --bin are for downloaded programs: binary:URL".into())
                 }
             };
         };
         if elsewhere.is_spoken_to() {
-            return Err("--transport and --header are for a server that runs elsewhere".into());
+            return Err("--transport and --header are for remote servers".into());
         }
         let allowed = [("allow=http", elsewhere.allow_http), ("allow=private", elsewhere.allow_private)];
         let allowed = allowed.into_iter().filter(|(_, is_said)| *is_said).map(|(word, _)| word.to_owned());

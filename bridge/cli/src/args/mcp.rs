@@ -15,7 +15,7 @@ const NAMELESS: &str = "default";
 pub enum McpWanted {
     Install(Install),
     Uninstall(Uninstall),
-    /// Show where Harbor is in a configuration, and whether the entry still fits
+    /// Show which AI clients have Harbor, and whether the entry is up to date
     Status,
     Token(TokenWanted),
 }
@@ -58,32 +58,32 @@ read_by! {
 
 #[derive(Debug, Args)]
 struct ServeOptions {
-    /// The client's name: its grants are those of client://NAME; `default` if absent
+    /// The client's name; its grants are those of client://NAME (default `default`)
     #[arg(long, value_name = "NAME", value_parser = client_name, conflicts_with = "http")]
     client: Option<String>,
-    /// Only this tool, SERVER/TOOL or SERVER/*; repeat for more; all if absent
+    /// Only this tool, SERVER/TOOL or SERVER/*; repeatable (default: all)
     #[arg(long, value_name = "PATTERN", value_parser = tool_pattern)]
     only: Vec<String>,
-    /// Three tools, to search for, describe and call tools, instead of all of them
+    /// Offer three tools (search, describe, call) instead of all tools
     #[arg(long)]
     lazy: bool,
-    /// Serve over HTTP on this machine until a signal, such as on 127.0.0.1:8765
+    /// Serve over HTTP on this local address, such as 127.0.0.1:8765
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     http: Option<SocketAddr>,
-    /// With --http: let pages of this web origin in; repeat for more; none if absent
+    /// With --http: also admit pages of this web origin; repeatable
     #[arg(long, value_name = "ORIGIN", value_parser = web_origin, requires = "http")]
     allow_origin: Vec<String>,
 }
 
-/// Show who has a token for HTTP, or make one
+/// List the tokens for HTTP, or make one
 ///
 /// A token is shown once.
 #[derive(Debug, Args)]
 struct TokenOptions {
-    /// The client's name; without one the tokens are listed
+    /// The client's name (default: list all tokens)
     #[arg(value_parser = client_name)]
     client: Option<String>,
-    /// Let this client in no more
+    /// Delete the token of this client
     #[arg(long, requires = "client", conflicts_with = "replace")]
     delete: bool,
     /// Replace the client's earlier token
@@ -105,7 +105,7 @@ impl TokenWanted {
             None => Ok(Self::List),
             Some(name) if options.delete => Ok(Self::Delete(name)),
             Some(name) if name.contains(char::is_control) => {
-                Err("a client's name has no control characters".into())
+                Err("a client's name must not contain control characters".into())
             }
             Some(name) => Ok(Self::Make(name, options.replace)),
         }
@@ -116,11 +116,11 @@ impl TokenWanted {
 fn loopback(text: &str) -> Result<SocketAddr, String> {
     let numeric = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let address: SocketAddr = numeric.as_deref().unwrap_or(text).parse().map_err(|_| {
-        "use an address and a port, such as 127.0.0.1:8765; port 0 is any that is free".to_owned()
+        "use an address and a port, such as 127.0.0.1:8765; port 0 picks a free one".to_owned()
     })?;
     match address.ip().is_loopback() {
         true => Ok(address),
-        false => Err("only this machine is served, on 127.0.0.1 or [::1]".into()),
+        false => Err("use 127.0.0.1 or [::1]: only this machine is served".into()),
     }
 }
 

@@ -15,7 +15,7 @@ const ALL: &str = "all";
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum NativeHost {
     Install(HostInstall),
-    /// Remove what `install` wrote, from everywhere if --browser names none
+    /// Remove the manifests that `install` wrote (default: of all browsers)
     Uninstall(HostPlace),
     /// Show each browser, its manifest, and what to do
     Status(HostPlace),
@@ -34,25 +34,25 @@ read_by! { HostPlace: PlaceOptions; }
 
 #[derive(Debug, Args)]
 struct PlaceOptions {
-    /// Of this browser; repeat for more; of every one that is here if absent
+    /// This browser only; repeatable (default: all installed ones)
     #[arg(long, value_name = "NAME", value_parser = browsers())]
     browser: Vec<Browsers>,
-    /// Of a Chromium that is started with this directory of its own
+    /// A Chromium that uses this data directory
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new().map(PathBuf::from), value_hint = ValueHint::DirPath)]
     user_data_dir: Option<PathBuf>,
 }
 
-/// Let Harbor's extension start harbor-bridge
+/// Connect your browsers to Harbor
 ///
-/// By a manifest in your home, which makes it the native host `harbor_bridge` of these browsers.
+/// Writes a manifest in your home, so that Harbor's extension can start the native host `harbor_bridge`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct HostInstall {
     #[command(flatten)]
     pub place: HostPlace,
-    /// Let in this extension beside Harbor's; repeat for more
+    /// Also admit the extension with this id; repeatable
     #[arg(long = "extension-id", value_name = "ID", value_parser = extension_id)]
     pub extension_ids: Vec<String>,
-    /// Put another program's manifest of this name aside
+    /// Set another program's manifest of this name aside
     #[arg(long)]
     pub replace: bool,
 }

@@ -31,7 +31,7 @@ pub enum Prompts {
 
 /// Read a resource
 ///
-/// A URI with {names} is a template: put values for them.
+/// If the URI is a template with {names}, fill in values.
 ///
 /// Example: `harbor resources read docs file:///guide.md`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -41,7 +41,7 @@ pub struct Reading {
     pub server: String,
     /// The resource
     pub uri: String,
-    /// Write what it holds to new files in this directory
+    /// Write its contents to new files in this directory
     #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::DirPath)]
     pub save: Option<String>,
 }
@@ -56,7 +56,7 @@ struct GetOptions {
     server: String,
     /// The prompt's name
     prompt: String,
-    /// Texts: key=text, or key=@FILE for that of a file; those that begin with a dash stand behind `--`
+    /// key=text, or key=@FILE for the text of a file; after `--` if one begins with a dash
     arguments: Vec<String>,
 }
 

@@ -11,14 +11,14 @@ use super::values::{Unrepeated, one_of, server_id};
 use crate::when;
 
 /// Said of a secret, or a passphrase, that stands on the command line.
-pub(super) const TYPED_VALUE: &str = "a value is not typed here, where other programs and the shell's history see it: leave it out, and it \
-    is asked for, or read from stdin";
+pub(super) const TYPED_VALUE: &str = "a secret does not belong on the command line, where other programs and the shell history see it: leave it \
+    out, and Harbor asks for it or reads it from stdin";
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Secrets {
     /// Show the secrets of a server, without their values
     List {
-        /// The server's name; of all if absent
+        /// The server's name (default: all servers)
         #[arg(value_parser = server_id)]
         server: Option<String>,
     },
@@ -31,7 +31,7 @@ pub enum Secrets {
         /// The secret's name
         key: String,
     },
-    /// Say what is missing or has expired: exit code 1
+    /// Show missing and expired secrets; exit code 1 if there are any
     Check {
         /// The server's name
         #[arg(value_parser = server_id)]
@@ -44,23 +44,23 @@ pub enum Secrets {
 /// What is to become of the file of all secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub enum Keeping {
-    /// Ask for a passphrase and encrypt all secrets on the disk; again, take another one
+    /// Encrypt all secrets on disk with a passphrase, or change it
     Encrypt,
-    /// Keep them without encryption again
+    /// Store them unencrypted again
     Decrypt,
-    /// Ask for the passphrase, so that servers get their secrets
+    /// Ask for the passphrase and unlock the secrets
     Unlock,
-    /// Have the bridge forget the passphrase
+    /// Make the bridge forget the passphrase
     Lock,
-    /// Move them to where `store` under [secrets] in config.toml says: "file", or "keyring" for that of the session
+    /// Move them to the store that config.toml names: "file" or "keyring"
     Move,
 }
 
 /// Set a secret
 ///
-/// Asks for the value, which is not shown, or reads it from stdin, without one newline at its end. It is never an argument: other
-/// programs see those. The server gets it as the environment variable KEY from its next start on; in its log, KEY stands in the place
-/// of the value.
+/// Asks for the value without showing it, or reads it from stdin (without one newline at its end). It is never an argument, because other
+/// programs can see those. The server gets it as the environment variable KEY from its next start on. Its log shows KEY in place of the
+/// value.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct NewSecret {
     /// The server's name
@@ -69,13 +69,13 @@ pub struct NewSecret {
     /// The secret's name, such as API_KEY
     #[arg(value_parser = Unrepeated(key))]
     pub key: String,
-    /// What it is; header is for a server that runs elsewhere
+    /// Its type; header is for remote servers
     #[arg(long = "type", value_name = "TYPE", default_value = "api_key", value_parser = one_of(types(), type_named))]
     pub kind: CredentialType,
-    /// The name that belongs to a password, given as KEY_USERNAME
+    /// The user name of a password, passed as KEY_USERNAME
     #[arg(long, value_name = "USER")]
     pub username: Option<String>,
-    /// When it expires, such as 90d or 2030-11-21; never if absent
+    /// When it expires, such as 90d or 2030-11-21 (default: never)
     #[arg(long = "expires", value_name = "WHEN", value_parser = |text: &str| ahead(text, when::now()))]
     pub expires_at: Option<u64>,
 }

@@ -20,45 +20,43 @@ pub struct Set {
 
 read_by! { Set: SetOptions; }
 
-/// Forget a server
+/// Remove a server
 ///
-/// A running server is stopped first. What was installed for it and its secrets are deleted. At a terminal you are asked about its data
-/// directory; elsewhere it stays, and a new server of this name gets it only with --keep-data. Grants of its tools end, and its tools
-/// are no longer compared with what they were.
+/// Stops it and deletes its package, its secrets and the grants for its tools. At a terminal Harbor asks first, and whether to delete its
+/// data directory too; in scripts the directory stays, and a new server of this name gets it only with --keep-data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Removal {
     /// The server's name
     #[arg(value_parser = server_id)]
     pub server: String,
-    /// Delete its data directory too, also one that was kept earlier
+    /// Delete its data directory too, or one that was kept earlier
     #[arg(long, conflicts_with = "keep_data")]
     pub data: bool,
-    /// Keep its data directory, and do not ask
+    /// Keep its data directory and do not ask
     #[arg(long)]
     pub keep_data: bool,
 }
 
 /// Show or change when a server starts, and how its calls are treated
 ///
-/// Without options: shows what was said. Nothing is restarted; what a server takes with it at its start holds from the next start on,
-/// and you are told so. A server starts when it is used, unless --no-lazy says that only a person starts it.
+/// Without options: shows the settings. Nothing is restarted; some settings take effect at the next start, and Harbor says which. A server starts when it is used; with --manual only `harbor start` starts it.
 ///
-/// Example: `harbor set time --lazy --idle-stop 600`
+/// Example: `harbor set time --manual`
 #[derive(Debug, Args)]
 struct SetOptions {
     /// The server's name
     #[arg(value_parser = server_id)]
     server: String,
-    /// Another name for people
+    /// A display name
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
-    /// Do not start it with the bridge
+    /// Do not start it with the bridge (default)
     #[arg(long, conflicts_with = "auto_start")]
     no_auto_start: bool,
-    /// Let only a person start it
-    #[arg(long, conflicts_with = "lazy")]
-    no_lazy: bool,
-    /// Set an option back to its default; repeat for more
+    /// Start it when it is used (default)
+    #[arg(long, conflicts_with = "manual")]
+    no_manual: bool,
+    /// Reset an option to its default; repeatable
     #[arg(long, value_name = "SETTING", value_parser = setting())]
     reset: Vec<String>,
     #[command(flatten)]
@@ -69,7 +67,7 @@ impl Set {
     fn read(options: SetOptions) -> Result<Self, String> {
         let mut changes = options.supervision.read();
         changes.auto_start = changes.auto_start.or(options.no_auto_start.then_some(false));
-        changes.lazy = changes.lazy.or(options.no_lazy.then_some(false));
+        changes.lazy = changes.lazy.or(options.no_manual.then_some(true));
         Ok(Self { server: options.server, changes, label: options.label, reset: options.reset })
     }
 
@@ -87,38 +85,38 @@ pub struct Logs {
     /// The server's name
     #[arg(value_parser = server_id)]
     pub server: String,
-    /// How many of the newest lines: 1 to 1000; 200 if absent
+    /// Number of newest lines, 1 to 1000 (default 200)
     #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u64).range(1..=1000))]
     pub lines: Option<u64>,
-    /// Go on with each new line, until Ctrl-C
+    /// Follow: print new lines until Ctrl-C
     #[arg(short, long)]
     pub follow: bool,
 }
 
-/// Show the bridge, the servers, and how they do
+/// Show the bridge, the servers and their numbers
 ///
-/// With SERVER: its state, its package, and what keeps it from its next start. What has to be measured is as old as it says. With
-/// --json: the object of docs/status.schema.json; with --follow one JSON object per line, the first one the whole status.
+/// With SERVER: its state, its package, and why it cannot start. Measured numbers show their age. With --json: the object of
+/// docs/status.schema.json; with --follow one JSON object per line, the first one the whole status.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct StatusWanted {
-    /// This server only, and whether it can be started
+    /// This server only, and whether it can start
     #[arg(value_parser = server_id, conflicts_with_all = ["fresh", "follow"])]
     pub server: Option<String>,
     /// Measure memory, processor time and open files first
     #[arg(long, conflicts_with = "follow")]
     pub fresh: bool,
-    /// Go on with what changes, and with numbers every 10 s, until Ctrl-C
+    /// Follow: print changes, and numbers every 10 s, until Ctrl-C
     #[arg(short, long)]
     pub follow: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Config {
-    /// Print what is in force, as a config.toml that says it
+    /// Print the configuration in force, as a config.toml
     Show,
-    /// Say what is wrong with a file: exit code 1
+    /// Check a file; exit code 1 if something is wrong
     Check {
-        /// The file; if absent, that of HARBOR_HOME, without which the defaults hold
+        /// The file (default: that of HARBOR_HOME)
         #[arg(value_hint = ValueHint::FilePath)]
         file: Option<PathBuf>,
     },

@@ -27,48 +27,48 @@ struct StartOptions {
     /// Start it with the bridge
     #[arg(long)]
     auto_start: bool,
-    /// Start it when it is used, as a server does of which nothing is said
+    /// Start it only when you say so, not when it is used
     #[arg(long)]
-    lazy: bool,
-    /// Stop it after this time without a call: 1 to 604800; never if absent
+    manual: bool,
+    /// Stop it after this time without a call, 1 to 604800 (default: never)
     #[arg(long, value_name = "SECONDS", value_parser = millis(1.0, 604_800.0))]
     idle_stop: Option<u64>,
-    /// How long a start may take: 1 to 600; 30, or 120 with npx and uvx, if absent
+    /// Time limit of a start, 1 to 600 (default 30; 120 with npx and uvx)
     #[arg(long, value_name = "SECONDS", value_parser = millis(1.0, 600.0))]
     start_timeout: Option<u64>,
-    /// From the end of its stdin to SIGTERM: 0 to 60; 1.5 if absent
+    /// Time from closing stdin to SIGTERM, 0 to 60 (default 1.5)
     #[arg(long, value_name = "SECONDS", value_parser = millis(0.0, 60.0))]
     eof_grace: Option<u64>,
-    /// From SIGTERM to SIGKILL: 0 to 60; 1.5 if absent
+    /// Time from SIGTERM to SIGKILL, 0 to 60 (default 1.5)
     #[arg(long, value_name = "SECONDS", value_parser = millis(0.0, 60.0))]
     term_grace: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 struct RestartOptions {
-    /// Whether it is started again: on-crash, if absent, only once it had connected; always also before that
+    /// When to restart it: on-crash after it had connected (default), always, never
     #[arg(long, value_name = "WHEN", value_parser = one_of(["never", "on-crash", "always"], restart))]
     restart: Option<RestartWhen>,
-    /// How often without a stable minute: 0 to 1000000 or unlimited; 3 if absent
+    /// Restarts without a stable minute, 0 to 1000000 or unlimited (default 3)
     #[arg(long, value_name = "N", value_parser = attempts)]
     restart_attempts: Option<Attempts>,
-    /// The pauses before restarts, 0 to 3600 each; the last one repeats; 2,4,6 if absent
+    /// Pauses before restarts, 0 to 3600; the last one repeats (default 2,4,6)
     #[arg(long, value_name = "SECONDS,…", value_parser = delays)]
     restart_delays: Option<Delays>,
-    /// How much longer a pause may be, at random: 0 to 100; 0 if absent
+    /// Random extension of a pause, 0 to 100 (default 0)
     #[arg(long, value_name = "PERCENT", value_parser = value_parser!(u64).range(..=100))]
     restart_jitter: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 struct CallOptions {
-    /// How long a call may take that does not say: 0.001 to 3600; 30 if absent
+    /// Default call timeout, 0.001 to 3600 (default 30)
     #[arg(long, value_name = "SECONDS", value_parser = millis(0.001, 3600.0))]
     call_timeout: Option<u64>,
-    /// How long a call waits for a start: 0, which is not at all, to 600; 10 if absent
+    /// How long a call waits for a start, 0 to 600 (default 10)
     #[arg(long, value_name = "SECONDS", value_parser = millis(0.0, 600.0))]
     queue_wait: Option<u64>,
-    /// From a call's timeout until the server counts as hung: 0.1 to 3600; 10 if absent
+    /// Time from a call's timeout until the server is considered hung, 0.1 to 3600 (default 10)
     #[arg(long, value_name = "SECONDS", value_parser = millis(0.1, 3600.0))]
     hung_grace: Option<u64>,
 }
@@ -88,7 +88,7 @@ impl SupervisionOptions {
             eof_grace_ms: start.eof_grace,
             term_grace_ms: start.term_grace,
             auto_start: start.auto_start.then_some(true),
-            lazy: start.lazy.then_some(true),
+            lazy: start.manual.then_some(false),
             idle_stop_ms: start.idle_stop,
         }
     }
@@ -131,7 +131,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("eof-grace", "eof_grace_ms"),
     ("term-grace", "term_grace_ms"),
     ("auto-start", "auto_start"),
-    ("lazy", "lazy"),
+    ("manual", "lazy"),
     ("idle-stop", "idle_stop_ms"),
 ];
 

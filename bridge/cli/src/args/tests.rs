@@ -1,6 +1,7 @@
 //! What the command line understands, and how it says no. commands.txt and walk.rs have the whole list of options.
 
 mod document;
+mod named;
 mod permissions;
 mod servers;
 mod walk;
@@ -45,12 +46,15 @@ fn help_and_version_have_many_names() {
         Command::Text(text) => text,
         other => panic!("{line:?}: {other:?}"),
     };
-    let all = text(&[]);
-    for line in [&["--help"][..], &["-h"], &["--json"]] {
-        assert_eq!(text(line), all, "{line:?}");
-    }
-    assert_eq!(help(&[]).unwrap(), all);
-    assert!(all.contains("\n  7  the tool failed or reported an error\n"), "{all}");
+    let (begin, all) = (text(&[]), text(&["--help"]));
+    assert!(begin.lines().count() < 12 && begin == text(&["--json"]), "{begin}");
+    assert_eq!([text(&["-h"]), help(&[]).unwrap()], [all.clone(), all.clone()]);
+    assert!(all.starts_with("Run MCP servers") && all.contains("\nGet started:\n  setup "), "{all}");
+    let codes = help(&words(&["exit-codes"])).unwrap();
+    assert!(codes.contains("\n  7  the tool failed or reported an error\n"), "{codes}");
+    let (short, long) = (text(&["add", "-h"]), text(&["add", "--help-all"]));
+    assert!(short.contains("harbor help add --help-all") && !short.contains("--hung-grace"), "{short}");
+    assert!(long.contains("--hung-grace") && long == text(&["help", "add", "--help-all"]), "{long}");
     let add = help(&words(&["add"])).unwrap();
     assert_eq!([text(&["add", "--help"]), text(&["add", "-h", "x"])], [add.clone(), add]);
     assert!(help(&words(&["secrets", "set"])).unwrap().contains("Usage: harbor secrets set"));
@@ -76,11 +80,16 @@ fn what_is_meant_is_guessed() {
     refused_with(&[
         (&["lists"], "'list'"),
         (&["uninstall", "time"], "did you mean `harbor remove SERVER`?"),
+        (&["ps"], "did you mean `harbor list`?"),
+        (&["login", "time"], "did you mean `harbor auth SERVER`?"),
         (&["--jsn"], "'--json'"),
         (&["add", "x", "--lable", "y"], "'--label'"),
         (&["secrets", "lst"], "'list'"),
         (&["completions", "bsh"], "'bash'"),
-        (&["mcp", "install", "curser"], "'cursor'"),
+        (&["mcp", "install", "curser"], "did you mean cursor?"),
+        (&["mcp", "install", "claude"], "did you mean claude-code or claude-desktop?"),
+        (&["add", "x", "npx", "-y", "foo"], "put `--` before the command\n`harbor add x -- npx …`"),
+        (&["call", "time", "now", "a=1"], "did you mean time/now?"),
         (&["import", "curser"], "did you mean cursor?"),
         (&["host", "instal"], "'install'"),
         (&["host", "install", "--browser", "firefax"], "'firefox'"),
@@ -91,9 +100,20 @@ fn what_is_meant_is_guessed() {
 }
 
 #[test]
+fn what_other_programs_call_them_works_or_is_suggested() {
+    assert_eq!((command(&["ls"]), command(&["rm", "x"])), (command(&["list"]), command(&["remove", "x"])));
+    for word in "ps info inspect run exec login enable disable allow deny clients permissions ui".split(' ') {
+        let said = complaint(&[word]);
+        let (_, meant) = said.split_once("; did you mean `harbor ").unwrap();
+        let line: Vec<_> = meant.split('`').next().unwrap().split(' ').map(str::to_owned).collect();
+        assert!(super::command().find_subcommand(&line[0]).is_some(), "{said}");
+    }
+}
+
+#[test]
 fn what_prints_text_is_no_json() {
     for line in [&["completions", "bash", "--json"][..], &["help", "--json"], &["mcp", "--json"]] {
-        assert!(complaint(line).starts_with("--json has no meaning here"), "{line:?}");
+        assert!(complaint(line).starts_with("--json does not apply"), "{line:?}");
     }
 }
 

@@ -42,7 +42,7 @@ macro_rules! read_by {
 pub(super) use read_by;
 
 pub(super) fn server_id(text: &str) -> Result<String, String> {
-    let id = ServerId::parse(text).ok_or_else(|| format!("no server has such a name: use {RULE}"))?;
+    let id = ServerId::parse(text).ok_or_else(|| format!("not a server name: use {RULE}"))?;
     Ok(id.as_str().to_owned())
 }
 
@@ -50,7 +50,15 @@ pub(super) fn server_id(text: &str) -> Result<String, String> {
 pub(super) fn tool(text: &str) -> Result<(String, String), String> {
     match text.split_once('/') {
         Some((server, tool)) if !tool.is_empty() => Ok((server_id(server)?, tool.to_owned())),
-        _ => Err("a tool is named as SERVER/TOOL".into()),
+        _ => Err("a tool is named SERVER/TOOL".into()),
+    }
+}
+
+/// `SERVER/TOOL`. Of a name without a slash the server is empty: the command finds out what was meant.
+pub(super) fn tool_or_name(text: &str) -> Result<(String, String), String> {
+    match text.contains('/') || text.is_empty() {
+        true => tool(text),
+        false => Ok((String::new(), text.to_owned())),
     }
 }
 
@@ -136,7 +144,7 @@ pub(super) fn variable(text: &str) -> Result<(String, String), String> {
 /// `NAME=VALUE`, with a value.
 pub(super) fn input(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((name, "")) => Err(format!("{name} is empty: name what it is")),
+        Some((name, "")) => Err(format!("{name} is empty")),
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
         None => Err("use NAME=VALUE".into()),
     }

@@ -145,8 +145,8 @@ pub fn run(
 fn begin(definition: &Definition) -> String {
     let name = &definition.name;
     match definition.supervision.lazy {
-        Some(false) => format!("start it with `harbor start {name}`"),
-        _ => format!("it starts when it is used, or with `harbor start {name}`"),
+        Some(false) => format!("start it: `harbor start {name}`"),
+        _ => format!("it starts when it is used; start it now: `harbor start {name}`"),
     }
 }
 
@@ -154,7 +154,9 @@ fn begin(definition: &Definition) -> String {
 fn old_sandbox(name: &str, added: &Added) -> Option<String> {
     let options = options_of(added.old_sandbox.as_ref()?);
     (!options.is_empty()).then(|| {
-        format!("{name}: what its earlier sandbox settings said is gone; `harbor sandbox {name} {options}` says it again")
+        format!(
+            "{name}: its earlier sandbox settings are gone; restore them: `harbor sandbox {name} {options}`"
+        )
     })
 }
 
@@ -164,7 +166,7 @@ fn relative(definition: &Definition, here: &Path) -> Option<String> {
     let script = definition.args.iter().find(is_script).filter(|_| definition.cwd.is_none())?;
     let name = &definition.name;
     Some(format!(
-        "{name}: {script} is looked for in the server's data directory; name it by its whole path, or say `--cwd .`"
+        "{name}: {script} is looked up in the server's data directory; use its full path, or `--cwd .`"
     ))
 }
 
@@ -199,7 +201,7 @@ fn tell_package(screen: &mut Screen, server: &ServerView) -> Result<(), Failure>
     match &server.package {
         None => Ok(()),
         Some(package) => {
-            Ok(screen.text(&format!("its package: {package}, installed and then run without npx or uvx"))?)
+            Ok(screen.text(&format!("package: {package} (installed, then run without npx or uvx)"))?)
         }
     }
 }
@@ -207,7 +209,7 @@ fn tell_package(screen: &mut Screen, server: &ServerView) -> Result<(), Failure>
 fn start(client: &mut Client, name: &str) -> Result<Answer<ConnectServerResult>, Failure> {
     servers::connect(client, name).map_err(|mut failure| {
         if let Failure::Refused(refusal) = &mut failure {
-            let stays = format!("the definition of {name} stays; `harbor start {name}` tries again");
+            let stays = format!("the definition stays; try again: `harbor start {name}`");
             refusal.message = format!("{name} did not start: {}\n{stays}", refusal.message);
         }
         failure
@@ -277,13 +279,13 @@ mod tests {
             restart_attempts: Some(Attempts::Unlimited),
             restart_delays_ms: Some(vec![2000, 4500]),
             start_timeout_ms: Some(1500),
-            lazy: Some(true),
+            lazy: Some(false),
             ..Supervision::default()
         };
         let request = asked(&Definition { supervision, as_is: true, ..definition("npx") });
         assert_eq!(
             request.supervision.unwrap().0.as_str(),
-            r#"{"restart":"on_crash","restart_attempts":"unlimited","restart_delays_ms":[2000,4500],"start_timeout_ms":1500,"lazy":true}"#
+            r#"{"restart":"on_crash","restart_attempts":"unlimited","restart_delays_ms":[2000,4500],"start_timeout_ms":1500,"lazy":false}"#
         );
         assert_eq!(request.as_is, Some(true));
     }
@@ -316,7 +318,7 @@ mod tests {
     fn the_package_is_told_once() {
         let with =
             |answer: &str| answer.replace(r#""server":{"#, r#""server":{"package":"mcp-server-time","#);
-        let line = "its package: mcp-server-time, installed and then run without npx or uvx\n";
+        let line = "package: mcp-server-time (installed, then run without npx or uvx)\n";
         for (added, connected) in [
             (with(ADDED), CONNECTED.to_owned()),
             (ADDED.to_owned(), with(CONNECTED)),
@@ -332,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_server_may_stay_stopped() {
-        let told = "added time\nit starts when it is used, or with `harbor start time`\n";
+        let told = "added time\nit starts when it is used; start it now: `harbor start time`\n";
         assert_eq!(add(false, false, &[ADDED]).printed, told);
         let server = complete_object("Server", r#"{"a":{}}"#);
         assert_eq!(
@@ -350,8 +352,8 @@ mod tests {
         assert_eq!(ran.exit, Exit::Unavailable);
         assert_eq!(
             ran.failure.unwrap(),
-            "time did not start: no\nthe definition of time stays; `harbor start time` tries again\n\
-             `harbor logs time` shows what the server said"
+            "time did not start: no\nthe definition stays; try again: `harbor start time`\n\
+             see `harbor logs time`"
         );
     }
 

@@ -32,7 +32,7 @@ pub fn given(arguments: &Arguments) -> Result<Option<JsonObject>, Failure> {
 
 /// The text of a JSON object, as it was typed.
 fn object(text: &str) -> Result<JsonObject, Failure> {
-    let wrong = |what: String| Failure::Usage(format!("the arguments are no JSON object: {what}"));
+    let wrong = |what: String| Failure::Usage(format!("the arguments are not a JSON object: {what}"));
     serde_json::from_str::<&RawValue>(text).map_err(|error| wrong(error.to_string()))?;
     match text.starts_with('{') {
         true => Ok(JsonObject(Json::from_valid(text.to_owned()))),

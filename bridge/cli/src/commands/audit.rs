@@ -35,7 +35,7 @@ pub fn show(client: &mut Client, audit: &Audit, screen: &mut Screen) -> Result<(
     Ok(())
 }
 
-fn ask(audit: &Audit) -> HostGetAudit {
+pub fn ask(audit: &Audit) -> HostGetAudit {
     HostGetAudit { origin: audit.origin.clone(), since: audit.since, limit: audit.limit }
 }
 
@@ -76,7 +76,7 @@ fn tabulate(records: &[Payload]) -> Table {
 }
 
 /// `time/now`, `docs: resources/read`, or `mcp:tools.call always: time/*`; of a message that was refused as such its type.
-fn what(record: &Payload) -> String {
+pub fn what(record: &Payload) -> String {
     let (server, tool) = (record.text("server"), record.text("tool"));
     if !server.is_empty() {
         return match (record.text("key"), tool.as_str(), record.text("message")) {

@@ -69,13 +69,13 @@ pub fn begin(
     if !is_safe {
         return Err(Failure::Garbled("a page that is not safe to open"));
     }
-    remark(&format!("Open this page in your browser, and say there what Harbor may do:\n\n{url}\n"));
+    remark(&format!("Sign in on this page in your browser:\n\n{url}\n"));
     if !new.no_browser && !open(&url) {
-        remark("no browser could be opened from here: open it yourself, on this machine");
+        remark("could not open a browser; open the address yourself, on this machine");
     }
     let finished = client.ask(&OauthFinish { server_id: ask.server_id }, PERSON)?;
     if !screen.json {
-        screen.text(&format!("Harbor is let in at {}: {}", new.server, rights(&finished.authorization)))?;
+        screen.text(&format!("signed in to {}: {}", new.server, rights(&finished.authorization)))?;
     }
     let connected = servers::connect(client, &new.server)?;
     if screen.json {
@@ -98,7 +98,7 @@ fn open(url: &str) -> bool {
 
 fn rights(authorization: &AuthorizationView) -> String {
     match authorization.scopes.as_slice() {
-        [] => "the server says for what".into(),
+        [] => "scopes chosen by the server".into(),
         scopes => scopes.join(" "),
     }
 }
@@ -109,30 +109,30 @@ fn status(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), 
         return Ok(screen.json(&answer.to_json())?);
     }
     let Some(authorization) = &answer.authorization else {
-        let next = format!("`harbor auth {server}` asks you");
-        return Err(Failure::Nothing(format!("Harbor is not let in at {server}"), next));
+        let next = format!("`harbor auth {server}` signs in");
+        return Err(Failure::Nothing(format!("not signed in to {server}"), next));
     };
     Ok(screen.text(&described(server, authorization, now()))?)
 }
 
 fn described(server: &str, authorization: &AuthorizationView, now: u64) -> String {
     let ends = match (authorization.expires_at, authorization.renews) {
-        (_, true) => "is renewed by itself".into(),
+        (_, true) => "is renewed automatically".into(),
         (_, false) if authorization.is_expired => {
-            format!("has ended: `harbor auth {server}` asks you again")
+            format!("has expired: `harbor auth {server}` signs in again")
         }
         (Some(at), false) => format!("ends {}", until(at, now)),
         (None, false) => "ends when the server says so".into(),
     };
     let is_over = !authorization.renews && authorization.is_expired;
     format!(
-        "{server}: Harbor {} let in\n\
+        "{server}: {}signed in\n\
          by        {}\n\
          as        {}\n\
          may       {}\n\
          since     {}\n\
          the token {ends}",
-        if is_over { "was" } else { "is" },
+        if is_over { "was " } else { "" },
         authorization.issuer,
         authorization.client_id,
         rights(authorization),
@@ -143,13 +143,13 @@ fn described(server: &str, authorization: &AuthorizationView, now: u64) -> Strin
 fn revoke(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&OauthRevoke { server_id: server_id(server)? }, REVOCATION)?;
     if !answer.revoked {
-        let next = format!("`harbor auth {server}` lets it in");
-        return Err(Failure::Nothing(format!("Harbor is not let in at {server}"), next));
+        let next = format!("`harbor auth {server}` signs in");
+        return Err(Failure::Nothing(format!("not signed in to {server}"), next));
     }
-    print(screen, &answer, |_| format!("Harbor is not let in at {server} any more; it is stopped"))?;
+    print(screen, &answer, |_| format!("signed out of {server}; it is stopped"))?;
     if !answer.told {
         remark(&format!(
-            "the tokens are deleted here, but there they may go on to hold: {}",
+            "the tokens are deleted here, but may stay valid at the server: {}",
             answer.why.as_deref().unwrap_or_default()
         ));
     }
@@ -171,14 +171,14 @@ mod tests {
         let ran = command(false, &[&answer], |c, s| status(c, "a", s));
         assert_eq!(
             ran.printed,
-            "a: Harbor is let in\nby        https://b.example\nas        c\nmay       x y\n\
-             since     2026-11-21 12:00Z\nthe token is renewed by itself\n"
+            "a: signed in\nby        https://b.example\nas        c\nmay       x y\n\
+             since     2026-11-21 12:00Z\nthe token is renewed automatically\n"
         );
         let over =
             answer.replace("\"renews\":true,\"is_expired\":false", "\"renews\":false,\"is_expired\":true");
         let ran = command(false, &[&over], |c, s| status(c, "a", s));
-        assert!(ran.printed.starts_with("a: Harbor was let in\n"), "{}", ran.printed);
-        assert!(ran.printed.ends_with("the token has ended: `harbor auth a` asks you again\n"));
+        assert!(ran.printed.starts_with("a: was signed in\n"), "{}", ran.printed);
+        assert!(ran.printed.ends_with("the token has expired: `harbor auth a` signs in again\n"));
         let ran =
             command(false, &[r#"{"type":"oauth_status_result","request_id":"1"}"#], |c, s| status(c, "a", s));
         assert_eq!(ran.exit, Exit::NotFound);
@@ -199,7 +199,7 @@ mod tests {
     fn what_is_given_back_is_told() {
         let answer = r#"{"type":"oauth_revoke_result","request_id":"1","revoked":true,"told":true}"#;
         let ran = command(false, &[answer], |c, s| revoke(c, "a", s));
-        assert_eq!(ran.printed, "Harbor is not let in at a any more; it is stopped\n");
+        assert_eq!(ran.printed, "signed out of a; it is stopped\n");
         let answer = r#"{"type":"oauth_revoke_result","request_id":"1","revoked":false,"told":false}"#;
         assert_eq!(command(false, &[answer], |c, s| revoke(c, "a", s)).exit, Exit::NotFound);
     }

@@ -79,7 +79,7 @@ fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Res
     let is_gone = client.wait_for_end(END) && is_gone_by(until, pid);
     match is_gone {
         true => report(screen, true, "the bridge has ended"),
-        false => report(screen, true, "the bridge is still ending; its log says what it waits for"),
+        false => report(screen, true, "the bridge is still ending; see its log"),
     }
 }
 

@@ -4,21 +4,23 @@
 //! nor start a server that failed: the bridge restarts it in its time. For an origin it starts none: what is seen is what
 //! the origin would get.
 
+mod fit;
+
 use std::time::Duration;
 
 use harbor_client::errors::{Exit, Failure, Refusal};
 use harbor_client::id::server_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
-use harbor_ipc_proto::client::{HostCallTool, McpCallTool, Progress};
+use harbor_ipc_proto::client::{HostCallTool, ListServers, McpCallTool, Progress};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
 use harbor_policy::suggest::hint;
 
 use super::{arguments, progress, remarks, servers, tool_list, tools};
-use crate::args::Call;
-use crate::client::Client;
+use crate::args::{Arguments, Call};
+use crate::client::{Client, QUICK};
 use crate::content::{only_judge, render};
 use crate::media::Shelf;
 use crate::screen::{Screen, Status};
@@ -85,6 +87,9 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
     let Called { result, mut shown } = match reach(client, call, ask, shows_progress(screen)) {
         Err(Failure::Refused(refusal)) if refusal.is(Code::ToolNotFound) => {
             return Err(Failure::Refused(Box::new(with_hint(client, call, *refusal))));
+        }
+        Err(Failure::Refused(refusal)) if refusal.is_of_arguments() => {
+            refitted(client, call, *refusal, screen)?
         }
         other => other?,
     };
@@ -158,6 +163,58 @@ fn limit(call: &Call, progress: bool) -> Duration {
     let timeout = call.timeout.unwrap_or(LONGEST);
     let most = if progress { timeout.max(limits::PROGRESS_LIMIT) } else { timeout };
     call.max_timeout.unwrap_or(most) + QUEUE_WAIT + GRACE
+}
+
+/// Calls again with the arguments in the types of the tool's schema: the bridge has refused them, and the server was not asked.
+/// Where that is not enough, says which are missing or unknown.
+fn refitted(client: &mut Client, call: &Call, refusal: Refusal, screen: &Screen) -> Result<Called, Failure> {
+    let listed =
+        tools::ask(client, &call.server).map(|answer| tool_list::read(&answer.tools).0).unwrap_or_default();
+    let tool = listed.iter().find(|tool| tool.text("name") == call.tool);
+    let schema = tool.map(|tool| tool.object("inputSchema")).unwrap_or_default();
+    let mut refusal = refusal;
+    if let Arguments::Words(words) = &call.arguments
+        && let Some(words) = fit::coerced(words, &schema)
+    {
+        let call = Call { arguments: Arguments::Words(words), ..call.clone() };
+        match send(client, &call, &ask(&call, shows_progress(screen))?, shows_progress(screen)) {
+            Err(Failure::Refused(again)) if again.is_of_arguments() => refusal = *again,
+            other => return other,
+        }
+    }
+    // What was read from stdin is gone.
+    let given = match &call.arguments {
+        Arguments::Stdin => None,
+        typed => arguments::given(typed)?,
+    };
+    let given = given.map(|given| Payload::of(&given.0)).unwrap_or_default();
+    let name = format!("{}/{}", call.server, call.tool);
+    if let Some(said) = fit::mismatch(&given, &schema).filter(|_| call.arguments != Arguments::Stdin) {
+        refusal.message = format!("the arguments do not fit {name}: {said}");
+    }
+    Err(Failure::Refused(Box::new(Refusal { server: Some(name), ..refusal })))
+}
+
+/// What is said of a tool that was named without its server.
+pub fn unnamed(client: &mut Client, name: &str) -> Failure {
+    let servers =
+        client.ask(&ListServers {}, QUICK).map(|answer| answer.into_value().servers).unwrap_or_default();
+    let ids = || servers.iter().map(|server| server.server_id.as_str());
+    if ids().any(|id| id == name) {
+        let text = format!(
+            "a tool is named SERVER/TOOL, and {name} is a server\n`harbor tools {name}` lists its tools"
+        );
+        return Failure::Usage(text);
+    }
+    let mut has = |server: &&str| {
+        let listed = tool_list::at_hand(server).and_then(|ask| client.ask(&ask, QUICK));
+        let tools = listed.map(|answer| tool_list::read(&answer.tools).0).unwrap_or_default();
+        tools.iter().any(|tool| tool.text("name") == name)
+    };
+    let meant: Vec<_> = ids().filter(|id| has(id)).map(|id| format!("{id}/{name}")).collect();
+    let meant =
+        if meant.is_empty() { String::new() } else { format!("; did you mean {}?", meant.join(" or ")) };
+    Failure::Usage(format!("a tool is named SERVER/TOOL{meant}\n`harbor tools` lists the tools"))
 }
 
 /// The refusal, with the tool that was probably meant.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use harbor_client::errors::Failure;
+use harbor_client::errors::{Exit, Failure};
 use harbor_client::id::{server_id, source_id};
 use harbor_client::payload::Payload;
 use harbor_client::terminal::{remark, reveal};
@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::printing::print;
 use crate::args::Accept;
 use crate::client::{Client, QUICK};
+use crate::consent;
 use crate::diff;
 use crate::pretty::pretty;
 use crate::screen::Screen;
@@ -53,7 +54,7 @@ fn describe_server(change: &ServerChange) -> String {
     let program =
         |sign: char, program: &str| format!("  {sign} {}", reveal(program).replace(['\n', '\t'], " "));
     format!(
-        "{server_id}: is another program; origins cannot use it until you accept it\n{}\n{}",
+        "{server_id}: is a different program; origins cannot use it until you accept it\n{}\n{}",
         program('-', before),
         program('+', after)
     )
@@ -64,7 +65,7 @@ fn describe(change: &ToolChange) -> String {
     let name = name(&change.server_id, &change.tool_name);
     let mut lines = vec![match change.blocked {
         true => format!("{name}: has changed; origins cannot use it until you accept it"),
-        false => format!("{name}: has changed; origins go on using it"),
+        false => format!("{name}: has changed; origins can still use it"),
     }];
     if change.hidden_characters {
         lines.push("  warning: its texts have hidden or control characters; they are written out here, as in \\u{202e}".into());
@@ -110,7 +111,7 @@ fn how_to_accept(change: &ToolChange) -> String {
     let name = name(server, tool_name);
     match name == format!("{server}/{tool_name}") {
         true => format!("accept it: harbor accept {} {tool_hash}", quoted(&name)),
-        false => format!("accept it, and all that has changed of its server: harbor accept {server}"),
+        false => format!("accept it and all changes of its server: harbor accept {server}"),
     }
 }
 
@@ -148,6 +149,7 @@ fn accept_server(
         let shown: Vec<_> =
             std::iter::once(describe_server(change)).chain(changes.iter().map(describe)).collect();
         screen.text(&shown.join("\n"))?;
+        agreed()?;
     }
     let program = change.after.clone();
     client.ask(&HostAcceptServerChange { server_id: server_id(&change.server_id)?, program }, QUICK)?;
@@ -155,6 +157,15 @@ fn accept_server(
         screen.text(&format!("accepted {}", change.server_id))?;
     }
     Ok(json!({ "server_id": change.server_id, "program": change.after }))
+}
+
+/// Asks for a yes to what was just shown, where somebody can be asked.
+fn agreed() -> Result<(), Failure> {
+    if consent::is_possible("").is_err() || consent::ask("Accept it?")? {
+        return Ok(());
+    }
+    remark("it stays blocked");
+    Err(Failure::Said(Exit::Failed))
 }
 
 fn accept_tools(
@@ -167,6 +178,7 @@ fn accept_tools(
     for Chosen { tool, hash, shown } in chosen(accept, changes)? {
         if let Some(shown) = shown.filter(|_| !screen.json) {
             screen.text(&shown)?;
+            agreed()?;
         }
         let ask = HostAcceptToolChange {
             server_id: source_id(&accept.server)?,

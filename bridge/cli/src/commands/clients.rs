@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_client::errors::Failure;
 use harbor_client::terminal::{remark, reveal};
-use harbor_client_configs::{AiClient, Entry, Swap, is_ours};
+use harbor_client_configs::{AiClient, CLIENTS, Entry, Swap, is_ours};
 use harbor_home::Paths;
 use serde_json::{Value, json};
 
@@ -33,9 +33,7 @@ const NAME: &str = "harbor";
 pub fn place(client: &AiClient) -> Result<PathBuf, Failure> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = set("HOME").ok_or_else(|| {
-        Failure::Usage(
-            "HOME is not set, so nobody knows where clients keep their configuration; say --file FILE".into(),
-        )
+        Failure::Usage("HOME is not set, so the configuration cannot be found; pass --file FILE".into())
     })?;
     Ok(client.file(env::consts::OS == "macos", &home, &set))
 }
@@ -65,8 +63,89 @@ fn entry(client: &AiClient, name: &str, only: &[String], paths: &Paths) -> Resul
 }
 
 pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
-    let client = wanted.client;
-    let mut entry = entry(client, wanted.name(), &wanted.only, paths)?;
+    if wanted.clients.len() > 1 && (wanted.name.is_some() || wanted.file.is_some()) {
+        return Err(Failure::Usage(
+            "--client and --file are for one AI client\n`harbor help mcp install` shows how".into(),
+        ));
+    }
+    let clients = if wanted.all { present()? } else { wanted.clients.clone() };
+    if clients.is_empty() {
+        return Err(Failure::Nothing(
+            "no AI client has a configuration here".into(),
+            "`harbor mcp install CLIENT` makes one; `harbor mcp status` lists the clients".into(),
+        ));
+    }
+    // One whose file is broken is no reason to leave out the others.
+    let mut failed = None;
+    for client in clients {
+        if let Err(failure) = install_one(client, wanted, paths, screen) {
+            if let (true, Some(text)) = (failed.is_some(), failure.message()) {
+                remark(&text);
+            }
+            failed.get_or_insert(failure);
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Puts Harbor in the place of these servers of a client's. Where the file as it was is kept.
+pub fn replace(client: &'static AiClient, names: &[&str], paths: &Paths) -> Result<PathBuf, Failure> {
+    let found = Found::read(&place(client)?)?;
+    let wrong = |why| failed(&found.path, &why);
+    let text = found.text.clone().unwrap_or_default();
+    let mut after = text.clone();
+    for name in names {
+        after = client.format.take(&after, client.key, name, false).map_err(wrong)?.unwrap_or(after);
+    }
+    let root = client.format.read(&after).map_err(wrong)?;
+    if root[client.key].get(NAME).is_some_and(|other| !is_ours(other)) {
+        return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
+    }
+    after = client.format.put(&after, client.key, &entry(client, client.id, &[], paths)?).map_err(wrong)?;
+    let copy = found.keep()?;
+    found.write(&after)?;
+    Ok(copy)
+}
+
+/// The AI clients that have a configuration here.
+pub fn present() -> Result<Vec<&'static AiClient>, Failure> {
+    let mut all = Vec::new();
+    for client in CLIENTS {
+        if place(client)?.exists() {
+            all.push(client);
+        }
+    }
+    Ok(all)
+}
+
+/// The project to which a file belongs: `DIR/.mcp.json`, or `DIR/.vscode/mcp.json` and the like.
+pub fn project(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let directory = path.parent()?;
+    let hidden = directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let project = match path.file_name()?.to_str()? {
+        ".mcp.json" => directory,
+        _ if hidden => directory.parent()?,
+        _ => return None,
+    };
+    // A person's home is no project: there it is the client's own configuration.
+    let is_home = env::var_os("HOME").is_some_and(|home| Path::new(&home) == project);
+    (!is_home).then(|| project.to_str().map(str::to_owned)).flatten()
+}
+
+fn install_one(
+    client: &'static AiClient,
+    wanted: &Install,
+    paths: &Paths,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let name = wanted.name.as_deref().unwrap_or(client.id);
+    let mut entry = entry(client, name, &wanted.only, paths)?;
+    if wanted.file.as_deref().and_then(project).is_some() {
+        // Other people have Harbor elsewhere, and a home of their own.
+        entry.command = "harbor".to_owned();
+        entry.env.clear();
+    }
     entry.args.extend(wanted.lazy.then(|| "--lazy".to_owned()));
     let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
     let text = found.text.clone().unwrap_or_default();
@@ -76,7 +155,7 @@ pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(
     if old.is_some_and(|old| !is_ours(old)) && !wanted.replace {
         return Err(failed(
             &found.path,
-            &format!("its entry `{NAME}` starts another program; --replace puts this one in its place"),
+            &format!("its entry `{NAME}` starts another program; --replace replaces it"),
         ));
     }
     let changed = !old.is_some_and(|old| is_ours(old) && entry.fits(old));
@@ -87,7 +166,7 @@ pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(
         let before = original.as_ref().unwrap_or(&text);
         let after = client.format.put(before, client.key, &entry).map_err(wrong)?;
         if wanted.dry_run {
-            return show(screen, wanted.client, &found.path, &text, &after);
+            return show(screen, client, &found.path, &text, &after);
         }
         let new = Note {
             made_file: found.text.is_none(),
@@ -103,9 +182,9 @@ pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(
         };
         write(paths, &found, &after, new, note)?;
     } else if wanted.dry_run {
-        return show(screen, wanted.client, &found.path, &text, &text);
+        return show(screen, client, &found.path, &text, &text);
     }
-    tell_installed(wanted, paths, &entry, &found, changed, screen)
+    tell_installed((client, wanted), paths, &entry, &found, changed, screen)
 }
 
 /// The note first: a change without one could not be undone exactly.
@@ -125,15 +204,15 @@ fn write(paths: &Paths, found: &Found, after: &str, new: Note, old: Option<Note>
 }
 
 fn tell_installed(
-    wanted: &Install,
+    (client, wanted): (&AiClient, &Install),
     paths: &Paths,
     entry: &Entry,
     found: &Found,
     changed: bool,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let (client, file) = (wanted.client, found.path.display().to_string());
-    let origin = format!("client://{}", wanted.name());
+    let file = found.path.display().to_string();
+    let origin = format!("client://{}", wanted.name.as_deref().unwrap_or(client.id));
     if screen.json {
         let made = changed && found.text.is_none();
         let answer = json!({"client": client.id, "file": file, "origin": origin, "changed": changed, "created": made,
@@ -141,22 +220,17 @@ fn tell_installed(
         return Ok(screen.json(&answer.to_string())?);
     }
     let verb = if changed { "is now in" } else { "was already in" };
+    let title = client.title;
     let by_hand = format!(
-        "`harbor grant {origin} mcp:tools.list --always` and `harbor grant {origin} mcp:tools.call --always` have it list and \
-         call tools"
+        "allow them: `harbor grant {origin} mcp:tools.list --always` and `harbor grant {origin} mcp:tools.call --always`"
     );
     let allowed = match (first_use(paths).as_str(), wanted.only.as_slice()) {
-        ("all", []) => {
-            format!("{origin} gets all tools when it first comes; `harbor grants {origin}` shows it then")
-        }
+        ("all", []) => format!("{title} may use all tools. Review or limit: `harbor grants {origin}`"),
         ("all", only) => {
-            format!(
-                "{origin} gets {} when it first comes; `harbor grants {origin}` shows it then",
-                only.join(", ")
-            )
+            format!("{title} may use {}. Review or limit: `harbor grants {origin}`", only.join(", "))
         }
-        ("closed", _) => format!("{origin} gets nothing by itself since harbor.db was lost; {by_hand}"),
-        _ => format!("{origin} gets nothing by itself, says mcp.firstUse in config.toml; {by_hand}"),
+        ("closed", _) => format!("{title} may use no tools yet, because harbor.db was lost; {by_hand}"),
+        _ => format!("{title} may use no tools yet (mcp.firstUse in config.toml); {by_hand}"),
     };
     let undo = match &wanted.file {
         Some(_) => format!("`harbor mcp uninstall {} --file {file}`", client.id),
@@ -165,10 +239,12 @@ fn tell_installed(
     let lines = [
         format!("Harbor {verb} {file}"),
         allowed,
-        format!("{}: {}", client.title, client.after),
-        format!("{undo} takes it out again"),
+        format!("{title}: {}", client.after),
+        format!("undo: {undo}"),
     ];
-    screen.text(&lines.join("\n"))?;
+    // What is said of the client's own file is not so of another one.
+    let lines = lines.into_iter().enumerate().filter(|(at, _)| *at != 2 || wanted.file.is_none());
+    screen.text(&lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n"))?;
     Ok(())
 }
 
@@ -259,11 +335,11 @@ fn tell_uninstalled(
         return Ok(screen.json(&answer.to_string())?);
     }
     let Some(old) = old else { return Ok(screen.text(&format!("Harbor is not in {file}"))?) };
-    let how = if exact { "it is as it was before" } else { "the rest of it is as it was" };
+    let how = if exact { "the file is as it was before" } else { "the rest of the file is unchanged" };
     screen.text(&format!("Harbor is no longer in {file}; {how}"))?;
     if let Some(name) = name_of(old) {
         remark(&format!(
-            "what client://{name} was allowed stays; `harbor grants client://{name}` shows it, `harbor revoke` takes it back"
+            "the grants of client://{name} stay; see `harbor grants client://{name}`, revoke them with `harbor revoke`"
         ));
     }
     Ok(())

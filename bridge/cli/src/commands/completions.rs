@@ -74,7 +74,7 @@ fn kind(arg: &Arg) -> Option<Kind> {
         "ARGUMENTS" => Some(Kind::Arguments),
         "KEY" if arg.is_positional() => Some(Kind::Keys),
         "ORIGIN" => Some(Kind::Origins),
-        "CLIENT|FILE" => Some(Kind::Clients),
+        "CLIENT" | "CLIENT|FILE" => Some(Kind::Clients),
         "COMMAND" if !arg.is_last_set() => Some(Kind::Commands),
         _ => None,
     }

@@ -19,7 +19,7 @@ pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&GetConfig {}, QUICK)?;
     print(screen, &answer, describe)?;
     if let Some(refused) = &answer.refused {
-        remark(&format!("config.toml as it is now is not in force: {refused}"));
+        remark(&format!("config.toml is not in force, because of a mistake: {refused}"));
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use serde_json::json;
 use super::printing::count;
 use crate::check;
 use crate::client::Client;
-use crate::screen::Screen;
+use crate::screen::{Screen, Tone};
 use crate::table::flatten;
 
 /// How bad it is.
@@ -42,6 +42,14 @@ impl State {
             Self::Fixed => "fixed",
             Self::Warning => "warning",
             Self::Broken => "broken",
+        }
+    }
+
+    fn tone(self) -> Tone {
+        match self {
+            Self::Ok | Self::Fixed => Tone::Good,
+            Self::Warning => Tone::Warning,
+            Self::Broken => Tone::Bad,
         }
     }
 }
@@ -67,7 +75,7 @@ impl Finding {
     }
 }
 
-pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure> {
+pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> Result<(), Failure> {
     // What it finds missing the bridge makes anew by itself, while the rest is looked at.
     let lost = entrance::look(paths, fix);
     let mut unanswered = None;
@@ -82,7 +90,7 @@ pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure>
     all.extend(programs::look(ask(&[Part::Programs]).programs.as_deref()));
     all.extend(browsers::look(paths, fix));
     // It is the main thing to be found out whether one starts.
-    match Client::connect(paths).and_then(|mut client| bridge::look(&mut client)) {
+    match Client::connect(paths).and_then(|mut client| bridge::look(paths, &mut client)) {
         Ok(found) => {
             // The bridge may not have seen yet what was mended.
             let is_known = |new: &Finding| {
@@ -104,14 +112,14 @@ pub fn run(paths: &Paths, fix: bool, screen: &mut Screen) -> Result<(), Failure>
     all.extend(files::lost(&ask(&[Part::Lost]).lost.unwrap_or_default()));
     all.extend(unanswered.map(|what| Finding::wrong(State::Broken, "bridge", what, "")));
     all.sort_by_key(|finding| std::cmp::Reverse(finding.state));
-    show(&all, screen)?;
+    show(&all, verbose, screen)?;
     match all.iter().any(|finding| finding.state == State::Broken) {
         true => Err(Failure::Said(Exit::Failed)),
         false => Ok(()),
     }
 }
 
-fn show(all: &[Finding], screen: &mut Screen) -> Result<(), Failure> {
+fn show(all: &[Finding], verbose: bool, screen: &mut Screen) -> Result<(), Failure> {
     let number = |state: State| all.iter().filter(|finding| finding.state == state).count();
     if screen.json {
         let findings = all.iter().map(|finding| {
@@ -120,23 +128,29 @@ fn show(all: &[Finding], screen: &mut Screen) -> Result<(), Failure> {
         let answer = json!({"broken": number(State::Broken), "warnings": number(State::Warning), "findings": findings.collect::<Vec<_>>()});
         return Ok(screen.json(&answer.to_string())?);
     }
-    for finding in all {
-        screen.prose(&format!(
-            "{:<8} {}: {}",
-            finding.state.as_str(),
-            finding.about,
-            flatten(&finding.what)
-        ))?;
+    let shown: Vec<_> = all.iter().filter(|finding| verbose || finding.state != State::Ok).collect();
+    for finding in &shown {
+        let word = finding.state.as_str();
+        let line = format!("{word:<8} {}: {}", finding.about, flatten(&finding.what));
+        screen.headed(&line, word.len(), finding.state.tone())?;
         if let Some(next) = &finding.next {
             screen.prose(&format!("         {}", flatten(next)))?;
         }
     }
-    let broken = if number(State::Broken) == 0 {
-        "nothing is broken".into()
-    } else {
-        format!("{} broken", number(State::Broken))
+    if !shown.is_empty() {
+        screen.text("")?;
+    }
+    let errors = match number(State::Broken) {
+        0 => "no errors".to_owned(),
+        some => count(some, "error"),
     };
-    Ok(screen.text(&format!("\n{broken}, {}", count(number(State::Warning), "warning")))?)
+    let hidden = number(State::Ok);
+    let more = if verbose || hidden == 0 {
+        String::new()
+    } else {
+        format!("; {} passed (-v shows them)", count(hidden, "check"))
+    };
+    Ok(screen.text(&format!("{errors}, {}{more}", count(number(State::Warning), "warning")))?)
 }
 
 #[cfg(test)]
@@ -151,13 +165,19 @@ mod tests {
             Finding::ok("home", "it is private"),
         ];
         let paper = Paper::default();
-        show(&all, &mut paper.screen(false, false)).unwrap();
+        show(&all, true, &mut paper.screen(false, false)).unwrap();
         assert_eq!(
             paper.read(),
-            "broken   config: config.toml:3: no\n         mend it\nok       home: it is private\n\n1 broken, 0 warnings\n"
+            "broken   config: config.toml:3: no\n         mend it\nok       home: it is private\n\n1 error, 0 warnings\n"
         );
         let paper = Paper::default();
-        show(&all[1..], &mut paper.screen(true, false)).unwrap();
+        show(&all, false, &mut paper.screen(false, true)).unwrap();
+        assert_eq!(
+            paper.read(),
+            "\x1b[31mbroken\x1b[0m   config: config.toml:3: no\n         mend it\n\n1 error, 0 warnings; 1 check passed (-v shows them)\n"
+        );
+        let paper = Paper::default();
+        show(&all[1..], true, &mut paper.screen(true, false)).unwrap();
         let shown: serde_json::Value = serde_json::from_str(&paper.read()).unwrap();
         assert_eq!((&shown["broken"], &shown["findings"][0]["about"]), (&json!(0), &json!("home")));
     }

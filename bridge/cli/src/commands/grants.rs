@@ -56,9 +56,7 @@ fn undefined(servers: &BTreeSet<&str>, defined: &[&str]) -> Vec<String> {
     let names = || defined.iter().copied();
     let missing = servers.iter().filter(|server| !names().any(|name| name == **server));
     missing
-        .map(|server| {
-            format!("harbor: the grant is made, but there is no server {server}{}", hint(server, names()))
-        })
+        .map(|server| format!("harbor: granted, but there is no server {server}{}", hint(server, names())))
         .collect()
 }
 
@@ -132,7 +130,7 @@ pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Resu
     if !answer.revoked {
         let what = what.map(|word| format!(" ({word})")).unwrap_or_default();
         let message = format!("{origin}{of} has no grant for {scope}{what}: nothing was revoked");
-        return Err(Failure::Nothing(message, format!("`harbor grants {origin}` shows what it may")));
+        return Err(Failure::Nothing(message, format!("`harbor grants {origin}` shows its grants")));
     }
     print(screen, &answer, |_| format!("revoked {scope} of {origin}{of}: {}", what.unwrap_or("all grants")))?;
     ended(answer.ended).iter().for_each(|text| remark(text));
@@ -143,7 +141,7 @@ pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Resu
 }
 
 /// Said of what holds, and the disk has not taken.
-const NOT_STORED: &str = "harbor: it holds, but the disk does not take it: until the bridge ends, or there is room; `harbor health`";
+const NOT_STORED: &str = "harbor: it is in force, but could not be written to disk; it is lost when the bridge ends, unless there is room before: `harbor health`";
 
 /// Says how many calls were ended.
 fn ended(calls: u32) -> Option<String> {
@@ -189,7 +187,9 @@ fn show(
 /// What would be back with the next bridge, as things are.
 fn not_stored(one: &UnstoredView) -> String {
     let UnstoredView { origin, scope, change, .. } = one;
-    format!("harbor: {scope} of {origin} is {change} until the bridge ends: the disk has not taken that yet")
+    format!(
+        "harbor: {scope} of {origin} is {change} until the bridge ends: it could not be written to disk yet"
+    )
 }
 
 fn none(origin: Option<&Origin>) -> String {

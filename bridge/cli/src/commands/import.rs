@@ -27,7 +27,7 @@ use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private, show
 use serde_json::Value;
 
 use super::add;
-use super::clients::{Found, failed, place};
+use super::clients::{self, Found, failed, place, project};
 use super::servers;
 use crate::args::{Definition, Import, Remote, Source};
 use crate::client::{Client, QUICK};
@@ -56,6 +56,8 @@ enum Outcome {
 struct Server {
     name: String,
     file: PathBuf,
+    /// The client whose own file it is, unless it is for one project only.
+    client: Option<&'static AiClient>,
     /// What it will be called here.
     id: String,
     launch: Result<Launch, String>,
@@ -71,12 +73,12 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
     if servers.is_empty() && failures.is_empty() {
         let where_to = origins.iter().map(|origin| origin.path.display().to_string()).collect::<Vec<_>>();
         let what = match where_to.is_empty() {
-            true => "there is no configuration of a client that Harbor knows".to_owned(),
+            true => "no supported AI client has a configuration here".to_owned(),
             false => format!("there are no such servers in {}", where_to.join(", ")),
         };
         return Err(Failure::Nothing(
             what,
-            "`harbor import FILE` takes them from a file; `harbor add` adds one".into(),
+            "import from a file: `harbor import FILE`; add one: `harbor add`".into(),
         ));
     }
     let (mut outcomes, mut asked) = (Vec::new(), false);
@@ -95,10 +97,48 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
         );
     }
     tell::tell(&servers, &outcomes, (wanted, asked), screen)?;
-    // What could be taken over was; a file that could not be read is a failure all the same.
-    let failed = !failures.is_empty() || outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
-    failures.drain(..).for_each(|failure| failure.message().iter().for_each(|text| remark(text)));
+    if wanted.replace && !wanted.dry_run {
+        replace(&servers, &outcomes, paths, screen)?;
+    }
+    // One client's broken file is no failure of the others'.
+    let failed = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
+    failures
+        .drain(..)
+        .for_each(|failure| failure.message().iter().for_each(|text| remark(&format!("warning: {text}"))));
     if failed || servers.is_empty() { Err(Failure::Said(Exit::Failed)) } else { Ok(()) }
+}
+
+/// Puts Harbor in the place of what it has now, in the file of each client.
+fn replace(
+    servers: &[Server],
+    outcomes: &[Outcome],
+    paths: &Paths,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let has = |outcome: &Outcome| matches!(outcome, Outcome::Imported | Outcome::Here);
+    for client in CLIENTS {
+        let theirs = servers
+            .iter()
+            .zip(outcomes)
+            .filter(|(server, outcome)| has(outcome) && server.client.is_some_and(|its| its.id == client.id));
+        let names: Vec<_> = theirs.map(|(server, _)| server.name.as_str()).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let copy = clients::replace(client, &names, paths)?;
+        let text = format!(
+            "{}: Harbor is in the place of {}; the file as it was: {}",
+            client.title,
+            names.join(", "),
+            copy.display()
+        );
+        if screen.json {
+            remark(&text);
+        } else {
+            screen.text(&text)?;
+        }
+    }
+    Ok(())
 }
 
 /// The files that are meant. One that is wrong is no reason to leave out the others.
@@ -108,14 +148,14 @@ fn collect(wanted: &Import) -> Result<(Vec<Origin>, Vec<Failure>), Failure> {
             Some(origin) => Ok((vec![origin], Vec::new())),
             None => Err(Failure::Nothing(
                 format!("{} has no configuration: {} is not there", client.title, place(client)?.display()),
-                "`harbor import FILE` takes servers from a file".into(),
+                "import from a file: `harbor import FILE`".into(),
             )),
         },
         Some(Source::File(file)) => match open(file, None)? {
             Some(origin) => Ok((vec![origin], Vec::new())),
             None => Err(Failure::Nothing(
                 format!("{} is not there", file.display()),
-                "`harbor mcp status` shows where clients have their configuration".into(),
+                "`harbor mcp status` shows the files of clients".into(),
             )),
         },
         None => {
@@ -141,21 +181,6 @@ fn open(path: &Path, client: Option<&'static AiClient>) -> Result<Option<Origin>
     Ok(Some(Origin { client, path: path.to_owned(), root, project }))
 }
 
-/// The project to which a file belongs: `DIR/.mcp.json`, or `DIR/.vscode/mcp.json` and the like.
-fn project(path: &Path) -> Option<String> {
-    let path = std::path::absolute(path).ok()?;
-    let directory = path.parent()?;
-    let hidden = directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-    let project = match path.file_name()?.to_str()? {
-        ".mcp.json" => directory,
-        _ if hidden => directory.parent()?,
-        _ => return None,
-    };
-    // A person's home is no project: there it is the client's own configuration.
-    let is_home = env::var_os("HOME").is_some_and(|home| Path::new(&home) == project);
-    (!is_home).then(|| project.to_str().map(str::to_owned)).flatten()
-}
-
 fn whole(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -176,12 +201,11 @@ fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
             let id = server_id(found.name);
             let launch = match id {
                 Some(_) => launch(found.entry, disabled_too, &around).map_err(|why| why.to_string()),
-                None => {
-                    Err("nothing of its name can stand in an id; `harbor add` gives it another one".into())
-                }
+                None => Err("its name cannot be used here; `harbor add` gives it another one".into()),
             };
             let id = id.unwrap_or_default();
-            Server { name: found.name.to_owned(), file: origin.path.clone(), id, launch }
+            let client = origin.client.filter(|_| found.project.is_none());
+            Server { name: found.name.to_owned(), file: origin.path.clone(), client, id, launch }
         })
         .collect()
 }
@@ -247,7 +271,7 @@ fn here(server: &Server, known: &[Shown]) -> Option<Outcome> {
     Some(match *old == Shown::of(server, launch) {
         true => Outcome::Here,
         false => Outcome::Skipped(format!(
-            "there is another server {id} here; `harbor remove {id}` makes room for it"
+            "another server is called {id} here; remove it first: `harbor remove {id}`"
         )),
     })
 }
@@ -271,7 +295,7 @@ fn take_over(
         known.push(shown);
         return Ok(Outcome::WouldBe);
     }
-    let (definition, secrets) = (definition(server, launch), secrets_of(launch));
+    let (definition, secrets) = (definition(server, launch, wanted.manual), secrets_of(launch));
     let added = add::ask(&definition, Path::new("/")).and_then(|ask| add::define(client, &server.id, &ask));
     // Nothing starts it before it has them.
     let kept = added.and_then(|_| keep(client, &server.id, &secrets));
@@ -280,9 +304,9 @@ fn take_over(
             return Ok(Outcome::Failed(refused.message().unwrap_or_default()));
         }
         Err(lost) => return Err(lost),
-        Ok(_) if wanted.start => match servers::connect(client, &server.id) {
+        Ok(_) if wanted.start && launch.missing.is_empty() => match servers::connect(client, &server.id) {
             Err(refused @ Failure::Refused(_)) => Outcome::Failed(format!(
-                "it is here, but did not start: {}",
+                "it was imported, but did not start: {}",
                 refused.message().unwrap_or_default()
             )),
             Err(lost) => return Err(lost),
@@ -326,7 +350,7 @@ fn keep(
     Ok(())
 }
 
-fn definition(server: &Server, launch: &Launch) -> Definition {
+fn definition(server: &Server, launch: &Launch, manual: bool) -> Definition {
     let secrets = secrets_of(launch);
     let apart = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
     let remote = launch.remote.as_ref().map(|remote| {
@@ -337,7 +361,8 @@ fn definition(server: &Server, launch: &Launch) -> Definition {
     let mut env = launch.env.clone();
     env.retain(|name, _| !apart(name));
     // Without them it is not started, should they not arrive.
-    let needed = secrets.iter().filter(|_| remote.is_none()).map(|(key, ..)| (*key).clone());
+    let needed = secrets.iter().filter(|_| remote.is_none()).map(|(key, ..)| *key);
+    let needed = needed.chain(&launch.missing).cloned();
     Definition {
         secrets: needed.collect(),
         name: server.id.clone(),
@@ -349,8 +374,7 @@ fn definition(server: &Server, launch: &Launch) -> Definition {
         engine: launch.image.as_ref().map(|image| image.engine.to_owned()),
         args: launch.args.clone(),
         remote,
-        // The client started it when it needed it, and shall find it through Harbor as it did before.
-        supervision: Supervision { lazy: Some(true), ..Supervision::default() },
+        supervision: Supervision { lazy: manual.then_some(false), ..Supervision::default() },
         ..Definition::default()
     }
 }

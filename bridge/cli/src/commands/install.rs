@@ -40,8 +40,7 @@ use crate::table::{Table, flatten};
 const NOTHING_INSTALLED: &str = "nothing was installed";
 
 /// What is asked before a package is built.
-pub const BUILDS: &str =
-    "code of the package must run to find out what it needs: it runs in a sandbox with nothing of yours";
+pub const BUILDS: &str = "code of the package must run to find out what it needs; it runs in a sandbox without access to your files";
 
 /// Tools that one line names.
 const MAX_TOOLS: usize = 8;
@@ -58,10 +57,9 @@ pub fn check(wanted: &Package) -> Result<(), Failure> {
     };
     if wanted.definition.name.is_empty() && !is_named {
         let source = &wanted.source;
-        return Err(Failure::Usage(format!("no name can be made of {source}; say one with --name")));
+        return Err(Failure::Usage(format!("no name can be made from {source}; pass --name")));
     }
-    secrets::are_keys(&wanted.definition.secrets)?;
-    if wanted.yes || wanted.dry_run { Ok(()) } else { consent::is_possible("an installation") }
+    secrets::are_keys(&wanted.definition.secrets)
 }
 
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
@@ -72,10 +70,12 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     }
     let mut plan = planned(client, complete.on(ask(wanted)?))?.into_value().installed;
     if needs_build(&plan) {
+        can_confirm(wanted)?;
         confirm(wanted.yes, &describe_build(&plan), "Run it?", NOTHING_INSTALLED, screen)?;
         let built = InstallServer { planned: plan.planned, build: Some(true), ..ask(wanted)? };
         plan = planned(client, built)?.into_value().installed;
     }
+    can_confirm(wanted)?;
     confirm(
         wanted.yes,
         &described(&plan, wanted.definition.keep_data),
@@ -103,6 +103,11 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         }
     }
     Ok(())
+}
+
+/// Whether the person can say yes, or has done so. It is looked up first: what does not exist needs no yes.
+fn can_confirm(wanted: &Package) -> Result<(), Failure> {
+    if wanted.yes { Ok(()) } else { consent::is_possible("install") }
 }
 
 /// Whether it waits for its person.
@@ -162,7 +167,7 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
         // Who asks nothing is refused.
         None if wanted.yes && !complete.lacking().is_empty() => {
             remark(&format!(
-                "with --yes nothing would be installed: it needs {}",
+                "with --yes nothing would be installed: it requires {}",
                 complete.lacking().join(" and ")
             ));
             Err(Failure::Said(Exit::Usage))
@@ -251,12 +256,12 @@ fn described(plan: &InstalledView, keep_data: bool) -> String {
     match flatten(plan.old_data.as_deref().unwrap_or_default()) {
         none if none.is_empty() => described,
         left if !keep_data => format!(
-            "{described}\nmind       an earlier server of this name left files in {left}: they are set aside; `--keep-data` makes \
-             them the home of this one"
+            "{described}\nnote       the data of an earlier server of this name is in {left}; it is set aside, `--keep-data` \
+             uses it"
         ),
         left => format!(
-            "{described}\nmind       an earlier server of this name, whoever published it, left files in {left}: they become \
-             the home of this one; `--name` gives another name"
+            "{described}\nnote       this server gets the data of an earlier server of this name, whoever published that, in {left}; \
+             `--name` gives it another name"
         ),
     }
 }
@@ -277,16 +282,16 @@ fn describe_installed(installed: &InstalledView) -> String {
     if !missing.is_empty() {
         let set = missing.iter().map(|key| format!("`harbor secrets set {name} {key}`"));
         let set = set.collect::<Vec<_>>().join(" and ");
-        lines.push(format!("nothing of it is installed or started before it has {}", missing.join(", ")));
-        lines.push(format!("{set} asks for it, `harbor start {name}` does both then"));
+        lines.push(format!("it is not installed or started before it has {}", missing.join(", ")));
+        lines.push(format!("set it: {set}; then `harbor start {name}`"));
         if installed.version.is_some() {
-            lines.push("what was found out is locked: exactly that is installed".into());
+            lines.push("the version is locked: exactly this one is installed".into());
         }
         return lines.join("\n");
     }
     if needs_authorization(installed) {
-        lines.push("it wants you to let Harbor in before it says what it has".into());
-        lines.push(format!("`harbor auth {name}` asks you, in your browser"));
+        lines.push("it requires a sign-in before it lists its tools".into());
+        lines.push(format!("sign in: `harbor auth {name}`"));
         return lines.join("\n");
     }
     let named = tools.iter().take(MAX_TOOLS).map(|tool| flatten(tool)).collect::<Vec<_>>().join(", ");
@@ -296,9 +301,7 @@ fn describe_installed(installed: &InstalledView) -> String {
         Some(first) => {
             let first = flatten(first);
             lines.push(format!("it has {}: {named}{more}", count(tools.len(), "tool")));
-            lines.push(format!(
-                "`harbor call {name}/{first}` calls one, `harbor tools {name}` says what they take"
-            ));
+            lines.push(format!("call one: `harbor call {name}/{first}`; arguments: `harbor tools {name}`"));
         }
     }
     lines.join("\n")
@@ -322,10 +325,10 @@ pub fn runtimes(client: &mut Client, screen: &mut Screen) -> Result<(), Failure>
         ]);
     }
     screen.table(&table)?;
-    screen.text(&format!("can be installed here: {}", can_install.join(", ")))?;
+    screen.text(&format!("can install: {}", can_install.join(", ")))?;
     let has = |name: &str| programs.iter().any(|one| one.name == name && one.path.is_some());
     for (kind, lack) in lacks(has).filter(|(kind, _)| !can_install.iter().any(|known| known == kind)) {
-        screen.text(&format!("not {kind}: it needs {lack}"))?;
+        screen.text(&format!("cannot install {kind}: it requires {lack}"))?;
     }
     if programs.iter().any(|program| program.path.is_none()) {
         let dirs = looked_in.iter().map(|place| format!("  {}  ({})", place.dir, place.found_by));
@@ -352,7 +355,7 @@ mod tests {
         assert_eq!(
             ran.printed,
             "installed time: mcp-server-time 1.2\nit has 2 tools: now, then\n\
-             `harbor call time/now` calls one, `harbor tools time` says what they take\n"
+             call one: `harbor call time/now`; arguments: `harbor tools time`\n"
         );
         assert!(ran.asked[0].contains(r#""plan":true"#), "{:?}", ran.asked);
         assert!(

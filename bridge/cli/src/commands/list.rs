@@ -5,7 +5,7 @@
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ListServers, ServerView};
-use harbor_policy::telltale::telltales;
+use harbor_policy::telltale::{masked, telltales};
 
 use super::remote;
 use super::{remarks, restarts};
@@ -21,7 +21,9 @@ pub fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     }
     let servers = &answer.servers;
     if servers.is_empty() {
-        remark("no servers yet; add one with `harbor add NAME -- COMMAND ARGS…`");
+        remark(
+            "no servers yet; install one with `harbor install time`, or import them from your AI clients: `harbor import`",
+        );
         return Ok(());
     }
     screen.table(&tabulate(servers))?;
@@ -60,18 +62,16 @@ fn notes(server: &ServerView, now: u64) -> Vec<String> {
 fn sandbox(server: &ServerView) -> Option<String> {
     let sandbox = server.sandbox.as_ref()?;
     match sandbox.level.as_ref() {
-        level @ ("off" | "basic") if server.image.is_some() => Some(format!(
-            "its sandbox is at the level {level}: only the engine's own settings hold its container"
-        )),
+        level @ ("off" | "basic") if server.image.is_some() => {
+            Some(format!("sandbox level {level}: only the container engine's own settings restrict it"))
+        }
         level @ ("off" | "basic") => {
-            Some(format!("its sandbox is at the level {level}: it can do all that you can"))
+            Some(format!("sandbox level {level}: it can do everything that you can"))
         }
         _ if sandbox.missing.is_empty() => None,
         _ => {
             let name = &server.server_id;
-            Some(format!(
-                "its sandbox is not whole on this machine: `harbor sandbox {name}` says what is missing"
-            ))
+            Some(format!("parts of its sandbox are missing on this machine: `harbor sandbox {name}`"))
         }
     }
 }
@@ -87,7 +87,7 @@ fn tabulate(servers: &[ServerView]) -> Table {
         let mut cells = vec![server.server_id.clone()];
         cells.extend(labelled.then(|| label(server).unwrap_or_default()));
         cells.extend([
-            state(shown(server), server.busy, 0, server.queued),
+            state(shown(&server.state, &server.shown_state), server.busy, 0, server.queued),
             tools(server),
             number(server.pid),
             number(Some(server.restarts)),
@@ -99,8 +99,8 @@ fn tabulate(servers: &[ServerView]) -> Table {
 }
 
 /// The state of a server for people; the machine's own where it is on its way to another one.
-pub fn shown(server: &ServerView) -> &str {
-    match (server.state.as_ref(), server.shown_state.as_ref()) {
+pub fn shown<'a>(state: &'a str, shown_state: &'a str) -> &'a str {
+    match (state, shown_state) {
         (on_its_way @ ("installing" | "starting" | "stopping"), _) => on_its_way,
         (_, "needs_key") => "needs a key",
         (_, "needs_sign_in") => "needs a sign-in",
@@ -138,7 +138,7 @@ fn command(server: &ServerView) -> String {
     }
     let args = &server.args;
     let mut words = vec![program(server)];
-    words.extend(args.iter().map(|arg| quoted(arg)));
+    words.extend(args.iter().map(|arg| quoted(&masked(arg).unwrap_or_else(|| arg.clone()))));
     // Who shows a list to others shows no key with it; --json has the whole definition.
     telltales(args).iter().for_each(|told| words[1 + told.at] = "…".into());
     words.join(" ")
@@ -173,11 +173,11 @@ mod tests {
         assert_eq!((with(whole), with("null")), (Vec::new(), Vec::new()));
         assert_eq!(
             with(r#"{"level":"off","missing":[]}"#),
-            ["x: its sandbox is at the level off: it can do all that you can"]
+            ["x: sandbox level off: it can do everything that you can"]
         );
         assert_eq!(
             with(r#"{"level":"standard","missing":["ports are not held"]}"#),
-            ["x: its sandbox is not whole on this machine: `harbor sandbox x` says what is missing"]
+            ["x: parts of its sandbox are missing on this machine: `harbor sandbox x`"]
         );
     }
 
@@ -217,6 +217,8 @@ mod tests {
     fn no_key_is_in_a_list() {
         let server = r#"{"command":"node","args":["x.js","--token","sk-abcdef1234567890","--port","80"]}"#;
         assert_eq!(command(&typed(server)), "node x.js --token … --port 80");
+        let server = r#"{"command":"pg-mcp","args":["postgresql://user:hunter2@localhost/db"]}"#;
+        assert_eq!(command(&typed(server)), "pg-mcp postgresql://user:***@localhost/db");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Owns what is said about tokens. A token is shown when it is made, and never again. Must never decide anything of MCP: that is
 //! `harbor_mcp_server`'s.
 
+use std::io::{self, IsTerminal as _};
+
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_home::Paths;
@@ -17,8 +19,15 @@ use crate::screen::{Screen, ask};
 use crate::table::Table;
 use crate::when::{self, ago};
 
+/// Nobody types MCP. A client that a person seems to be would be granted tools for good.
+const AT_A_TERMINAL: &str = "an AI client starts this command and speaks MCP on its stdin, which is a terminal here\n\
+                             you probably want `harbor mcp install CLIENT`; `harbor mcp status` lists the clients";
+
 /// Serves until the client is done. No other thread is there yet.
 pub fn serve(wanted: &Mcp, paths: &Paths) -> Result<(), Failure> {
+    if wanted.http.is_none() && io::stdin().is_terminal() {
+        return Err(Failure::Usage(AT_A_TERMINAL.into()));
+    }
     let only = (!wanted.only.is_empty()).then(|| Allowlist::parse(&wanted.only)).transpose();
     let only = only.map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     let http = wanted.http.as_ref().map(|http| Http { listen: http.listen, origins: &http.origins });
@@ -42,12 +51,12 @@ pub fn token(wanted: &TokenWanted, paths: &Paths, screen: &mut Screen) -> Result
 
 /// Whoever has the token that there is would not be let in any more.
 fn may_replace(name: &str, screen: &Screen) -> Result<(), Failure> {
-    let what = format!("{name} has a token already, which a new one would end");
+    let what = format!("{name} already has a token, which a new one would replace");
     let yes = !screen.json && ask(&format!("{what}; replace it? [y/N] "));
     if yes {
         Ok(())
     } else {
-        Err(Failure::Usage(format!("{what}\n`harbor mcp token {name} --replace` does that")))
+        Err(Failure::Usage(format!("{what}\nreplace it: `harbor mcp token {name} --replace`")))
     }
 }
 
@@ -58,8 +67,8 @@ fn make(file: &TokenFile, name: &str, screen: &mut Screen) -> Result<(), Failure
         return Ok(screen.json(&answer.to_string())?);
     }
     screen.text(&token)?;
-    let old = if replaced { ", and the earlier one does not any more" } else { "" };
-    remark(&format!("it lets in client://{name}{old}; it is not shown again"));
+    let old = if replaced { " in place of the earlier one" } else { "" };
+    remark(&format!("it is the token of client://{name}{old}, and is not shown again"));
     Ok(())
 }
 
@@ -68,11 +77,11 @@ fn delete(file: &TokenFile, name: &str, screen: &mut Screen) -> Result<(), Failu
         let known = file.read()?;
         let likely = hint(name, known.keys().map(String::as_str));
         let text = format!("{name} has no token{likely}");
-        return Err(Failure::Nothing(text, "`harbor mcp token` lists who has one".into()));
+        return Err(Failure::Nothing(text, "`harbor mcp token` lists the tokens".into()));
     }
     match screen.json {
         true => screen.json(&json!({"client": name, "deleted": true}).to_string())?,
-        false => screen.text(&format!("{name} is not let in any more"))?,
+        false => screen.text(&format!("deleted the token of {name}"))?,
     }
     Ok(())
 }
@@ -86,7 +95,7 @@ fn list(tokens: &Kepts, screen: &mut Screen) -> Result<(), Failure> {
         return Ok(screen.json(&json!({"tokens": clients}).to_string())?);
     }
     if tokens.is_empty() {
-        return Ok(screen.text("no client has a token; `harbor mcp token NAME` makes one")?);
+        return Ok(screen.text("no client has a token; make one: `harbor mcp token NAME`")?);
     }
     let mut table = Table::new(&["CLIENT", "CREATED"]);
     let now = when::now();

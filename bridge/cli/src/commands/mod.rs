@@ -2,6 +2,7 @@
 //!
 //! Owns one short file per group. Must never reach past the client: no file of the bridge is read here.
 
+mod activity;
 mod add;
 mod arguments;
 mod ask;
@@ -37,9 +38,12 @@ mod restarts;
 mod sandbox;
 mod secrets;
 mod servers;
+mod service;
 mod set;
+mod setup;
 mod stats;
 mod status;
+mod switch;
 mod tool_list;
 mod tools;
 mod top;
@@ -82,10 +86,15 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         }
         Command::Upgrade(wanted) => {
             if !wanted.yes && !wanted.undo {
-                consent::is_possible("an upgrade")?;
+                consent::is_possible("upgrade")?;
             }
-            upgrade::upgrade(&mut connect()?, &wanted, screen)
+            match wanted.all {
+                true => upgrade::all(&mut connect()?, &wanted, screen),
+                false => upgrade::upgrade(&mut connect()?, &wanted, screen),
+            }
         }
+        Command::Setup(wanted) => setup::run(&wanted, &paths()?, screen),
+        Command::Service { wanted } => service::run(wanted.as_ref(), &paths()?, screen),
         Command::Runtimes => install::runtimes(&mut connect()?, screen),
         Command::Remove(removal) => servers::remove(&mut connect()?, &removal, screen),
         Command::Start { server } => servers::start(&mut connect()?, &server, screen),
@@ -94,6 +103,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::List => list::list(&mut connect()?, screen),
         Command::Tools(listing) => show_tools(&mut connect()?, &listing, screen),
         Command::Accept(accept) => changes::accept(&mut connect()?, &accept, screen),
+        Command::Call(call) if call.server.is_empty() => Err(call::unnamed(&mut connect()?, &call.tool)),
         Command::Call(call) => {
             let ask = call::ask(&call, call::shows_progress(screen))?;
             call::run(&mut connect()?, &call, &ask, screen)
@@ -103,6 +113,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
         Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),
         Command::Grants { origin } => grants::list(&mut connect()?, origin.as_ref(), screen),
+        Command::Activity(wanted) => activity::show(&mut connect()?, &wanted, screen),
         Command::Audit(audit) => audit::show(&mut connect()?, &audit, screen),
         Command::Stats { origin } => stats::show(&mut connect()?, origin.as_ref(), screen),
         Command::Logs(logs) => logs::show(&mut connect()?, &logs, screen),
@@ -127,7 +138,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Top => top::run(&paths()?, screen),
         Command::Health => status::health(&paths()?, screen),
         Command::Metrics => metrics::show(&mut connect()?, screen),
-        Command::Doctor { fix } => doctor::run(&paths()?, fix, screen),
+        Command::Doctor { fix, verbose } => doctor::run(&paths()?, (fix, verbose), screen),
         Command::Config { wanted: None | Some(Config::Show) } => config::show(&mut connect()?, screen),
         Command::Config { wanted: Some(Config::Check { file }) } => {
             config::check(&paths()?, file.as_deref(), screen)
@@ -191,6 +202,7 @@ fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Re
         Listing::Of(server) => tools::of_server(client, server, screen),
         Listing::One(server, name) => tools::one(client, server, name, screen),
         Listing::Changed(server) => changes::show(client, server.as_deref(), screen),
+        Listing::Switched(wanted) => switch::run(client, wanted, screen),
         Listing::SeenBy(asker, server) => tools::seen_by(client, asker, server.as_deref(), screen),
     }
 }

@@ -59,7 +59,7 @@ fn install(wanted: &HostInstall, here: &Here, paths: &Paths, screen: &mut Screen
     let targets = here.targets(&wanted.place)?;
     if targets.is_empty() {
         return Err(Failure::Nothing(
-            "there is no browser here that Harbor knows".into(),
+            "no supported browser is installed".into(),
             format!(
                 "it looked for {}\n`harbor host install --browser NAME` installs it all the same, `--user-data-dir DIR` for a \
                  Chromium with a directory of its own",
@@ -71,7 +71,7 @@ fn install(wanted: &HostInstall, here: &Here, paths: &Paths, screen: &mut Screen
         targets.into_iter().map(|target| Seen::at(target, here, paths)).collect::<Result<_, _>>()?;
     // Before anything is written: half an installation is none.
     if let Some(seen) = seen.iter().find(|seen| seen.state.is_foreign() && !wanted.replace) {
-        return Err(failed(&seen.target.file, &format!("{}; --replace puts it aside", seen.what())));
+        return Err(failed(&seen.target.file, &format!("{}; --replace sets it aside", seen.what())));
     }
     let done: Vec<_> =
         seen.iter().map(|seen| put(seen, &wanted.extension_ids, paths)).collect::<Result<_, _>>()?;
@@ -150,10 +150,14 @@ fn tell_installed(done: &[Done], screen: &mut Screen) -> Result<(), Failure> {
         return Ok(screen.json(&json!({"host": NATIVE_HOST, "browsers": all}).to_string())?);
     }
     for Done { target, changed } in done {
-        let verb = if *changed { "now knows" } else { "already knew" };
-        screen.text(&format!("{} {verb} Harbor: {}", target.browser.title, target.file.display()))?;
+        let verb = if *changed { "is now" } else { "was already" };
+        screen.text(&format!(
+            "{} {verb} connected to Harbor: {}",
+            target.browser.title,
+            target.file.display()
+        ))?;
     }
-    Ok(screen.text("an extension that is loaded already finds it when it connects again; `harbor host uninstall` undoes it")?)
+    Ok(screen.text("a loaded extension connects within a minute; undo: `harbor host uninstall`")?)
 }
 
 fn uninstall(place: &HostPlace, here: &Here, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
@@ -204,11 +208,11 @@ fn tell_uninstalled(gone: &[Target], screen: &mut Screen) -> Result<(), Failure>
         return Ok(screen.json(&json!({"host": NATIVE_HOST, "removed": all}).to_string())?);
     }
     if gone.is_empty() {
-        return Ok(screen.text("no browser knows Harbor")?);
+        return Ok(screen.text("no browser is connected to Harbor")?);
     }
     for target in gone {
         screen.text(&format!(
-            "{} no longer knows Harbor: {} is gone",
+            "{} is no longer connected to Harbor: removed {}",
             target.browser.title,
             target.file.display()
         ))?;

@@ -69,7 +69,7 @@ fn hidden(server: &str, listed: &Json) -> Option<String> {
     let names: Vec<_> = hide.map(|tool| flatten(&tool.text("name"))).collect();
     let named = (!names.is_empty()).then(|| grants::shorten(Some(names)))?;
     Some(format!(
-        "{server}: hidden or control characters in the texts of {named}: a model may read there what you do not see"
+        "{server}: hidden or control characters in the texts of {named}: a model may read something there that you cannot see"
     ))
 }
 
@@ -110,12 +110,12 @@ fn old_data(server: &str, directory: Option<&str>, kept: bool) -> Option<String>
     let directory = directory.map(flatten).filter(|directory| !directory.is_empty())?;
     Some(match kept {
         true => format!(
-            "{server}: an earlier server of this name left files in {directory}, which is the home of this one; \
-             `harbor remove {server} --data` removes it with them"
+            "{server}: it uses the data of an earlier server of this name, in {directory}; \
+             `harbor remove {server} --data` deletes both"
         ),
         false => format!(
-            "{server}: files of an earlier server of this name were set aside, in {directory}; this one begins without them. \
-             --keep-data makes them its home, `harbor remove {server} --data` deletes them, too"
+            "{server}: the data of an earlier server of this name is set aside in {directory}. \
+             Use it: --keep-data; delete it: `harbor remove {server} --data`"
         ),
     })
 }
@@ -129,7 +129,7 @@ fn program(change: &ServerChange) -> String {
     let ServerChange { server_id: server, before, after, .. } = change;
     let [before, after] = [before, after].map(|program| flatten(program));
     format!(
-        "{server}: it was {before}, and is {after}: what was allowed for the one, and its secrets, wait for your \
+        "{server}: it was {before} and is now {after}: nobody can use it and it gets no secrets until you accept it: \
          `harbor accept {server}`"
     )
 }
@@ -139,10 +139,10 @@ pub fn ended_grants(pins: u32, ended: &[GrantView]) -> Vec<String> {
     let grants = ended.iter().map(|grant| {
         let (origin, scope) = (&grant.origin, &grant.scope);
         let tools = grants::shorten(grant.allowed_tools.clone());
-        format!("{origin} may {scope} of {tools} no more")
+        format!("revoked: {origin} {scope} for {tools}")
     });
     let pins = usize::try_from(pins).unwrap_or(usize::MAX);
-    let forgotten = format!("what its {} said when you first saw them is forgotten", count(pins, "tool"));
+    let forgotten = format!("forgot the descriptions of its {}", count(pins, "tool"));
     grants.chain((pins > 0).then_some(forgotten)).collect()
 }
 
@@ -155,7 +155,7 @@ pub fn on_image(server: &ServerView) {
 fn pinned(server: &str, image: &ImageView) -> Option<String> {
     let known = [&image.digest, &image.id].into_iter().flatten().find(|name| !name.is_empty())?;
     let (reference, engine) = (&image.reference, image.engine.as_deref().unwrap_or_default());
-    Some(format!("{server}: {engine} runs {reference} as {known}, whatever that name means later"))
+    Some(format!("{server}: {engine} runs {reference}, locked to {known}"))
 }
 
 /// Says that an image stays, and how it goes.
@@ -179,10 +179,10 @@ pub fn on_kept_data(server: &str, with_data: bool, directory: Option<&str>) {
 fn kept_data(server: &str, with_data: bool, directory: Option<&str>) -> Option<String> {
     let directory = directory.map(flatten).filter(|directory| !directory.is_empty())?;
     Some(match with_data {
-        true => format!("{server}: not all of its data could be deleted; what is left is in {directory}"),
+        true => format!("{server}: some of its data could not be deleted: {directory}"),
         false => format!(
-            "{server}: its data stay in {directory}; `harbor add {server} --keep-data` uses them again, \
-             `harbor remove {server} --data` deletes them"
+            "{server}: its data stays in {directory}; use it again: `harbor add {server} --keep-data`, \
+             delete it: `harbor remove {server} --data`"
         ),
     })
 }
@@ -261,7 +261,7 @@ mod tests {
             r#"{"name":"e","title":"\ud800"}"#,
         ];
         let open = r#"5,{"name":"naïve – 日本語","description":"a\nb\tc","x":"\u200b"}"#;
-        let end = ": a model may read there what you do not see";
+        let end = ": a model may read something there that you cannot see";
         assert_eq!(
             said(&format!("{open},{}", hiding[0])).unwrap(),
             format!("time: hidden or control characters in the texts of a\\u{{200b}}{end}")
@@ -277,22 +277,20 @@ mod tests {
         assert_eq!((old_data("time", None, false), kept_data("time", false, None)), (None, None));
         assert_eq!(
             old_data("time", kept, true).unwrap(),
-            "time: an earlier server of this name left files in /h/data, which is the home of this one; \
-             `harbor remove time --data` removes it with them"
+            "time: it uses the data of an earlier server of this name, in /h/data; `harbor remove time --data` deletes both"
         );
         assert_eq!(
             old_data("time", kept, false).unwrap(),
-            "time: files of an earlier server of this name were set aside, in /h/data; this one begins without them. \
-             --keep-data makes them its home, `harbor remove time --data` deletes them, too"
+            "time: the data of an earlier server of this name is set aside in /h/data. Use it: --keep-data; delete it: \
+             `harbor remove time --data`"
         );
         assert_eq!(
             kept_data("time", false, kept).unwrap(),
-            "time: its data stay in /h/data; `harbor add time --keep-data` uses them again, `harbor remove time --data` \
-             deletes them"
+            "time: its data stays in /h/data; use it again: `harbor add time --keep-data`, delete it: `harbor remove time --data`"
         );
         assert_eq!(
             kept_data("time", true, kept).unwrap(),
-            "time: not all of its data could be deleted; what is left is in /h/data"
+            "time: some of its data could not be deleted: /h/data"
         );
     }
 
@@ -302,8 +300,8 @@ mod tests {
         assert_eq!(
             ended_grants(2, &[typed(grant)]),
             [
-                "https://a.example may mcp:tools.call of time/* no more",
-                "what its 2 tools said when you first saw them is forgotten"
+                "revoked: https://a.example mcp:tools.call for time/*",
+                "forgot the descriptions of its 2 tools"
             ]
         );
         assert_eq!(ended_grants(0, &[]), [""; 0]);

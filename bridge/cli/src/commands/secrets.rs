@@ -153,10 +153,10 @@ fn set(client: &mut Client, new: &NewSecret, value: Secret, screen: &mut Screen)
     print(screen, &answer, |answer| {
         let what = format!("{} of {} is stored", new.key, new.server);
         if answer.starts {
-            return format!("{what}; {} waited for it and is being started", new.server);
+            return format!("{what}; {} waited for it and is starting", new.server);
         }
         match answer.running {
-            true => format!("{what}; `harbor restart {}` has it used", new.server),
+            true => format!("{what}; use it now: `harbor restart {}`", new.server),
             false => what,
         }
     })
@@ -170,7 +170,9 @@ fn remove(client: &mut Client, server: &str, key: &str, screen: &mut Screen) -> 
         return Err(Failure::Nothing(format!("{server} has no secret {key}"), next));
     }
     print(screen, &answer, |answer| match answer.running {
-        true => format!("{key} of {server} is removed; it has it until `harbor restart {server}`"),
+        true => format!(
+            "{key} of {server} is removed; the running server keeps it until `harbor restart {server}`"
+        ),
         false => format!("{key} of {server} is removed"),
     })
 }
@@ -184,7 +186,7 @@ fn list(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Resul
     match answer.credentials.as_slice() {
         [] => {
             let of = server.map(|server| format!(" of {server}")).unwrap_or_default();
-            remark(&format!("there are no secrets{of}; `harbor secrets set NAME KEY` stores one"));
+            remark(&format!("there are no secrets{of}; store one: `harbor secrets set NAME KEY`"));
             Ok(())
         }
         all => Ok(screen.table(&tabulate(all, now()))?),
@@ -233,13 +235,13 @@ fn check(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), F
 
 fn findings(server: &str, found: &ValidateCredentialsResult, status: Option<&CredentialStatus>) -> String {
     let mut lines: Vec<_> = found.errors.iter().map(|error| format!("wrong: {error}")).collect();
-    lines.extend(found.warnings.iter().map(|warning| format!("mind: {warning}")));
+    lines.extend(found.warnings.iter().map(|warning| format!("note: {warning}")));
     if let Some(key) = status.and_then(|status| status.missing.first()) {
-        lines.push(format!("`harbor secrets set {server} {key}` asks for it"));
+        lines.push(format!("set it: `harbor secrets set {server} {key}`"));
     }
     if found.valid {
         let set = status.map_or(0, |status| status.configured.len());
-        lines.insert(0, format!("{server} has {}, and all that it needs", count(set, "secret")));
+        lines.insert(0, format!("{server} has {}, everything that it requires", count(set, "secret")));
     }
     lines.join("\n")
 }
@@ -272,7 +274,7 @@ mod tests {
         let answer =
             r#"{"type":"set_credential_result","request_id":"1","credential":{"key":"K"},"running":true}"#;
         let ran = command(false, &[answer], |c, s| set(c, &new, value(), s));
-        assert_eq!(ran.printed, "K of a is stored; `harbor restart a` has it used\n");
+        assert_eq!(ran.printed, "K of a is stored; use it now: `harbor restart a`\n");
         assert_eq!(
             ran.asked,
             [
@@ -281,7 +283,7 @@ mod tests {
         );
         let waited = answer.replace(r#""running":true"#, r#""running":false,"starts":true"#);
         let ran = command(false, &[&waited], |c, s| set(c, &new, value(), s));
-        assert_eq!(ran.printed, "K of a is stored; a waited for it and is being started\n");
+        assert_eq!(ran.printed, "K of a is stored; a waited for it and is starting\n");
         let ran = command(true, &[answer], |c, s| set(c, &new, value(), s));
         assert!(!ran.printed.contains("hunter"), "{}", ran.printed);
     }
@@ -319,7 +321,7 @@ mod tests {
         let ran = command(false, &[found, status], |c, s| check(c, "a", s));
         assert_eq!(
             ran.printed,
-            "wrong: K is not set\nmind: P has fewer than 6 characters\n`harbor secrets set a K` asks for it\n"
+            "wrong: K is not set\nnote: P has fewer than 6 characters\nset it: `harbor secrets set a K`\n"
         );
         assert_eq!(ran.exit, Exit::Failed);
     }

@@ -4,12 +4,13 @@
 
 use std::time::Duration;
 
-use harbor_client::errors::Failure;
+use harbor_client::errors::{Exit, Failure};
 use harbor_client::id::server_id;
 use harbor_client::reply::Answer;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    ConnectServer, ConnectServerResult, DisconnectServer, GetSandbox, Progress, RemoveServer, ServerView,
+    ConnectServer, ConnectServerResult, DisconnectServer, GetSandbox, GetServerStatus, Progress,
+    RemoveServer, ServerView,
 };
 use harbor_ipc_proto::codes::Code;
 
@@ -19,7 +20,6 @@ use crate::args::Removal;
 use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::screen::{Screen, Status};
-use crate::table::flatten;
 
 /// The bridge ends a start by itself: an installation after 15 minutes, the start behind it after 10.
 pub const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
@@ -28,7 +28,8 @@ pub const START: Duration = Duration::from_secs(15 * 60 + 10 * 60 + 10);
 pub const STOP: Duration = Duration::from_secs(2 * 60 + 10);
 
 pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Result<(), Failure> {
-    let (server, with_data) = (&removal.server, removal.data);
+    let server = &removal.server;
+    let with_data = removal.data || may_remove(client, removal, screen)?;
     let ask = RemoveServer { server_id: server_id(server)?, data: with_data.then_some(true) };
     let answer = client.ask(&ask, STOP)?;
     if !answer.removed {
@@ -51,34 +52,31 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         remark(&format!("{server}: secrets that it had are still on disk: {left}"));
     }
     remarks::on_kept_image(server, answer.image.as_ref());
-    match removal.data || removal.keep_data {
-        false if !screen.json => remove_data(client, server, answer.data.as_deref(), screen),
-        _ => {
-            remarks::on_kept_data(server, with_data, answer.data.as_deref());
-            Ok(())
-        }
-    }
+    remarks::on_kept_data(server, with_data, answer.data.as_deref());
+    Ok(())
 }
 
-/// Asks about what a removed server has left, where somebody can be asked.
-fn remove_data(
-    client: &mut Client,
-    server: &str,
-    data: Option<&str>,
-    screen: &mut Screen,
-) -> Result<(), Failure> {
-    let directory = flatten(data.unwrap_or_default());
-    let can_ask = !directory.is_empty() && consent::is_possible("").is_ok();
-    if !can_ask || !consent::ask(&format!("Its data are in {directory}. Delete them, too?"))? {
-        remarks::on_kept_data(server, false, data);
-        return Ok(());
+/// Asks once, before anything is gone, where somebody can be asked. Whether its data go, too.
+fn may_remove(client: &mut Client, removal: &Removal, screen: &Screen) -> Result<bool, Failure> {
+    let server = &removal.server;
+    if removal.keep_data || screen.json || consent::is_possible("").is_err() {
+        return Ok(false);
     }
-    let answer = client.ask(&RemoveServer { server_id: server_id(server)?, data: Some(true) }, STOP)?;
-    if answer.data.is_none() {
-        screen.text("they are deleted")?;
+    // One that is not there is said by the removal.
+    if client.ask(&GetServerStatus { server_id: server_id(server)? }, QUICK).is_err() {
+        return Ok(false);
     }
-    remarks::on_kept_data(server, true, answer.data.as_deref());
-    Ok(())
+    let question = format!(
+        "Remove {server}? Its secrets are deleted. y: keep its data, d: delete its data, too [y/d/N] "
+    );
+    match consent::line(&question)?.trim() {
+        "y" | "Y" | "yes" => Ok(false),
+        "d" | "D" => Ok(true),
+        _ => {
+            remark("nothing was removed");
+            Err(Failure::Said(Exit::Failed))
+        }
+    }
 }
 
 pub fn start(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
@@ -146,7 +144,7 @@ fn running(server: &str, shown: &ServerView) -> String {
     match shown.tool_count.and_then(|tools| usize::try_from(tools).ok()) {
         Some(0) => format!("{server} is running and offers no tools"),
         Some(tools) => format!("{server} is running: {} (`harbor tools {server}`)", count(tools, "tool")),
-        None => format!("{server} is running: ? tools, as they could not be listed"),
+        None => format!("{server} is running; its tools could not be listed"),
     }
 }
 
@@ -182,7 +180,7 @@ mod tests {
         assert_eq!(ran.printed, "time is running: 2 tools (`harbor tools time`)\n");
         assert!(ran.asked[0].starts_with(CONNECT), "{}", ran.asked[0]);
         assert_eq!(running("x", &typed(r#"{"tool_count":0}"#)), "x is running and offers no tools");
-        let unknown = "x is running: ? tools, as they could not be listed";
+        let unknown = "x is running; its tools could not be listed";
         assert_eq!(running("x", &typed("{}")), unknown);
     }
 
@@ -229,7 +227,7 @@ mod tests {
     #[test]
     fn a_start_that_fails_points_to_the_log() {
         let ran = run(false, &[&error("connection_failed")], |c, s| start(c, "time", s));
-        assert_eq!(ran.failure.unwrap(), "no\n`harbor logs time` shows what the server said");
+        assert_eq!(ran.failure.unwrap(), "no\nsee `harbor logs time`");
         assert_eq!(ran.exit, Exit::Unavailable);
     }
 

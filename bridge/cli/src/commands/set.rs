@@ -41,7 +41,7 @@ fn describe(server: &ServerView) -> String {
     let said = Payload::of(&JsonObject::written(&server.supervision).0);
     let mut lines = vec![
         format!("label       {}", flatten(&server.label)),
-        format!("lazy        {}", word(server.supervision.lazy != Some(false))),
+        format!("manual      {}", word(server.supervision.lazy == Some(false))),
         format!("auto-start  {}", word(server.supervision.auto_start == Some(true))),
     ];
     let others = said.names().filter(|name| !matches!(*name, "lazy" | "auto_start"));
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(ran.asked, [r#"{"type":"set_supervision","request_id":"1","server_id":"x"}"#]);
         assert_eq!(
             ran.printed,
-            "label       The x\nlazy        yes\nauto-start  no\nbeyond the defaults (`harbor help set`)\n  \
+            "label       The x\nmanual      no\nauto-start  no\nbeyond the defaults (`harbor help set`)\n  \
              --eof-grace 1.5\n  --restart on-crash\n  --restart-delays 0.1,2\n"
         );
         let said = "--eof-grace: from the next start on: `harbor restart x`";

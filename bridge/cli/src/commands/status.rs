@@ -12,13 +12,13 @@ use harbor_ipc_proto::client::{
     InstalledView, ServerStatus, ServerView, Status, StatusUpdate, StatusView, SubscribeStatus, UsageSample,
 };
 
-use super::list::state;
+use super::list::{shown, state};
 use super::printing::count;
 use super::stats::millis;
 use super::{catalog, follow};
 use crate::args::StatusWanted;
 use crate::client::{Client, QUICK};
-use crate::screen::Screen;
+use crate::screen::{Screen, Tone};
 use crate::table::{Table, flatten};
 use crate::when;
 
@@ -45,10 +45,10 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
     let oldest = servers.iter().filter_map(|server| Some(server.usage.as_ref()?.age_ms)).max();
     if let Some(age) = oldest.filter(|age| *age >= OLD_MS) {
         let age = when::lasting(age);
-        remark(&format!("memory, processor and files were measured {age} ago; --fresh measures them now"));
+        remark(&format!("memory, CPU and files were measured {age} ago; measure now: --fresh"));
     }
     if !wanted.fresh && servers.iter().any(|server| server.usage.is_none() && server.pid.is_some()) {
-        remark("memory, processor and files are measured with --fresh");
+        remark("--fresh measures memory, CPU and files");
     }
     Ok(())
 }
@@ -66,24 +66,32 @@ fn describe_one(answer: &GetServerStatusResult) -> String {
     let (server, package) = (&answer.server, answer.package.as_ref());
     let mut lines = vec![
         format!("server     {}", flatten(&server.server_id)),
-        format!("state      {}", flatten(&server.state)),
+        format!("state      {}", flatten(explained(shown(&server.state, &server.shown_state)))),
     ];
     lines.extend(package.map(|package| {
         let version = package.version.as_deref().unwrap_or_default();
         format!("package    {} ({})", flatten(&format!("{} {version}", package.name)), package.kind)
     }));
-    lines.extend(server.remote.as_ref().map(|remote| format!("elsewhere  {}", flatten(&remote.url))));
+    lines.extend(server.remote.as_ref().map(|remote| format!("remote     {}", flatten(&remote.url))));
     lines.extend(server.image.as_ref().map(|image| format!("image      {}", flatten(&image.reference))));
     let locked = lost(server, package).or_else(|| locked(server, package));
     lines.extend(locked.map(|locked| format!("locked     {locked}")));
     lines.extend(server.last_error.as_ref().map(|last| format!("last end   {}", flatten(last))));
     lines.push(match answer.can_start {
-        true => "start      nothing is known that keeps it from starting".into(),
+        true => "start      can start".into(),
         false => {
-            format!("start      not as it is: {}", flatten(answer.why_not.as_deref().unwrap_or_default()))
+            format!("start      cannot start: {}", flatten(answer.why_not.as_deref().unwrap_or_default()))
         }
     });
     lines.join("\n")
+}
+
+/// The state, and what it means where one word does not say it.
+fn explained(state: &str) -> &str {
+    match state {
+        "ready" => "ready (starts when it is used)",
+        state => state,
+    }
 }
 
 /// That nobody knows any more which version was locked: no start takes another one by itself.
@@ -97,7 +105,7 @@ fn lost(server: &ServerView, package: Option<&InstalledView>) -> Option<String> 
 /// Which version, or image, each start runs; nothing of what is neither.
 fn locked(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
     let name = flatten(&server.server_id);
-    let first = "nothing yet: what its first start finds".to_owned();
+    let first = "nothing yet; its first start locks what it finds".to_owned();
     if let Some(image) = &server.image {
         let known = image.digest.as_ref().or(image.id.as_ref());
         return Some(known.map_or(first, |known| flatten(known)));
@@ -112,7 +120,7 @@ fn locked(server: &ServerView, package: Option<&InstalledView>) -> Option<String
     };
     Some(match (&package.version, package.installed_at) {
         (None, _) => first,
-        (Some(_), None) => format!("{all}; not installed yet: `harbor start {name}` installs exactly that"),
+        (Some(_), None) => format!("{all}; not installed yet; `harbor start {name}` installs exactly this"),
         (Some(_), Some(_)) => all,
     })
 }
@@ -140,7 +148,11 @@ pub fn health(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let health = &answer.health;
     match screen.json {
         true => screen.json(&answer.part("health").to_json())?,
-        false => screen.prose(&of_health(health))?,
+        false => screen.headed(
+            &of_health(health),
+            health.state.len(),
+            Tone::of_state(&health.state).unwrap_or(Tone::Warning),
+        )?,
     }
     match health.state.as_ref() {
         "failing" => Err(Failure::Said(Exit::Failed)),
@@ -164,9 +176,10 @@ fn told(state: &str, reasons: &[&str]) -> String {
 
 fn headlines(status: &StatusView) -> String {
     let (bridge, servers) = (&status.bridge, &status.servers);
-    let running = servers.iter().filter(|server| server.state == "running").count();
+    let are = |word: &str| servers.iter().filter(|server| server.shown_state == word).count();
+    let (running, ready) = (are("running"), are("ready"));
     format!(
-        "health   {}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running\ncalls    {}\ncatalog  {}",
+        "health   {}\nbridge   {} (build {}), process {}, up {}{}\nclients  {}\nservers  {}, {running} running, {ready} ready\ncalls    {}\ncatalog  {}",
         of_health(&status.health),
         bridge.version,
         bridge.build,
@@ -201,7 +214,7 @@ fn summed(calls: &CallCounts) -> String {
         0 => String::new(),
         number => format!(", {number} {what}"),
     };
-    let failed = said(calls.failures, "failed") + &said(calls.toolErrors, "with a tool's error");
+    let failed = said(calls.failures, "failed") + &said(calls.toolErrors, "reported a tool error");
     let times = &calls.durationUs;
     match calls.calls {
         0 => "none yet".into(),
@@ -233,7 +246,7 @@ fn tabulate(servers: &[ServerStatus]) -> Table {
 }
 
 fn state_of(server: &ServerStatus) -> String {
-    state(&server.state, server.busy, server.in_flight, server.queued)
+    state(shown(&server.state, &server.shown_state), server.busy, server.in_flight, server.queued)
 }
 
 /// One line of what has changed.
@@ -289,7 +302,7 @@ mod tests {
     use super::super::rig::{command, complete_object, typed};
     use super::*;
 
-    const STATUS: &str = r#"{"version":1,"timestamp":1000,"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed: it was killed"}]},"bridge":{"version":"0.1.0","build":"abc","pid":7,"uptime_ms":7200000,"isolation":true,"clients":{"owner":1,"extension":0,"mcp":2},"open_requests":1,"waiting":0,"unread_bytes":0,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":30000000}},"usage":{"memory":13107200,"cpu_permille":3}},"servers":[{"id":"time","state":"running","busy":false,"pid":9,"in_flight":2,"queued":0,"restarts":1,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":2000}},"usage":{"memory":1048576,"cpu_permille":1005,"open_files":12}},{"id":"x","state":"failed","busy":false,"in_flight":0,"queued":0,"restarts":3}],"catalog":{"state":"off"}}"#;
+    const STATUS: &str = r#"{"version":1,"timestamp":1000,"health":{"state":"degraded","reasons":[{"state":"degraded","server":"x","code":"server_failed","message":"x has failed: it was killed"}]},"bridge":{"version":"0.1.0","build":"abc","pid":7,"uptime_ms":7200000,"isolation":true,"clients":{"owner":1,"extension":0,"mcp":2},"open_requests":1,"waiting":0,"unread_bytes":0,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":30000000}},"usage":{"memory":13107200,"cpu_permille":3}},"servers":[{"id":"time","state":"running","shown_state":"running","busy":false,"pid":9,"in_flight":2,"queued":0,"restarts":1,"calls":{"calls":3,"failures":1,"durationUs":{"p50":1290,"p99":2000}},"usage":{"memory":1048576,"cpu_permille":1005,"open_files":12}},{"id":"x","state":"failed","shown_state":"failed","busy":false,"in_flight":0,"queued":0,"restarts":3}],"catalog":{"state":"off"}}"#;
 
     fn answer(of: &str) -> String {
         format!(r#"{{"type":"{of}_result","request_id":"1","status":{STATUS}}}"#)
@@ -301,17 +314,17 @@ mod tests {
         let server = r#""server":{"server_id":"a","state":"failed","last_error":"it\nended"}"#;
         assert_eq!(
             of(&format!(r#"{{{server},"can_start":true}}"#)),
-            "server     a\nstate      failed\nlast end   it ended\nstart      nothing is known that keeps it from starting"
+            "server     a\nstate      failed\nlast end   it ended\nstart      can start"
         );
         let elsewhere = r#""server":{"server_id":"a","state":"stopped","remote":{"url":"https://h/mcp"}}"#;
         assert_eq!(
             of(&format!(r#"{{{elsewhere},"can_start":true}}"#)).lines().nth(2),
-            Some("elsewhere  https://h/mcp")
+            Some("remote     https://h/mcp")
         );
         let package = r#""package":{"name":"x","version":"1","kind":"npm"}"#;
         let said = of(&format!(r#"{{{server},{package},"can_start":false,"why_not":"it needs K"}}"#));
         assert!(
-            said.contains("package    x 1 (npm)") && said.ends_with("start      not as it is: it needs K"),
+            said.contains("package    x 1 (npm)") && said.ends_with("start      cannot start: it needs K"),
             "{said}"
         );
         let locked = |server: &str, package: &str| {
@@ -326,9 +339,9 @@ mod tests {
         assert_eq!(locked("", &format!(r#"{{{version},"packages":0,"installed_at":7}}"#)), "sha512-a");
         assert_eq!(
             locked("", &format!("{{{version}}}")),
-            "sha512-a; not installed yet: `harbor start a` installs exactly that"
+            "sha512-a; not installed yet; `harbor start a` installs exactly this"
         );
-        let first = "nothing yet: what its first start finds";
+        let first = "nothing yet; its first start locks what it finds";
         assert_eq!(locked("", r#"{"name":"x"}"#), first);
         assert_eq!(locked(r#","image":{"reference":"r"}"#, "{}"), first);
         assert_eq!(locked(r#","image":{"reference":"r","id":"sha256:1"}"#, "{}"), "sha256:1");
@@ -352,7 +365,7 @@ mod tests {
             ran.printed,
             "health   degraded\n  x has failed: it was killed\n\
              bridge   0.1.0 (build abc), process 7, up 2 h, 12.5 MiB, 0.3 % of a processor\n\
-             clients  1 command line, 2 AI clients\nservers  2 servers, 1 running\n\
+             clients  1 command line, 2 AI clients\nservers  2 servers, 1 running, 0 ready\n\
              calls    3, 1 failed, p50 1.2 ms, p99 30000.0 ms\ncatalog  none yet\n\n\
              SERVER  STATE             CALLS  FAILED  P50 MS  P99 MS  MEMORY   CPU      FILES  RESTARTS\n\
              time    running (2 open)  3      1       1.2     2.0     1.0 MiB  100.5 %  12     1\n\

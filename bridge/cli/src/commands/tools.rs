@@ -43,7 +43,7 @@ fn look(server: &str) -> Result<McpListTools, Failure> {
 fn earlier(server: &str, answer: &McpListToolsResult) -> Option<String> {
     let why = if answer.no_answer == Some(true) { "does not answer" } else { "is not running" };
     (answer.last_listed == Some(true))
-        .then(|| format!("{server} {why}: these are the tools that it listed last"))
+        .then(|| format!("{server} {why}: showing the tools that it listed last"))
 }
 
 pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
@@ -146,7 +146,7 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         true => screen.json(&format!("{{\"servers\":[{}]}}", entries.join(",")))?,
         false if names.is_empty() => remark(match listed.is_empty() {
             true => "no servers yet; add one with `harbor install NAME`",
-            false => "no server has listed tools yet: a server lists them when it is first used or started",
+            false => "no tools are known yet; a server lists its tools when it first starts",
         }),
         false => {
             show(&table, screen)?;
@@ -202,7 +202,7 @@ mod tests {
         let ran = command(true, &[&listed(1)], |c, s| of_server(c, "time", s));
         assert_eq!(ran.printed, format!("{{\"tools\":{TOOLS}}}\n"));
         let ran = command(false, &[&error("not_connected")], |c, s| of_server(c, "time", s));
-        assert_eq!(ran.failure.unwrap(), "no\nstart it with `harbor start time`");
+        assert_eq!(ran.failure.unwrap(), "no\nstart it: `harbor start time`");
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
             ran.printed,
             format!(
                 "{{\"servers\":[{{\"error\":{{\"code\":\"ERR_TOOL_TIMEOUT\",\"message\":\"no\",\
-                 \"hint\":\"a call may have more time with `--timeout SECONDS`\"}},\"server_id\":\"a\"}},\
+                 \"hint\":\"allow more time: `--timeout SECONDS`\"}},\"server_id\":\"a\"}},\
                  {{\"server_id\":\"b\",\"tools\":{TOOLS}}}]}}\n"
             )
         );
@@ -271,7 +271,7 @@ mod tests {
         let ran = command(false, &[&refused], |c, s| seen_by(c, &asker, None, s));
         assert_eq!(
             ran.failure.unwrap(),
-            "no\n`harbor grant https://a.example mcp:tools.list --profile \"work\"` allows it for a while"
+            "no\n`harbor grant https://a.example mcp:tools.list --profile \"work\"` allows it temporarily"
         );
         assert_eq!(ran.exit, Exit::Denied);
     }

@@ -5,14 +5,14 @@
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::id::server_id;
 use harbor_client::terminal::remark;
-use harbor_ipc_proto::client::{UndoUpgrade, UpgradeServer, UpgradeView};
+use harbor_ipc_proto::client::{ListServers, UndoUpgrade, UpgradeServer, UpgradeView};
 
 use super::changes;
 use super::install::{BUILDS, confirm, under_way, vouched, word};
 use super::printing::print;
 use super::servers::{START, STOP};
 use crate::args::Upgrade;
-use crate::client::Client;
+use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::screen::Screen;
 use crate::table::flatten;
@@ -24,7 +24,7 @@ const OF_COMMIT: &str = "git-";
 const NOTHING_CHANGED: &str = "nothing was changed";
 
 pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
-    let server = &wanted.server;
+    let server = wanted.name();
     if wanted.undo {
         return undo(client, server, screen);
     }
@@ -47,6 +47,27 @@ pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Re
     })
 }
 
+/// One server after the other. One that fails, or got a no, is no reason to leave out the next.
+pub fn all(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
+    let servers = client.ask(&ListServers {}, QUICK)?.into_value().servers;
+    let packages: Vec<_> = servers.iter().filter(|server| server.package.is_some()).collect();
+    if packages.is_empty() {
+        remark("no server has a package that could be upgraded");
+    }
+    let mut failed = false;
+    for server in packages {
+        let one = Upgrade { server: Some(server.server_id.clone()), all: false, ..wanted.clone() };
+        if let Err(failure) = upgrade(client, &one, screen) {
+            if matches!(failure, Failure::Lost | Failure::Unsent | Failure::Unread) {
+                return Err(failure);
+            }
+            failed = true;
+            failure.message().iter().for_each(|text| remark(&format!("{}: {text}", server.server_id)));
+        }
+    }
+    if failed { Err(Failure::Said(Exit::Failed)) } else { Ok(()) }
+}
+
 /// About this server; the caller says what is asked for.
 fn ask(server: &str) -> Result<UpgradeServer, Failure> {
     Ok(UpgradeServer {
@@ -64,15 +85,13 @@ fn ask(server: &str) -> Result<UpgradeServer, Failure> {
 /// What it is now, and the way back where there is one.
 fn used(server: &str, after: &str, applied: &UpgradeView) -> String {
     match applied.previous {
-        Some(_) => format!("{server} is {after} now; `harbor upgrade {server} --undo` goes back"),
-        None => format!(
-            "{server} is {after} now; the one before was never installed here, so none goes back to it"
-        ),
+        Some(_) => format!("{server} is now {after}; undo: `harbor upgrade {server} --undo`"),
+        None => format!("{server} is now {after}; no way back: the version before was never installed here"),
     }
 }
 
 fn kept_from_origins(server: &str) -> String {
-    format!("changed tools are kept from origins: `harbor accept {server}` accepts them")
+    format!("origins cannot use changed tools yet; accept them: `harbor accept {server}`")
 }
 
 /// Which version it would be, by what it can be named, and whether it may be tried out; none where it is used already.
@@ -81,7 +100,7 @@ fn planned_upgrade(
     wanted: &Upgrade,
     screen: &mut Screen,
 ) -> Result<Option<String>, Failure> {
-    let server = &wanted.server;
+    let server = wanted.name();
     let looked_up = UpgradeServer { plan: Some(true), progress: Some(true), ..ask(server)? };
     let first = UpgradeServer { to: wanted.to.clone(), ..looked_up.clone() };
     let mut plan = under_way(client, "looking it up", &first)?;
@@ -111,7 +130,7 @@ fn tried_out(
     token: String,
     screen: &mut Screen,
 ) -> Result<UpgradeView, Failure> {
-    let server = &wanted.server;
+    let server = wanted.name();
     let trial = UpgradeServer { progress: Some(true), ..ask(server)? };
     let first = UpgradeServer { planned: Some(token), with_all: Some(wanted.yes), ..trial.clone() };
     let upgrade = under_way(client, "trying it out", &first)?.into_value().upgrade;
@@ -173,7 +192,7 @@ fn describe_upgrade(server: &str, upgrade: &UpgradeView) -> String {
         lines.extend(changes::differences(&change.before, &change.after));
     }
     if lines.len() == 1 {
-        lines.push("its tools say the same of themselves".into());
+        lines.push("its tools are unchanged".into());
     }
     lines.join("\n")
 }
@@ -196,14 +215,14 @@ mod tests {
             r#""before":"1","after":"2","integrity":"h","added":["b"],"removed":["a"],"changed":[{"tool_name":"c","before":{"description":"x"},"after":{"description":"y"}}],"apply":"2-7""#,
         );
         let done = answer(3, r#""applied":true,"previous":"1""#);
-        let wanted = Upgrade { server: "s".into(), to: None, undo: false, yes: true };
+        let wanted = Upgrade { server: Some("s".into()), all: false, to: None, undo: false, yes: true };
         let ran = run(false, &[PLANNED, &tried, &done], |c, s| upgrade(c, &wanted, s));
         assert_eq!(
             ran.printed,
             "s: 1 → 2\nhash       h\n\
              checked    by its registry alone, which gives that hash; no signature is looked at\nnew tools  b\ngone tools a\nchanged    c\n  description\n    - x\n    + y\n\
-             s is 2 now; `harbor upgrade s --undo` goes back\n\
-             changed tools are kept from origins: `harbor accept s` accepts them\n"
+             s is now 2; undo: `harbor upgrade s --undo`\n\
+             origins cannot use changed tools yet; accept them: `harbor accept s`\n"
         );
         assert!(ran.asked[1].contains(r#""planned":"5","with_all":true"#), "{:?}", ran.asked);
         assert!(ran.asked[2].ends_with(r#""apply":"2-7"}"#), "{:?}", ran.asked);
@@ -214,7 +233,7 @@ mod tests {
 
     #[test]
     fn going_back_says_what_is_kept_from_origins() {
-        let wanted = Upgrade { server: "s".into(), to: None, undo: true, yes: false };
+        let wanted = Upgrade { server: Some("s".into()), all: false, to: None, undo: true, yes: false };
         let back = |changed: u32| {
             format!(
                 r#"{{"type":"undo_upgrade_result","request_id":"1","installed":{{"version":"1","server":{{"state":"running","changed_tools":{changed}}}}}}}"#

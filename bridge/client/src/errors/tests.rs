@@ -8,10 +8,7 @@ fn a_server_that_does_not_start_is_heard() {
     let Failure::Refused(refusal) = &mut failure else { panic!("refused") };
     refusal.details = Some(r#"{"stderr_tail":"no such file\nbye"}"#.into());
     let text = failure.message().unwrap();
-    assert_eq!(
-        text,
-        "no\nit said:\n    no such file\n    bye\n`harbor logs time` shows what the server said"
-    );
+    assert_eq!(text, "no\nit said:\n    no such file\n    bye\nsee `harbor logs time`");
 }
 
 fn refused(code: &str) -> Failure {
@@ -58,7 +55,7 @@ fn exit_codes() {
 
 #[test]
 fn a_message_says_what_to_do_next() {
-    assert_eq!(refused("not_connected").message().unwrap(), "no\nstart it with `harbor start time`");
+    assert_eq!(refused("not_connected").message().unwrap(), "no\nstart it: `harbor start time`");
     assert_eq!(refused("ERR_INTERNAL").message().unwrap(), "no");
 }
 
@@ -75,13 +72,13 @@ fn a_refusal_names_the_command_that_changes_it() {
             "ERR_SCOPE_REQUIRED",
             about,
             None,
-            "`harbor grant https://a.example mcp:tools.call` allows it for a while",
+            "`harbor grant https://a.example mcp:tools.call` allows it temporarily",
         ),
         (
             "ERR_SCOPE_REQUIRED",
             about,
             Some("my work"),
-            "`harbor grant https://a.example mcp:tools.call --profile \"my work\"` allows it for a while",
+            "`harbor grant https://a.example mcp:tools.call --profile \"my work\"` allows it temporarily",
         ),
         (
             "ERR_SCOPE_REQUIRED",
@@ -93,7 +90,7 @@ fn a_refusal_names_the_command_that_changes_it() {
             "ERR_PERMISSION_DENIED",
             about,
             None,
-            "`harbor revoke https://a.example mcp:tools.call --deny` takes the denial back",
+            "`harbor revoke https://a.example mcp:tools.call --deny` revokes the denial",
         ),
         ("ERR_PERMISSION_DENIED", "{}", None, ""),
         (
@@ -101,7 +98,7 @@ fn a_refusal_names_the_command_that_changes_it() {
             about,
             None,
             "`harbor grants https://a.example` shows which it may use; `harbor grant https://a.example \
-             mcp:tools.call --tool SERVER/TOOL` allows one for a while",
+             mcp:tools.call --tool SERVER/TOOL` allows one temporarily",
         ),
         (
             "ERR_TOOL_NOT_ALLOWED",
@@ -173,7 +170,7 @@ fn of_a_server_elsewhere_no_log_is_named() {
 fn a_server_that_failed_is_told_with_its_cause() {
     assert_eq!(
         refused("ERR_SERVER_UNAVAILABLE").message().unwrap(),
-        "no (x)\n`harbor start time` tries again; `harbor logs time` shows what it said"
+        "no (x)\ntry again: `harbor start time`; log: `harbor logs time`"
     );
     let stopped = |code: &str, sent: bool| {
         let details = Some(format!(r#"{{"cause":"stopped","state":"stopped","sent":{sent}}}"#));

@@ -150,7 +150,7 @@ impl Message {
 
     /// The request is made again, and nobody waits for that.
     pub fn no_state(&self) -> Refusal {
-        let why = "`requestState` is of no request that waits for answers; make the request anew";
+        let why = "`requestState` belongs to no request that waits for answers; send the request again";
         Refusal::of_request(self.asked.as_ref().map(|asked| asked.id.as_str()), INVALID_PARAMS, why, None)
     }
 
@@ -168,7 +168,7 @@ impl Message {
     }
 
     fn unsupported(&self, version: &str) -> Refusal {
-        let text = "this revision of MCP is not spoken here";
+        let text = "this MCP version is not supported";
         Refusal::of_request(self.id(), UNSUPPORTED_VERSION, text, Some(&write::supported(version)))
     }
 

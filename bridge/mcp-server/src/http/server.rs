@@ -51,7 +51,7 @@ impl Server {
     pub fn tokens(&self) -> MutexGuard<'_, Tokens> {
         let mut tokens = lock(&self.tokens);
         if let Err(wrong) = tokens.refresh() {
-            remark(&format!("harbor mcp: {}; nobody is let in", wrong.message().unwrap_or_default()));
+            remark(&format!("harbor mcp: {}; no client is admitted", wrong.message().unwrap_or_default()));
         }
         tokens
     }

@@ -218,12 +218,11 @@ fn read(path: &Path) -> io::Result<Kepts> {
     let mut text = Vec::new();
     file.take(MAX_FILE).read_to_end(&mut text)?;
     let wrong = |why: &str| io::Error::other(format!("{why}; delete it and make new tokens"));
-    let content: Content =
-        serde_json::from_slice(&text).map_err(|_| wrong("it is not what was written there"))?;
+    let content: Content = serde_json::from_slice(&text).map_err(|_| wrong("it is not valid"))?;
     let is_sound = |(name, kept): (&String, &Kept)| Origin::client(name).is_some() && kept.sha256.len() == 64;
     match content.tokens.iter().all(is_sound) {
         true => Ok(content.tokens),
-        false => Err(wrong("it holds what is no token")),
+        false => Err(wrong("it contains an entry that is not a token")),
     }
 }
 

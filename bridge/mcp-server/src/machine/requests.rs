@@ -93,13 +93,13 @@ impl Machine {
         };
         // Who reads the first of two and who reads the last would not agree on what was asked.
         if fields.twice().is_some() {
-            return self.say_error(Some(id), INVALID_PARAMS, "a key stands twice in `params`");
+            return self.say_error(Some(id), INVALID_PARAMS, "a key occurs twice in `params`");
         }
         let meta = fields.get("_meta").and_then(|meta| Fields::parse(meta.as_bytes()).ok());
         let meta = meta.unwrap_or_default();
         let version = text(&meta, VERSION);
         if let Some(version) = version.as_deref().filter(|version| *version != MODERN) {
-            let (message, data) = ("this revision of MCP is not spoken here", write::supported(version));
+            let (message, data) = ("this MCP version is not supported", write::supported(version));
             let line = write::error(Some(id), UNSUPPORTED_VERSION, message, Some(&data));
             return self.out.push(Out::Line(line));
         }
@@ -230,7 +230,7 @@ impl Machine {
             (_, Want::Prompt(name, _)) => format!("unknown prompt: {name:.200}"),
             (_, Want::Read(uri) | Want::Subscribe(uri)) => format!("there is no such resource: {uri:.200}"),
             (_, Want::Complete(complete)) => format!("nothing is known of {:.200}", complete.name),
-            _ => "it is not known what is meant".into(),
+            _ => "unknown target".into(),
         })?;
         match (want, self.lets_through(&target, want)) {
             (_, true) => Ok(target),

@@ -45,7 +45,7 @@ const FILESYSTEM: Curated = Curated {
 const MEMORY: Curated = Curated {
     id: "memory",
     title: "Memory",
-    description: "Remembers people, things and what is known of them, as a graph in a file.",
+    description: "Remembers facts about people and things, as a graph in a file.",
     source: Source::Npm("@modelcontextprotocol/server-memory"),
     env: &[Variable {
         name: "MEMORY_FILE_PATH",
@@ -163,7 +163,7 @@ const GITHUB_REMOTE: Curated = Curated {
     source: Source::Remote("https://api.githubcopilot.com/mcp/"),
     secrets: &[Secret {
         name: "Authorization",
-        description: "A personal access token; not needed where you sign in by the browser.",
+        description: "A personal access token; not required if you sign in by the browser.",
         required: false,
         prefix: "Bearer ",
         help_url: GITHUB_TOKENS,

@@ -215,10 +215,8 @@ impl Flow {
             return Action::Get(url);
         }
         if self.challenge.resource_metadata.is_some() {
-            let why = format!(
-                "{} does not say who lets people in: its document cannot be had",
-                place(&self.server)
-            );
+            let why =
+                format!("{} does not say where to sign in: its document cannot be read", place(&self.server));
             return over(RemoteEnd::NotAuthorized, why);
         }
         self.look_at_home()
@@ -256,7 +254,10 @@ impl Flow {
             }
         }
         match refused {
-            Some(why) => over(RemoteEnd::Forbidden, format!("{host} has people let in by {why}")),
+            Some(why) => over(
+                RemoteEnd::Forbidden,
+                format!("{host} uses a sign-in that Harbor does not support: {why}"),
+            ),
             None => self.look_at_home(),
         }
     }
@@ -284,7 +285,9 @@ impl Flow {
             match self.is_named {
                 true => format!("{}, which lets people in at {host}, does not say how", self.issuer_place()),
                 false => {
-                    format!("{host} lets nobody in by OAuth; a key is given by `harbor add` with `--header`")
+                    format!(
+                        "{host} does not offer a sign-in (OAuth); give it a key: `harbor add` with `--header`"
+                    )
                 }
             },
         )

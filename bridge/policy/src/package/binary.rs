@@ -89,7 +89,7 @@ impl Binary {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let once = |place: &mut Option<String>, value: String| match place.replace(value) {
             None => Ok(()),
-            Some(_) => Err(format!("{name}= stands twice behind the #")),
+            Some(_) => Err(format!("{name}= occurs twice after the #")),
         };
         match (name, value) {
             ("sha256", value) => once(&mut self.sha256, sha256(value)?),
@@ -238,7 +238,7 @@ fn path(text: &str) -> Result<String, String> {
     let plain = |c: char| !c.is_control() && !"&#\\".contains(c);
     match text.len() <= MAX_PATH && text.split('/').all(is_part) && text.chars().all(plain) {
         true => Ok(text.to_owned()),
-        false => Err("the program of an archive is named by its path in there, such as bin/server".into()),
+        false => Err("name the program by its path in the archive, such as bin/server".into()),
     }
 }
 
@@ -344,7 +344,7 @@ mod tests {
             ("https://h/a#bin=../x", "bin/server"),
             ("https://h/a#bin=/x", "bin/server"),
             ("https://h/a#allow=all", "is not known behind the #"),
-            ("https://h/a#bin=a&bin=b", "stands twice"),
+            ("https://h/a#bin=a&bin=b", "occurs twice"),
         ] {
             let refused = Binary::read(text).unwrap_err();
             assert!(refused.contains(said), "{text}: {refused}");

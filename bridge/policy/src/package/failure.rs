@@ -123,11 +123,11 @@ pub fn gone(package: &Package, version: &str, said: &str) -> Option<String> {
     match package.ecosystem {
         Ecosystem::Binary => None,
         Ecosystem::Git if says(NO_COMMIT) => {
-            Some(format!("the commit {version}, which is locked, is not in its repository any more"))
+            Some(format!("the commit {version}, which is locked, is no longer in its repository"))
         }
         Ecosystem::Npm | Ecosystem::Pypi | Ecosystem::Git => says(NO_VERSION).then(|| {
             format!(
-                "{} {version}, which is locked, or a package that it needs is not there any more",
+                "{} {version}, which is locked, or a package that it requires, is no longer available",
                 package.name
             )
         }),
@@ -174,7 +174,7 @@ fn of_npm(package: &Package, said: &str) -> Option<String> {
 
 fn of_pypi(package: &Package, said: &str) -> Option<String> {
     if said.contains("require a different python version") || said.contains("requires a different Python") {
-        return Some("no version that is wanted is for the Python that is here".into());
+        return Some("no matching version supports the installed Python".into());
     }
     if let Some((name, clause)) = requirement(said) {
         let is_none = clause.is_empty() || said.contains("(from versions: none)");
@@ -252,10 +252,10 @@ mod tests {
     fn what_was_locked_and_is_gone_is_known() {
         let of = |source: &str, said: &str| gone(&recognise(source, &[]).unwrap(), "1.0", said);
         let said = of("npm:b", "npm error code E404").unwrap();
-        assert_eq!(said, "b 1.0, which is locked, or a package that it needs is not there any more");
+        assert_eq!(said, "b 1.0, which is locked, or a package that it requires, is no longer available");
         assert!(of("pypi:b", "ERROR: No matching distribution found for b==1.0").is_some());
         let said = of("git:https://h/r", "fatal: unable to read tree (abc)").unwrap();
-        assert_eq!(said, "the commit 1.0, which is locked, is not in its repository any more");
+        assert_eq!(said, "the commit 1.0, which is locked, is no longer in its repository");
         assert_eq!(of("npm:b", "npm error code ENOTFOUND npm error code E404"), None);
         assert_eq!(of("git:https://h/r", "fatal: could not read Username for 'https://h'"), None);
     }

@@ -75,12 +75,10 @@ fn git_spec(text: &str) -> Result<(String, String), String> {
         return Err(format!("{address} is no address of a repository"));
     }
     if reference.is_some_and(|reference| !is_reference(reference)) {
-        return Err("behind # stands a branch, a tag or a commit, and &subdirectory=DIRECTORY".into());
+        return Err("after # use a branch, a tag or a commit, and &subdirectory=DIRECTORY".into());
     }
     if directory.is_some_and(|directory| !is_directory(directory)) {
-        return Err(
-            "behind subdirectory= stands a directory of the repository, such as packages/server".into()
-        );
+        return Err("after subdirectory= use a directory of the repository, such as packages/server".into());
     }
     let name = url.path().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let name = name.strip_suffix(".git").unwrap_or(name).to_owned();

@@ -303,7 +303,7 @@ fn address(kind: &str, package: &Value, near: Near<'_>) -> Result<String, String
         },
         "git" => return repository_of(url, near),
         "" => return Err("its manifest names no package".into()),
-        kind => return Err(format!("packages of the type {kind} are not installed here")),
+        kind => return Err(format!("Harbor cannot install packages of the type {kind}")),
     };
     match found.chars().any(is_hidden) || found.len() > MAX_VALUE {
         true => Err("its manifest names a package that is no name".into()),

@@ -187,7 +187,7 @@ fn lacking(
     let missing = needed.iter().find(|any| any.iter().all(|program| !programs.contains_key(program)));
     if let Some(missing) = missing {
         return Some(format!(
-            "there is no {} here; `harbor runtimes` says where it was looked for",
+            "there is no {} here; `harbor runtimes` shows where Harbor looked",
             missing.join(" or ")
         ));
     }
@@ -199,9 +199,8 @@ fn lacking(
     let found =
         programs.get(runtime)?.as_deref().filter(|_| runtime != "python" || !programs.contains_key("uv"))?;
     let is_older = numbers(found).is_some_and(|found| found < wanted);
-    is_older.then(|| {
-        format!("it needs {runtime} {minimum} or newer, and here is {found}; `harbor runtimes` says where")
-    })
+    is_older
+        .then(|| format!("it requires {runtime} {minimum} or newer; found {found}, see `harbor runtimes`"))
 }
 
 /// `>=20.1` is 20, 1.

@@ -76,10 +76,7 @@ fn package(package: &Value) -> Way {
     let mut recipe = Recipe { source, of_others: kind != "oci", ..Recipe::default() };
     let needs = |argument: &Value| argument["isRequired"] == true || argument["value"].is_string();
     if kind == "oci" && objects(&package["runtimeArguments"]).any(needs) {
-        refuse(
-            "its engine needs options of its own; `harbor add --image` with --read and --write runs it"
-                .into(),
-        );
+        refuse("its engine requires options; run it with `harbor add --image` and --read, --write".into());
     }
     for argument in objects(&package["packageArguments"]) {
         if let Err(why) = add_argument(&mut recipe, argument) {
@@ -111,11 +108,11 @@ fn address(package: &Value) -> Result<String, String> {
     let (version, registry) = (text(package, "version"), text(package, "registryBaseUrl"));
     let usual = USUAL.iter().find(|(name, _)| *name == kind);
     let Some((_, usual)) = usual else {
-        return Err(format!("packages of the kind {kind} are not installed here"));
+        return Err(format!("Harbor cannot install packages of the kind {kind}"));
     };
     let registry = registry.trim_end_matches('/');
     if !registry.is_empty() && !usual.contains(&registry) {
-        return Err(format!("it is in a registry of its own, {registry}"));
+        return Err(format!("it is in another registry, {registry}"));
     }
     let source = match kind {
         "oci" => format!("oci:{}", image(identifier, version, registry)),
@@ -146,7 +143,7 @@ fn remote(remote: &Value) -> Way {
     let mut recipe = Recipe { source: url.to_owned(), sse: kind == "sse", ..Recipe::default() };
     let mut why_not = None;
     if !["sse", "streamable-http", "http"].contains(&kind) {
-        why_not = Some(format!("{kind} is not spoken here"));
+        why_not = Some(format!("Harbor does not support {kind}"));
     }
     add_inputs(&mut recipe, url, &remote["variables"]);
     if recipe.inputs.iter().any(|input| is_secret(&remote["variables"][&input.name])) {

@@ -77,7 +77,12 @@ pub fn sort(text: &str) -> Result<Source, String> {
     match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     {
         true => Ok(Source::Entry(text.to_owned())),
-        false => Err(format!("{text} names nothing that can be installed; use {KINDS}")),
+        false => {
+            let package = format!("npm:{text}");
+            let is_scoped = text.starts_with('@') && source::read(&package, &[]).is_ok();
+            let meant = if is_scoped { format!("did you mean {package}? ") } else { String::new() };
+            Err(format!("{text} names nothing that can be installed; {meant}use {KINDS}"))
+        }
     }
 }
 

@@ -125,11 +125,11 @@ fn an_empty_file_means_the_defaults() {
     assert_eq!(defaults.server_limits("time"), ServerLimits::default());
 }
 
-/// What the README shows as the defaults is what they are; its second example is read too.
+/// What docs/configuration.md shows as the defaults is what they are; its second example is read too.
 #[test]
-fn the_readme_tells_the_truth() {
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
-    let mut examples = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+fn the_document_tells_the_truth() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/configuration.md")).unwrap();
+    let mut examples = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     assert_eq!(parsed(examples.next().unwrap()), HostConfig::default());
     let own = parsed(examples.next().unwrap());
     assert_eq!(own.limits_of(OWNER), OriginLimits { per_minute: Some(100), ..OWNER_LIMITS });

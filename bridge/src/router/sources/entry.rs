@@ -110,7 +110,9 @@ pub async fn unknown(router: &Router, id: &str) -> ErrorBody {
     let meant = closest(id, known);
     let next = match meant {
         Some(meant) => format!("; did you mean {meant}?"),
-        None => format!("; `harbor catalog search {id}` looks for it"),
+        None => format!(
+            "; `harbor catalog search {id}` looks for it, and a package is named npm:{id} or pypi:{id}"
+        ),
     };
     let error = ErrorBody::new(Code::NotFound, format!("nothing has the id {id}{next}"));
     error.with("field", "source")
@@ -289,7 +291,7 @@ pub(super) async fn expanded(
     let source = sort(&recipe.source).ok();
     let name = message.server_id.clone().or(found.server_id.clone());
     let name = name.or_else(|| source.as_ref().and_then(default_name)).ok_or_else(|| {
-        let message = format!("no name can be made of {id}; say one with --name");
+        let message = format!("no name can be made from {id}; pass --name");
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
     })?;
     let given = || message.secret_values.iter().flat_map(|given| &given.0);

@@ -154,7 +154,7 @@ fn text(root: &Path, path: &Path) -> Result<String, String> {
 }
 
 fn node_tree(package: &Package, dir: &Path, content: Option<Content>) -> Result<String, String> {
-    let root = dir.canonicalize().map_err(|error| format!("its directory is not there: {error}"))?;
+    let root = dir.canonicalize().map_err(|error| format!("its directory is missing: {error}"))?;
     let place = match content {
         Some(_) => Path::new(&git::package_dir(package, &root.to_string_lossy())).join(npm::LOCK),
         None => root.join(npm::LOCK),
@@ -248,7 +248,7 @@ fn all_pinned(tree: &str) -> Result<(), String> {
     let packages = node_packages(tree)?.packages;
     if packages.is_empty() {
         return Err(format!(
-            "{} does not say where its packages come from: write it anew with npm 7 or newer (`npm install --package-lock-only`)",
+            "{} does not say where its packages come from: write it again with npm 7 or newer (`npm install --package-lock-only`)",
             npm::LOCK
         ));
     }
@@ -313,7 +313,7 @@ struct Metadata {
 
 /// The requirements: as uv has written them, or of what pip reports.
 fn python_tree(dir: &Path) -> Result<String, String> {
-    let root = dir.canonicalize().map_err(|error| format!("its directory is not there: {error}"))?;
+    let root = dir.canonicalize().map_err(|error| format!("its directory is missing: {error}"))?;
     let report = root.join(pypi::REPORT);
     if report.symlink_metadata().is_err() {
         return text(&root, &root.join(pypi::LOCK));

@@ -54,9 +54,7 @@ pub fn checkout(package: &Package, dir: &Path) -> Result<Checkout, String> {
     let wanted = package.address().1.filter(|wanted| is_commit(wanted));
     match wanted.is_none_or(|wanted| wanted == commit) {
         true => Ok(Checkout { commit, content: content(&home(package, dir)?)? }),
-        false => {
-            Err(format!("what was fetched is the commit {commit}, which is not the one that was wanted"))
-        }
+        false => Err(format!("the fetched commit {commit} is not the requested one")),
     }
 }
 

@@ -51,11 +51,11 @@ fn an_npm_program_is_found_by_its_link_or_by_its_package() {
     assert_eq!(entry(&package("npx @s/srv@1"), dir.path()), Ok(file.clone()));
     std::fs::remove_file(modules.join(".bin/srv")).unwrap();
     assert_eq!(entry(&package("npx -p @s/srv srv"), dir.path()), Ok(file.clone()));
-    assert!(refusal("npx -p @s/srv gone", dir.path()).contains("is not there"));
+    assert!(refusal("npx -p @s/srv gone", dir.path()).contains("is missing"));
     assert!(refusal("npx -p @s/srv other", dir.path()).contains("gone, srv"));
-    assert!(refusal("npx other", dir.path()).contains("gone, or not whole"));
-    assert!(refusal("npx @s/srv", &dir.path().join("no")).contains("gone, or not whole"));
-    assert!(refusal("uvx srv", dir.path()).contains("gone, or not whole"));
+    assert!(refusal("npx other", dir.path()).contains("missing or incomplete"));
+    assert!(refusal("npx @s/srv", &dir.path().join("no")).contains("missing or incomplete"));
+    assert!(refusal("uvx srv", dir.path()).contains("missing or incomplete"));
     std::fs::write(modules.join("@s/srv/package.json"), "\u{feff}{\"bin\": \"./dist/x.js\"}").unwrap();
     assert_eq!(entry(&package("npx @s/srv"), dir.path()), Ok(file));
 }
@@ -150,7 +150,7 @@ fn the_program_of_a_download_is_where_its_report_says_and_inside() {
     report("../outside");
     assert!(refusal(line, dir.path()).contains("leads out"));
     report("gone");
-    assert!(refusal(line, dir.path()).contains("is not there"));
+    assert!(refusal(line, dir.path()).contains("is missing"));
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl Secrets {
     pub(super) fn write(&self, all: &All, before: &BTreeSet<String>, form: Form) -> Result<(), StoreError> {
         let text = form::text(all);
         if text.len() as u64 > MAX_FILE / 2 {
-            return Err(refused(&self.path, "it would be too long; remove secrets that nobody needs"));
+            return Err(refused(&self.path, "it would be too long; remove unused secrets"));
         }
         if let Some(directory) = self.path.parent() {
             own_directory(directory)?;

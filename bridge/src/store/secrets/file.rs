@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Zeroizing<Vec<u8>>>, StoreError
     let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
-            return Err(refused(path, "it is a symbolic link; put the file itself there"));
+            return Err(refused(path, "it is a symbolic link; replace it by the file itself"));
         }
         opened => opened.map_err(failed("read", path))?,
     };

@@ -59,7 +59,7 @@ impl Item {
         let found = run(self.command(&["lookup"]), None, until)?;
         if !found.is_empty() {
             let wrong =
-                || format!("the keyring's item for {} is no key of Harbor's; remove it there", self.home);
+                || format!("the keyring's item for {} is not a key of Harbor; remove it there", self.home);
             return key(&found).map(Some).ok_or_else(wrong);
         }
         match searched(&run(self.command(&["search"]), None, until)?) {
@@ -102,7 +102,7 @@ fn run(mut command: Command, input: Option<&Secret>, until: Instant) -> Result<Z
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!(
-            "the program {PROGRAM} is not here: install it (Debian: libsecret-tools, Fedora: libsecret), {OR_A_FILE}"
+            "the program {PROGRAM} is missing: install it (Debian: libsecret-tools, Fedora: libsecret), {OR_A_FILE}"
         ),
         _ => format!("{PROGRAM} cannot be started: {error}"),
     })?;

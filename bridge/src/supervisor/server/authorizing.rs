@@ -189,7 +189,7 @@ impl Asked {
         let definition = self.server.definition();
         let is_its_own = definition.remote.as_ref().is_some_and(|remote| is_for(&grant, &remote.url));
         if !is_its_own || self.server.gone.get() {
-            return Err(failed("the server is not the one any more that was asked for"));
+            return Err(failed("the server has changed in the meantime"));
         }
         let credential = Credential::of_grant(Grant::clone(&grant), wall_clock());
         let secrets = &self.server.runners.shared.secrets;

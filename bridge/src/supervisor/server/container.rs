@@ -145,7 +145,7 @@ impl Server {
         self.ask_engine(engine, engine.remove(&left), REMOVAL).await.map(drop).map_err(why)
     }
 
-    /// Removes its container, where its runner is gone that would have done so.
+    /// Removes its container, where its runner has ended that would have done so.
     pub(super) fn clear_if_lost(self: &Rc<Self>, report: &EndReport) {
         if report.cause == "runner_lost" && self.has_image() {
             let server = self.clone();

@@ -115,7 +115,7 @@ impl Server {
             Action::Kill => self.kill(),
             Action::KillRunner => {
                 tracing::warn!(server = %self.id, "its runner does not obey and is killed");
-                let why = "its runner did not do as it was told in time and was killed";
+                let why = "its runner did not react in time and was killed";
                 self.verdict.set(self.place.borrow().as_ref().map(|_| why));
                 self.kill_runner();
             }

@@ -165,7 +165,7 @@ impl Server {
             let left_out = lists.hide(|text| self.without_secrets(text));
             if left_out > 0 {
                 self.remark(format!(
-                    "{left_out} of its tools have a secret of its own in their names, and are left out"
+                    "{left_out} of its tools have one of its secrets in their names, and are left out"
                 ));
             }
         }

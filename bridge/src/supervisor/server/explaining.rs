@@ -36,14 +36,14 @@ impl Server {
         };
         match &self.trial {
             None => format!(
-                "if whoever publishes it has replaced it, `harbor upgrade {}` takes it on purpose",
+                "if whoever publishes it has replaced it, `harbor upgrade {}` accepts it",
                 self.id
             ),
             Some(trial) if is_persons(trial) => {
                 "compare the SHA-256 that you gave with what its publisher says now; without one you are shown what comes"
                     .into()
             }
-            Some(_) => "it was replaced meanwhile; begin anew, and you are shown what there is now".into(),
+            Some(_) => "it was replaced in the meantime; start again to see the current one".into(),
         }
     }
 
@@ -64,7 +64,7 @@ impl Server {
     fn is_gone(&self, said: &str) -> Option<String> {
         let lock = self.lock().filter(|_| self.trial.is_none())?;
         let why = gone(self.package.as_ref()?, &lock.version, said)?;
-        Some(format!("{why}; `harbor upgrade {}` takes what there is now", self.id))
+        Some(format!("{why}; `harbor upgrade {}` installs the current one", self.id))
     }
 }
 

@@ -168,12 +168,12 @@ impl Server {
         let (id, first) = (&self.id, missing.first().map_or("KEY", String::as_str));
         let of_another = match self.secrets_since.get() {
             Some(_) => format!(
-                "; what was set before was for another program of this name, and `harbor accept {id}` gives it to this one"
+                "; its earlier secrets belong to another program of this name; `harbor accept {id}` gives them to this one"
             ),
             None => String::new(),
         };
         let message = format!(
-            "it needs {}, which {} not set; `harbor secrets set {id} {first}` asks for it{of_another}",
+            "it needs {}, which {} not set; set it: `harbor secrets set {id} {first}`{of_another}",
             missing.join(", "),
             if missing.len() == 1 { "is" } else { "are" }
         );

@@ -2898,6 +2898,8 @@ export interface ServerStatus {
   label: string;
   /** `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`. */
   state: string;
+  /** The same for people, as `Server.shown_state` has it. */
+  shown_state: string;
   /** Since when, in milliseconds since 1970. */
   since: number;
   /** Whether it has not answered a probe while calls are open. */

@@ -57,7 +57,7 @@ impl<'s> Look<'s> {
     fn keyword(&mut self, key: &str, member: &Value, depth: u32) -> Result<(), String> {
         match (key, member) {
             ("$ref", Value::String(to)) if target(self.root, to).is_none() => {
-                Err(format!("its schema refers to what is not in it: {to}"))
+                Err(format!("its schema refers to something outside it: {to}"))
             }
             ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
                 Err("its schema has dynamic references".into())

@@ -56,7 +56,7 @@ fn only_requests_to_this_machine_from_no_page_with_a_token_are_served() {
     let answer = preflight("https://good.example");
     assert!(answer.status == 204 && answer.head.contains("access-control-allow-headers"), "{}", answer.head);
     let said = server.program.stderr();
-    assert!(!said.contains(&token) && said.contains("a wrong token was not let in"), "{said}");
+    assert!(!said.contains(&token) && said.contains("refused a client with a wrong token"), "{said}");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_token_is_kept_as_a_hash_and_ends_with_its_deletion() {
     assert!(!listed.to_string().contains("sha256"), "{listed}");
     assert_eq!(harbor(&["b"]), (Some(2), String::new()), "nobody at a terminal has said yes");
     assert_eq!(second.ask(&json!(1), "ping", &json!({})).status, 200);
-    assert_eq!(harbor(&["a", "--delete"]), (Some(0), "a is not let in any more\n".into()));
+    assert_eq!(harbor(&["a", "--delete"]), (Some(0), "deleted the token of a\n".into()));
     assert_eq!(harbor(&["a", "--delete"]).0, Some(4));
     assert_eq!(first.ask(&json!(1), "ping", &json!({})).status, 401);
     assert_eq!(second.ask(&json!(1), "ping", &json!({})).status, 200);

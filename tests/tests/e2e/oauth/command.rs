@@ -38,17 +38,17 @@ fn the_command_asks_shows_and_gives_back() {
     let bridge = Bridge::start(&home);
     assert!(bridge.is_alive(), "before a command starts one of its own");
     let (_, said, code) = home.harbor(&["add", "s", "--url", &authority.mcp.url(), "--transport", "http"]);
-    assert!(code == Some(5) && said.contains("`harbor auth s` asks you"), "{said}");
+    assert!(code == Some(5) && said.contains("`harbor auth s` signs in"), "{said}");
     let (said, code) = home.refused(&["auth", "s", "--status"]);
-    assert!(code == Some(4) && said.contains("is not let in at s"), "{said}");
+    assert!(code == Some(4) && said.contains("not signed in to s"), "{said}");
 
     let (said, code) = auth(&home, &["--no-browser", "--scope", "more"], "");
     assert_eq!(
         (said.as_str(), code),
-        ("Harbor is let in at s: read more\ns is running: 3 tools (`harbor tools s`)\n", Some(0))
+        ("signed in to s: read more\ns is running: 3 tools (`harbor tools s`)\n", Some(0))
     );
     let shown = home.done(&["auth", "s", "--status"]);
-    assert!(shown.contains("may       read more") && shown.contains("is renewed by itself"), "{shown}");
+    assert!(shown.contains("may       read more") && shown.contains("is renewed automatically"), "{shown}");
     assert!(home.done(&["auth", "s", "--status", "--json"]).contains("\"client-0\""));
     assert_eq!(home.done(&["call", "s/t"]), "done\n");
 
@@ -56,7 +56,7 @@ fn the_command_asks_shows_and_gives_back() {
     let (said, code) = auth(&home, &given, "s3cr3t-of-it\n");
     assert!(code == Some(0) && said.contains("\"known\"") && !said.contains("s3cr3t-of-it"), "{said}");
     let back = home.done(&["auth", "s", "--revoke"]);
-    assert_eq!(back, "Harbor is not let in at s any more; it is stopped\n");
+    assert_eq!(back, "signed out of s; it is stopped\n");
     assert_eq!(home.refused(&["auth", "s", "--revoke"]).1, Some(4));
 }
 
@@ -102,10 +102,7 @@ fn what_is_installed_and_wants_its_person_is_kept() {
     let url = authority.mcp.url();
     let (out, err, code) = home.harbor(&["install", &url, "--yes", "--name", "s"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(
-        out.contains("it wants you to let Harbor in") && out.contains("`harbor auth s` asks you"),
-        "{out}"
-    );
+    assert!(out.contains("it requires a sign-in") && out.contains("`harbor auth s` signs in"), "{out}");
     let server = bridge.server("s");
     assert_eq!(
         (&server["state"], &server["last_exit"]["cause"]),
@@ -120,7 +117,7 @@ fn what_is_installed_and_wants_its_person_is_kept() {
     let mut terminal = Terminal::start(command.args(["install", &url, "--name", "other"]));
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
-    terminal.wait_for("`harbor auth other` asks you");
+    terminal.wait_for("`harbor auth other` signs in");
     terminal.wait_for("Do that now? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 0, "{}", terminal.text());

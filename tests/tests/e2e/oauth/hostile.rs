@@ -105,7 +105,7 @@ fn a_server_that_knows_no_oauth_is_told_as_that() {
     let server = harbor_tests::Scripted::start(|_, _| false);
     add(&bridge, &server.url());
     let error = begin(&bridge, &json!({})).unwrap_err();
-    assert!(error.message.contains("lets nobody in by OAuth"), "{}", error.message);
+    assert!(error.message.contains("does not offer a sign-in"), "{}", error.message);
     let local = bridge.call("oauth_start", &json!({"server_id": "nobody"})).unwrap_err();
     assert_eq!(local.code, "not_found");
 }

@@ -169,7 +169,10 @@ fn what_a_full_disk_refuses_of_a_denial_holds_is_named_and_is_stored_later() {
     assert_eq!((&denied["granted"], &denied["unstored"]), (&json!(true), &json!(true)));
     let output = home.command("harbor").args(["revoke", SITE, CALL]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && said.contains("it holds, but the disk does not take it"), "{said}");
+    assert!(
+        output.status.success() && said.contains("it is in force, but could not be written to disk"),
+        "{said}"
+    );
     assert_eq!(site.try_tool("s/echo"), "ERR_SCOPE_REQUIRED");
     assert_eq!(other.try_tool("s/echo"), "ERR_PERMISSION_DENIED");
     assert!(reasons(&bridge).contains(&json!("grants_unstored")), "{:?}", reasons(&bridge));

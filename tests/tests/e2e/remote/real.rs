@@ -107,7 +107,7 @@ fn the_command_line_knows_them() {
     assert_eq!(added, "added s\ns is running: 3 tools (`harbor tools s`)\n");
     assert_eq!(home.done(&["call", "s/t"]), "done\n");
     let status = home.done(&["status", "s"]);
-    assert!(status.contains(&format!("elsewhere  {}?…\n", server.url())), "{status}");
+    assert!(status.contains(&format!("remote     {}?…\n", server.url())), "{status}");
     assert!(
         server
             .asked()
@@ -119,7 +119,7 @@ fn the_command_line_knows_them() {
     let held = home.done(&["sandbox", "s"]);
     assert!(held.contains("it runs elsewhere"), "{held}");
     let (said, code) = home.refused(&["sandbox", "s", "--write", "/tmp"]);
-    assert!(code != Some(0) && said.contains("it runs elsewhere"), "{said}");
+    assert!(code != Some(0) && said.contains("it is a remote server"), "{said}");
 
     let file = home.scratch("clients.json");
     let entry = json!({"mcpServers": {"far": {"type": "http", "url": url, "headers": {"X-Key": "v4lue"}}}});

@@ -64,10 +64,11 @@ fn last_words_are_told_without_values() {
     // The double's own words for its refusal and for its progress, as if they were secrets.
     bridge.add("refuses", &Double::new(&home, Fault::RefusesInitialize));
     let words = bridge.fail_to_connect("refuses").message;
-    let secret = words.split("it refused contact: ").nth(1).unwrap().rsplit_once(" (").unwrap().0.to_owned();
+    let secret =
+        words.split("it refused to connect: ").nth(1).unwrap().rsplit_once(" (").unwrap().0.to_owned();
     set(&bridge, "refuses", "WORDS", &secret);
     let hidden = bridge.fail_to_connect("refuses").message;
-    assert!(hidden.contains("it refused contact: [WORDS] (") && !hidden.contains(&secret), "{hidden}");
+    assert!(hidden.contains("it refused to connect: [WORDS] (") && !hidden.contains(&secret), "{hidden}");
 
     bridge.add("s", &Double::sound(&home));
     set(&bridge, "s", "STEP", "step 2");

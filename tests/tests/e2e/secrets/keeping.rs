@@ -70,7 +70,7 @@ fn what_is_needed_is_asked_for_before_the_start() {
     );
     assert_eq!(
         failed.message,
-        "s could not be started: it needs API_KEY, TOKEN, which are not set; `harbor secrets set s API_KEY` asks for it"
+        "s could not be started: it needs API_KEY, TOKEN, which are not set; set it: `harbor secrets set s API_KEY`"
     );
     let waits = " WARN not started, it waits for a person server=s cause=\"missing_secrets\"\n";
     let said = bridge.said(waits);

@@ -64,8 +64,8 @@ fn servers_wait_for_the_passphrase_and_then_start() {
     let set_now = json!({"server_id": "s", "key": "K", "value": "v"});
     assert_eq!(bridge.call("set_credential", &set_now).unwrap_err().code, "secrets_locked");
     assert_eq!(store(&home)["locked"], true);
-    let doctor = home.done(&["doctor"]);
-    assert!(doctor.contains("they are locked, and servers that need some wait"), "{doctor}");
+    let doctor = home.done(&["doctor", "-v"]);
+    assert!(doctor.contains("locked: servers that need secrets wait"), "{doctor}");
     assert!(home.done(&["remove", "free"]).starts_with("removed free"), "it has no secrets");
 
     let before = fs::read(file(&home)).unwrap();
@@ -83,14 +83,14 @@ fn servers_wait_for_the_passphrase_and_then_start() {
     );
 
     // Locked again: who runs goes on, who falls is not tried again and again.
-    assert!(home.done(&["secrets", "lock"]).contains("servers that run go on"));
+    assert!(home.done(&["secrets", "lock"]).contains("running servers keep theirs"));
     let pid = bridge.server("s")["pid"].as_u64().unwrap();
     harbor_tests::Process::of(u32::try_from(pid).unwrap()).unwrap().signal(nix::sys::signal::Signal::SIGKILL);
     wait_until("the restart that is given up", LIMIT, || bridge.server("s")["state"] == "failed");
     assert_eq!(bridge.server("t")["state"], "running");
     assert_eq!(given(&home, &["secrets", "unlock"], PASSPHRASE).1, Some(0));
     wait_until("it runs again", LIMIT, || bridge.server("s")["state"] == "running");
-    assert!(home.done(&["secrets", "decrypt"]).contains("a plain file"));
+    assert!(home.done(&["secrets", "decrypt"]).contains("stored unencrypted"));
     assert_eq!(files_with(&home, VALUE), [file(&home)]);
     let (said, _) = home.refused(&["secrets", "move"]);
     assert!(said.contains("there is nothing to do"), "{said}");
@@ -202,7 +202,7 @@ fn a_deployment_unlocks_by_a_file() {
     let bridge = Bridge::start(&home);
     wait_until("the start that is given up", LIMIT, || bridge.server("s")["state"] == "failed");
     let why = bridge.server("s")["last_exit"]["message"].as_str().unwrap().to_owned();
-    assert!(why.contains("nobody else may use (`chmod 600`)"), "{why}");
+    assert!(why.contains("unreadable for others (`chmod 600`)"), "{why}");
     write(PASSPHRASE, 0o600);
     assert!(home.done(&["secrets", "unlock"]).contains("unlocked"));
     wait_until("it runs", LIMIT, || bridge.server("s")["state"] == "running");
@@ -280,7 +280,7 @@ fn what_was_locked_when_its_server_was_removed_is_for_no_later_one_of_that_name(
     let bridge = Bridge::start(&home);
     let removed = bridge.call("remove_server", &json!({"server_id": "s"})).unwrap();
     let left = removed["secrets_left"].as_str().unwrap();
-    assert!(left.contains("they are locked") && left.contains("no server gets them"), "{left}");
+    assert!(left.contains("; locked") && left.contains("no server gets them"), "{left}");
     // The next one of that name neither waits for them nor gets them, then and after the next start of the bridge.
     bridge.add_and_connect("s", &Double::sound(&home));
     assert_eq!(environment(&bridge, "s").get("API_KEY"), None);
@@ -290,7 +290,7 @@ fn what_was_locked_when_its_server_was_removed_is_for_no_later_one_of_that_name(
     bridge.connect("s");
     assert_eq!(environment(&bridge, "s").get("API_KEY"), None);
     assert_eq!(bridge.call("list_credentials", &json!({})).unwrap()["credentials"], json!([]));
-    assert!(home.done(&["secrets", "decrypt"]).contains("a plain file"));
+    assert!(home.done(&["secrets", "decrypt"]).contains("stored unencrypted"));
     assert!(files_with(&home, VALUE).is_empty());
     set(&bridge, "s", "API_KEY", "of the next one");
     bridge.call("disconnect_server", &json!({"server_id": "s"})).unwrap();

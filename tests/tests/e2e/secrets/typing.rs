@@ -30,7 +30,7 @@ fn a_value_comes_by_stdin_and_is_never_shown() {
     let lines = ["secrets", "set", "s", "TWO", "--expires", "90d", "--json"];
     assert_eq!(given(&home, &lines, "a line\nanother\n\n").1, Some(0));
     let (said, _) = given(&home, &set, VALUE);
-    assert_eq!(said, "API_KEY of s is stored; `harbor restart s` has it used\n");
+    assert_eq!(said, "API_KEY of s is stored; use it now: `harbor restart s`\n");
     assert!(home.done(&["restart", "s"]).contains("s is running"));
     assert_eq!(environment(&bridge, "s")["TWO"], "a line\nanother\n");
 
@@ -57,7 +57,7 @@ fn a_value_comes_by_stdin_and_is_never_shown() {
 
     assert_eq!(
         home.done(&["secrets", "remove", "s", "TWO"]),
-        "TWO of s is removed; it has it until `harbor restart s`\n"
+        "TWO of s is removed; the running server keeps it until `harbor restart s`\n"
     );
     assert_eq!(home.refused(&["secrets", "remove", "s", "TWO"]).1, Some(4));
     assert!(home.harbor(&["remove", "s"]).0.contains("removed s and its 1 secret\n"));
@@ -115,5 +115,5 @@ fn a_prompt_shows_nothing_and_gives_the_terminal_back() {
     assert!(!terminal.text().contains("half"));
     assert_eq!(files_with(&home, VALUE), [file(&home)], "nothing was changed");
     let (_, said, code) = home.harbor(&["add", "n", "--secret", "KEY", "--", "/bin/true"]);
-    assert!(code == Some(5) && said.contains("`harbor secrets set n KEY` asks for it"), "{said}");
+    assert!(code == Some(5) && said.contains("set it: `harbor secrets set n KEY`"), "{said}");
 }

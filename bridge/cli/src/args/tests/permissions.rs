@@ -80,7 +80,7 @@ fn the_audit_log_and_changed_tools() {
         (&["audit", "--origin", "null"], "a page without an origin of its own"),
         (&["tools", "time/a", "--changed"], "--changed goes with a server: leave /a out"),
         (&["tools", "--profile", "x"], "--as"),
-        (&["accept", "time/"], "a tool is named as SERVER/TOOL"),
+        (&["accept", "time/"], "a tool is named SERVER/TOOL"),
         (&["accept", "time", &hash], "a hash is that of one tool"),
         (&["accept", "time/x", "abc"], "a hash has 64 hexadecimal digits"),
     ]);
@@ -108,14 +108,14 @@ fn an_ai_client_is_served_or_given_a_token() {
     refused_with(&[
         (&["mcp", "--only", "time"], "a tool is named server/tool"),
         (&["mcp", "--client="], "use 1 to 128 bytes"),
-        (&["mcp", "token", "a\nb"], "a client's name has no control characters"),
+        (&["mcp", "token", "a\nb"], "must not contain control characters"),
         (&["mcp", "--http", "[::]:1"], "only this machine is served"),
         (&["mcp", "--http", "8765"], "use an address and a port"),
         (&["mcp", "--http=localhost:1", "--client=x"], "cannot be used with"),
         (&["mcp", "--allow-origin", "https://a.example"], "--http"),
         (&["mcp", "--http=[::1]:1", "--allow-origin=client://a"], "use an origin such as"),
         (&["mcp", "token", "--delete"], "<CLIENT>"),
-        (&["mcp", "--lazy", "install", "zed"], "stands before `install`"),
+        (&["mcp", "--lazy", "install", "zed"], "must come after `install`"),
         (&["mcp", "install"], "<CLIENT>"),
     ]);
 }
@@ -124,7 +124,8 @@ fn an_ai_client_is_served_or_given_a_token() {
 fn harbor_is_put_into_clients_and_takes_over_their_servers() {
     let line = ["mcp", "install", "zed", "--client=z", "--only", "a/*", "--lazy", "--file", "f", "--dry-run"];
     let install = Install {
-        client: client("zed").unwrap(),
+        clients: vec![client("zed").unwrap()],
+        all: false,
         name: Some("z".into()),
         only: vec!["a/*".into()],
         lazy: true,
@@ -137,7 +138,8 @@ fn harbor_is_put_into_clients_and_takes_over_their_servers() {
         other => panic!("{other:?}"),
     };
     assert_eq!(typed(&line), install);
-    assert_eq!((install.name(), typed(&["mcp", "install", "zed"]).name()), ("z", "zed"));
+    assert_eq!(typed(&["mcp", "install", "zed", "cursor"]).clients.len(), 2);
+    assert!(typed(&["mcp", "install", "--all"]).all);
     let from = |word: &str| match command(&["import", word]) {
         Command::Import(import) => import.from.unwrap(),
         other => panic!("{other:?}"),

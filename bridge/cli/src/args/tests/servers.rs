@@ -87,7 +87,7 @@ fn a_server_elsewhere() {
 #[test]
 fn a_definition_that_makes_no_sense_is_refused() {
     refused_with(&[
-        (&["add", "time", "npx"], "-- <COMMAND>"),
+        (&["add", "time", "npx"], "put `--` before the command"),
         (&["add", "time", "--"], "<COMMAND>"),
         (&["add", "time", "--", ""], "the server's command is empty"),
         (&["add", "--", "npx"], "<NAME>"),
@@ -125,7 +125,7 @@ fn how_a_server_is_supervised() {
         "--term-grace",
         "0.3",
         "--auto-start",
-        "--lazy",
+        "--manual",
         "--idle-stop",
         "604800",
         "--as-is",
@@ -146,16 +146,16 @@ fn how_a_server_is_supervised() {
         eof_grace_ms: Some(60_000),
         term_grace_ms: Some(300),
         auto_start: Some(true),
-        lazy: Some(true),
+        lazy: Some(false),
         idle_stop_ms: Some(604_800_000),
     };
     assert_eq!(add.supervision, supervision);
     let Command::Set(set) =
-        command(&["set", "x", "--no-lazy", "--reset", "idle-stop", "--reset", "restart_delays_ms"])
+        command(&["set", "x", "--no-manual", "--reset", "idle-stop", "--reset", "restart_delays_ms"])
     else {
         panic!("set")
     };
-    assert_eq!((set.changes.lazy, set.changes.auto_start), (Some(false), None));
+    assert_eq!((set.changes.lazy, set.changes.auto_start), (Some(true), None));
     assert_eq!(set.reset, ["idle_stop_ms", "restart_delays_ms"]);
     for (option, value, text) in [
         ("--restart", "on_crash", "never, on-crash, always"),
@@ -227,8 +227,8 @@ fn calls() {
         Some(Asker { origin: Origin::parse("client://x").unwrap(), profile: Some("p".into()) })
     );
     refused_with(&[
-        (&["call", "time"], "a tool is named as SERVER/TOOL"),
-        (&["call", "time/x", "{}", "y"], "y: arguments are one JSON object, or key=value words, not both"),
+        (&["call", "time/"], "a tool is named SERVER/TOOL"),
+        (&["call", "time/x", "{}", "y"], "y: use either one JSON object or key=value words"),
         (&["call", "time/x", "a=1", "b"], "b: an argument is key=text"),
         (&["call", "time/x", "--save="], "'--save <DIR>'"),
         (&["call", "time/x", "-b=1"], "'-b'"),
@@ -246,12 +246,12 @@ fn packages_and_their_servers() {
         other => panic!("{other:?}"),
     };
     let package = install(&[
-        "npm:x@1", "--name", "n", "--yes", "--lazy", "--env", "A=b", "--secret", "KEY", "--", "-x", "y",
+        "npm:x@1", "--name", "n", "--yes", "--manual", "--env", "A=b", "--secret", "KEY", "--", "-x", "y",
     ]);
     let definition = Definition {
         name: "n".into(),
         env: [("A".into(), "b".into())].into(),
-        supervision: Supervision { lazy: Some(true), ..Supervision::default() },
+        supervision: Supervision { lazy: Some(false), ..Supervision::default() },
         secrets: vec!["KEY".into()],
         args: words(&["-x", "y"]),
         ..Definition::default()
@@ -266,12 +266,12 @@ fn packages_and_their_servers() {
     assert_eq!(all, format!("{plain}#sha256={hex}&bin=x/a&allow=private"));
     assert_eq!(install(&[&all, "--allow-http"]).source, all.replace("allow=", "allow=http&allow="));
     refused_with(&[
-        (&["install", &all, "--bin", "b"], "stands twice"),
+        (&["install", &all, "--bin", "b"], "occurs twice"),
         (&["install", "binary:http://h/a"], "--allow-http"),
         (&["install", "npm:a", "--sha256", &hex], "that is downloaded"),
-        (&["install", plain, "--header", "x: y"], "runs elsewhere"),
+        (&["install", plain, "--header", "x: y"], "for remote servers"),
         (&["install", "files", "--input", "dir"], "NAME=VALUE"),
-        (&["install", "npm:x", "--header", "x: y"], "runs elsewhere"),
+        (&["install", "npm:x", "--header", "x: y"], "for remote servers"),
         (&["install", "https://example.com/mcp", "--read", "/a"], "not held here"),
         (&["upgrade", "x", "--undo", "--to", "2"], "cannot be used with"),
     ]);
@@ -298,9 +298,9 @@ fn secrets_are_named_and_never_typed() {
     );
     refused_with(&[
         (&["secrets", "set", "a"], "<KEY>"),
-        (&["secrets", "set", "a", "K", "hunter2"], "a value is not typed here"),
-        (&["secrets", "set", "a", "K=hunter2"], "a value is not typed here"),
-        (&["secrets", "unlock", "hunter2"], "a value is not typed here"),
+        (&["secrets", "set", "a", "K", "hunter2"], "a secret does not belong on the command line"),
+        (&["secrets", "set", "a", "K=hunter2"], "a secret does not belong on the command line"),
+        (&["secrets", "unlock", "hunter2"], "a secret does not belong on the command line"),
         (&["secrets", "set", "a", "K", "--expires", "x"], "use a time to come"),
     ]);
 }

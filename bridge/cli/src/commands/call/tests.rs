@@ -81,9 +81,7 @@ fn a_server_that_failed_is_not_started() {
         assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 1));
         assert_eq!(
             ran.failure.unwrap(),
-            format!(
-                "time is down ({cause})\n`harbor start time` tries again; `harbor logs time` shows what it said"
-            )
+            format!("time is down ({cause})\ntry again: `harbor start time`; log: `harbor logs time`")
         );
     }
 }
@@ -158,7 +156,7 @@ fn for_an_origin_the_call_is_judged_as_the_origins() {
 
     let ran = called_for(asker(None), false, &[STOPPED, CONNECTED]);
     assert_eq!((ran.exit, ran.asked.len()), (Exit::Unavailable, 1), "it starts nothing");
-    assert_eq!(ran.failure.unwrap(), "time is stopped\nstart it with `harbor start time`");
+    assert_eq!(ran.failure.unwrap(), "time is stopped\nstart it: `harbor start time`");
     let changed = r#"{"type":"error","request_id":"1","error":{"code":"ERR_TOOL_NOT_ALLOWED","message":"no","details":{"reason":"tool_changed"}}}"#;
     let ran = called_for(asker(None), false, &[changed]);
     assert_eq!(ran.exit, Exit::Denied);

@@ -84,11 +84,11 @@ fn a_name_is_harmless_to_look_at_and_to_paste() {
     assert_eq!(
         ran.printed,
         format!(
-            "time/a b'$(x): has changed; origins go on using it\n  title\n    + \"\\ud800\"\n\
+            "time/a b'$(x): has changed; origins can still use it\n  title\n    + \"\\ud800\"\n\
              accept it: harbor accept 'time/a b'\\''$(x)' {HASH}\n\
              \n\
-             time/a \\u{{1b}}: has changed; origins go on using it\n  title\n    + \"\\ud800\"\n\
-             accept it, and all that has changed of its server: harbor accept time\n"
+             time/a \\u{{1b}}: has changed; origins can still use it\n  title\n    + \"\\ud800\"\n\
+             accept it and all changes of its server: harbor accept time\n"
         )
     );
 }
@@ -137,7 +137,7 @@ fn a_server_that_is_another_program_is_accepted_as_it_was_shown() {
     let all = listed(&[now()]).replace("]}", &format!("],\"servers\":[{program}]}}"));
     let done = r#"{"type":"host_accept_server_change_result","request_id":"2","accepted":true}"#;
     let ran = accept(false, None, None, &[&all, done]);
-    let shown = "time: is another program; origins cannot use it until you accept it\n  - npm:time\n  + npm:tiem\\u{202e}\n";
+    let shown = "time: is a different program; origins cannot use it until you accept it\n  - npm:time\n  + npm:tiem\\u{202e}\n";
     assert_eq!(ran.printed, format!("{shown}{SHOWN}accepted time\n"));
     let asked = "{\"type\":\"host_accept_server_change\",\"request_id\":\"2\",\"server_id\":\"time\",\"program\":\"npm:tiem\u{202e}\"}";
     assert_eq!(ran.asked[1..], [asked]);

@@ -45,6 +45,19 @@ impl Found {
         Ok(made.keep())
     }
 
+    /// Keeps it as it is in another file beside it, with the same mode. Where that is.
+    pub fn keep(&self) -> Result<PathBuf, Failure> {
+        let name = |n: u32| {
+            let more = if n == 1 { String::new() } else { format!("-{n}") };
+            let mut path = self.path.clone().into_os_string();
+            path.push(format!(".before-harbor{more}"));
+            PathBuf::from(path)
+        };
+        let copy = (1..).map(name).find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| name(1));
+        fs::copy(&self.path, &copy).map_err(|error| failed(&copy, &error))?;
+        Ok(copy)
+    }
+
     /// Removes it, and of these directories those that are empty then.
     pub fn remove(&self, directories: &[PathBuf]) -> Result<(), Failure> {
         let remove = || self.check_unchanged().and_then(|()| fs::remove_file(&self.path));
@@ -77,7 +90,7 @@ impl Found {
     fn check_unchanged(&self) -> io::Result<()> {
         match content(&self.path)? == self.text {
             true => Ok(()),
-            false => Err(io::Error::other("something has changed it meanwhile; run the command again")),
+            false => Err(io::Error::other("it was changed in the meantime; run the command again")),
         }
     }
 }
@@ -86,7 +99,7 @@ impl Found {
 fn follow(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.kind() == ErrorKind::NotFound => match path.symlink_metadata() {
-            Ok(_) => Err(io::Error::other("it is a link to nothing; make what it leads to, or remove it")),
+            Ok(_) => Err(io::Error::other("it is a link to nothing; create its target or remove it")),
             Err(_) => follow_directories(&std::path::absolute(path)?),
         },
         found => found,
@@ -214,7 +227,7 @@ mod tests {
         let found = Found::read(&path).unwrap();
         fs::write(&path, "two").unwrap();
         let said = found.write("three").unwrap_err().message().unwrap();
-        assert!(said.contains("something has changed it meanwhile"), "{said}");
+        assert!(said.contains("it was changed in the meantime"), "{said}");
         assert!(found.remove(&[]).is_err());
         assert_eq!(
             (fs::read_to_string(&path).unwrap(), names(home.path())),

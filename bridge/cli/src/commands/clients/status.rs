@@ -96,7 +96,7 @@ fn problems(client: &AiClient, old: &Value, paths: &Paths) -> Result<Vec<String>
     let home = old["env"]["HARBOR_HOME"].as_str().unwrap_or_default();
     let mut problems = Vec::new();
     if !Path::new(command).is_absolute() || !Path::new(command).exists() {
-        problems.push(format!("it starts {command}, which is not there"));
+        problems.push(format!("it starts {command}, which is missing"));
     } else if command != wanted.command {
         problems.push(format!("it starts {command}; this is {}", wanted.command));
     }
@@ -105,10 +105,10 @@ fn problems(client: &AiClient, old: &Value, paths: &Paths) -> Result<Vec<String>
         problems.push(format!("its HARBOR_HOME is {home}; here it is {}", paths.home().display()));
     }
     if old["disabled"] == true || old["enabled"] == false {
-        problems.push("it is switched off there".into());
+        problems.push("it is disabled there".into());
     }
     if !problems.is_empty() {
-        problems.push(format!("`harbor mcp install {}` renews it", client.id));
+        problems.push(format!("renew it: `harbor mcp install {}`", client.id));
     }
     Ok(problems)
 }

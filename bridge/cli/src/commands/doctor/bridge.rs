@@ -2,7 +2,11 @@
 //!
 //! Owns what of it is a finding.
 
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
 use harbor_client::errors::Failure;
+use harbor_home::Paths;
 use harbor_ipc_proto::client::{
     BridgeStatus, CatalogStatus, HealthReason, KernelStatus, ListServers, SecretStoreView, ServerStatus,
     ServerView, Status, StatusView,
@@ -19,13 +23,40 @@ const STALE: u64 = 3 * 86_400_000;
 /// What is next where something could not be found out.
 const AGAIN: &str = "the machine may be busy: run `harbor doctor` again";
 
-pub(super) fn look(client: &mut Client) -> Result<Vec<Finding>, Failure> {
+/// Homes that are older may have servers that a call did not start: until then, that was so unless the person had chosen it.
+const STARTS_WHEN_USED_SINCE: Duration = Duration::from_secs(1_795_651_200);
+
+/// Stands in HARBOR_HOME once it was said that such servers start when they are used.
+const SAID: &str = "starts-when-used.said";
+
+pub(super) fn look(paths: &Paths, client: &mut Client) -> Result<Vec<Finding>, Failure> {
     // What the kernel offers is tried right after the start: whatever is measured waits for that.
     let status = client.ask(&Status { fresh: Some(true) }, QUICK)?.into_value().status;
     let listed = client.ask(&ListServers {}, QUICK)?.into_value().servers;
     let catalog = catalog(&status.catalog);
     let of_servers = listed.iter().filter_map(uncontained);
-    Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).collect())
+    let said_once = starts_when_used(paths, &listed);
+    Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).chain(said_once).collect())
+}
+
+/// Says once in an old home which of its servers start when they are used. Notes in the home that it was said.
+fn starts_when_used(paths: &Paths, servers: &[ServerView]) -> Option<Finding> {
+    let names: Vec<_> = servers.iter().filter(|server| server.supervision.lazy.is_none()).collect();
+    let born = paths.database().metadata().and_then(|file| file.created()).ok()?;
+    let said = paths.home().join(SAID);
+    if names.is_empty() || born > UNIX_EPOCH + STARTS_WHEN_USED_SINCE || said.exists() {
+        return None;
+    }
+    // Where it cannot be noted, it is said again.
+    let _ = fs::write(&said, "");
+    let names = names.iter().map(|server| server.server_id.as_str()).collect::<Vec<_>>().join(", ");
+    let what = format!("new: these servers now start when they are used: {names}");
+    Some(Finding::wrong(
+        State::Warning,
+        "servers",
+        what,
+        "`harbor set NAME --manual` leaves the start of one to you",
+    ))
 }
 
 fn findings(status: &StatusView) -> Vec<Finding> {
@@ -46,37 +77,37 @@ fn findings(status: &StatusView) -> Vec<Finding> {
     let servers = &status.servers;
     all.extend(servers.iter().filter_map(open));
     if servers.iter().all(|server| !matches!(server.state.as_ref(), "failed" | "crashed")) {
-        all.push(Finding::ok("servers", format!("none of {} fails", servers.len())));
+        all.push(Finding::ok("servers", format!("{} servers, none has failed", servers.len())));
     }
     all
 }
 
 fn kernel(kernel: Option<&KernelStatus>) -> Vec<Finding> {
     let Some(kernel) = kernel else {
-        let what = "what it holds servers by could not be found out in time: the bridge still tries it";
+        let what = "could not find out in time what this kernel offers for sandboxes";
         return vec![Finding::wrong(State::Warning, "kernel", what, AGAIN)];
     };
     if kernel.missing.is_empty() {
-        return vec![Finding::ok("kernel", format!("it holds servers by {}", kernel.held_by))];
+        return vec![Finding::ok("kernel", format!("sandboxes use {}", kernel.held_by))];
     }
-    let next = "docs/sandbox.md says what needs which kernel; `--required` has a server refused rather than held less";
+    let next = "docs/sandbox.md lists what needs which kernel; with `--required` a server refuses to start without it";
     kernel.missing.iter().map(|what| Finding::wrong(State::Warning, "kernel", what.as_str(), next)).collect()
 }
 
 /// Where secrets are kept. Says nothing of what there is.
 fn secrets(store: &SecretStoreView) -> Finding {
     let kept = match store.encryption.as_ref() {
-        "passphrase" => "they are encrypted, with a passphrase",
-        "keyring" => "they are encrypted, and the keyring has the key",
-        _ if store.store == "keyring" => "the keyring is to have their key",
-        _ => "they are in a file of yours alone, not encrypted",
+        "passphrase" => "encrypted with a passphrase",
+        "keyring" => "encrypted; the key is in the keyring",
+        _ if store.store == "keyring" => "the keyring will keep the key",
+        _ => "stored unencrypted in a file only you can read",
     };
     match &store.misplaced {
         Some(misplaced) => Finding::wrong(State::Warning, "secrets", misplaced.as_str(), ""),
         None if store.locked => Finding::wrong(
             State::Warning,
             "secrets",
-            format!("{kept}; they are locked, and servers that need some wait"),
+            format!("{kept}; locked: servers that need secrets wait"),
             "`harbor secrets unlock`",
         ),
         None => Finding::ok("secrets", kept),
@@ -85,27 +116,27 @@ fn secrets(store: &SecretStoreView) -> Finding {
 
 /// It stays so; nothing is broken.
 fn newcomers(bridge: &BridgeStatus) -> Option<Finding> {
-    let what = "new ones get nothing by themselves since harbor.db was lost; \
-                `harbor grant client://NAME mcp:tools.list --always`, and the same of mcp:tools.call, lets one in";
+    let what = "new ones may use no tools, because harbor.db was lost; allow one: \
+                `harbor grant client://NAME mcp:tools.list --always`, and the same with mcp:tools.call";
     (bridge.first_use == "closed").then(|| Finding::ok("AI clients", what))
 }
 
 /// A source that cannot be reached is no fault of this machine's, as long as it is not for days.
 fn catalog(catalog: &CatalogStatus) -> Finding {
     let wrong = |what: String, next: &str| Finding::wrong(State::Warning, "catalog", what, next);
-    let retry = "`harbor catalog refresh` tries again; `harbor catalog status` says how the sources are";
+    let retry = "try again: `harbor catalog refresh`; sources: `harbor catalog status`";
     let state = catalog.state.as_ref();
-    let error = catalog.last_error.as_deref().unwrap_or("why could not be found out");
+    let error = catalog.last_error.as_deref().unwrap_or("the reason is unknown");
     let stale = catalog.last_refresh.is_some_and(|at| at + STALE < when::now());
     if let Some(file_error) = &catalog.file_error {
         return wrong(file_error.clone(), "");
     }
     match () {
-        () if state.is_empty() => wrong("how it is could not be found out".into(), AGAIN),
+        () if state.is_empty() => wrong("its state could not be found out".into(), AGAIN),
         () if state == "failed" => wrong(format!("the catalog worker has failed: {error}"), retry),
-        () if state == "off" => Finding::ok("catalog", "it is not refreshed: that is how you have it"),
-        () if catalog.failing > 0 => wrong(format!("a source failed the last time: {error}"), retry),
-        () if stale => wrong("it was last refreshed more than three days ago".into(), retry),
+        () if state == "off" => Finding::ok("catalog", "fetching is turned off"),
+        () if catalog.failing > 0 => wrong(format!("a source failed last time: {error}"), retry),
+        () if stale => wrong("last refreshed more than three days ago".into(), retry),
         () => Finding::ok("catalog", headline(catalog, when::now())),
     }
 }
@@ -117,10 +148,9 @@ fn reason(reason: &HealthReason) -> Finding {
     let (about, next) = match &reason.server {
         None if is_of_secrets => ("secrets", String::new()),
         None => ("bridge", String::new()),
-        Some(server) => (
-            "servers",
-            format!("`harbor logs {server}` shows what it said, `harbor start {server}` tries again"),
-        ),
+        Some(server) => {
+            ("servers", format!("log: `harbor logs {server}`; try again: `harbor start {server}`"))
+        }
     };
     Finding::wrong(state, about, reason.message.as_str(), next)
 }
@@ -129,7 +159,7 @@ fn reason(reason: &HealthReason) -> Finding {
 fn open(server: &ServerStatus) -> Option<Finding> {
     let (name, level) = (&server.id, server.sandbox.as_deref().unwrap_or_default());
     matches!(level, "off" | "basic").then(|| {
-        let what = format!("{name} has the sandbox level {level}: it can do all that you can");
+        let what = format!("{name} has sandbox level {level}: it can do everything that you can");
         Finding::wrong(State::Warning, "servers", what, format!("`harbor sandbox {name} --sandbox standard`"))
     })
 }
@@ -138,8 +168,8 @@ fn open(server: &ServerStatus) -> Option<Finding> {
 fn uncontained(server: &ServerView) -> Option<Finding> {
     (server.containment.as_deref() == Some("process_group")).then(|| {
         let (name, why) = (&server.server_id, server.containment_reason.as_deref().unwrap_or_default());
-        let what = format!("{name} has no PID namespace ({why}): it sees other processes, and what it leaves behind is sought");
-        Finding::wrong(State::Warning, "servers", what, "docs/sandbox.md says what that lets through, docs/deploy.md what a container needs for it")
+        let what = format!("{name} has no PID namespace ({why}): it sees other processes, and Harbor has to search for what it leaves behind");
+        Finding::wrong(State::Warning, "servers", what, "docs/sandbox.md says what that allows, docs/deploy.md what a container needs")
     })
 }
 
@@ -152,14 +182,10 @@ mod tests {
     fn where_secrets_are_kept_is_told() {
         let found = |text: &str| secrets(&typed(text));
         for (text, state, said) in [
-            (r#"{"store":"file","encryption":"none","locked":false}"#, State::Ok, "not encrypted"),
-            (r#"{"store":"keyring","encryption":"none","locked":false}"#, State::Ok, "is to have their key"),
+            (r#"{"store":"file","encryption":"none","locked":false}"#, State::Ok, "stored unencrypted"),
+            (r#"{"store":"keyring","encryption":"none","locked":false}"#, State::Ok, "will keep the key"),
             (r#"{"store":"file","encryption":"passphrase","locked":false}"#, State::Ok, "with a passphrase"),
-            (
-                r#"{"store":"keyring","encryption":"keyring","locked":true}"#,
-                State::Warning,
-                "they are locked",
-            ),
+            (r#"{"store":"keyring","encryption":"keyring","locked":true}"#, State::Warning, "; locked"),
             (
                 r#"{"store":"keyring","encryption":"none","locked":false,"misplaced":"no"}"#,
                 State::Warning,
@@ -182,19 +208,19 @@ mod tests {
                 "catalog.db is damaged",
             ),
             (r#"{"state":"failed","last_error":"no"}"#, State::Warning, "the catalog worker has failed: no"),
-            (r#"{"state":"off"}"#, State::Ok, "it is not refreshed"),
+            (r#"{"state":"off"}"#, State::Ok, "fetching is turned off"),
             (
                 r#"{"state":"stopped","failing":1,"last_error":"registry: no"}"#,
                 State::Warning,
-                "a source failed the last time: registry: no",
+                "a source failed last time: registry: no",
             ),
             (
                 r#"{"state":"stopped","failing":1}"#,
                 State::Warning,
-                "a source failed the last time: why could not be found out",
+                "a source failed last time: the reason is unknown",
             ),
-            ("{}", State::Warning, "how it is could not be found out"),
-            (r#"{"state":"stopped","last_refresh":1}"#, State::Warning, "it was last refreshed more than"),
+            ("{}", State::Warning, "its state could not be found out"),
+            (r#"{"state":"stopped","last_refresh":1}"#, State::Warning, "last refreshed more than"),
             (r#"{"state":"stopped"}"#, State::Ok, "none yet"),
         ] {
             let found = found(text);
@@ -227,9 +253,7 @@ mod tests {
         assert!(uncontained(&typed(r#"{"containment":"pid_namespace"}"#)).is_none());
         let busy = r#"{"health":{"reasons":[]},"bridge":{},"servers":[]}"#;
         let found = findings(&typed(busy));
-        assert!(
-            found.iter().any(|finding| finding.what.starts_with("what it holds servers by could not be"))
-        );
+        assert!(found.iter().any(|finding| finding.what.starts_with("could not find out in time")));
         let well = r#"{"health":{"reasons":[]},"bridge":{"kernel":{"held_by":"landlock 7","missing":[]}},"servers":[]}"#;
         let found = findings(&typed(well));
         assert!(found.iter().all(|finding| finding.state == State::Ok) && found.len() == 4);

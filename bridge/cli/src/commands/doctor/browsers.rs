@@ -13,14 +13,14 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
     let seen = match seen {
         Ok(seen) => seen,
         Err(failure) => {
-            let what = failure.message().unwrap_or_else(|| "nobody knows where browsers are".into());
+            let what = failure.message().unwrap_or_else(|| "browsers could not be looked for".into());
             return vec![Finding::wrong(State::Warning, "browsers", what, "")];
         }
     };
     let all: Vec<_> =
         seen.iter().filter(|seen| seen.matters()).map(|seen| finding(seen, paths, fix)).collect();
     match all.is_empty() {
-        true => vec![Finding::ok("browsers", "none that Harbor knows is here")],
+        true => vec![Finding::ok("browsers", "no supported browser is installed")],
         false => all,
     }
 }
@@ -28,8 +28,10 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
 fn finding(seen: &Seen, paths: &Paths, fix: bool) -> Finding {
     let (title, file) = (seen.target.browser.title, seen.target.file.display());
     let what = match seen.state {
-        Manifest::Installed => return Finding::ok("browsers", format!("{title} knows Harbor, by {file}")),
-        Manifest::Missing => format!("{title} is here, and does not know Harbor"),
+        Manifest::Installed => {
+            return Finding::ok("browsers", format!("{title} is connected to Harbor ({file})"));
+        }
+        Manifest::Missing => format!("{title} is installed but not connected to Harbor"),
         _ => format!("{title}: {file}: {}", seen.what()),
     };
     let next = seen.next().unwrap_or_default();

@@ -29,9 +29,9 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Option<Finding> {
     let pid = holder(&paths.lock()).filter(|_| !missing.is_empty())?.pid;
     let names = missing.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" and ");
     let process = pid.map_or_else(|| "a bridge".into(), |pid| format!("a bridge (process {pid})"));
-    let what = format!("{process} runs, and its {names} is gone: no program finds it");
+    let what = format!("{process} runs, but its {names} is missing: no program can reach it");
     if !fix {
-        let next = "it makes that anew in a few seconds; if it does not, `harbor doctor --fix` ends it";
+        let next = "it replaces it within seconds; if not, `harbor doctor --fix` ends it";
         return Some(Finding::wrong(State::Warning, "socket", what, next));
     }
     let until = Instant::now() + PATIENCE;
@@ -41,20 +41,15 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Option<Finding> {
         }
         thread::sleep(PAUSE);
     }
-    Some(Finding::wrong(State::Fixed, "socket", what, "done: the bridge has made that anew"))
+    Some(Finding::wrong(State::Fixed, "socket", what, "done: the bridge has replaced it"))
 }
 
 fn ended(paths: &Paths, what: String) -> Finding {
     let pid = end_by_signal(paths);
     match pid.is_some() && is_gone_by(Instant::now() + END, pid) {
-        true => Finding::wrong(
-            State::Fixed,
-            "socket",
-            what,
-            "done: it was ended; the next command starts another",
-        ),
-        false => {
-            Finding::wrong(State::Broken, "socket", what, "it does not end: its log says what it waits for")
+        true => {
+            Finding::wrong(State::Fixed, "socket", what, "done: ended it; the next command starts a new one")
         }
+        false => Finding::wrong(State::Broken, "socket", what, "it does not end; see its log"),
     }
 }

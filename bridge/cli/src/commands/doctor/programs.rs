@@ -42,10 +42,10 @@ pub(super) fn look(found: Option<&[FoundProgram]>) -> Vec<Finding> {
 fn own(directory: &Path) -> Finding {
     let missing: Vec<_> = OWN.iter().filter(|name| !is_program(&directory.join(name))).copied().collect();
     match missing.is_empty() {
-        true => Finding::ok("programs", format!("all of Harbor's are in {}", directory.display())),
+        true => Finding::ok("programs", format!("all Harbor programs are in {}", directory.display())),
         false => {
             let what = format!("{} not in {}", missing.join(", "), directory.display());
-            Finding::wrong(State::Broken, "programs", what, "install Harbor again: `scripts/run` does")
+            Finding::wrong(State::Broken, "programs", what, "install Harbor again with `scripts/run`")
         }
     }
 }
@@ -53,14 +53,14 @@ fn own(directory: &Path) -> Finding {
 fn runtime(names: &[&str], who: &str, found: &[FoundProgram]) -> Finding {
     let of = |name: &&str| found.iter().find(|program| program.name == *name);
     match names.iter().find_map(of).map(|program| (&*program.path, &*program.how)) {
-        Some((path, "PATH")) => Finding::ok("runtimes", format!("{who} have {path}")),
-        Some((path, how)) => Finding::ok("runtimes", format!("{who} have {path}, by {how}")),
+        Some((path, "PATH")) => Finding::ok("runtimes", format!("{who} use {path}")),
+        Some((path, how)) => Finding::ok("runtimes", format!("{who} use {path} (found by {how})")),
         None if names == ENGINES => {
-            Finding::ok("runtimes", format!("{who} are not to be had: no {}", names.join(", no ")))
+            Finding::ok("runtimes", format!("{who} are not available: no {}", names.join(", no ")))
         }
         None => {
-            let what = format!("{who} need {}, which was not found", names.join(" or "));
-            let next = "install it; `harbor runtimes` shows where it was looked for, and how to get it";
+            let what = format!("{who} need {}, which is not installed", names.join(" or "));
+            let next = "install it; `harbor runtimes` shows where Harbor looked and how to get it";
             Finding::wrong(State::Warning, "runtimes", what, next)
         }
     }

@@ -60,8 +60,8 @@ fn servers_that_are_not_defined_are_told() {
     assert_eq!(
         undefined(&named, &defined),
         [
-            "harbor: the grant is made, but there is no server nope",
-            "harbor: the grant is made, but there is no server tiem; did you mean time?",
+            "harbor: granted, but there is no server nope",
+            "harbor: granted, but there is no server tiem; did you mean time?",
         ]
     );
     assert_eq!(undefined(&named_servers(&patterns[..1]), &defined), [""; 0]);
@@ -148,7 +148,7 @@ fn nothing_to_revoke_is_not_found() {
     assert_eq!(
         ran.failure.unwrap(),
         "https://a.example has no grant for mcp:tools.call (once): nothing was revoked\n\
-         `harbor grants https://a.example` shows what it may"
+         `harbor grants https://a.example` shows its grants"
     );
 }
 
@@ -213,7 +213,7 @@ fn what_runs_and_what_the_disk_has_not_taken_is_shown_and_told() {
     let one = r#"{"origin":"https://a.example","profile":"default","scope":"web:fetch","change":"revoked"}"#;
     assert_eq!(
         not_stored(&typed(one)),
-        "harbor: web:fetch of https://a.example is revoked until the bridge ends: the disk has not taken that yet"
+        "harbor: web:fetch of https://a.example is revoked until the bridge ends: it could not be written to disk yet"
     );
     assert_eq!(
         (ended(0), ended(2).unwrap()),

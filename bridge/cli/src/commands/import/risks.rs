@@ -15,7 +15,7 @@ use harbor_client::terminal::remark;
 use harbor_client_configs::Launch;
 use harbor_policy::handover::warnings;
 use harbor_policy::remote::{is_exposed, parse, place, says_private};
-use harbor_policy::telltale::telltales;
+use harbor_policy::telltale::{masked, telltales};
 use url::Url;
 
 use super::super::changes::quoted;
@@ -51,17 +51,15 @@ pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
     if !launch.taken.is_empty() && !wanted.expand {
         let to = host(launch).map(|host| format!(", and so to {host}")).unwrap_or_default();
         let used = uses(launch).join(", ");
-        return Some(format!("it would be given your {used}{to}; --expand puts them in"));
+        return Some(format!("it would get your {used}{to}; allow that with --expand"));
     }
     let url = address(launch)?;
     if says_private(&url) && !wanted.allow_private {
         let at = place(&url);
-        return Some(format!(
-            "it is at {at}, a private address or this machine; --allow-private takes it over"
-        ));
+        return Some(format!("it is at {at}, a private address or this machine; --allow-private imports it"));
     }
     if is_exposed(&url) && !wanted.allow_http {
-        return Some(format!("it is at {} without TLS; --allow-http takes it over", place(&url)));
+        return Some(format!("it is at {} without TLS; --allow-http imports it", place(&url)));
     }
     None
 }
@@ -72,15 +70,23 @@ pub fn ask(servers: &[Server], is_new: impl Fn(&Server) -> bool, wanted: &Import
     if new.is_empty() || wanted.yes || wanted.dry_run {
         return Ok(false);
     }
-    consent::is_possible("taking servers over")?;
+    consent::is_possible("import")?;
     let shown: Vec<_> =
         new.iter().filter_map(|server| Some(described(server, server.launch.as_ref().ok()?))).collect();
-    match consent::ask(&format!("{}\nTake them over?", shown.join("\n")))? {
+    match consent::ask(&format!("{}\n{}", shown.join("\n"), question(wanted)))? {
         true => Ok(true),
         false => {
-            remark("nothing was taken over");
+            remark("nothing was imported");
             Err(Failure::Said(Exit::Failed))
         }
+    }
+}
+
+/// What the yes is to.
+fn question(wanted: &Import) -> &'static str {
+    match wanted.replace {
+        true => "Import them, and put Harbor in their place in the clients' files (a copy of each is kept)?",
+        false => "Import them?",
     }
 }
 
@@ -92,10 +98,12 @@ fn described(server: &Server, launch: &Launch) -> String {
     };
     let mut lines = vec![format!("{}: {what}", flatten(&server.id))];
     lines.extend(named("its variables", launch, launch.env.keys()));
+    let missing: Vec<_> = launch.missing.iter().map(|name| flatten(name)).collect();
+    lines.extend((!missing.is_empty()).then(|| format!("  needs a key: {}", missing.join(", "))));
     let headers = launch.remote.iter().flat_map(|remote| remote.headers.keys());
     lines.extend(named("its headers", launch, headers));
-    lines.extend(uses(launch).iter().map(|used| format!("  it is given your {}", flatten(used))));
-    let is_plain = "looks like a secret, and would stand in its definition as it is";
+    lines.extend(uses(launch).iter().map(|used| format!("  it gets your {}", flatten(used))));
+    let is_plain = "looks like a secret, and would be stored unencrypted";
     lines.extend(plain_secrets(launch).iter().map(|name| format!("  {} {is_plain}", flatten(name))));
     let url = address(launch);
     let is = |what: fn(&Url) -> bool| url.as_ref().is_some_and(what);
@@ -105,11 +113,11 @@ fn described(server: &Server, launch: &Launch) -> String {
     lines.join("\n")
 }
 
-/// `  its variables: MODE, TOKEN (kept as a secret)`.
+/// `  its variables: MODE, TOKEN (stored as a secret)`.
 fn named<'a>(title: &str, launch: &Launch, names: impl Iterator<Item = &'a String>) -> Option<String> {
     let secrets = secrets_of(launch);
     let is_kept = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
-    let kept = |name: &String| if is_kept(name) { " (kept as a secret)" } else { "" };
+    let kept = |name: &String| if is_kept(name) { " (stored as a secret)" } else { "" };
     let names: Vec<_> = names.map(|name| format!("{}{}", flatten(name), kept(name))).collect();
     (!names.is_empty()).then(|| format!("  {title}: {}", names.join(", ")))
 }
@@ -122,7 +130,9 @@ pub fn warning(launch: &Launch) -> Option<String> {
 
 /// Arguments that look like secrets, by their names: they would stand in the definition as they are.
 pub fn plain_secrets(launch: &Launch) -> Vec<String> {
-    telltales(&launch.args).into_iter().map(|told| told.name).collect()
+    let passwords = launch.args.iter().enumerate().filter(|(_, arg)| masked(arg).is_some());
+    let passwords = passwords.map(|(at, _)| format!("the password in argument {}", at + 1));
+    telltales(&launch.args).into_iter().map(|told| told.name).chain(passwords).collect()
 }
 
 /// The whole command, without what has a variable's value in it, or looks like a secret.
@@ -135,7 +145,7 @@ pub fn shortened(launch: &Launch) -> String {
         None if has("its command") => HIDDEN.into(),
         None => word(&launch.command),
     };
-    let mut args = launch.args.clone();
+    let mut args: Vec<_> = launch.args.iter().map(|arg| masked(arg).unwrap_or_else(|| arg.clone())).collect();
     telltales(&launch.args).iter().for_each(|told| args[told.at] = HIDDEN.into());
     let args = match has("its arguments") {
         true => HIDDEN.to_owned(),
@@ -162,7 +172,7 @@ mod tests {
         let private = unallowed(&remote("http://localhost:3/mcp"), &none).unwrap();
         assert_eq!(
             private,
-            "it is at localhost:3, a private address or this machine; --allow-private takes it over"
+            "it is at localhost:3, a private address or this machine; --allow-private imports it"
         );
         let allowed = Import { allow_private: true, ..none.clone() };
         assert_eq!(unallowed(&remote("http://localhost:3/mcp"), &allowed), None);
@@ -175,7 +185,7 @@ mod tests {
         let said = unallowed(&taken, &none).unwrap();
         assert_eq!(
             said,
-            "it would be given your TOKEN in its URL and the header X, and so to evil.example; --expand puts them in"
+            "it would get your TOKEN in its URL and the header X, and so to evil.example; allow that with --expand"
         );
         assert_eq!(unallowed(&taken, &Import { expand: true, ..none }), None);
     }
@@ -187,19 +197,20 @@ mod tests {
         let server = |launch: &Launch| Server {
             name: "s".into(),
             file: "f".into(),
+            client: None,
             id: "s".into(),
             launch: Ok(launch.clone()),
         };
         assert_eq!(
             described(&server(&launch), &launch),
-            "s: runs npx …\n  it is given your TOKEN in its arguments"
+            "s: runs npx …\n  it gets your TOKEN in its arguments"
         );
         let args = ["run", "--token", "v4lue", "-e", "KEY=v4lue"].map(str::to_owned).into();
         let plain = Launch { command: "npx".into(), args, ..Launch::default() };
         assert_eq!(
             described(&server(&plain), &plain),
-            "s: runs npx run --token … -e …\n  --token looks like a secret, and would stand in its definition as it is\n  \
-             KEY looks like a secret, and would stand in its definition as it is"
+            "s: runs npx run --token … -e …\n  --token looks like a secret, and would be stored unencrypted\n  \
+             KEY looks like a secret, and would be stored unencrypted"
         );
         let mut shell = Launch {
             command: "bash".into(),
@@ -211,7 +222,7 @@ mod tests {
             .into();
         assert_eq!(
             described(&server(&shell), &shell),
-            "s: runs bash -c 'a b'\n  its variables: API_KEY (kept as a secret), MODE\n  \
+            "s: runs bash -c 'a b'\n  its variables: API_KEY (stored as a secret), MODE\n  \
              warning: bash -c runs a text: read all of it"
         );
         let launch = remote("http://192.168.1.2:80/x?key=v4lue");

@@ -41,18 +41,23 @@ pub fn tell(
             |(server, text)| remark(&format!("{}: warning: {}", flatten(&server.id), flatten(&text))),
         );
     }
+    for (server, outcome) in servers.iter().zip(outcomes) {
+        let missing = server.launch.iter().flat_map(|launch| &launch.missing);
+        let imported = *outcome == Outcome::Imported;
+        missing.filter(|_| imported).for_each(|key| {
+            let (id, key) = (flatten(&server.id), flatten(key));
+            remark(&format!("{id} needs a key: `harbor secrets set {id} {key}`"));
+        });
+    }
     let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
     if done > 0 {
-        screen.text(&format!("{} taken over", count(done, "server")))?;
-        if !wanted.start {
+        screen.text(&format!("{} imported", count(done, "server")))?;
+        if !wanted.replace {
             remark(
-                "clients see the tools of a server once it has run: `harbor start NAME`; later a call starts it",
+                "the clients' files still have these servers, and their keys: `harbor import --replace` puts Harbor in their \
+                 place, and keeps a copy",
             );
         }
-        remark(
-            "the clients' files are as they were: once a client has Harbor (`harbor mcp install CLIENT`), take these \
-             servers out there, or they run twice",
-        );
     }
     Ok(())
 }
@@ -64,9 +69,9 @@ fn plain(server: &Server, outcome: &Outcome) -> Option<String> {
     let (names, id) = (flatten(&names.join(", ")), &server.id);
     (!names.is_empty()).then(|| {
         format!(
-            "{id}: {names} in its arguments looks like a secret: it stands in its definition as it is, and every program of yours \
-             can read it while {id} runs. If {id} takes it by a variable: `harbor remove {id}`, `harbor add {id} --secret KEY` \
-             with its command, `harbor secrets set {id} KEY`"
+            "{id}: {names} in its arguments looks like a secret. It is stored unencrypted, and your other programs can read it \
+             while {id} runs. If {id} can take it as a variable, replace it: `harbor remove {id}`, then `harbor add {id} --secret KEY` \
+             with its command, then `harbor secrets set {id} KEY`"
         )
     })
 }
@@ -79,19 +84,20 @@ fn line(server: &Server, outcome: &Outcome) -> String {
     };
     let what = match (outcome, &server.launch) {
         (Outcome::Skipped(why), _) => {
-            return format!("{}: left out: {why} ({})", server.name, server.file.display());
+            return format!("{}: skipped: {why} ({})", server.name, server.file.display());
         }
         (Outcome::Failed(why), _) => return format!("{}{renamed}: failed: {why}", server.name),
-        (Outcome::Imported, _) => "taken over",
-        (Outcome::WouldBe, _) => "would be taken over",
-        (Outcome::Here, _) => "already here, and left as it is:",
+        (Outcome::Imported, _) => "imported",
+        (Outcome::WouldBe, _) => "would be imported",
+        (Outcome::Here, _) => "already here, unchanged:",
     };
     let names = |title: &str, names: Vec<&str>| match names.is_empty() {
         true => String::new(),
         false => format!(", {title} {}", names.join(", ")),
     };
     let launch = server.launch.as_ref().ok();
-    let env = launch.map_or(Vec::new(), |launch| launch.env.keys().map(String::as_str).collect());
+    let env = launch
+        .map_or(Vec::new(), |launch| launch.env.keys().chain(&launch.missing).map(String::as_str).collect());
     let taken = launch.map_or(Vec::new(), risks::uses);
     let taken = match taken.is_empty() {
         true => String::new(),

@@ -2,6 +2,8 @@
 //!
 //! Owns that a wrong answer is asked for again, a few times. What the bridge alone can know to be wrong is its to refuse.
 
+use std::path::{Path, PathBuf};
+
 use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::DeclaredView;
 use harbor_policy::recipe::Kind;
@@ -89,9 +91,25 @@ fn wrong(declared: &DeclaredView, value: &str) -> Option<String> {
     if !choices.is_empty() && !choices.iter().any(|choice| choice == value) {
         return Some(format!("one of {}", choices.join(", ")));
     }
-    // A path is made whole later.
+    // A path is made whole later, and may be of a file that the server makes.
+    if named == "path" && !is_likely_path(value) {
+        return Some("the path of a directory or file that exists".into());
+    }
     let kind = Kind::ALL.iter().find(|(name, kind)| *name == named && *kind != Kind::Path);
     kind.and_then(|(_, kind)| kind.expected(value)).map(str::to_owned)
+}
+
+/// Whether something is there, or could be made there. Words that are no path are found out before they are installed.
+fn is_likely_path(value: &str) -> bool {
+    let home = std::env::var_os("HOME").unwrap_or_default();
+    let path = match value.strip_prefix("~/") {
+        Some(rest) => Path::new(&home).join(rest),
+        None => PathBuf::from(value),
+    };
+    let parent = path
+        .parent()
+        .map_or(Path::new("."), |parent| if parent == Path::new("") { Path::new(".") } else { parent });
+    path.exists() || value == "~" || (parent.is_dir() && !value.contains(char::is_whitespace))
 }
 
 /// What stands above a question: what it is about, and what the answer may be.
@@ -139,6 +157,7 @@ mod tests {
         assert_eq!(with(choice, &[""]).0, Ok(String::new()), "the bridge says what is missing");
         let number = r#"{"name":"Z","value_type":"number"}"#;
         assert_eq!(with(number, &["x", "1"]).0, Ok("1".into()));
-        assert_eq!(with(r#"{"name":"Z","value_type":"path"}"#, &["notes"]).0, Ok("notes".into()));
+        let path = r#"{"name":"Z","value_type":"path"}"#;
+        assert_eq!(with(path, &["harbor logs x | less", "/nowhere/at/all", "notes"]).0, Ok("notes".into()));
     }
 }

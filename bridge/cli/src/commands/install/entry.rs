@@ -24,6 +24,7 @@ use super::wanted::{Wanted, named};
 use super::{asking, document, plan, show, under_way};
 use crate::args::Package;
 use crate::client::Client;
+use crate::consent;
 use crate::screen::Screen;
 use crate::table::flatten;
 
@@ -93,6 +94,7 @@ pub fn complete(client: &mut Client, wanted: &Package, screen: &mut Screen) -> R
     let (inputs, variables) = (&about.inputs, &about.variables);
     take_behind(&mut package, inputs)?;
     if !package.yes && !package.dry_run {
+        consent::is_possible("install")?;
         // Who is asked knows by then what about.
         show(screen, &plan::describe_entry(&about).join("\n"))?;
         asking::inputs(&mut package, inputs)?;
@@ -122,7 +124,7 @@ fn take_behind(package: &mut Package, inputs: &[DeclaredView]) -> Result<(), Fai
         many => {
             let names: Vec<_> = many.iter().map(|input| flatten(&input.name)).collect();
             let source = &package.source;
-            let why = format!("{source} asks for {}: say each by --input NAME=VALUE", names.join(", "));
+            let why = format!("{source} requires {}: pass each with --input NAME=VALUE", names.join(", "));
             Err(Failure::Usage(why))
         }
     }
@@ -158,7 +160,7 @@ pub fn ask_for(secrets: &[Wanted], server: &str) -> Result<BTreeMap<String, Secr
         let said = [flatten(&secret.description), flatten(&secret.help_url), example];
         let said = said.iter().filter(|text| !text.is_empty());
         let said: String = said.map(|line| format!("{line}\n")).collect();
-        format!("{said}{} of {server} (not shown; Enter leaves it out): ", flatten(&secret.name))
+        format!("{said}{} of {server} (not shown; Enter skips it): ", flatten(&secret.name))
     };
     if secrets.is_empty() {
         return Ok(BTreeMap::new());
@@ -206,7 +208,7 @@ mod tests {
         assert_eq!((package.definition.args.len(), secrets.len()), (0, 1));
         let two = FILES.replace(r#""inputs":["#, r#""inputs":[{"name":"mode"},"#);
         let said = completed(&with_behind(&["/a"]), &two).0.unwrap_err();
-        assert!(said.contains("filesystem asks for mode, directory: say each by --input"), "{said}");
+        assert!(said.contains("filesystem requires mode, directory: pass each with --input"), "{said}");
         let none = FILES.replace(r#""inputs":[{"name":"directory","description":"A directory.","required":true,"many":true,"path":true}]"#, r#""inputs":[]"#);
         assert_eq!(completed(&with_behind(&["-x"]), &none).0.unwrap().package.definition.args, ["-x"]);
     }

@@ -19,8 +19,8 @@ pub fn describe(plan: &InstalledView) -> String {
     let mut lines = vec![format!("server     {}", plan.server_id)];
     let name = word(&plan.name);
     match plan.kind.as_ref() {
-        "oci" => lines.push(format!("image      {name}, as it is now; pinned by its id")),
-        "remote" => lines.push(format!("elsewhere  {name}")),
+        "oci" => lines.push(format!("image      {name}, the current one, locked by its id")),
+        "remote" => lines.push(format!("remote     {name}")),
         "binary" => lines.push(describe_file(plan, &name)),
         kind => {
             let packages = usize::try_from(plan.packages.unwrap_or(0)).unwrap_or(usize::MAX);
@@ -55,11 +55,11 @@ fn describe_file(plan: &InstalledView, address: &str) -> String {
 pub fn vouched(file: &FileView) -> Vec<String> {
     let (said, key) = (&file.vouched_by, text(&file.key));
     let is = |what: &str| said.iter().any(|said| said == what);
-    let checksum = is("checksum").then(|| "checked    it is the SHA-256 that you gave".to_owned());
-    let signed = is("signature").then(|| format!("signed     by {key}, as each later version has to be"));
+    let checksum = is("checksum").then(|| "checked    matches your SHA-256".to_owned());
+    let signed = is("signature").then(|| format!("signed     by {key}; later versions must be, too"));
     let nobody = said.is_empty().then(|| match file.unread_signature == Some(true) {
-        true => "checked    by nobody, although a signature lies beside it: --minisign-key checks it by its publisher's key",
-        false => "checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures",
+        true => "checked    by nobody, although there is a signature: check it with --minisign-key and the publisher's key",
+        false => "checked    by nobody: compare the SHA-256 with the publisher's; --minisign-key checks signatures",
     });
     checksum.into_iter().chain(signed).chain(nobody.map(str::to_owned)).collect()
 }
@@ -70,13 +70,13 @@ pub fn describe_entry(about: &ResolvedView) -> Vec<String> {
     let (title, source) = (plain(&about.title), flatten(&about.source));
     let found_in = plain(&about.found_in);
     let mut lines = vec![match about.from.as_str() {
-        "curated" => format!("entry      {title} (brought along by Harbor)"),
+        "curated" => format!("entry      {title} (comes with Harbor)"),
         "repository" => {
             format!("found      {found_in} of {source} at {}", about.commit.as_deref().unwrap_or_default())
         }
         "manifest" => format!("manifest   {source}"),
         from => {
-            format!("entry      {title} (listed by {}, which says nothing about trust)", flatten(from))
+            format!("entry      {title} (listed by {}, not reviewed)", flatten(from))
         }
     }];
     let said = plain(&about.description);
@@ -108,7 +108,7 @@ pub fn describe_source(about: &ResolvedView, package: &Package) -> String {
         of_person.iter().any(|secret| secret.name == *name) || definition.env.contains_key(name)
     };
     lines.extend(wanted(&about.secrets, "the secret ", &is_said));
-    lines.extend(of_person.iter().map(|secret| format!("needs      the secret {}", word(&secret.name))));
+    lines.extend(of_person.iter().map(|secret| format!("requires   the secret {}", word(&secret.name))));
     lines.join("\n")
 }
 
@@ -117,7 +117,7 @@ fn wanted(list: &[DeclaredView], option: &str, is_said: &dyn Fn(&String) -> bool
     let line = |one: &DeclaredView| {
         let needed = if one.required { "needs     " } else { "may have  " };
         let default = one.default.as_ref();
-        let default = default.map(|default| format!("{} where nothing is said", word(default)));
+        let default = default.map(|default| format!("{} by default", word(default)));
         let details = [flatten(&one.description), asking::may_be(one), default.unwrap_or_default()];
         let details = details.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ");
         let details = if details.is_empty() { details } else { format!(": {details}") };
@@ -137,12 +137,12 @@ pub fn why_not(about: &ResolvedView) -> String {
 
 fn may(plan: &InstalledView) -> String {
     if plan.kind == "remote" {
-        return "see what it is called with; nothing of it runs here".into();
+        return "see the arguments of calls; it does not run here".into();
     }
     let (level, network) = plan.sandbox.as_ref().map_or(("", ""), |held| (&held.level, &held.network));
     let settings = plan.settings.clone().unwrap_or_default();
     match level {
-        "off" | "basic" => "it can do all that you can".into(),
+        "off" | "basic" => "do everything that you can".into(),
         level => {
             let SandboxSettings { read, write, sockets, .. } = settings;
             let places = [(write, "reads and writes"), (read, "reads"), (sockets, "connects to")];
@@ -167,7 +167,7 @@ fn opened(plan: &InstalledView) -> Option<String> {
         settings.iter().flat_map(|said| [&said.read, &said.write]).flatten().flatten().cloned().collect();
     let places = plan.runs.iter().flat_map(runs::places).filter(|place| !granted.contains(place));
     let places = places.map(|place| word(&place)).collect::<Vec<_>>().join(", ");
-    (!places.is_empty()).then(|| format!("may        read what its arguments name: {places}"))
+    (!places.is_empty()).then(|| format!("may        read the paths in its arguments: {places}"))
 }
 
 #[cfg(test)]
@@ -187,11 +187,11 @@ mod tests {
         let named = typed(
             r#"{"server_id":"t","kind":"npm","name":"t","sandbox":{"level":"standard","network":"all"},"settings":{"write":["/b"]},"runs":{"program":"t","args":["/b","--in=/home/me/notes","x"]}}"#,
         );
-        assert!(describe(&named).ends_with("/b\nmay        read what its arguments name: /home/me/notes"));
+        assert!(describe(&named).ends_with("/b\nmay        read the paths in its arguments: /home/me/notes"));
         let about = typed(r#"{"from":"registry","title":"T\u001b[2J","description":"a\nb"}"#);
         assert_eq!(
             describe_entry(&about),
-            ["entry      T\\u{1b}[2J (listed by registry, which says nothing about trust)", "says       a b"]
+            ["entry      T\\u{1b}[2J (listed by registry, not reviewed)", "says       a b"]
         );
     }
 
@@ -213,17 +213,14 @@ mod tests {
         assert_eq!(
             plan("", ""),
             text(
-                "checked    by nobody: compare the SHA-256 with what its publisher says; --minisign-key checks signatures"
+                "checked    by nobody: compare the SHA-256 with the publisher's; --minisign-key checks signatures"
             )
         );
-        assert!(
-            plan(r#","unread_signature":true"#, "")
-                .contains("by nobody, although a signature lies beside it")
-        );
+        assert!(plan(r#","unread_signature":true"#, "").contains("by nobody, although there is a signature"));
         assert_eq!(
             plan(&format!(r#","key":"{key}""#), r#""checksum","signature""#),
             text(&format!(
-                "checked    it is the SHA-256 that you gave\nsigned     by {key}, as each later version has to be"
+                "checked    matches your SHA-256\nsigned     by {key}; later versions must be, too"
             ))
         );
     }
@@ -239,13 +236,13 @@ mod tests {
             describe_source(&about, &package),
             "found      mcp-manifest.json of git:https://h/a at abc\nsays       d\\u{1b}[1m\nnote       n\n\
              not here   mcpb:y: no\nsource     npm:x\nor         pypi:x, by --package 3\n\
-             needs      --env ZONE: where; one of here, there\nmay have   --env MODE: 'a b' where nothing is said\nmay have   the secret KEY"
+             needs      --env ZONE: where; one of here, there\nmay have   --env MODE: 'a b' by default\nmay have   the secret KEY"
         );
         let none = typed(r#"{"source":"s","ways":[{"source":"npm:x","why_not":"a\nb"}]}"#);
         package.definition.secrets = vec!["KEY".into(), "OTHER".into()];
         package.elsewhere.headers.insert("Authorization".into(), "Bearer ${B}".into());
         let said = describe_source(&about, &package);
-        let all = "a b' where nothing is said\nneeds      the secret KEY\nneeds      the secret OTHER\nneeds      the secret B";
+        let all = "a b' by default\nrequires   the secret KEY\nrequires   the secret OTHER\nrequires   the secret B";
         assert!(said.ends_with(all), "{said}");
         assert_eq!(why_not(&none), "s cannot be installed here\nnpm:x: a b");
     }
@@ -257,12 +254,12 @@ mod tests {
         );
         assert_eq!(
             describe(&image),
-            "server     t\nimage      mcp/time, as it is now; pinned by its id\nmay        sandbox standard, network all"
+            "server     t\nimage      mcp/time, the current one, locked by its id\nmay        sandbox standard, network all"
         );
         let remote = typed(r#"{"server_id":"t","kind":"remote","name":"https://example.com/mcp?…"}"#);
         assert_eq!(
             describe(&remote),
-            "server     t\nelsewhere  https://example.com/mcp?…\nmay        see what it is called with; nothing of it runs here"
+            "server     t\nremote     https://example.com/mcp?…\nmay        see the arguments of calls; it does not run here"
         );
     }
 }

@@ -63,10 +63,10 @@ impl Wanted {
         let name = flatten(&self.name);
         match flatten(&self.header) {
             none if none.is_empty() => {
-                format!("{server} does without {name} now; `harbor secrets set {server} {name}` gives it one")
+                format!("{server} has no {name} yet; set it: `harbor secrets set {server} {name}`")
             }
             header => format!(
-                "{server} does without {name} now; `harbor secrets set {server} {header} --type header` gives it one, \
+                "{server} has no {name} yet; set it: `harbor secrets set {server} {header} --type header`, \
                  with all that stands in that header"
             ),
         }

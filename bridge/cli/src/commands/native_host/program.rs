@@ -32,7 +32,7 @@ pub fn wanted(paths: &Paths) -> Result<PathBuf, Failure> {
     if needs_script(paths) { Ok(paths.native_host_program()) } else { bridge() }
 }
 
-/// Whether it is as it has to be; what is said about the browser's own file comes apart from this.
+/// Whether up to date; what is said about the browser's own file comes apart from this.
 pub fn fits(paths: &Paths) -> bool {
     let script = || script(paths).ok().map(String::into_bytes);
     !needs_script(paths) || fs::read(paths.native_host_program()).ok() == script()
@@ -42,7 +42,7 @@ pub fn fits(paths: &Paths) -> bool {
 pub fn make(paths: &Paths) -> Result<PathBuf, Failure> {
     let (program, bridge) = (wanted(paths)?, bridge()?);
     if !is_program(&bridge) {
-        let why = format!("{} is not there; install Harbor again: `scripts/run` does", bridge.display());
+        let why = format!("{} is missing; install Harbor again with `scripts/run`", bridge.display());
         return Err(own_failure(why));
     }
     if needs_script(paths) && !(fits(paths) && is_program(&program)) {

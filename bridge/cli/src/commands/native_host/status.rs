@@ -60,13 +60,15 @@ impl Seen {
     pub fn what(&self) -> String {
         let starts = self.starts.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         match self.state {
-            State::Installed => "it is as it has to be".into(),
-            State::Missing => "it has no way to Harbor".into(),
-            State::Elsewhere => format!("it starts {starts}, for another Harbor or another home than this"),
+            State::Installed => "up to date".into(),
+            State::Missing => "not connected to Harbor".into(),
+            State::Elsewhere => {
+                format!("it starts {starts}, which belongs to another Harbor or another home")
+            }
             State::Foreign => format!("it starts {starts}, which is not Harbor's"),
-            State::NotExecutable => format!("it starts {starts}, which is not there or no program"),
-            State::WrongId => format!("it lets in {}", self.lets_in.join(", ")),
-            State::Unreadable => format!("it is no manifest for {}", self.target.browser.title),
+            State::NotExecutable => format!("it starts {starts}, which is missing or not a program"),
+            State::WrongId => format!("it admits {}", self.lets_in.join(", ")),
+            State::Unreadable => format!("it is not a manifest for {}", self.target.browser.title),
         }
     }
 
@@ -78,8 +80,8 @@ impl Seen {
         match self.state {
             State::Installed => None,
             State::Missing => self.target.found.then(|| format!("`{command}`")),
-            state if state.is_foreign() => Some(format!("`{command} --replace` puts it aside")),
-            _ => Some(format!("`{command}` renews it")),
+            state if state.is_foreign() => Some(format!("`{command} --replace` sets it aside")),
+            _ => Some(format!("renew it: `{command}`")),
         }
     }
 
@@ -140,13 +142,13 @@ fn notes(seen: &[Seen]) -> Vec<String> {
         if let Some(confined) = &seen.confined {
             let confined = confined.display();
             notes.push(format!(
-                "{id}: the one of {confined} cannot start Harbor, since its snap or flatpak keeps it in; use one that is neither"
+                "{id}: the one of {confined} cannot start Harbor from its snap or flatpak; use one that is neither"
             ));
         }
     }
     if !seen.iter().any(Seen::matters) && notes.is_empty() {
         let names: Vec<_> = BROWSERS.iter().map(|browser| browser.title).collect();
-        notes.push(format!("none of {} is here", names.join(", ")));
+        notes.push(format!("not installed: {}", names.join(", ")));
     }
     notes
 }

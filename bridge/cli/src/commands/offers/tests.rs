@@ -37,7 +37,7 @@ fn resources_and_their_templates_stand_in_one_table() {
     let ran = list_of(true, &RESOURCES, Some("a"), &answers);
     assert_eq!(ran.printed, format!("{{\"resource_templates\":{TEMPLATES},\"resources\":{SOME}}}\n"));
     let ran = list_of(false, &RESOURCES, Some("a"), &[&error("not_connected")]);
-    assert_eq!(ran.failure.unwrap(), "no\nstart it with `harbor start a`");
+    assert_eq!(ran.failure.unwrap(), "no\nstart it: `harbor start a`");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn prompts_of_all_servers_even_if_one_fails() {
         ran.printed,
         format!(
             "{{\"servers\":[{{\"error\":{{\"code\":\"ERR_TOOL_TIMEOUT\",\"message\":\"no\",\
-             \"hint\":\"a call may have more time with `--timeout SECONDS`\"}},\"server_id\":\"a\"}},\
+             \"hint\":\"allow more time: `--timeout SECONDS`\"}},\"server_id\":\"a\"}},\
              {{\"prompts\":{PROMPTED},\"server_id\":\"b\"}}]}}\n"
         )
     );

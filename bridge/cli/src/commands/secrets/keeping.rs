@@ -29,7 +29,7 @@ pub fn new_passphrase() -> Result<Secret, Failure> {
         return Err(Failure::Usage(format!("expected {expected}")));
     }
     if again.is_some_and(|again| again != passphrase) {
-        return Err(Failure::Usage("these are two; nothing was changed".into()));
+        return Err(Failure::Usage("the two do not match; nothing was changed".into()));
     }
     Ok(passphrase)
 }
@@ -61,16 +61,16 @@ pub fn run(
     match keeping {
         Keeping::Encrypt => {
             let passphrase = passphrase.unwrap_or_default();
-            let said = "the secrets are encrypted; whoever forgets the passphrase loses them";
+            let said = "the secrets are encrypted; if you forget the passphrase, they are lost";
             done(client, &EncryptSecrets { passphrase }, said, screen)
         }
-        Keeping::Decrypt => done(client, &DecryptSecrets {}, "the secrets are a plain file", screen),
+        Keeping::Decrypt => done(client, &DecryptSecrets {}, "the secrets are stored unencrypted", screen),
         Keeping::Unlock => {
             let said = "the secrets are unlocked until the bridge ends, or `harbor secrets lock`";
             done(client, &UnlockSecrets { passphrase }, said, screen)
         }
         Keeping::Lock => {
-            let said = "the secrets are locked; servers that run go on with theirs";
+            let said = "the secrets are locked; running servers keep theirs";
             done(client, &LockSecrets {}, said, screen)
         }
         Keeping::Move => done(client, &MoveSecrets {}, "the secrets are where config.toml says", screen),

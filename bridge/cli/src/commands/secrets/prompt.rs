@@ -70,9 +70,7 @@ fn ask_one(question: &str) -> Result<Secret, Failure> {
     say("\n").map_err(failed)?;
     read.map_err(failed)?;
     if line.len() >= LONGEST {
-        return Err(Failure::Usage(
-            "that is too long for a terminal; let a program or a file give it on stdin".into(),
-        ));
+        return Err(Failure::Usage("that is too long for a terminal; pass it on stdin".into()));
     }
     Ok(Secret::new(line.trim_end_matches(['\n', '\r']).to_owned()))
 }

@@ -32,7 +32,8 @@ pub fn tone(state: &str) -> Tone {
     match state {
         "running" => Tone::Good,
         "installing" | "starting" | "stopping" => Tone::Waiting,
-        "crashed" | "failed" => Tone::Bad,
+        "restarting" | "crashed" | "failed" => Tone::Bad,
+        needs if needs.starts_with("needs ") => Tone::Waiting,
         "stopped" => Tone::Faint,
         _ => Tone::Plain,
     }

@@ -5,6 +5,7 @@
 use harbor_ipc_proto::client::{BridgeStatus, CallCounts, ClientCounts, HealthView, ServerStatus};
 
 use super::history::{History, Totals};
+use crate::commands::list::shown;
 use crate::commands::printing::count;
 use crate::table::flatten;
 
@@ -15,6 +16,8 @@ pub struct Server {
     /// Empty where it is the id.
     pub label: String,
     pub state: String,
+    /// The same for people.
+    pub shown: String,
     pub busy: bool,
     pub next_retry: Option<u64>,
     pub in_flight: u64,
@@ -40,6 +43,7 @@ impl Server {
             id: told.id.clone(),
             label: if label == told.id { String::new() } else { label },
             state: flatten(&told.state),
+            shown: flatten(shown(&told.state, &told.shown_state)),
             busy: told.busy,
             next_retry: told.next_retry,
             in_flight: told.in_flight.into(),

@@ -47,12 +47,25 @@ impl Order {
                 rate(b).total_cmp(&rate(a))
             }),
             Self::Memory => servers.sort_by_key(|server| Reverse(server.memory)),
-            Self::State => servers.sort_by_key(|server| urgency(&server.state)),
+            Self::State => servers.sort_by_key(|server| urgency(&server.shown)),
         }
     }
 }
 
 fn urgency(state: &str) -> usize {
-    let worst = ["failed", "crashed", "installing", "starting", "stopping", "running", "stopped"];
+    let worst = [
+        "failed",
+        "restarting",
+        "crashed",
+        "needs your yes",
+        "needs a sign-in",
+        "needs a key",
+        "installing",
+        "starting",
+        "stopping",
+        "running",
+        "ready",
+        "stopped",
+    ];
     worst.iter().position(|other| *other == state).unwrap_or_default()
 }

@@ -48,9 +48,9 @@ pub fn or_none<T>(known: Option<T>, word: impl FnOnce(T) -> String) -> String {
 
 /// The state in one word, and when it is tried again.
 pub fn state(server: &Server, now: u64) -> String {
-    match (server.state.as_str(), server.next_retry) {
-        ("crashed", Some(retry)) => {
-            format!("crashed, {}", when::ahead(retry, now).trim_start_matches("in "))
+    match (server.shown.as_str(), server.next_retry) {
+        ("restarting", Some(retry)) => {
+            format!("restarting, {}", when::ahead(retry, now).trim_start_matches("in "))
         }
         (state, _) if server.busy => format!("{state}, busy"),
         (state, _) => state.into(),
@@ -130,14 +130,14 @@ mod tests {
 
     #[test]
     fn a_state_says_when_it_is_tried_again() {
-        let server = |state: &str, busy| Server {
-            state: state.into(),
+        let server = |shown: &str, busy| Server {
+            shown: shown.into(),
             busy,
             next_retry: Some(5000),
             ..Server::default()
         };
-        assert_eq!(state(&server("crashed", false), 1000), "crashed, 4 s");
-        assert_eq!(state(&server("crashed", false), 9000), "crashed, now");
+        assert_eq!(state(&server("restarting", false), 1000), "restarting, 4 s");
+        assert_eq!(state(&server("restarting", false), 9000), "restarting, now");
         assert_eq!(
             (state(&server("running", true), 0), state(&server("failed", false), 0)),
             ("running, busy".into(), "failed".into())

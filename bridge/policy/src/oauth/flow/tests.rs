@@ -218,7 +218,7 @@ fn without_a_challenge_the_well_known_places_are_asked() {
     for _ in 0..3 {
         assert!(matches!(text(404, &mut flow, ""), Action::Get(_)));
     }
-    assert!(failure(text(404, &mut flow, "")).why.contains("lets nobody in by OAuth"));
+    assert!(failure(text(404, &mut flow, "")).why.contains("does not offer a sign-in"));
 }
 
 #[test]

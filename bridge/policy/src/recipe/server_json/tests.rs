@@ -86,7 +86,7 @@ fn packages_are_addressed_as_the_person_would() {
         (json!({"registryType": "mcpb", "identifier": "https://x/y.mcpb"}), "of the kind mcpb"),
         (
             json!({"registryType": "npm", "identifier": "b", "registryBaseUrl": "https://evil.example"}),
-            "registry of its own",
+            "in another registry",
         ),
         (json!({"registryType": "npm", "identifier": "--x"}), "names no package"),
         (
@@ -95,7 +95,7 @@ fn packages_are_addressed_as_the_person_would() {
         ),
         (
             json!({"registryType": "oci", "identifier": "b", "runtimeArguments": [{"type": "named", "name": "-v", "value": "/:/host"}]}),
-            "options of its own",
+            "requires options",
         ),
         (
             json!({"registryType": "npm", "identifier": "b", "packageArguments": [{"type": "named", "name": "--key", "isRequired": true, "isSecret": true}]}),

@@ -60,7 +60,7 @@ pub(super) fn meant(text: &str) -> Option<Result<String, String>> {
         word if word == forge.directory.0 => Some(match url.fragment() {
             None | Some("") => Ok(written(&address, reference, path)),
             Some(_) => {
-                Err(format!("that page says {reference} already: leave out the `#` and what is behind it"))
+                Err(format!("that page already names {reference}: leave out the `#` and everything after it"))
             }
         }),
         word if forge.files.contains(&word) => {

@@ -102,7 +102,7 @@ pub(super) fn said(report: &EndReport) -> String {
 }
 
 pub(super) fn failed(why: &str) -> Rc<EndReport> {
-    Rc::new(EndReport::because("install_failed", format!("its image could not be had: {why}")))
+    Rc::new(EndReport::because("install_failed", format!("could not get its image: {why}")))
 }
 
 /// The same with what else is known of it.

@@ -81,7 +81,7 @@ impl Column {
         match self {
             Self::Name => 10,
             Self::Label => 16,
-            Self::State => 13,
+            Self::State => 15,
             Self::Open => 4,
             Self::Rate | Self::Memory | Self::Graph => 7,
             Self::Now | Self::P50 | Self::P99 | Self::Processor => 6,
@@ -111,7 +111,7 @@ impl Column {
         match self {
             Self::Name => server.id.clone(),
             Self::Label => server.label.clone(),
-            Self::State => server.state.clone(),
+            Self::State => server.shown.clone(),
             Self::Rate => or_none(server.history.rate(), rate),
             Self::Open => server.in_flight.to_string(),
             Self::Now => or_none(server.history.mean(), millis),
@@ -180,7 +180,7 @@ mod tests {
     fn columns_give_way_in_their_order() {
         assert_eq!(
             titles(80, "time"),
-            "SERVER 10, STATE 13, CALLS/S 7, OPEN 4, P50 MS 6, P99 MS 6, LATENCY 10, MEM MIB 7, RESTARTS 8"
+            "SERVER 10, STATE 15, CALLS/S 7, OPEN 4, P50 MS 6, P99 MS 6, LATENCY 8, MEM MIB 7, RESTARTS 8"
         );
         assert_eq!(titles(60, "time"), "SERVER 10, STATE 13, CALLS/S 7, LATENCY 9, MEM MIB 7, RESTARTS 8");
         assert_eq!(titles(33, "time"), "SERVER 10, STATE 13, CALLS/S 7");

@@ -19,7 +19,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
     let mut x = pen.put(0, 0, width, &detail.server, Tone::Strong);
     if let Some(server) = server {
         x = pen.put(x, 0, width, "  ", Tone::Plain);
-        x = pen.put(x, 0, width, &state(server, now), tone(&server.state));
+        x = pen.put(x, 0, width, &state(server, now), tone(&server.shown));
         x = pen.put(x, 0, width, &beside(server), Tone::Plain);
     }
     if let Some(trouble) = trouble(model, now).filter(|_| model.link != super::Link::Up) {

@@ -29,7 +29,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
         let mut x = 1;
         for (column, width) in &columns {
             let (text, tone) = match column {
-                Column::State => (state(server, now), tone(&server.state)),
+                Column::State => (state(server, now), tone(&server.shown)),
                 column => (column.cell(server, *width), column.tone()),
             };
             pen.put(x, y, *width, &column.align(&text, *width), tone);
@@ -42,7 +42,9 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
     if listed.is_empty() && last > HEAD + 1 {
         let text = match (model.servers.is_empty(), model.bridge.version.is_empty()) {
             (_, true) => "",
-            (true, _) => "no servers yet; add one with `harbor add NAME -- COMMAND ARGS…`",
+            (true, _) => {
+                "no servers yet; install one with `harbor install time`, or import them from your AI clients: `harbor import`"
+            }
             (false, _) => "no server has that in its name",
         };
         pen.put(1, HEAD + 1, pen.width(), text, Tone::Faint);

@@ -136,7 +136,7 @@ fn a_bridge_that_has_gone_is_said_on_every_page() {
     assert!(shown(&model, NOW + 7000).contains(said));
     model.on_key(Key::Enter, NOW);
     let gone = shown(&model, NOW + 7000);
-    assert!(gone.starts_with(&format!("files  crashed, 1 s  {}", &said[..30])), "{gone}");
+    assert!(gone.starts_with(&format!("files  restarting, 1 s  {}", &said[..30])), "{gone}");
 }
 
 #[test]

@@ -14,8 +14,9 @@ const NOW: u64 = 1_795_262_400_000;
 
 /// A server as the bridge tells it.
 pub fn server(id: &str, state: &str, more: &str) -> String {
+    let shown = if state == "crashed" { "failed" } else { state };
     format!(
-        r#"{{"id":"{id}","label":"{id}","state":"{state}","since":{},"busy":false,"restarts":0,"attempt":0,"in_flight":0,"queued":0,"log_lines":0{more}}}"#,
+        r#"{{"id":"{id}","label":"{id}","state":"{state}","shown_state":"{shown}","since":{},"busy":false,"restarts":0,"attempt":0,"in_flight":0,"queued":0,"log_lines":0{more}}}"#,
         NOW - 300_000
     )
 }

@@ -29,7 +29,7 @@ fn life(server: &Server, since: u64, now: u64) -> Row {
     let clock = when::utc(since);
     let clock = clock.get(..19).unwrap_or_default();
     let text = format!("{} since {clock}Z ({})", state(server, now), when::ago(since, now));
-    Row::new("state      ", text).toned(super::super::draw::tone(&server.state))
+    Row::new("state      ", text).toned(super::super::draw::tone(&server.shown))
 }
 
 fn last_error(told: &ServerStatus, server: &Server) -> Option<Row> {
@@ -88,7 +88,7 @@ fn failures(counts: Option<&CallCounts>) -> String {
     };
     match counts.map_or(0, |counts| counts.toolErrors) {
         0 => failed,
-        errors => format!("{failed}; {errors} with a tool's error"),
+        errors => format!("{failed}; {errors} reported a tool error"),
     }
 }
 

@@ -23,7 +23,7 @@ const SUPERVISION: &[(&str, &str, &str)] = &[
     ("eof_grace_ms", "from the end of stdin to SIGTERM, ms", "1500"),
     ("term_grace_ms", "from SIGTERM to SIGKILL, ms", "1500"),
     ("auto_start", "starts with the bridge", "false"),
-    ("lazy", "a call starts it", "false"),
+    ("lazy", "starts when it is used", "true"),
     ("idle_stop_ms", "is stopped after idle, ms", "never"),
 ];
 

@@ -1,0 +1,28 @@
+//! `harbor setup` and `harbor service`, as they are typed.
+
+use clap::{Args, Subcommand};
+
+/// Set Harbor up: import servers, connect AI clients and browsers
+///
+/// Finds the AI clients and browsers on this machine. Each step says what it would do and asks; at the end `harbor doctor` checks
+/// everything. Run it again at any time.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct Setup {
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Service {
+    /// Start the bridge with your session, by a systemd user unit
+    ///
+    /// Without it, the first command starts the bridge, and it ends five minutes after the last one.
+    Install {
+        /// Show the unit, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Stop the service and remove its unit
+    Uninstall,
+}

@@ -1,0 +1,125 @@
+//! tools --client --off, --on: which tools an AI client gets.
+//!
+//! Owns how a list of tools changes. The grants that hold it are the bridge's. Must never allow a tool that was not named.
+
+use std::collections::BTreeSet;
+
+use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
+use harbor_ipc_proto::client::{HostGetPermissions, HostGrantPermission, ListServers};
+use harbor_policy::grants::GrantType;
+
+use super::{grants, tool_list};
+use crate::args::Switch;
+use crate::client::{Client, QUICK};
+use crate::screen::Screen;
+
+/// The scopes by which a client has tools.
+const SCOPES: [&str; 2] = ["mcp:tools.list", "mcp:tools.call"];
+
+pub fn run(client: &mut Client, wanted: &Switch, screen: &mut Screen) -> Result<(), Failure> {
+    let origin = format!("client://{}", wanted.client);
+    let ask = HostGetPermissions { origin: Some(origin.clone()), profile: None, tab_id: None };
+    let held = client.ask(&ask, QUICK)?.into_value().grants;
+    let always = GrantType::AllowAlways.as_str();
+    let calls = held.into_iter().find(|grant| grant.scope == SCOPES[1] && grant.grant_type == always);
+    let Some(calls) = calls else {
+        return Err(Failure::Nothing(
+            format!("{} may not call tools yet", wanted.client),
+            format!("allow some: `harbor grant {origin} mcp:tools.call --always --tool SERVER/TOOL`"),
+        ));
+    };
+    let ids: Vec<_> = client
+        .ask(&ListServers {}, QUICK)?
+        .into_value()
+        .servers
+        .into_iter()
+        .map(|one| one.server_id)
+        .collect();
+    let mut known = BTreeSet::new();
+    for id in &ids {
+        let listed = tool_list::at_hand(id).and_then(|ask| client.ask(&ask, QUICK));
+        let tools = listed.map(|answer| tool_list::read(&answer.tools).0).unwrap_or_default();
+        known.extend(tools.iter().map(|tool| format!("{id}/{}", tool.text("name"))));
+    }
+    let had_all = calls.allowed_tools.is_none();
+    let had = calls.allowed_tools.unwrap_or_else(|| ids.iter().map(|id| format!("{id}/*")).collect());
+    let tools = switched(had, &known, &wanted.off, &wanted.on);
+    for scope in SCOPES {
+        let ask = HostGrantPermission {
+            origin: origin.clone(),
+            profile: None,
+            scope: scope.to_owned(),
+            grant_type: Some(always.to_owned()),
+            tab_id: None,
+            expires_at: None,
+            allowed_tools: Some(tools.clone()),
+        };
+        let answer = client.ask(&ask, QUICK)?;
+        if scope == SCOPES[1] {
+            let shown = grants::shorten(Some(tools.clone()));
+            match screen.json {
+                true => screen.json(&answer.to_json())?,
+                false => screen.text(&format!("{} may use: {shown}", wanted.client))?,
+            }
+        }
+    }
+    if had_all {
+        remark(
+            "servers that you add later are off for this client; switch one on: `harbor tools --client NAME --on 'SERVER/*'`",
+        );
+    }
+    Ok(())
+}
+
+/// The list with these tools off and on. A server of which one tool is off is listed tool by tool.
+fn switched(had: Vec<String>, known: &BTreeSet<String>, off: &[String], on: &[String]) -> Vec<String> {
+    let mut list: BTreeSet<String> = had.into_iter().collect();
+    for pattern in off {
+        match pattern.strip_suffix("/*") {
+            Some(server) => list.retain(|entry| server_of(entry) != server),
+            None => {
+                let all = format!("{}/*", server_of(pattern));
+                if list.remove(&all) {
+                    list.extend(known.iter().filter(|tool| server_of(tool) == server_of(pattern)).cloned());
+                }
+                list.remove(pattern);
+            }
+        }
+    }
+    for pattern in on {
+        if let Some(server) = pattern.strip_suffix("/*") {
+            list.retain(|entry| server_of(entry) != server);
+        }
+        if !list.contains(&format!("{}/*", server_of(pattern))) {
+            list.insert(pattern.clone());
+        }
+    }
+    list.into_iter().collect()
+}
+
+fn server_of(tool: &str) -> &str {
+    tool.split('/').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_go_off_and_on_and_nothing_else_changes() {
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let known: BTreeSet<_> = words("time/now time/zone git/log").into_iter().collect();
+        for (had, off, on, now) in [
+            ("git/* time/*", "time/now", "", "git/* time/zone"),
+            ("git/* time/*", "time/*", "", "git/*"),
+            ("git/* time/zone", "", "time/now", "git/* time/now time/zone"),
+            ("git/* time/zone", "", "time/*", "git/* time/*"),
+            ("git/*", "git/log", "git/log", "git/log"),
+            ("git/*", "", "git/log", "git/*"),
+        ] {
+            let list = switched(words(had), &known, &words(off), &words(on));
+            assert_eq!(list, words(now), "{had} - {off} + {on}");
+        }
+    }
+}
