@@ -23,6 +23,7 @@ mod secrets;
 mod servers;
 mod supervision;
 mod times;
+mod tool_use;
 mod values;
 
 use std::iter;
@@ -52,6 +53,7 @@ use self::secrets::TYPED_VALUE;
 pub use self::secrets::{Keeping, NewSecret, Secrets};
 pub use self::servers::{Config, Logs, Removal, Set, StatusWanted};
 pub use self::supervision::supervision_option;
+pub use self::tool_use::{Approve, ToolUse, servers_of};
 use self::values::{origin, server_id};
 use harbor_client::errors::{Exit, Failure};
 
@@ -275,7 +277,8 @@ impl Command {
     /// Whether what it prints is a text, and no answer that could be JSON.
     fn is_of_text(&self) -> bool {
         let is_server = matches!(self, Self::Mcp { wanted: None, .. });
-        is_server || matches!(self, Self::Help(_) | Self::Completions { .. } | Self::Complete(_))
+        is_server
+            || matches!(self, Self::Help(_) | Self::Completions { .. } | Self::Complete(_))
     }
 }
 

@@ -95,11 +95,17 @@ const ALL: &[Floors] = &[
             &["add", "call", "native_host", "status"],
             &["doctor", "import", "offers", "sandbox", "set"],
             &["top"],
+            &["turn"],
             &["ask", "secrets"],
             &["auth", "models"],
             &["install"],
             &["upgrade"],
         ],
+    },
+    Floors {
+        dir: "bridge/cli/src/commands/turn",
+        below: &["commands", "turn"],
+        rows: &[&["cards", "console", "ending", "question", "stop"]],
     },
     Floors {
         dir: "bridge/cli/src/commands/install",

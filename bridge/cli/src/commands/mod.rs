@@ -43,6 +43,7 @@ mod status;
 mod tool_list;
 mod tools;
 mod top;
+mod turn;
 mod upgrade;
 
 use std::io;
@@ -117,6 +118,10 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         }
         Command::Models { wanted } => {
             models::run(&mut connect()?, wanted.as_ref().unwrap_or(&Models::List), screen)
+        }
+        Command::Ask(question) if !question.using.tools.is_empty() => {
+            let wanted = ask::wanted(&question)?;
+            ask::run_with_tools(connect()?, &wanted, screen)
         }
         Command::Ask(question) => {
             let chat = ask::chat(&question, screen.json)?;
