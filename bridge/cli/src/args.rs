@@ -10,6 +10,7 @@ mod ask;
 mod auth;
 mod call;
 mod catalog;
+mod chat;
 mod clients;
 
 mod host;
@@ -40,6 +41,7 @@ pub use self::ask::Question;
 pub use self::auth::Auth;
 pub use self::call::Call;
 pub use self::catalog::{CatalogWanted, ListWanted, PageWanted};
+pub use self::chat::{Form, Sessions};
 pub use self::clients::{Import, Install, Source, Uninstall};
 
 pub use self::host::{Accept, Asker, Audit, Grant, Granted, Listing, Revoke};
@@ -247,6 +249,16 @@ pub enum Command {
         wanted: Option<Models>,
     },
     Ask(Box<Question>),
+    /// Look at conversations with language models, export and delete them
+    ///
+    /// Without more words: all of them, the one that was used last first. An ID may be cut short as long as it is clear. `harbor chat ID`
+    /// goes on with one.
+    ///
+    /// Example: `harbor sessions export 3f2a91c0 > talk.md`
+    Sessions {
+        #[command(subcommand)]
+        wanted: Option<Sessions>,
+    },
     /// Ask whether the bridge is alive
     Ping,
     /// End the bridge

@@ -87,6 +87,7 @@ const ALL: &[Floors] = &[
                 "progress",
                 "remote",
                 "restarts",
+                "sessions",
                 "tool_list",
             ],
             &["bridge", "changes", "complete", "config", "events", "grants", "logs"],

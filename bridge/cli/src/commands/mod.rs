@@ -37,6 +37,7 @@ mod restarts;
 mod sandbox;
 mod secrets;
 mod servers;
+mod sessions;
 mod set;
 mod stats;
 mod status;
@@ -54,7 +55,7 @@ use harbor_home::dial::DialError;
 
 use crate::args::{
     self, CatalogWanted, Command, Config, Listing, Mcp, McpWanted, Models, NativeHost, Prompts, Resources,
-    Secrets,
+    Secrets, Sessions,
 };
 use crate::client::Client;
 use crate::consent;
@@ -126,6 +127,9 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Ask(question) => {
             let chat = ask::chat(&question, screen.json)?;
             ask::run(connect()?, &chat, screen)
+        }
+        Command::Sessions { wanted } => {
+            sessions::run(&mut connect()?, wanted.as_ref().unwrap_or(&Sessions::List), screen)
         }
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
