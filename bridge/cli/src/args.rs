@@ -41,7 +41,7 @@ pub use self::ask::Question;
 pub use self::auth::Auth;
 pub use self::call::Call;
 pub use self::catalog::{CatalogWanted, ListWanted, PageWanted};
-pub use self::chat::{Form, Sessions};
+pub use self::chat::{Chat, Form, Sessions};
 pub use self::clients::{Import, Install, Source, Uninstall};
 
 pub use self::host::{Accept, Asker, Audit, Grant, Granted, Listing, Revoke};
@@ -249,6 +249,7 @@ pub enum Command {
         wanted: Option<Models>,
     },
     Ask(Box<Question>),
+    Chat(Chat),
     /// Look at conversations with language models, export and delete them
     ///
     /// Without more words: all of them, the one that was used last first. An ID may be cut short as long as it is clear. `harbor chat ID`
@@ -290,7 +291,7 @@ impl Command {
     fn is_of_text(&self) -> bool {
         let is_server = matches!(self, Self::Mcp { wanted: None, .. });
         is_server
-            || matches!(self, Self::Help(_) | Self::Completions { .. } | Self::Complete(_))
+            || matches!(self, Self::Chat(_) | Self::Help(_) | Self::Completions { .. } | Self::Complete(_))
     }
 }
 

@@ -98,7 +98,7 @@ const ALL: &[Floors] = &[
             &["top"],
             &["turn"],
             &["ask", "secrets"],
-            &["auth", "models"],
+            &["auth", "chat", "models"],
             &["install"],
             &["upgrade"],
         ],

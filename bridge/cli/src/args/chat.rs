@@ -1,6 +1,32 @@
 //! Conversations with language models, as they are typed.
 
-use clap::{Subcommand, ValueEnum};
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Talk with a language model that may use your tools
+///
+/// It needs a terminal. What only reads runs unasked; everything else asks you: y, a (always in this session), n and perhaps why. Ctrl-C
+/// stops an answer, once more leaves; Ctrl-D leaves. /help shows what else can be typed.
+///
+/// The conversation is kept, and `harbor sessions` shows it; what you typed is also in chat_history in HARBOR_HOME, for the arrow keys. With
+/// --private nothing of it is written down.
+///
+/// Example: `harbor chat --tools time,files`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Chat {
+    /// Go on with this session: its ID, or how that begins; a new one if absent
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub session: Option<String>,
+    /// With whom: PROVIDER:MODEL, or a name at the default provider
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Let it use the tools of these servers; of all if absent
+    #[arg(long, value_name = "A,B|all", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub tools: Vec<String>,
+    /// Write nothing of it down
+    #[arg(long, conflicts_with = "session")]
+    pub private: bool,
+}
 
 /// What is to be done with conversations.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]

@@ -11,6 +11,7 @@ mod bridge;
 mod call;
 mod catalog;
 mod changes;
+mod chat;
 mod clients;
 mod complete;
 pub mod completions;
@@ -127,6 +128,10 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Ask(question) => {
             let chat = ask::chat(&question, screen.json)?;
             ask::run(connect()?, &chat, screen)
+        }
+        Command::Chat(wanted) => {
+            chat::check()?;
+            chat::run(connect()?, &wanted, &paths()?, screen)
         }
         Command::Sessions { wanted } => {
             sessions::run(&mut connect()?, wanted.as_ref().unwrap_or(&Sessions::List), screen)
