@@ -55,8 +55,8 @@ use harbor_home::Paths;
 use harbor_home::dial::DialError;
 
 use crate::args::{
-    self, CatalogWanted, Command, Config, Listing, Mcp, McpWanted, Models, NativeHost, Prompts, Resources,
-    Secrets, Sessions,
+    self, CatalogWanted, Chat, Command, Config, Listing, Mcp, McpWanted, Models, NativeHost, Prompts,
+    Question, Resources, Secrets, Sessions,
 };
 use crate::client::Client;
 use crate::consent;
@@ -121,18 +121,8 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Models { wanted } => {
             models::run(&mut connect()?, wanted.as_ref().unwrap_or(&Models::List), screen)
         }
-        Command::Ask(question) if !question.using.tools.is_empty() => {
-            let wanted = ask::wanted(&question)?;
-            ask::run_with_tools(connect()?, &wanted, screen)
-        }
-        Command::Ask(question) => {
-            let chat = ask::chat(&question, screen.json)?;
-            ask::run(connect()?, &chat, screen)
-        }
-        Command::Chat(wanted) => {
-            chat::check()?;
-            chat::run(connect()?, &wanted, &paths()?, screen)
-        }
+        Command::Ask(question) => ask_model(&question, screen),
+        Command::Chat(wanted) => talk(&wanted, screen),
         Command::Sessions { wanted } => {
             sessions::run(&mut connect()?, wanted.as_ref().unwrap_or(&Sessions::List), screen)
         }
@@ -153,6 +143,20 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             native_host::run(&wanted.unwrap_or(NativeHost::Status(place)), &paths()?, screen)
         }
     }
+}
+
+fn ask_model(question: &Question, screen: &mut Screen) -> Result<(), Failure> {
+    if question.using.tools.is_empty() {
+        let chat = ask::chat(question, screen.json)?;
+        return ask::run(connect()?, &chat, screen);
+    }
+    let wanted = ask::wanted(question)?;
+    ask::run_with_tools(connect()?, &wanted, screen)
+}
+
+fn talk(wanted: &Chat, screen: &mut Screen) -> Result<(), Failure> {
+    chat::check()?;
+    chat::run(connect()?, wanted, &paths()?, screen)
 }
 
 fn for_clients(wanted: Option<&McpWanted>, serve: &Mcp, screen: &mut Screen) -> Result<(), Failure> {
