@@ -10,6 +10,7 @@ mod ask;
 mod auth;
 mod call;
 mod catalog;
+mod chat;
 mod clients;
 
 mod host;
@@ -25,6 +26,7 @@ mod servers;
 mod setup;
 mod supervision;
 mod times;
+mod tool_use;
 mod values;
 
 use std::iter;
@@ -41,6 +43,7 @@ pub use self::ask::Question;
 pub use self::auth::Auth;
 pub use self::call::Call;
 pub use self::catalog::{CatalogWanted, ListWanted, PageWanted};
+pub use self::chat::{Chat, Form, Sessions};
 pub use self::clients::{Import, Install, Source, Uninstall};
 
 pub use self::host::{Accept, Activity, Asker, Audit, Grant, Granted, Listing, Revoke, Switch};
@@ -55,6 +58,7 @@ pub use self::secrets::{Keeping, NewSecret, Secrets};
 pub use self::servers::{Config, Logs, Removal, Set, StatusWanted};
 pub use self::setup::{Service, Setup};
 pub use self::supervision::supervision_option;
+pub use self::tool_use::{Approve, ToolUse, servers_of};
 use self::values::{origin, server_id};
 use harbor_client::errors::Failure;
 
@@ -255,6 +259,17 @@ pub enum Command {
         wanted: Option<Models>,
     },
     Ask(Box<Question>),
+    Chat(Chat),
+    /// Look at conversations with language models, export and delete them
+    ///
+    /// Without more words: all of them, the one that was used last first. An ID may be cut short as long as it is clear. `harbor chat ID`
+    /// goes on with one.
+    ///
+    /// Example: `harbor sessions export 3f2a91c0 > talk.md`
+    Sessions {
+        #[command(subcommand)]
+        wanted: Option<Sessions>,
+    },
     /// Run the bridge as a service of your session
     ///
     /// Without a subcommand: shows whether it is one.
@@ -293,7 +308,10 @@ impl Command {
     fn is_of_text(&self) -> bool {
         let is_server = matches!(self, Self::Mcp { wanted: None, .. });
         is_server
-            || matches!(self, Self::Help(_) | Self::Setup(_) | Self::Completions { .. } | Self::Complete(_))
+            || matches!(
+                self,
+                Self::Chat(_) | Self::Help(_) | Self::Setup(_) | Self::Completions { .. } | Self::Complete(_)
+            )
     }
 }
 

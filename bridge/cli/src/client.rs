@@ -2,6 +2,8 @@
 //!
 //! Owns the connection and the time limits. Must never retry: a tool call may have done its work already.
 
+mod alongside;
+
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -16,6 +18,7 @@ use harbor_ipc_proto::client::{Cancel, Chunk, Hello, HelloResult, Progress};
 use harbor_ipc_proto::field::{Ask, Message};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 
+pub use self::alongside::Alongside;
 use harbor_client::errors::Failure;
 pub use harbor_client::reply::QUICK;
 use harbor_client::reply::{Answer, Pieces};
@@ -51,7 +54,12 @@ pub struct Canceller {
 impl Canceller {
     /// Asks the bridge to end the request; the request's own answer says what became of it.
     pub fn cancel(&mut self, target: &str) -> io::Result<()> {
-        let frame = request_frame(CANCEL_ID, &Cancel { target: target.to_owned() });
+        self.say(&Cancel { target: target.to_owned() })
+    }
+
+    /// Sends a request whose answer is not waited for.
+    pub fn say<A: Ask>(&mut self, ask: &A) -> io::Result<()> {
+        let frame = request_frame(CANCEL_ID, ask);
         let _held = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.stream.write_all(&frame)
     }

@@ -135,6 +135,12 @@ impl Paths {
         self.home.join("catalog.db")
     }
 
+    /// What the person typed in their conversations, for the command line's line editor.
+    #[must_use]
+    pub fn chat_history(&self) -> PathBuf {
+        self.home.join("chat_history")
+    }
+
     /// What the person has configured.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {

@@ -87,7 +87,7 @@ pub fn wrap_page(nonce: &Nonce, source: &str, text: &str, offset: usize, room: u
         false => " This is the end.".into(),
     };
     let inner = format!("{piece}\n[Bytes {from} to {to} of {}.{next}]", text.len());
-    let cut = (to < text.len()).then(|| to..text.len());
+    let cut = (to < text.len()).then_some(to..text.len());
     Wrapped { text: envelope(nonce, source, &inner), cut }
 }
 

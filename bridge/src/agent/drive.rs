@@ -32,7 +32,7 @@ use super::session::{Decision, Session, TurnGuard};
 use super::spent::Spent;
 use super::toolbox::{Planned, Toolbox, What};
 use super::{Agent, OnBehalf, answer, context};
-use crate::host::Called;
+use crate::host::{Called, Usable};
 use crate::models::{Answered, Chosen, Prompt};
 
 /// How a turn is to be.
@@ -346,7 +346,7 @@ impl Drive {
         match &self.calls[at].planned.what {
             What::Tool(usable, arguments) => {
                 let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
-                let (usable, arguments) = (usable.clone(), arguments.clone());
+                let (usable, arguments) = (Usable::clone(usable), arguments.clone());
                 let turn = self.guard.ongoing.log.turn.clone();
                 self.tasks.spawn_local(async move {
                     let began = std::time::Instant::now();

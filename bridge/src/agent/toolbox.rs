@@ -46,7 +46,7 @@ pub(super) struct Planned {
 /// What a call means.
 pub(super) enum What {
     /// A tool is called.
-    Tool(Usable, String),
+    Tool(Box<Usable>, String),
     /// Its answer is known.
     Known(String),
     /// It cannot be made: why.
@@ -122,7 +122,7 @@ impl Toolbox {
         // Some models write a tool's own name.
         let full = self.offer.names.tool(name).unwrap_or(name);
         match self.usable.get(full).filter(|_| self.offer.names.name(full).is_some()) {
-            Some(usable) => What::Tool(usable.clone(), arguments),
+            Some(usable) => What::Tool(Box::new(usable.clone()), arguments),
             None => What::Faulty(format!("there is no tool {name:.100}")),
         }
     }

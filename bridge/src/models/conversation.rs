@@ -234,11 +234,11 @@ pub fn written(message: Message) -> ChatMessage {
         isError: None,
     };
     if message.role == Role::Tool {
-        let results = message.parts.into_iter().filter_map(|part| match part {
+        let result = message.parts.into_iter().find_map(|part| match part {
             Part::ToolResult(result) => Some(result),
             _ => None,
         });
-        let Some(ToolResult { call_id, text, images, is_error, .. }) = results.last() else {
+        let Some(ToolResult { call_id, text, images, is_error, .. }) = result else {
             return said(None);
         };
         let text = Some(Part::Text(text)).into_iter();

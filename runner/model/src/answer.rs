@@ -269,7 +269,7 @@ mod tests {
             answer.take()
         };
         let end = Event::End { finish: Finish::Stop, raw: None };
-        assert_eq!(used(0, 0), [end.clone()]);
+        assert_eq!(used(0, 0), std::slice::from_ref(&end));
         let of_input = Usage { input_tokens: Some(3), ..Usage::default() };
         assert_eq!(used(3, 0), [Event::Usage(of_input), end]);
     }

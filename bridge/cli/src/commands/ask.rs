@@ -8,18 +8,21 @@
 //! Owns how a conversation of one question looks. Must never print what the model only thought, nor wait for a reader: the bridge sends
 //! no more than was read.
 
-mod given;
+pub mod given;
+mod tools;
 
 use std::io::{self, IsTerminal as _};
 use std::thread;
 use std::time::Duration;
 
-use harbor_ipc_proto::client::{ChatUsage, LlmChat, LlmChatResult, LlmEvent, LlmMore};
+use harbor_ipc_proto::client::{LlmChat, LlmChatResult, LlmEvent, LlmMore};
 use harbor_ipc_proto::codes::Code;
 use nix::sys::signal::{Signal, raise};
 
 pub use self::given::chat;
+pub use self::tools::{run as run_with_tools, wanted};
 use super::top::Signals;
+use super::turn::ending::tokens;
 use crate::client::{Canceller, Client};
 use crate::screen::{Screen, Status};
 use harbor_client::errors::{Exit, Failure};
@@ -102,7 +105,7 @@ fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Fai
     if screen.json {
         screen.json(&answer.to_json())?;
     } else if io::stderr().is_terminal() {
-        remark(&spent(&answer.response.usage, &answer.provider, &answer.model));
+        remark(&format!("{}:{}: {}", answer.provider, answer.model, tokens(&answer.response.usage)));
     }
     match &*answer.response.finishReason {
         "length" => remark("harbor: the answer was cut off: it may have no more tokens"),
@@ -114,17 +117,6 @@ fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Fai
         _ => {}
     }
     Ok(())
-}
-
-/// `p:m: 12 tokens in, 7 out`.
-fn spent(usage: &ChatUsage, provider: &str, model: &str) -> String {
-    let about = if usage.exactness == "exact" { "" } else { "about " };
-    let cached = match usage.cached_tokens {
-        0 => String::new(),
-        cached => format!(" ({cached} of them from a cache)"),
-    };
-    let ChatUsage { input_tokens, output_tokens, .. } = usage;
-    format!("{provider}:{model}: {about}{input_tokens} tokens in{cached}, {output_tokens} out")
 }
 
 /// From now on the first Ctrl-C takes the request back, and the next one ends us.
@@ -230,21 +222,5 @@ mod tests {
         let (printed, _, answered) = ran(true, &[answer("error")]);
         assert!(printed.contains("\"finishReason\":\"error\""), "{printed}");
         assert_eq!(answered.unwrap_err().number(), 5);
-    }
-
-    #[test]
-    fn what_it_took_is_said_in_a_line() {
-        let usage = |exactness: &'static str, cached_tokens| ChatUsage {
-            input_tokens: 12,
-            output_tokens: 7,
-            cached_tokens,
-            reasoning_tokens: 0,
-            exactness: exactness.into(),
-        };
-        assert_eq!(spent(&usage("exact", 0), "p", "m"), "p:m: 12 tokens in, 7 out");
-        assert_eq!(
-            spent(&usage("estimated", 4), "p", "m"),
-            "p:m: about 12 tokens in (4 of them from a cache), 7 out"
-        );
     }
 }

@@ -12,6 +12,7 @@ mod bridge;
 mod call;
 mod catalog;
 mod changes;
+mod chat;
 mod clients;
 mod complete;
 pub mod completions;
@@ -39,6 +40,7 @@ mod sandbox;
 mod secrets;
 mod servers;
 mod service;
+mod sessions;
 mod set;
 mod setup;
 mod stats;
@@ -47,6 +49,7 @@ mod switch;
 mod tool_list;
 mod tools;
 mod top;
+mod turn;
 mod upgrade;
 
 use std::io;
@@ -56,8 +59,8 @@ use harbor_home::Paths;
 use harbor_home::dial::DialError;
 
 use crate::args::{
-    self, CatalogWanted, Command, Config, Listing, Mcp, McpWanted, Models, NativeHost, Prompts, Resources,
-    Secrets,
+    self, CatalogWanted, Chat, Command, Config, Listing, Mcp, McpWanted, Models, NativeHost, Prompts,
+    Question, Resources, Secrets, Sessions, Upgrade,
 };
 use crate::client::Client;
 use crate::consent;
@@ -84,15 +87,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             install::check(&package)?;
             install::install(&mut connect()?, &package, screen)
         }
-        Command::Upgrade(wanted) => {
-            if !wanted.yes && !wanted.undo {
-                consent::is_possible("upgrade")?;
-            }
-            match wanted.all {
-                true => upgrade::all(&mut connect()?, &wanted, screen),
-                false => upgrade::upgrade(&mut connect()?, &wanted, screen),
-            }
-        }
+        Command::Upgrade(wanted) => upgrade_servers(&wanted, screen),
         Command::Setup(wanted) => setup::run(&wanted, &paths()?, screen),
         Command::Service { wanted } => service::run(wanted.as_ref(), &paths()?, screen),
         Command::Runtimes => install::runtimes(&mut connect()?, screen),
@@ -129,9 +124,10 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Models { wanted } => {
             models::run(&mut connect()?, wanted.as_ref().unwrap_or(&Models::List), screen)
         }
-        Command::Ask(question) => {
-            let chat = ask::chat(&question, screen.json)?;
-            ask::run(connect()?, &chat, screen)
+        Command::Ask(question) => ask_model(&question, screen),
+        Command::Chat(wanted) => talk(&wanted, screen),
+        Command::Sessions { wanted } => {
+            sessions::run(&mut connect()?, wanted.as_ref().unwrap_or(&Sessions::List), screen)
         }
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
@@ -150,6 +146,30 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             native_host::run(&wanted.unwrap_or(NativeHost::Status(place)), &paths()?, screen)
         }
     }
+}
+
+fn upgrade_servers(wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
+    if !wanted.yes && !wanted.undo {
+        consent::is_possible("upgrade")?;
+    }
+    match wanted.all {
+        true => upgrade::all(&mut connect()?, wanted, screen),
+        false => upgrade::upgrade(&mut connect()?, wanted, screen),
+    }
+}
+
+fn ask_model(question: &Question, screen: &mut Screen) -> Result<(), Failure> {
+    if question.using.tools.is_empty() {
+        let chat = ask::chat(question, screen.json)?;
+        return ask::run(connect()?, &chat, screen);
+    }
+    let wanted = ask::wanted(question)?;
+    ask::run_with_tools(connect()?, &wanted, screen)
+}
+
+fn talk(wanted: &Chat, screen: &mut Screen) -> Result<(), Failure> {
+    chat::check()?;
+    chat::run(connect()?, wanted, &paths()?, screen)
 }
 
 fn for_clients(wanted: Option<&McpWanted>, serve: &Mcp, screen: &mut Screen) -> Result<(), Failure> {

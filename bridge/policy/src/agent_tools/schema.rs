@@ -309,7 +309,7 @@ fn gather<'a>(schema: &'a Value, references: &mut Vec<&'a str>) {
 }
 
 /// What Anthropic takes as the name of a parameter.
-fn is_parameter(name: &String) -> bool {
+fn is_parameter(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
 }

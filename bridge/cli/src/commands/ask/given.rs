@@ -28,15 +28,8 @@ const KINDS: [(&[u8], usize, &str); 4] = [
 
 /// The request, all that it names read. As JSON it comes whole, and is not streamed.
 pub fn chat(question: &Question, is_json: bool) -> Result<LlmChat, Failure> {
-    if question.images.len() > MAX_IMAGES {
-        return Err(Failure::Usage(format!("--image: up to {MAX_IMAGES} images can be shown at once")));
-    }
     let schema = question.schema.as_deref().map(schema).transpose()?;
-    let images: Vec<_> = question.images.iter().map(|path| image(path)).collect::<Result<_, _>>()?;
-    let text = match question.question.as_str() {
-        "-" => from_stdin()?,
-        typed => typed.to_owned(),
-    };
+    let (text, images) = said(question)?;
     Ok(LlmChat {
         messages: vec![ChatMessage { content: Some(content(&text, images)), ..message() }],
         model: question.model.clone(),
@@ -45,6 +38,19 @@ pub fn chat(question: &Question, is_json: bool) -> Result<LlmChat, Failure> {
         response_schema: schema,
         ..plain("", !is_json)
     })
+}
+
+/// The text, and the images that stand before it.
+pub fn said(question: &Question) -> Result<(String, Vec<ChatPart>), Failure> {
+    if question.images.len() > MAX_IMAGES {
+        return Err(Failure::Usage(format!("--image: up to {MAX_IMAGES} images can be shown at once")));
+    }
+    let images: Vec<_> = question.images.iter().map(|path| image(path)).collect::<Result<_, _>>()?;
+    let text = match question.question.as_str() {
+        "-" => from_stdin()?,
+        typed => typed.to_owned(),
+    };
+    Ok((text, images))
 }
 
 fn message() -> ChatMessage {
@@ -76,11 +82,15 @@ fn content(text: &str, images: Vec<ChatPart>) -> Json {
     if images.is_empty() {
         return Json::string(text);
     }
-    let text = ChatPart { r#type: "text".into(), text: Some(text.to_owned()), ..part() };
-    let parts: Vec<_> = images.into_iter().chain([text]).collect();
+    let parts: Vec<_> = images.into_iter().chain([text_part(text.to_owned())]).collect();
     let mut json = Vec::new();
     parts.put(&mut json);
     Json::from_valid(String::from_utf8(json).unwrap_or_default())
+}
+
+/// A part that is a text.
+pub fn text_part(text: String) -> ChatPart {
+    ChatPart { r#type: "text".into(), text: Some(text), ..part() }
 }
 
 fn part() -> ChatPart {
@@ -113,7 +123,7 @@ fn bounded(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
+pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
     let wrong = |what: String| Failure::Usage(format!("{option} {path}: {what}"));
     let bytes = File::open(path).and_then(|file| bounded(file, most));
     let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
@@ -125,12 +135,16 @@ fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
 
 fn image(path: &str) -> Result<ChatPart, Failure> {
     let bytes = file("--image", path, MAX_IMAGE)?;
+    picture(&bytes)
+        .ok_or_else(|| Failure::Usage(format!("--image {path}: this is no PNG, JPEG, GIF or WebP")))
+}
+
+/// The image that these bytes are; `None` where they are none.
+pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
     let is_it =
         |(begin, at, _): &&(&[u8], usize, &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));
-    let Some((.., kind)) = KINDS.iter().find(is_it) else {
-        return Err(Failure::Usage(format!("--image {path}: this is no PNG, JPEG, GIF or WebP")));
-    };
-    Ok(ChatPart { mediaType: Some((*kind).to_owned()), data: Some(STANDARD.encode(&bytes)), ..part() })
+    let (.., kind) = KINDS.iter().find(is_it)?;
+    Some(ChatPart { mediaType: Some((*kind).to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
 }
 
 fn schema(path: &str) -> Result<JsonObject, Failure> {
@@ -149,6 +163,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::args::ToolUse;
 
     fn question(images: Vec<String>, schema: Option<String>) -> Question {
         Question {
@@ -158,6 +173,7 @@ mod tests {
             images,
             schema,
             max_tokens: Some(9),
+            using: ToolUse::default(),
         }
     }
 

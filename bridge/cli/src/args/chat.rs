@@ -1,0 +1,71 @@
+//! Conversations with language models, as they are typed.
+
+use clap::builder::NonEmptyStringValueParser;
+use clap::{Args, Subcommand, ValueEnum};
+
+/// Talk with a language model that may use your tools
+///
+/// It needs a terminal. What only reads runs unasked; everything else asks you: y, a (always in this session), n and perhaps why. Ctrl-C
+/// stops an answer, once more leaves; Ctrl-D leaves. /help shows what else can be typed.
+///
+/// The conversation is kept, and `harbor sessions` shows it; what you typed is also in chat_history in HARBOR_HOME, for the arrow keys. With
+/// --private nothing of it is written down.
+///
+/// Example: `harbor chat --tools time,files`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Chat {
+    /// Go on with this session: its ID, or how that begins; a new one if absent
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub session: Option<String>,
+    /// With whom: PROVIDER:MODEL, or a name at the default provider
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Let it use the tools of these servers; of all if absent
+    #[arg(long, value_name = "A,B|all", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub tools: Vec<String>,
+    /// Write nothing of it down
+    #[arg(long, conflicts_with = "session")]
+    pub private: bool,
+}
+
+/// What is to be done with conversations.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum Sessions {
+    /// Show all, the one that was used last first
+    List,
+    /// Show what was said in one
+    Show {
+        /// Its id, or how that begins
+        id: String,
+    },
+    /// Delete one for good
+    Delete {
+        /// Its id, or how that begins
+        id: String,
+    },
+    /// Print one as a text
+    Export {
+        /// Its id, or how that begins
+        id: String,
+        /// As what
+        #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+        format: Form,
+    },
+}
+
+/// The form of a conversation as a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    Markdown,
+    Json,
+}
+
+impl Form {
+    /// Its word in a request.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Json => "json",
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! A conversation: what holds in it, and what each line does to that.
+//!
+//! Owns when its session begins: with the first message, so that looking around leaves nothing behind. Must never end because one request
+//! was refused.
+
+use harbor_client::errors::Failure;
+use harbor_ipc_proto::client::{
+    ChatCreateSession, ChatDeleteSession, ChatGetSession, ChatMessage, ChatPart, ChatUpdateSession,
+    ListServers, LlmListModels, SessionUpdates,
+};
+
+use super::super::sessions::{id_of, said, short};
+use super::super::turn::{self, Console, Stopper, ending};
+use super::words::{HELP, Words, read};
+use super::{Lines, Typed, attach};
+use crate::args::{Chat, servers_of};
+use crate::client::{Client, QUICK};
+use crate::table::flatten;
+
+/// Of a session that is gone on with so many messages are shown.
+const SHOWN: usize = 6;
+
+/// What the person may do who wants more than came.
+const MORE: &str = "say `go on` for more";
+
+/// A message as it was sent.
+#[derive(Clone)]
+struct Sent {
+    text: String,
+    attached: Vec<ChatPart>,
+}
+
+/// A conversation.
+pub struct Talk<'a, 'b> {
+    client: &'a mut Client,
+    console: &'a mut Console<'b>,
+    stopper: &'a Stopper,
+    /// Its id, once something was said.
+    session: Option<String>,
+    model: Option<String>,
+    /// The servers whose tools may be used; absent: all.
+    servers: Option<Vec<String>>,
+    private: bool,
+    /// What goes with the next message.
+    attached: Vec<ChatPart>,
+    last: Option<Sent>,
+}
+
+impl<'a, 'b> Talk<'a, 'b> {
+    pub fn begin(
+        client: &'a mut Client,
+        wanted: &Chat,
+        console: &'a mut Console<'b>,
+        stopper: &'a Stopper,
+    ) -> Result<Self, Failure> {
+        let named = Some(&wanted.tools).filter(|tools| !tools.is_empty());
+        let mut talk = Self {
+            client,
+            console,
+            stopper,
+            session: None,
+            model: wanted.model.clone(),
+            servers: named.and_then(|named| servers_of(named)),
+            private: wanted.private,
+            attached: Vec::new(),
+            last: None,
+        };
+        if let Some(typed) = &wanted.session {
+            talk.resume(typed, wanted)?;
+        }
+        talk.greet()?;
+        Ok(talk)
+    }
+
+    /// Goes on with a session; what was typed with it changes it.
+    fn resume(&mut self, typed: &str, wanted: &Chat) -> Result<(), Failure> {
+        let session_id = id_of(self.client, typed)?;
+        let got = self.client.ask(&ChatGetSession { session_id }, QUICK)?.into_value();
+        let (session, messages) = (got.session, got.messages);
+        self.session = Some(session.id);
+        self.private = session.private;
+        self.last = last_of(&messages);
+        let shown = &messages[messages.len().saturating_sub(SHOWN)..];
+        if shown.len() < messages.len() {
+            self.console.note(&format!("… `harbor sessions show {}` shows what was before", self.short()))?;
+        }
+        let text = said::text(shown);
+        if !text.is_empty() {
+            self.console.screen.prose(&text)?;
+        }
+        if session.turn_id.is_some() {
+            self.console.note("harbor: an answer is under way in this session")?;
+        }
+        if wanted.model.is_some() || !wanted.tools.is_empty() {
+            let servers = (!wanted.tools.is_empty()).then(|| self.servers.clone().unwrap_or_default());
+            self.update(wanted.model.clone(), servers)?;
+        }
+        self.model = wanted.model.clone().or(session.model);
+        if wanted.tools.is_empty() {
+            self.servers = session.enabledServers;
+        }
+        Ok(())
+    }
+
+    fn greet(&mut self) -> Result<(), Failure> {
+        let private = if self.private { " · nothing is written down" } else { "" };
+        let line = format!("{} · tools: {}{private} · /help", self.whom(), self.tools());
+        Ok(self.console.note(&line)?)
+    }
+
+    fn whom(&self) -> String {
+        self.model.as_deref().map_or_else(|| "the default model".into(), flatten)
+    }
+
+    fn tools(&self) -> String {
+        match &self.servers {
+            None => "all".into(),
+            Some(none) if none.is_empty() => "none".into(),
+            Some(some) => flatten(&some.join(", ")),
+        }
+    }
+
+    fn short(&self) -> &str {
+        short(self.session.as_deref().unwrap_or_default())
+    }
+
+    /// Line after line, until the person leaves.
+    pub fn converse(&mut self, lines: &mut dyn Lines) -> Result<(), Failure> {
+        let mut was_interrupted = false;
+        loop {
+            let line = match lines.next()? {
+                Typed::End => return Ok(()),
+                Typed::Interrupt if was_interrupted => return Ok(()),
+                Typed::Interrupt => {
+                    was_interrupted = true;
+                    self.console.note("harbor: Ctrl-C once more leaves")?;
+                    continue;
+                }
+                Typed::Line(line) => line,
+            };
+            was_interrupted = false;
+            match read(&line) {
+                Words::Quit => return Ok(()),
+                words => self.go_on_after(words)?,
+            }
+        }
+    }
+
+    /// What was refused is said, and can be said otherwise.
+    fn go_on_after(&mut self, words: Words) -> Result<(), Failure> {
+        match self.obey(words) {
+            Err(failure @ (Failure::Refused(_) | Failure::Usage(_) | Failure::Slow(_))) => {
+                let why = failure.message().unwrap_or_default();
+                Ok(self.console.note(&format!("harbor: {why}"))?)
+            }
+            other => other,
+        }
+    }
+
+    fn obey(&mut self, words: Words) -> Result<(), Failure> {
+        match words {
+            Words::Message(text) => {
+                let attached = std::mem::take(&mut self.attached);
+                self.say(Sent { text, attached })
+            }
+            Words::Model(Some(model)) => self.use_model(model),
+            Words::Model(None) => self.show_models(),
+            Words::Tools(Some(named)) => self.use_tools(&named),
+            Words::Tools(None) => self.show_tools(),
+            Words::Attach(path) => {
+                let (part, told) = attach::read(&path)?;
+                self.attached.push(part);
+                Ok(self.console.note(&format!("{}; it goes with your next message", flatten(&told)))?)
+            }
+            Words::Retry => self.retry(),
+            Words::Help => Ok(self.console.note(HELP)?),
+            Words::Wrong(why) => Ok(self.console.note(&format!("harbor: {}", flatten(&why)))?),
+            Words::Nothing | Words::Quit => Ok(()),
+        }
+    }
+
+    fn retry(&mut self) -> Result<(), Failure> {
+        let Some(last) = self.last.clone() else {
+            return Ok(self.console.note("harbor: nothing was said yet")?);
+        };
+        self.console.note("your last message is sent again; the session keeps both, and both answers")?;
+        self.say(last)
+    }
+
+    fn say(&mut self, sent: Sent) -> Result<(), Failure> {
+        let session = self.session()?;
+        // Also what fails can be tried again.
+        self.last = Some(sent.clone());
+        let mut message = turn::message(&session, sent.text);
+        message.attachments = Some(sent.attached).filter(|attached| !attached.is_empty());
+        let answer = turn::say(self.client, &message, self.console, self.stopper)?;
+        if let Some(why) = ending::remark(&answer.ended, MORE) {
+            self.console.note(&why)?;
+        }
+        Ok(self.console.note(&ending::spent(&answer))?)
+    }
+
+    /// The session, begun if there is none yet.
+    fn session(&mut self) -> Result<String, Failure> {
+        if let Some(session) = &self.session {
+            return Ok(session.clone());
+        }
+        let create = ChatCreateSession {
+            enabled_servers: self.servers.clone(),
+            name: None,
+            system_prompt: None,
+            model: self.model.clone(),
+            mode: None,
+            private: self.private.then_some(true),
+        };
+        let id = self.client.ask(&create, QUICK)?.into_value().session.id;
+        Ok(self.session.insert(id).clone())
+    }
+
+    /// An empty list of servers: all of them.
+    fn update(&mut self, model: Option<String>, servers: Option<Vec<String>>) -> Result<(), Failure> {
+        let Some(session_id) = self.session.clone() else { return Ok(()) };
+        let updates =
+            SessionUpdates { name: None, systemPrompt: None, enabledServers: servers, model, mode: None };
+        self.client.ask(&ChatUpdateSession { session_id, updates }, QUICK)?;
+        Ok(())
+    }
+
+    fn use_model(&mut self, model: String) -> Result<(), Failure> {
+        self.update(Some(model.clone()), None)?;
+        self.model = Some(model);
+        Ok(self.console.note(&format!("{} answers from now on", self.whom()))?)
+    }
+
+    fn show_models(&mut self) -> Result<(), Failure> {
+        let models = self.client.ask(&LlmListModels {}, QUICK)?.into_value().models;
+        let mut text = format!("now: {}", self.whom());
+        models.iter().for_each(|model| text.push_str(&format!("\n  {}", flatten(&model.id))));
+        Ok(self.console.note(&text)?)
+    }
+
+    fn use_tools(&mut self, named: &[String]) -> Result<(), Failure> {
+        let servers = servers_of(named);
+        self.update(None, Some(servers.clone().unwrap_or_default()))?;
+        self.servers = servers;
+        Ok(self.console.note(&format!("tools from now on: {}", self.tools()))?)
+    }
+
+    fn show_tools(&mut self) -> Result<(), Failure> {
+        let servers = self.client.ask(&ListServers {}, QUICK)?.into_value().servers;
+        let mut text = format!("now: {}", self.tools());
+        servers.iter().for_each(|server| text.push_str(&format!("\n  {}", flatten(&server.server_id))));
+        Ok(self.console.note(&text)?)
+    }
+
+    /// The end: a private session goes, another one is named.
+    pub fn leave(&mut self) -> Result<(), Failure> {
+        let Some(session_id) = self.session.clone() else { return Ok(()) };
+        if !self.private {
+            let line = format!("`harbor chat {}` goes on with this", short(&session_id));
+            return Ok(self.console.note(&line)?);
+        }
+        self.client.ask(&ChatDeleteSession { session_id }, QUICK)?;
+        Ok(self.console.note("nothing of this is kept")?)
+    }
+}
+
+/// What the person said last, as far as it is text.
+fn last_of(messages: &[ChatMessage]) -> Option<Sent> {
+    let last = messages.iter().rfind(|message| message.role == "user")?;
+    Some(Sent { text: said::words(last.content.as_ref()), attached: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! One turn of a conversation, as it happens: text on stdout, calls of tools and questions on stderr.
+//!
+//! ```text
+//!  chat_send_message ─► chat_event ─┬─ text ─────────► stdout, as it comes
+//!                                   ├─ tool_call ────► a line that stands until there is a result
+//!                                   ├─ tool_result ──► · time/get_current_time {"timezone":"Asia/Tokyo"} … ok, 12 ms
+//!                                   └─ approval ─────► a question ─► the person ─► chat_answer
+//!                 Ctrl-C ─► chat_stop                  (stop.rs)
+//! ```
+//!
+//! Owns how a turn looks. Must never answer a question for the person but with no, nor pass what a model or a tool says to a terminal
+//! as it is.
+
+mod cards;
+mod console;
+pub mod ending;
+mod question;
+mod stop;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::BorrowedFd;
+
+use harbor_client::errors::Failure;
+use harbor_client::reply::Answer;
+use harbor_ipc_proto::client::{
+    ChatAnswer, ChatEventPush, ChatSendMessage, ChatSendMessageResult, TurnEvent,
+};
+use harbor_ipc_proto::json::Json;
+
+pub use self::console::Console;
+use self::question::{Question, Said};
+pub use self::stop::Stopper;
+use crate::client::{Alongside, Client};
+use crate::screen::Status;
+use crate::table::flatten;
+
+/// What the model is told where nobody can be asked.
+const NOBODY: &str = "nobody is here who could be asked";
+
+/// What the person sees of it.
+struct Turn<'a, 'b> {
+    console: &'a mut Console<'b>,
+    session: &'a str,
+    /// Calls that have no result yet: their arguments.
+    calls: BTreeMap<String, Json>,
+    /// In their order; the first one is asked.
+    questions: VecDeque<Question>,
+    status: Option<Status>,
+    /// Whether the model has said something since the last call of a tool.
+    has_spoken: bool,
+}
+
+/// A message that says this and nothing else, and whose turn is followed.
+pub fn message(session: &str, text: String) -> ChatSendMessage {
+    ChatSendMessage {
+        session_id: session.to_owned(),
+        message: text,
+        attachments: None,
+        model: None,
+        stream: Some(true),
+        tool_choice: None,
+        max_tool_calls: None,
+        max_tokens: None,
+    }
+}
+
+/// Says something in a session, and shows what happens until it is answered.
+pub fn say(
+    client: &mut Client,
+    message: &ChatSendMessage,
+    console: &mut Console<'_>,
+    stopper: &Stopper,
+) -> Result<Answer<ChatSendMessageResult>, Failure> {
+    let session = &message.session_id;
+    let status = Status::is_visible().then(|| Status::new("waiting for the model …"));
+    let mut turn = Turn {
+        console,
+        session,
+        calls: BTreeMap::new(),
+        questions: VecDeque::new(),
+        status,
+        has_spoken: false,
+    };
+    stopper.arm(session);
+    let answered = client.ask_alongside::<ChatEventPush, _>(message, &mut turn);
+    stopper.disarm();
+    turn.end(answered.as_ref().ok().map(|answer| &*answer.response))?;
+    // A tool may have done its work.
+    answered.map_err(Failure::of_call)
+}
+
+impl Alongside<ChatEventPush> for Turn<'_, '_> {
+    fn input(&self) -> Option<BorrowedFd<'_>> {
+        self.questions.front().and_then(|_| self.console.input())
+    }
+
+    fn on_push(&mut self, push: ChatEventPush, client: &mut Client) -> Result<(), Failure> {
+        match push.session_id == self.session {
+            true => self.show(push.event, client),
+            false => Ok(()),
+        }
+    }
+
+    fn on_input(&mut self, client: &mut Client) -> Result<(), Failure> {
+        let line = self.console.line()?;
+        let Some(question) = self.questions.front() else { return Ok(()) };
+        match question::read(line.as_deref()) {
+            Some(said) => {
+                let id = question.id.clone();
+                self.answer(client, id, said)?;
+                self.questions.pop_front();
+                self.ask_next()
+            }
+            None => Ok(self.console.note(question::CHOICES)?),
+        }
+    }
+}
+
+impl Turn<'_, '_> {
+    fn show(&mut self, event: TurnEvent, client: &mut Client) -> Result<(), Failure> {
+        let text = event.text.as_deref().unwrap_or_default();
+        match &*event.r#type {
+            "text" if !text.is_empty() => {
+                self.status = None;
+                self.has_spoken = true;
+                self.console.piece(text)?;
+            }
+            "reasoning" => self.status("the model thinks …"),
+            "status" => self.note(&format!("harbor: {}", flatten(text)))?,
+            "tool_call" => self.call(event)?,
+            "tool_result" => self.result(&event)?,
+            "approval" => self.approval(event, client)?,
+            // The answer says the rest.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Behind a question stands nothing: it would hide it.
+    fn status(&mut self, text: &str) {
+        if !self.questions.is_empty() || !Status::is_visible() || self.console.is_in_line() {
+            return;
+        }
+        match &mut self.status {
+            Some(status) => status.show(text),
+            none => *none = Some(Status::new(text)),
+        }
+    }
+
+    fn note(&mut self, line: &str) -> Result<(), Failure> {
+        self.status = None;
+        self.console.note(line)?;
+        Ok(())
+    }
+
+    fn call(&mut self, event: TurnEvent) -> Result<(), Failure> {
+        let (id, tool) = (event.call_id.unwrap_or_default(), event.tool.unwrap_or_default());
+        let arguments = event.arguments.unwrap_or_else(none);
+        self.has_spoken = false;
+        // What is said behind the call is another paragraph.
+        self.console.end_line()?;
+        self.status(&format!("{} …", cards::begun(&tool, &arguments)));
+        self.calls.insert(id, arguments);
+        Ok(())
+    }
+
+    fn result(&mut self, event: &TurnEvent) -> Result<(), Failure> {
+        let call = event.call_id.as_ref().and_then(|id| self.calls.remove(id));
+        self.has_spoken = false;
+        self.note(&cards::ended(event, &call.unwrap_or_else(none)))?;
+        if self.calls.is_empty() {
+            self.status("waiting for the model …");
+        }
+        Ok(())
+    }
+
+    fn approval(&mut self, event: TurnEvent, client: &mut Client) -> Result<(), Failure> {
+        let waits = event.waits != Some(false);
+        let question = Question::of(event);
+        let at = self.questions.iter().position(|known| known.id == question.id);
+        match (waits, at) {
+            (true, None) if !self.console.can_ask() => {
+                self.note(&format!("harbor: {} was refused: {NOBODY}", flatten(&question.tool)))?;
+                let said = Said { decision: "no", reason: Some(NOBODY.to_owned()) };
+                self.answer(client, question.id, said)
+            }
+            (true, None) => {
+                self.questions.push_back(question);
+                if self.questions.len() == 1 { self.ask_next() } else { Ok(()) }
+            }
+            // Somebody else has answered it, or the turn ends.
+            (false, Some(at)) => {
+                self.questions.remove(at);
+                if at > 0 {
+                    return Ok(());
+                }
+                self.note("\nharbor: this is not asked any more")?;
+                self.ask_next()
+            }
+            (true, Some(_)) | (false, None) => Ok(()),
+        }
+    }
+
+    fn ask_next(&mut self) -> Result<(), Failure> {
+        if let Some(question) = self.questions.front() {
+            self.status = None;
+            self.console.ask(&question.text())?;
+        }
+        Ok(())
+    }
+
+    fn answer(&self, client: &mut Client, approval_id: String, said: Said) -> Result<(), Failure> {
+        client.say(&ChatAnswer {
+            session_id: self.session.to_owned(),
+            approval_id,
+            decision: said.decision.to_owned(),
+            reason: said.reason,
+        })
+    }
+
+    /// The end of it. An answer of which nothing has come as it was made is shown whole.
+    fn end(mut self, response: Option<&str>) -> Result<(), Failure> {
+        self.status = None;
+        if let Some(response) = response.filter(|_| !self.has_spoken) {
+            self.console.piece(response)?;
+        }
+        self.console.end_line()?;
+        Ok(())
+    }
+}
+
+fn none() -> Json {
+    Json::from_valid("{}".into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Why a turn ended, and what it has taken, in words.
+//!
+//! Owns what the person is told to do about it.
+
+use harbor_ipc_proto::client::{ChatSendMessageResult, ChatUsage};
+
+use crate::table::flatten;
+
+/// What is to be said of an end other than an answer. `more`: what the person may do to get further.
+pub fn remark(ended: &str, more: &str) -> Option<String> {
+    let what = match ended {
+        "done" => return None,
+        "stopped" => return Some("harbor: it was stopped; what had come stands above".into()),
+        "rounds" => "the model wanted to go on after as many rounds as a turn may have",
+        "calls" => "the model wanted more calls of tools than it may make",
+        "tokens" => "the turn has taken as many tokens as it may",
+        "time" => "the turn has lasted as long as it may",
+        "repeats" => {
+            return Some(
+                "harbor: the model made the same call again and again with the same result; say it differently, or what it lacks".into(),
+            );
+        }
+        other => return Some(format!("harbor: it ended early ({})", flatten(other))),
+    };
+    Some(format!("harbor: {what}, so it answered with what it had; {more}"))
+}
+
+/// `p:m: 12 tokens in, 7 out; 2 calls of tools`.
+pub fn spent(answer: &ChatSendMessageResult) -> String {
+    let whom = match (&answer.provider, &answer.model) {
+        (Some(provider), Some(model)) => format!("{provider}:{model}"),
+        (Some(one), None) | (None, Some(one)) => one.clone(),
+        (None, None) => "in all".into(),
+    };
+    let calls = match answer.steps.len() {
+        0 => String::new(),
+        1 => "; 1 call of a tool".into(),
+        calls => format!("; {calls} calls of tools"),
+    };
+    format!("{}: {}{calls}", flatten(&whom), tokens(&answer.usage))
+}
+
+/// `12 tokens in, 7 out`.
+pub fn tokens(usage: &ChatUsage) -> String {
+    let about = if usage.exactness == "exact" { "" } else { "about " };
+    let cached = match usage.cached_tokens {
+        0 => String::new(),
+        cached => format!(" ({cached} of them from a cache)"),
+    };
+    format!("{about}{} tokens in{cached}, {} out", usage.input_tokens, usage.output_tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::rig::typed;
+    use super::*;
+
+    #[test]
+    fn each_end_but_an_answer_says_what_to_do() {
+        assert_eq!(remark("done", "x"), None);
+        for ended in ["rounds", "calls", "tokens", "time"] {
+            assert!(remark(ended, "ask for less").unwrap().ends_with("; ask for less"), "{ended}");
+        }
+        assert_eq!(remark("new\u{1b}", "x").unwrap(), "harbor: it ended early (new\\u{1b})");
+    }
+
+    #[test]
+    fn what_it_took_is_said_in_a_line() {
+        let answer = typed::<ChatSendMessageResult>(
+            r#"{"provider":"p","model":"m","usage":{"input_tokens":12,"output_tokens":7,"cached_tokens":4,"exactness":"estimated"},"steps":[{"tool":"a/b"}]}"#,
+        );
+        assert_eq!(
+            spent(&answer),
+            "p:m: about 12 tokens in (4 of them from a cache), 7 out; 1 call of a tool"
+        );
+    }
+}

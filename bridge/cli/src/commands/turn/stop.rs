@@ -1,0 +1,73 @@
+//! Ctrl-C: the first one stops the turn and keeps what has come, the next one ends us.
+//!
+//! Owns signals while there may be a turn, and that the terminal is as it was when one of them ends us. Must never stop a turn that
+//! nobody waits for.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use harbor_client::errors::Failure;
+use harbor_ipc_proto::client::ChatStop;
+use nix::sys::signal::{Signal, raise};
+use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
+
+use super::super::top::Signals;
+use crate::client::{Canceller, Client};
+
+/// The session whose turn the next Ctrl-C stops.
+#[derive(Debug, Clone, Default)]
+pub struct Stopper(Arc<Mutex<Option<String>>>);
+
+impl Stopper {
+    /// From now on signals come to us. This lasts until the program ends.
+    pub fn obey_signals(client: &Client) -> Result<Self, Failure> {
+        let failed = |error| Failure::Io("hold signals back", error);
+        let canceller = client.canceller().map_err(failed)?;
+        let signals = Signals::hold_back().map_err(|errno| failed(errno.into()))?;
+        let (stopper, before) = (Self::default(), tcgetattr(io::stdin()).ok());
+        let theirs = stopper.clone();
+        thread::spawn(move || theirs.obey(signals, canceller, before.as_ref()));
+        Ok(stopper)
+    }
+
+    pub fn arm(&self, session: &str) {
+        self.set(Some(session.to_owned()));
+    }
+
+    pub fn disarm(&self) {
+        self.set(None);
+    }
+
+    fn set(&self, session: Option<String>) -> Option<String> {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), session)
+    }
+
+    /// Runs as long as the program.
+    fn obey(&self, signals: Signals, mut canceller: Canceller, before: Option<&Termios>) {
+        while let Ok(signal) = signals.wait() {
+            match signal {
+                Signal::SIGCONT => {}
+                Signal::SIGTSTP => {
+                    let _ = raise(Signal::SIGSTOP);
+                }
+                signal => {
+                    let session = if signal == Signal::SIGINT { self.set(None) } else { None };
+                    // Where the bridge is gone, so is the turn, and who waits for it hears of it.
+                    match session.map(|session_id| canceller.say(&ChatStop { session_id })) {
+                        Some(Ok(())) => {}
+                        Some(Err(_)) | None => end(signals, signal, before),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Ends us as the signal would have. A line that is being edited has the terminal in its own mode.
+fn end(signals: Signals, signal: Signal, before: Option<&Termios>) {
+    if let Some(before) = before {
+        let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, before);
+    }
+    let _ = signals.obey(signal);
+}

@@ -1,0 +1,171 @@
+//! A turn as the person sees it, against a bridge of prepared frames.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::rc::Rc;
+use std::thread;
+
+use super::super::rig::serve;
+use super::*;
+use crate::screen::tests::Paper;
+
+/// stderr.
+#[derive(Clone, Default)]
+struct Notes(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Notes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Seen {
+    printed: String,
+    noted: String,
+    asked: Vec<String>,
+    answered: Result<Answer<ChatSendMessageResult>, Failure>,
+}
+
+/// A turn of these frames; `typed` is what the person types, if there is one. Each later text of `answers` comes after another request.
+fn turn(answers: &[Vec<String>], typed: Option<&str>) -> Seen {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let answers: Vec<_> = answers.iter().map(|frames| frames.join("\n")).collect();
+    let bridge = thread::spawn(move || serve(theirs, &answers));
+    let person = typed.map(|typed| {
+        let (keys, input) = UnixStream::pair().unwrap();
+        (&keys).write_all(typed.as_bytes()).unwrap();
+        (keys, File::from(OwnedFd::from(input)))
+    });
+    let (keys, input) = person.unzip();
+    let (paper, notes, mut client) = (Paper::default(), Notes::default(), Client::over(ours));
+    let mut screen = paper.screen(false, true);
+    let mut console = Console::new(&mut screen, Box::new(notes.clone()), input);
+    let message = message("s", "hi".into());
+    let answered = say(&mut client, &message, &mut console, &Stopper::default());
+    drop((client, console, keys));
+    let noted = String::from_utf8(notes.0.borrow().clone()).unwrap();
+    Seen { printed: paper.read(), noted, asked: bridge.join().unwrap(), answered }
+}
+
+fn event(seq: u64, event: &str) -> String {
+    format!(r#"{{"type":"chat_event","session_id":"s","turn_id":"t","seq":{seq},"event":{event}}}"#)
+}
+
+fn answer(response: &str) -> String {
+    format!(
+        r#"{{"type":"chat_send_message_result","request_id":"1","response":"{response}","ended":"done","turn_id":"t"}}"#
+    )
+}
+
+const CALL: &str =
+    r#"{"type":"tool_call","call_id":"c","tool":"time/now","arguments":{"zone":"Asia/Tokyo"}}"#;
+const RESULT: &str =
+    r#"{"type":"tool_result","call_id":"c","tool":"time/now","is_error":false,"duration_ms":12,"text":"9"}"#;
+const ASKED: &str = r#"{"type":"approval","call_id":"c","tool":"time/set","arguments":{"to":9},"approval_id":"q","waits":true,"text":"it may change something"}"#;
+
+#[test]
+fn text_is_printed_as_it_comes_and_each_call_is_a_line_beside_it() {
+    let frames = vec![
+        event(0, r#"{"type":"reasoning","text":"hm"}"#),
+        event(1, r#"{"type":"text","text":"Let me"}"#),
+        event(2, r#"{"type":"text","text":" look."}"#),
+        event(3, CALL),
+        event(4, RESULT),
+        event(5, r#"{"type":"text","text":"It is 9."}"#),
+        answer("It is 9."),
+    ];
+    let seen = turn(&[frames], None);
+    assert_eq!(seen.printed, "Let me look.\nIt is 9.\n");
+    assert_eq!(seen.noted, "· time/now {\"zone\":\"Asia/Tokyo\"} … ok, 12 ms\n");
+    assert_eq!(
+        seen.asked,
+        [r#"{"type":"chat_send_message","request_id":"1","session_id":"s","message":"hi","stream":true}"#]
+    );
+    assert_eq!(seen.answered.unwrap().response, "It is 9.");
+}
+
+#[test]
+fn an_answer_that_was_not_streamed_is_printed_once_it_is_there() {
+    let seen = turn(&[vec![event(0, CALL), event(1, RESULT), answer("9")]], None);
+    assert_eq!(seen.printed, "9\n");
+}
+
+#[test]
+fn a_terminal_gets_nothing_that_it_would_obey() {
+    let result = r#"{"type":"tool_result","call_id":"c","tool":"a/b\u001b[2J","is_error":true,"duration_ms":1,"text":"\u001b]52;c;eA==\u0007\nmore"}"#;
+    let frames = vec![
+        event(0, r#"{"type":"text","text":"\u001b]0;t\u0007x\r"}"#),
+        event(1, r#"{"type":"tool_call","call_id":"c","tool":"a/b","arguments":{"x":"\u009b31m"}}"#),
+        event(2, result),
+        event(3, r#"{"type":"status","text":"one\ntwo\u001b"}"#),
+        answer(""),
+    ];
+    let seen = turn(&[frames], None);
+    assert_eq!(seen.printed, "\\u{1b}]0;t\\u{7}x\\u{d}\n");
+    assert_eq!(
+        seen.noted,
+        "· a/b\\u{1b}[2J {\"x\":\"\\u009b31m\"} … failed, 1 ms: \\u{1b}]52;c;eA==\\u{7}\nharbor: one two\\u{1b}\n"
+    );
+}
+
+#[test]
+fn the_person_is_asked_and_what_is_no_answer_is_asked_again() {
+    let frames = vec![event(0, CALL), event(1, ASKED)];
+    let more = vec![event(2, RESULT), answer("ok")];
+    let seen = turn(&[frames, more], Some("\nwell\na\n"));
+    assert_eq!(seen.asked.len(), 2);
+    assert_eq!(
+        seen.asked[1],
+        r#"{"type":"chat_answer","request_id":"2","session_id":"s","approval_id":"q","decision":"session"}"#
+    );
+    let question = "\n? time/set wants your yes: it may change something\n    {\n      \"to\": 9\n    }\n";
+    assert!(seen.noted.starts_with(&format!("{question}{}\n", question::CHOICES)), "{}", seen.noted);
+    assert_eq!(seen.noted.matches(question::CHOICES).count(), 3, "{}", seen.noted);
+}
+
+#[test]
+fn questions_are_asked_one_after_the_other_each_with_its_own_answer() {
+    let second = ASKED.replace("\"q\"", "\"r\"").replace("time/set", "time/stop");
+    let frames = vec![event(0, ASKED), event(1, &second)];
+    let seen = turn(&[frames, vec![], vec![answer("ok")]], Some("n, not now\ny\n"));
+    assert_eq!(
+        seen.asked[1..],
+        [
+            r#"{"type":"chat_answer","request_id":"2","session_id":"s","approval_id":"q","decision":"no","reason":"not now"}"#,
+            r#"{"type":"chat_answer","request_id":"3","session_id":"s","approval_id":"r","decision":"once"}"#,
+        ]
+    );
+}
+
+#[test]
+fn a_question_that_was_answered_elsewhere_is_not_asked_any_more() {
+    let gone = ASKED.replace("\"waits\":true", "\"waits\":false");
+    let seen = turn(&[vec![event(0, ASKED), event(1, &gone), answer("ok")]], Some(""));
+    assert_eq!(seen.asked.len(), 1);
+    assert!(seen.noted.ends_with("\nharbor: this is not asked any more\n"), "{}", seen.noted);
+}
+
+#[test]
+fn where_nobody_is_a_question_is_a_no() {
+    let seen = turn(&[vec![event(0, ASKED)], vec![answer("ok")]], None);
+    assert!(
+        seen.asked[1].ends_with(r#""decision":"no","reason":"nobody is here who could be asked"}"#),
+        "{:?}",
+        seen.asked
+    );
+    assert_eq!(seen.noted, "harbor: time/set was refused: nobody is here who could be asked\n");
+}
+
+#[test]
+fn a_bridge_that_ends_in_a_turn_may_have_made_a_call() {
+    let seen = turn(&[vec![event(0, r#"{"type":"text","text":"a"}"#)]], None);
+    assert!(matches!(seen.answered, Err(Failure::CallLost)));
+    assert_eq!(seen.printed, "a\n");
+}
