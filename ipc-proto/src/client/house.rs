@@ -21,7 +21,7 @@ const SPEAKERS: [&str; 8] = [
 ];
 
 /// Files of the command line that read by names, and of what: never of a message.
-const READ_BY_NAME: [(&str, &str); 12] = [
+const READ_BY_NAME: [(&str, &str); 13] = [
     ("content.rs", "MCP's results"),
     ("media.rs", "MCP's results"),
     ("commands/audit.rs", "lines of the audit log"),
@@ -31,6 +31,7 @@ const READ_BY_NAME: [(&str, &str); 12] = [
     ("commands/complete.rs", "MCP's tools"),
     ("commands/offers.rs", "MCP's resources and prompts"),
     ("commands/remarks.rs", "MCP's tools"),
+    ("commands/switch.rs", "MCP's tools"),
     ("commands/tool_list.rs", "MCP's tools"),
     ("commands/tools.rs", "MCP's tools"),
     ("commands/top/page.rs", "MCP's tools"),

@@ -2544,7 +2544,7 @@ export interface Authorization {
   granted_at: number;
   /** When the present token ends, likewise; absent where nobody knows. */
   expires_at?: number;
-  /** Whether it is renewed by itself. */
+  /** Whether it is renewed automatically. */
   renews: boolean;
   /** Whether it has ended, and the person has to be asked again. */
   is_expired: boolean;
@@ -3242,7 +3242,7 @@ export interface Declared {
   many: boolean;
   /** Whether it is a path of this machine. */
   path: boolean;
-  /** What it is where nothing is said. */
+  /** What it is by default. */
   default?: string;
   /** What it may be; anything when empty. */
   choices: Array<string>;
