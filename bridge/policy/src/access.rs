@@ -164,6 +164,8 @@ const TABLE: &[(&str, Reach)] = &[
     ("chat_send_message", Reach::Owner),
     ("chat_watch", Reach::Owner),
     ("chat_answer", Reach::Owner),
+    ("chat_list_approvals", Reach::Owner),
+    ("chat_revoke_approval", Reach::Owner),
     ("chat_stop", Reach::Owner),
     ("chat_export", Reach::Owner),
     ("chat_get_session", Reach::Owner),

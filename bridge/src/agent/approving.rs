@@ -11,15 +11,15 @@ use harbor_policy::approval::{
 };
 use harbor_policy::turn::Verdict;
 
-use super::OnBehalf;
 use super::session::{Decision, Mode, Session};
 use super::toolbox::{Planned, What};
-use crate::host::{Host, Usable};
+use super::{Agent, OnBehalf};
+use crate::host::Usable;
 
 /// What is asked for the calls of one turn.
 pub(super) struct Approvals {
     session: Rc<Session>,
-    host: Rc<Host>,
+    agent: Rc<Agent>,
     /// None: a run of an origin.
     mode: Option<Mode>,
 }
@@ -40,13 +40,13 @@ impl Judged {
 }
 
 impl Approvals {
-    pub fn new(session: &Rc<Session>, host: &Rc<Host>, on_behalf: &OnBehalf) -> Self {
+    pub fn new(session: &Rc<Session>, agent: &Rc<Agent>, on_behalf: &OnBehalf) -> Self {
         let mode = match on_behalf {
             OnBehalf::Owner(..) => Some(session.head.borrow().mode),
             OnBehalf::Origin(..) => None,
         };
         session.decisions.borrow_mut().begin_turn();
-        Self { session: session.clone(), host: host.clone(), mode }
+        Self { session: session.clone(), agent: agent.clone(), mode }
     }
 
     /// Whether a call may be made now.
@@ -54,7 +54,7 @@ impl Approvals {
         let What::Tool(usable, _) = &planned.what else {
             return Judged { verdict: Verdict::Run, why: String::new(), leaves: None };
         };
-        if !self.host.is_as_told(&usable.source, &usable.tool.name, &usable.tool.hash) {
+        if !self.agent.host.is_as_told(&usable.source, &usable.tool.name, &usable.tool.hash) {
             return Judged::refused("The tool is not what you were told of any more, or it is gone.");
         }
         match self.need(planned, usable) {
@@ -86,14 +86,22 @@ impl Approvals {
             Decision::Always => Answer::Always,
             Decision::No(_) => Answer::No,
         };
-        self.session.decisions.borrow_mut().answer(&call(planned), &need, answer);
+        let lasts = self.session.decisions.borrow_mut().answer(&call(planned), &need, answer);
+        if lasts == Answer::Always {
+            let (agent, usable) = (self.agent.clone(), usable.clone());
+            tokio::task::spawn_local(async move {
+                if let Err(error) = agent.always.add(&usable).await {
+                    tracing::warn!(%error, "a yes for every session is not stored: it holds until the bridge ends");
+                }
+            });
+        }
         self.need(planned, usable) == Need::Run
     }
 
     /// The model reads what a tool has answered.
     pub fn note_result(&self, planned: &Planned) {
         let What::Tool(usable, _) = &planned.what else { return };
-        let private = self.host.has_private(&usable.source);
+        let private = self.agent.host.has_private(&usable.source);
         let taint = self.session.taint.get().after(Read::Result { traits: traits(usable), private });
         self.session.taint.set(taint);
     }
@@ -105,7 +113,19 @@ impl Approvals {
             Some(Mode::Auto) => Who::Owner(Asks::Auto),
             Some(Mode::Ask | Mode::Reads) => Who::Owner(Asks::Ask),
         };
-        self.session.decisions.borrow().need(who, &call(planned), traits(usable), self.session.taint.get())
+        let need = self.session.decisions.borrow().need(
+            who,
+            &call(planned),
+            traits(usable),
+            self.session.taint.get(),
+        );
+        match need {
+            // What leaves is shown each time.
+            Need::Ask { leaving: None, .. } if self.mode.is_some() && self.agent.always.has(usable) => {
+                Need::Run
+            }
+            need => need,
+        }
     }
 }
 

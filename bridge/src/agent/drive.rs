@@ -31,7 +31,7 @@ use super::happening::{Happening, Shown};
 use super::session::{Decision, Session, TurnGuard};
 use super::spent::Spent;
 use super::toolbox::{Planned, Toolbox, What};
-use super::{Agent, OnBehalf, answer, context};
+use super::{Agent, OnBehalf, answer, context, steps};
 use crate::host::{Called, Usable};
 use crate::models::{Answered, Chosen, Prompt};
 
@@ -102,6 +102,8 @@ pub(super) struct Drive {
     partial: Rc<RefCell<String>>,
     outcome: Outcome,
     is_first: bool,
+    /// Whether the answer that is under way is one step.
+    is_step: bool,
 }
 
 impl Drive {
@@ -112,7 +114,7 @@ impl Drive {
         on_behalf: Rc<OnBehalf>,
         plan: Plan,
     ) -> Self {
-        let approvals = Approvals::new(&session, &agent.host, &on_behalf);
+        let approvals = Approvals::new(&session, &agent, &on_behalf);
         Self {
             agent,
             session,
@@ -133,6 +135,7 @@ impl Drive {
                 error: None,
             },
             is_first: true,
+            is_step: false,
         }
     }
 
@@ -140,6 +143,9 @@ impl Drive {
     pub async fn run(mut self) -> Outcome {
         let (mut turn, actions) = Turn::begin(self.plan.limits, boot_clock());
         let mut actions = VecDeque::from(actions);
+        if let Some(why) = self.without_tools() {
+            self.tell(Happening::Status(why));
+        }
         self.plan.toolbox.left_out().for_each(|why| self.tell(Happening::Status(why)));
         loop {
             while let Some(action) = actions.pop_front() {
@@ -154,6 +160,14 @@ impl Drive {
             let event = self.next(&turn).await;
             actions.extend(turn.on(event, boot_clock()));
         }
+    }
+
+    /// Why this model uses no tools though there are some.
+    fn without_tools(&self) -> Option<String> {
+        let Plan { model, toolbox, .. } = &self.plan;
+        let cannot = model.tools == Some(false) && !model.takes_schemas;
+        (cannot && !toolbox.definitions(false).is_empty())
+            .then(|| format!("{}:{} calls no tools: it answers without them", model.provider, model.model))
     }
 
     fn tell(&self, happening: Happening) {
@@ -243,10 +257,14 @@ impl Drive {
     fn ask(&mut self, last: Option<Why>) {
         self.partial.borrow_mut().clear();
         let prompt = self.prompt(last);
+        // A step is told once it is whole.
+        self.is_step = prompt.options.response_schema.is_some();
+        let is_step = self.is_step;
         let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
         let (log, partial) = (self.guard.ongoing.log.clone(), self.partial.clone());
         self.tasks.spawn_local(async move {
             let push = async |event: ChatEvent| match (&*event.r#type, event.text) {
+                ("text", Some(_)) if is_step => {}
                 ("text", Some(text)) => {
                     partial.borrow_mut().push_str(&text);
                     log.add(Happening::Text(text));
@@ -266,6 +284,10 @@ impl Drive {
             None => ToolChoice::Auto,
         };
         self.is_first = false;
+        let system = system.clone();
+        if model.tools == Some(false) {
+            return self.prompt_of_steps(system, &choice, last.is_some());
+        }
         // Some providers want to hear of the tools that were called, and others write calls as long as they hear of any.
         let tools = match choice == ToolChoice::None && !model.wants_tools_of_history {
             true => Vec::new(),
@@ -275,15 +297,45 @@ impl Drive {
         Prompt {
             provider: Some(model.provider.clone()),
             model: Some(model.model.clone()),
-            messages: context::messages(system, &self.session.messages.borrow(), last.is_some()),
+            messages: context::messages(&system, &self.session.messages.borrow(), last.is_some()),
             tools,
             tool_choice,
             options: Options { max_tokens: *max_tokens, ..Options::default() },
         }
     }
 
-    fn answered(&mut self, answered: Answered) -> Event {
+    /// The same for a model that calls no tools: it writes steps, where its provider forces it to.
+    fn prompt_of_steps(&self, system: String, choice: &ToolChoice, is_last: bool) -> Prompt {
+        let Plan { model, toolbox, max_tokens, .. } = &self.plan;
+        let tools = toolbox.definitions(!self.session.kept.is_empty());
+        let is_step = model.takes_schemas && *choice != ToolChoice::None && !tools.is_empty();
+        let system = if is_step { format!("{system}\n{}", steps::told(&tools)) } else { system };
+        let schema = is_step.then(|| steps::schema(&tools, *choice == ToolChoice::Required));
+        Prompt {
+            provider: Some(model.provider.clone()),
+            model: Some(model.model.clone()),
+            messages: steps::messages(context::messages(&system, &self.session.messages.borrow(), is_last)),
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            options: Options { max_tokens: *max_tokens, response_schema: schema, ..Options::default() },
+        }
+    }
+
+    fn answered(&mut self, mut answered: Answered) -> Event {
         let tokens = self.outcome.spent.add(&answered);
+        if self.is_step {
+            // One that the session has not had.
+            let number = self.session.messages.borrow().len();
+            answered.message = steps::read(answered.message, number);
+            let texts = answered.message.parts.iter().filter_map(|part| match part {
+                Part::Text(text) => Some(text.clone()),
+                _ => None,
+            });
+            for text in texts {
+                self.partial.borrow_mut().push_str(&text);
+                self.tell(Happening::Text(text));
+            }
+        }
         self.tell(Happening::Usage(self.outcome.spent.view()));
         let calls: Vec<ToolCall> = answered
             .message

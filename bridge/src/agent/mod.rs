@@ -10,6 +10,7 @@
 //! Owns sessions and their turns. A turn belongs to the bridge: it goes on when whoever asked has left. Must never reach a tool or a model
 //! around `host` and `models`, nor have a word of what is said in a log.
 
+mod always;
 mod answer;
 mod approving;
 mod context;
@@ -21,6 +22,7 @@ mod running;
 pub mod session;
 mod sessions;
 mod spent;
+mod steps;
 mod toolbox;
 
 use std::cell::RefCell;
@@ -47,6 +49,7 @@ use crate::link::Audience;
 use crate::models::{Answered, Models, Prompt, Who};
 use crate::store::sessions::Sessions;
 
+pub use self::always::Always;
 pub use self::drive::Outcome;
 pub use self::running::{Run, Task};
 pub use self::sessions::whole;
@@ -90,6 +93,8 @@ pub struct Agent {
     host: Rc<Host>,
     models: Rc<Models>,
     store: Sessions,
+    /// Tools that are called without asking in every session.
+    pub always: Always,
     open: RefCell<BTreeMap<String, Rc<Session>>>,
 }
 
@@ -102,8 +107,8 @@ impl std::fmt::Debug for Agent {
 impl Agent {
     /// The agent of this home; nothing is under way.
     #[must_use]
-    pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions) -> Rc<Self> {
-        Rc::new(Self { host, models, store, open: RefCell::default() })
+    pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions, always: Always) -> Rc<Self> {
+        Rc::new(Self { host, models, store, always, open: RefCell::default() })
     }
 
     /// Says something in a session, and drives the turn to its end. The turn goes on when this future is dropped.
@@ -148,7 +153,7 @@ impl Agent {
         let nonce = random_token().map_err(|error| internal(&error))?;
         let nonce = Nonce::new(&nonce).ok_or_else(|| internal(&std::io::Error::other("too short")))?;
         let toolbox = Toolbox::new(usable, (model.dialect, model.window), nonce, &text_of(&said.parts));
-        if said.tool_choice != ToolChoice::Auto && toolbox.definitions(false).is_empty() {
+        if said.tool_choice == ToolChoice::Required && toolbox.definitions(false).is_empty() {
             return Err(no_tools());
         }
         let limits = match on_behalf {
@@ -173,10 +178,16 @@ impl Agent {
 
     /// The tools of the person's turns. A server that is named and is not there is said, rather than left out.
     fn owners_tools(&self, servers: Option<&[String]>) -> Result<Vec<Usable>, ErrorBody> {
-        for named in servers.unwrap_or_default() {
-            self.host.must_exist(named)?;
-        }
+        self.must_exist(servers.unwrap_or_default())?;
         Ok(self.host.usable(servers))
+    }
+
+    /// That there are these sources.
+    ///
+    /// # Errors
+    /// Which one there is not.
+    pub fn must_exist(&self, servers: &[String]) -> Result<(), ErrorBody> {
+        servers.iter().try_for_each(|named| self.host.must_exist(named))
     }
 
     async fn ask_model(

@@ -21,6 +21,9 @@ use super::kept::Kept;
 /// The longest name that is made of a first message, in characters.
 const NAME: usize = 60;
 
+/// In a list of servers: all of them.
+pub const EVERY: &str = "*";
+
 /// What may be done without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -277,7 +280,7 @@ impl Session {
             head.system = filled(system);
         }
         if let Some(servers) = servers {
-            head.servers = Some(servers).filter(|servers| !servers.is_empty());
+            head.servers = Some(servers).filter(|servers| !servers.iter().any(|server| server == EVERY));
         }
         if let Some(model) = model {
             head.model = filled(model);

@@ -10,6 +10,10 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 
 use super::{Models, dialect_of, kind_of};
 
+/// Those whose servers force an answer into a schema, whatever the model is like.
+const FORCES: [Kind; 6] =
+    [Kind::Ollama, Kind::OpenAi, Kind::Llamafile, Kind::LlamaServer, Kind::LmStudio, Kind::Vllm];
+
 /// A model, and what is known of it.
 #[derive(Debug, Clone)]
 pub struct Chosen {
@@ -23,6 +27,8 @@ pub struct Chosen {
     pub window: Option<u32>,
     /// Whether it can call tools; none where the provider does not say.
     pub tools: Option<bool>,
+    /// Whether the provider forces an answer into a JSON schema.
+    pub takes_schemas: bool,
     /// Whether the provider wants to be told of tools that were called, also where none may be called any more.
     pub wants_tools_of_history: bool,
 }
@@ -52,6 +58,7 @@ impl Models {
             dialect: dialect_of(&provider),
             window: window.map(|window| u32::try_from(window).unwrap_or(u32::MAX)),
             tools: about.and_then(|about| about.tools),
+            takes_schemas: FORCES.contains(&kind_of(&provider)),
             wants_tools_of_history: kind_of(&provider) == Kind::Anthropic,
             provider: provider.id,
             model,

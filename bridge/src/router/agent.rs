@@ -14,9 +14,10 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     ChatAnswer, ChatAnswerResult, ChatClearMessagesResult, ChatCreateSession, ChatCreateSessionResult,
-    ChatDeleteSessionResult, ChatEventPush, ChatExport, ChatExportResult, ChatListSessions,
-    ChatListSessionsResult, ChatMessage, ChatPart, ChatSendMessage, ChatSendMessageResult, ChatStopResult,
-    ChatUpdateSession, ChatUpdateSessionResult, ChatWatch, ChatWatchResult,
+    ChatDeleteSessionResult, ChatEventPush, ChatExport, ChatExportResult, ChatListApprovalsResult,
+    ChatListSessions, ChatListSessionsResult, ChatMessage, ChatPart, ChatRevokeApproval,
+    ChatRevokeApprovalResult, ChatSendMessage, ChatSendMessageResult, ChatStopResult, ChatUpdateSession,
+    ChatUpdateSessionResult, ChatWatch, ChatWatchResult, ToolApproval,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{Message as _, PutField as _};
@@ -26,11 +27,12 @@ use harbor_policy::access::Pass;
 use harbor_policy::turn::Why;
 
 use super::client::Client;
-use super::{Handled, Router, denied, invalid, reply};
+use super::{Handled, Router, denied, invalid, reply, to_the_end};
 use crate::agent::happening::{Follower, Happening};
-use crate::agent::session::{Decision, Head, Mode, Session};
+use crate::agent::session::{Decision, EVERY, Head, Mode, Session};
 use crate::agent::{OnBehalf, Outcome, Said, export, whole};
 use crate::models::messages;
+use crate::store::audit::Record;
 
 /// Sessions that are listed where a request does not say how many.
 const LISTED: u64 = 50;
@@ -49,6 +51,8 @@ pub(super) async fn create(router: &Router, message: ChatCreateSession) -> Handl
     if name.len() > LONGEST_NAME {
         return Err(invalid("name", "1000 bytes at most"));
     }
+    let servers = servers.filter(|servers| !servers.iter().any(|server| server == EVERY));
+    router.agent.must_exist(servers.as_deref().unwrap_or_default())?;
     let head = Head { name, servers, system, model, ..Head::new(mode, private == Some(true)) };
     let session = router.agent.begin(head).await?;
     reply(ChatCreateSessionResult { session: session.view() })
@@ -200,6 +204,26 @@ pub(super) async fn answer(router: &Router, message: ChatAnswer) -> Handled {
     let asked =
         session.ongoing().and_then(|ongoing| ongoing.questions.borrow_mut().remove(&message.approval_id));
     reply(ChatAnswerResult { answered: asked.is_some_and(|asked| asked.send(decision).is_ok()) })
+}
+
+pub(super) fn approvals(router: &Router) -> Handled {
+    let approvals = router.agent.always.all().into_iter();
+    reply(ChatListApprovalsResult {
+        approvals: approvals.map(|(tool, since)| ToolApproval { tool, since }).collect(),
+    })
+}
+
+pub(super) async fn revoke(router: &Rc<Router>, client: &Client, message: ChatRevokeApproval) -> Handled {
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        router.host.trail.decided(ChatRevokeApproval::TAG, &sender, Record::default(), false).await?;
+        let revoked = router.agent.always.remove(&message.tool).await;
+        let unstored = |error| {
+            ErrorBody::new(Code::Internal, format!("{error}; it is asked for again until the bridge ends"))
+        };
+        reply(ChatRevokeApprovalResult { revoked: revoked.map_err(unstored)? })
+    })
+    .await
 }
 
 pub(super) async fn stop(router: &Router, id: &str) -> Handled {

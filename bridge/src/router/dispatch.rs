@@ -245,6 +245,8 @@ impl<'a> Turn<'a> {
             AgentRequest::ChatSendMessage(message) => agent::send(router, client, self.pass, message).await,
             AgentRequest::ChatWatch(message) => agent::watch(router, client, message).await,
             AgentRequest::ChatAnswer(message) => agent::answer(router, message).await,
+            AgentRequest::ChatListApprovals(_) => agent::approvals(router),
+            AgentRequest::ChatRevokeApproval(message) => agent::revoke(router, client, message).await,
             AgentRequest::ChatStop(message) => agent::stop(router, &message.session_id).await,
             AgentRequest::ChatExport(message) => agent::give(router, message).await,
             AgentRequest::ChatGetSession(message) => agent::get(router, &message.session_id).await,

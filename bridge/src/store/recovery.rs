@@ -38,8 +38,8 @@ use super::journal::{Content, Journal, LockRow, damaged, restore, restore_writte
 use super::locks::files::LockFiles;
 use super::programs::{self, ProgramRow};
 use super::{
-    StoreError, beginning_with, beside, definitions, failed, free_name, grants, locks, met_clients, models,
-    pins, private_directory, sync_directory, write_durably, written,
+    StoreError, approvals, beginning_with, beside, definitions, failed, free_name, grants, locks,
+    met_clients, models, pins, private_directory, sync_directory, write_durably, written,
 };
 
 /// What follows its name in that of a directory in which a database lies that was lost, before the time.
@@ -225,7 +225,7 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
 
 /// What decides who may do what, and what there is. A database has all of these tables that its version has, or is new and
 /// has none.
-const TABLES: [Tables; 8] = [
+const TABLES: [Tables; 9] = [
     Tables { since: 1, names: &["definitions"], sql: definitions::TABLES },
     Tables { since: 1, names: &["locks"], sql: locks::TABLES },
     Tables { since: 1, names: &["written"], sql: written::TABLES },
@@ -233,6 +233,7 @@ const TABLES: [Tables; 8] = [
     Tables { since: 1, names: &["pins"], sql: pins::TABLES },
     Tables { since: 1, names: &["met_clients"], sql: met_clients::TABLES },
     Tables { since: 2, names: &["programs"], sql: programs::TABLES },
+    Tables { since: 2, names: &["tool_approvals"], sql: approvals::TABLES },
     Tables { since: 2, names: &["model_providers", "model_usage", "model_budgets"], sql: models::TABLES },
 ];
 

@@ -70,12 +70,19 @@ define_sent! {
         name: Option<String>,
         /// Another text for the model; an empty one is none.
         systemPrompt: Option<String>,
-        /// Other servers; an empty list: all of them.
+        /// Other servers, none when empty; `*`: all of them.
         enabledServers: Option<Vec<String>>,
         /// Another model; an empty one is the default.
         model: Option<String>,
         /// Another mode.
         mode: Option<String>,
+    }
+    /// A tool that is called without asking in every session, as long as it does not change.
+    "ToolApproval" ToolApproval {
+        /// The tool, `server/tool`.
+        tool: String,
+        /// Since when, in milliseconds since 1970.
+        since: u64,
     }
     /// A call of a turn, as it stands in an answer.
     "TurnStep" TurnStep {

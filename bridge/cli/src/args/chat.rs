@@ -43,6 +43,13 @@ pub enum Sessions {
         /// Its id, or how that begins
         id: String,
     },
+    /// List the tools that a model may call without asking, in every session
+    Approvals,
+    /// Have a model ask again before it calls a tool
+    Unapprove {
+        /// The tool, SERVER/TOOL
+        tool: String,
+    },
     /// Print one as a text
     Export {
         /// Its id, or how that begins

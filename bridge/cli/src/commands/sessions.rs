@@ -7,14 +7,15 @@ pub mod said;
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    ChatDeleteSession, ChatExport, ChatGetSession, ChatListSessions, ChatSessionView,
+    ChatDeleteSession, ChatExport, ChatGetSession, ChatListApprovals, ChatListSessions, ChatRevokeApproval,
+    ChatSessionView,
 };
 
 use super::printing::print;
 use crate::args::{Form, Sessions};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
-use crate::table::Table;
+use crate::table::{Table, flatten};
 use crate::when;
 
 /// So many sessions are listed; nobody has more.
@@ -28,8 +29,37 @@ pub fn run(client: &mut Client, wanted: &Sessions, screen: &mut Screen) -> Resul
         Sessions::List => list(client, screen),
         Sessions::Show { id } => show(client, id, screen),
         Sessions::Delete { id } => delete(client, id, screen),
+        Sessions::Approvals => approvals(client, screen),
+        Sessions::Unapprove { tool } => unapprove(client, tool),
         Sessions::Export { id, format } => export(client, id, *format, screen),
     }
+}
+
+fn approvals(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.ask(&ChatListApprovals {}, QUICK)?;
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
+    }
+    if answer.approvals.is_empty() {
+        remark(
+            "no tool is called without asking in every session; `a` at a question of `harbor chat` is for that session only",
+        );
+    }
+    let lines: Vec<_> = answer.approvals.iter().map(|approval| flatten(&approval.tool)).collect();
+    lines.iter().try_for_each(|line| screen.text(line).map_err(Failure::from))
+}
+
+fn unapprove(client: &mut Client, tool: &str) -> Result<(), Failure> {
+    let revoked = client.ask(&ChatRevokeApproval { tool: tool.to_owned() }, QUICK)?.into_value().revoked;
+    match revoked {
+        true => remark(&format!("{tool} asks again")),
+        false => {
+            return Err(Failure::Usage(format!(
+                "{tool} is none of them; `harbor sessions approvals` lists them"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// How an id is shown and may be typed.

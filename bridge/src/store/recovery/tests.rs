@@ -323,8 +323,7 @@ fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_on
 
 #[test]
 fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
-    let drop_new =
-        "DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets;";
+    let drop_new = "DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets; DROP TABLE tool_approvals;";
     for (version, is_lost) in [(0, false), (1, false), (2, true)] {
         let place = Place::new();
         drop(open(&place.paths()).unwrap());

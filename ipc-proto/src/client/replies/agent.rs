@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
-use super::super::{ChatMessage, ChatSessionView, ChatUsage, Citation, TurnStep, define_sent};
+use super::super::{ChatMessage, ChatSessionView, ChatUsage, Citation, ToolApproval, TurnStep, define_sent};
 use crate::field::Word;
 
 define_sent! {
@@ -47,6 +47,16 @@ define_sent! {
     "chat_answer" ChatAnswerResult {
         /// False when nobody waits for it any more.
         answered: bool,
+    }
+    /// The tools.
+    "chat_list_approvals" ChatListApprovalsResult {
+        /// By name.
+        approvals: Vec<ToolApproval>,
+    }
+    /// It is asked for again.
+    "chat_revoke_approval" ChatRevokeApprovalResult {
+        /// False when it was none of them.
+        revoked: bool,
     }
     /// It ends.
     "chat_stop" ChatStopResult {

@@ -7,7 +7,7 @@ define_requests! {
     AgentRequest:
     /// Begins a session: a conversation that the bridge holds, with a model that may use tools.
     "chat_create_session" ChatCreateSession -> ChatCreateSessionResult {
-        /// The servers whose tools it may use; all of them when absent, none when empty.
+        /// The servers whose tools it may use, none when empty; all of them when absent, or with `*`.
         enabled_servers: Option<Vec<String>>,
         /// A name for people; made of the first message when absent.
         name: Option<String>,
@@ -59,6 +59,13 @@ define_requests! {
         decision: String,
         /// Of `no`: what the model is told.
         reason: Option<String>,
+    }
+    /// Lists the tools that are called without asking in every session.
+    "chat_list_approvals" ChatListApprovals -> ChatListApprovalsResult {}
+    /// Has a tool asked for again. Sessions in which it was allowed keep that until they end.
+    "chat_revoke_approval" ChatRevokeApproval -> ChatRevokeApprovalResult {
+        /// The tool, `server/tool`.
+        tool: String,
     }
     /// Ends the turn that is under way. What has come of the answer is kept.
     "chat_stop" ChatStop -> ChatStopResult {

@@ -7,3 +7,4 @@ mod runs;
 mod scene;
 mod sessions;
 mod turns;
+mod typed;

@@ -16,7 +16,9 @@ use harbor_tests::{LIMIT, Scripted};
 use serde_json::{Value, json};
 
 /// Where chats go, by their format.
-const CHATS: [&str; 3] = ["/v1/chat/completions", "/v1/messages", "/api/chat"];
+/// What is below `/stepwise` says that its model calls no tools.
+const CHATS: [&str; 4] =
+    ["/v1/chat/completions", "/v1/messages", "/api/chat", "/stepwise/v1/chat/completions"];
 
 /// What the model does.
 #[derive(Debug, Clone)]
@@ -67,7 +69,11 @@ impl Provider {
         let left = Arc::<AtomicUsize>::default();
         let noted = left.clone();
         let server = Scripted::start(move |asked, stream| match (asked.verb.as_str(), asked.path.as_str()) {
-            ("GET", "/v1/models") => {
+            ("GET", "/stepwise/props") => {
+                let props = json!({"chat_template_caps": {"supports_tools": false}, "total_slots": 1});
+                answer(stream, "200 OK", "application/json", "", &props.to_string())
+            }
+            ("GET", "/v1/models" | "/stepwise/v1/models") => {
                 let models = json!({"object": "list", "data": [{"id": "m", "context_window": 128_000, "max_model_len": 128_000}]});
                 answer(stream, "200 OK", "application/json", "", &models.to_string())
             }

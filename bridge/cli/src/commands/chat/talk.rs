@@ -92,7 +92,7 @@ impl<'a, 'b> Talk<'a, 'b> {
             self.console.note("harbor: an answer is under way in this session")?;
         }
         if wanted.model.is_some() || !wanted.tools.is_empty() {
-            let servers = (!wanted.tools.is_empty()).then(|| self.servers.clone().unwrap_or_default());
+            let servers = (!wanted.tools.is_empty()).then(|| named_or_every(self.servers.clone()));
             self.update(wanted.model.clone(), servers)?;
         }
         self.model = wanted.model.clone().or(session.model);
@@ -217,7 +217,6 @@ impl<'a, 'b> Talk<'a, 'b> {
         Ok(self.session.insert(id).clone())
     }
 
-    /// An empty list of servers: all of them.
     fn update(&mut self, model: Option<String>, servers: Option<Vec<String>>) -> Result<(), Failure> {
         let Some(session_id) = self.session.clone() else { return Ok(()) };
         let updates =
@@ -241,7 +240,7 @@ impl<'a, 'b> Talk<'a, 'b> {
 
     fn use_tools(&mut self, named: &[String]) -> Result<(), Failure> {
         let servers = servers_of(named);
-        self.update(None, Some(servers.clone().unwrap_or_default()))?;
+        self.update(None, Some(named_or_every(servers.clone())))?;
         self.servers = servers;
         Ok(self.console.note(&format!("tools from now on: {}", self.tools()))?)
     }
@@ -269,6 +268,11 @@ impl<'a, 'b> Talk<'a, 'b> {
 fn last_of(messages: &[ChatMessage]) -> Option<Sent> {
     let last = messages.iter().rfind(|message| message.role == "user")?;
     Some(Sent { text: said::words(last.content.as_ref()), attached: Vec::new() })
+}
+
+/// As a change of a session says it.
+fn named_or_every(servers: Option<Vec<String>>) -> Vec<String> {
+    servers.unwrap_or_else(|| vec!["*".to_owned()])
 }
 
 #[cfg(test)]

@@ -9,8 +9,7 @@ use crate::pretty::pretty;
 use crate::table::flatten;
 
 /// How it is answered.
-pub const CHOICES: &str =
-    "  y: this time   a: always in this session   n: no; a reason for the model may follow";
+pub const CHOICES: &str = "  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow";
 
 /// A call that waits for the person.
 pub struct Question {
@@ -73,7 +72,8 @@ pub fn read(line: Option<&str>) -> Option<Said> {
     let reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
     match (word.to_ascii_lowercase().as_str(), &reason) {
         ("y" | "yes", None) => Some(Said { decision: "once", reason }),
-        ("a" | "always", None) => Some(Said { decision: "session", reason }),
+        ("a", None) => Some(Said { decision: "session", reason }),
+        ("always", None) => Some(Said { decision: "always", reason }),
         ("n" | "no", _) => Some(Said { decision: "no", reason }),
         _ => None,
     }
@@ -89,6 +89,7 @@ mod tests {
         assert_eq!(said(" y \r"), Some(("once", None)));
         assert_eq!(said("YES"), Some(("once", None)));
         assert_eq!(said("a"), Some(("session", None)));
+        assert_eq!(said("always"), Some(("always", None)));
         assert_eq!(said("n"), Some(("no", None)));
         for line in ["n use the other file", "no, use the other file", "No: use the other file"] {
             assert_eq!(said(line), Some(("no", Some("use the other file".into()))), "{line}");
@@ -112,7 +113,7 @@ mod tests {
             question.text(),
             "\n? mail/send\\u{1b}]0;x\\u{7} wants your yes: it reaches others\n    {\n      \"to\": \"a@b.example\",\n      \
              \"text\": \"\\u{202e}x\\u{200b}\"\n    }\n  this would leave your machine:\n    a@b.example\n    \
-             y: this time\n  y: this time   a: always in this session   n: no; a reason for the model may follow"
+             y: this time\n  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow"
         );
     }
 }

@@ -123,7 +123,7 @@ fn model_and_tools_can_change_before_and_after_the_first_message() {
     assert_eq!(seen.asked[0], r#"{"type":"chat_create_session","model":"p:a"}"#);
     assert_eq!(
         seen.asked[2..],
-        [r#"{"model":"p:b"}"#, r#"{"enabledServers":["a","b"]}"#, r#"{"enabledServers":[]}"#].map(
+        [r#"{"model":"p:b"}"#, r#"{"enabledServers":["a","b"]}"#, r#"{"enabledServers":["*"]}"#].map(
             |updates| format!(
                 r#"{{"type":"chat_update_session","session_id":"0123456789","updates":{updates}}}"#
             )

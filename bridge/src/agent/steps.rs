@@ -1,0 +1,171 @@
+//! Tools for models that cannot call any: each answer is one step, a JSON object that a schema forces.
+//!
+//! ```text
+//!  tools ─► a schema: {tool, arguments} or {answer}; their definitions as text
+//!  history ─► calls as the steps that they were, results as what the person tells
+//!  {"tool": …} ─► a call       {"answer": …} ─► the answer
+//! ```
+//!
+//! Owns this form. Must never read a step out of anything but a whole answer that was forced by the schema: what a result or a page says is
+//! no step.
+
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::model::{Message, Part, Role, Tool, ToolCall, ToolResult};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+const STEPS: &str = include_str!("prompts/steps.md");
+
+/// The id of a call that the model did not give one.
+const ID: &str = "step_";
+
+/// The schema of a step. With `must_call`, it is a call.
+pub(super) fn schema(tools: &[Tool], must_call: bool) -> String {
+    let call = |tool: &Tool| {
+        let arguments: Value =
+            serde_json::from_str(&tool.schema).unwrap_or_else(|_| json!({"type": "object"}));
+        object(&json!({"tool": {"const": tool.name}, "arguments": arguments}), &["tool", "arguments"])
+    };
+    let mut steps: Vec<Value> = tools.iter().map(call).collect();
+    if !must_call {
+        steps.push(object(&json!({"answer": {"type": "string"}}), &["answer"]));
+    }
+    match steps.len() {
+        1 => steps.remove(0).to_string(),
+        _ => json!({"oneOf": steps}).to_string(),
+    }
+}
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+/// The tools as text, for the end of what the model has to heed.
+pub(super) fn told(tools: &[Tool]) -> String {
+    let tool = |tool: &Tool| {
+        let definition = json!({"name": tool.name, "description": tool.description});
+        format!("{definition} with arguments by {}", tool.schema)
+    };
+    let tools: Vec<_> = tools.iter().map(tool).collect();
+    format!("{STEPS}\n{}", tools.join("\n"))
+}
+
+/// The conversation without calls and results, which the model's template may not know.
+pub(super) fn messages(messages: Vec<Message>) -> Vec<Message> {
+    messages.into_iter().map(message).collect()
+}
+
+fn message(Message { role, parts }: Message) -> Message {
+    let mut said = Vec::new();
+    for part in parts {
+        match part {
+            Part::ToolCall(call) => said.push(Part::Text(step(&call))),
+            Part::ToolResult(ToolResult { name, text, images, is_error, .. }) => {
+                let what = if is_error { "failed" } else { "answered" };
+                said.push(Part::Text(format!("{name} {what}:\n{text}")));
+                said.extend(images.into_iter().map(Part::Image));
+            }
+            part => said.push(part),
+        }
+    }
+    Message { role: if role == Role::Tool { Role::User } else { role }, parts: said }
+}
+
+fn step(call: &ToolCall) -> String {
+    format!(r#"{{"tool":{},"arguments":{}}}"#, Json::string(&call.name).as_str(), call.arguments)
+}
+
+#[derive(Deserialize)]
+struct Step<'a> {
+    tool: Option<String>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    answer: Option<String>,
+}
+
+/// What an answer means that was forced into a step: the same message, with its call or its text. One that is no step is a text.
+pub(super) fn read(message: Message, number: usize) -> Message {
+    let text: String = message
+        .parts
+        .iter()
+        .filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None })
+        .collect();
+    let part = match serde_json::from_str::<Step<'_>>(text.trim()) {
+        Ok(Step { tool: Some(name), arguments, answer: None }) => Part::ToolCall(ToolCall {
+            id: format!("{ID}{number}"),
+            name,
+            arguments: arguments.map_or_else(|| "{}".to_owned(), |arguments| arguments.get().to_owned()),
+        }),
+        Ok(Step { tool: None, answer: Some(answer), .. }) => Part::Text(answer),
+        _ => Part::Text(text),
+    };
+    let others = message.parts.into_iter().filter(|part| !matches!(part, Part::Text(_)));
+    Message { role: message.role, parts: others.chain([part]).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &str) -> Tool {
+        let schema = r#"{"type":"object","properties":{"zone":{"type":"string"}}}"#;
+        Tool { name: name.into(), description: "Tells".into(), schema: schema.into() }
+    }
+
+    fn answer(text: &str) -> Message {
+        Message { role: Role::Assistant, parts: vec![Part::Text(text.into())] }
+    }
+
+    #[test]
+    fn a_step_is_a_call_or_an_answer_and_all_else_is_text() {
+        let call = |name: &str, arguments: &str| {
+            vec![Part::ToolCall(ToolCall {
+                id: "step_7".into(),
+                name: name.into(),
+                arguments: arguments.into(),
+            })]
+        };
+        let of = |text: &str| read(answer(text), 7).parts;
+        assert_eq!(of(r#" {"tool":"now","arguments":{"zone":"UTC"}}"#), call("now", r#"{"zone":"UTC"}"#));
+        assert_eq!(of(r#"{"tool":"now"}"#), call("now", "{}"));
+        assert_eq!(of(r#"{"answer":"noon"}"#), [Part::Text("noon".into())]);
+        for text in ["noon", r#"{"tool":"now","answer":"x"}"#, r#"x {"tool":"now"}"#, "[]"] {
+            assert_eq!(of(text), [Part::Text(text.into())]);
+        }
+    }
+
+    #[test]
+    fn the_schema_has_each_tool_and_the_answer() {
+        let both: Value = serde_json::from_str(&schema(&[tool("a"), tool("b")], false)).unwrap();
+        assert_eq!(both["oneOf"].as_array().unwrap().len(), 3);
+        assert_eq!(both["oneOf"][1]["properties"]["tool"]["const"], "b");
+        let one: Value = serde_json::from_str(&schema(&[tool("a")], true)).unwrap();
+        assert_eq!(one["properties"]["arguments"]["properties"]["zone"]["type"], "string");
+        assert!(
+            told(&[tool("a")])
+                .ends_with(r#"with arguments by {"type":"object","properties":{"zone":{"type":"string"}}}"#)
+        );
+    }
+
+    #[test]
+    fn calls_and_results_are_told_as_text() {
+        let call = ToolCall { id: "1".into(), name: "now".into(), arguments: r#"{"zone":"UTC"}"#.into() };
+        let result = ToolResult {
+            call_id: "1".into(),
+            name: "now".into(),
+            text: "noon".into(),
+            images: vec![],
+            is_error: false,
+        };
+        let told = messages(vec![
+            Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
+            Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
+        ]);
+        assert_eq!(told[0].parts, [Part::Text(r#"{"tool":"now","arguments":{"zone":"UTC"}}"#.into())]);
+        assert_eq!(
+            (told[1].role, &told[1].parts[0]),
+            (Role::User, &Part::Text("now answered:\nnoon".into()))
+        );
+    }
+}
