@@ -21,9 +21,10 @@ const SPEAKERS: [&str; 8] = [
 ];
 
 /// Files of the command line that read by names, and of what: never of a message.
-const READ_BY_NAME: [(&str, &str); 13] = [
+const READ_BY_NAME: [(&str, &str); 14] = [
     ("content.rs", "MCP's results"),
     ("media.rs", "MCP's results"),
+    ("commands/activity.rs", "lines of the audit log"),
     ("commands/audit.rs", "lines of the audit log"),
     ("commands/call.rs", "MCP's tools"),
     ("commands/catalog.rs", "packages as in the registry's server.json"),

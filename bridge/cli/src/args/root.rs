@@ -33,7 +33,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Keys", &["secrets", "auth"]),
     ("Clients and sites", &["grants", "grant", "revoke", "activity", "audit"]),
-    ("Models", &["models", "ask"]),
+    ("Models", &["models", "ask", "chat", "sessions"]),
     ("Observe", &["status", "top", "logs", "events", "stats", "health", "metrics"]),
     ("System", &["service", "config", "ping", "shutdown", "completions", "help", "version"]),
 ];
@@ -106,8 +106,8 @@ pub(super) fn help(command: &clap::Command) -> String {
     text.push_str(
         "\nOptions:\n  --json         Print the answer, or the error, as JSON\n  -V, --version  Print the version\n  \
          -h, --help     Print help\n\nExamples:\n  harbor install time\n  harbor mcp install claude-code\n  \
-         harbor call time/get_current_time timezone=Europe/Oslo\n\n`harbor help COMMAND` shows how a command is used, \
-         `harbor help exit-codes` what its\nexit code means.\n",
+         harbor call time/get_current_time timezone=Europe/Oslo\n\n`harbor help COMMAND` shows how a command is used,\n\
+         `harbor help exit-codes` what its exit code means.\n",
     );
     text
 }

@@ -979,7 +979,7 @@ export interface Requests {
   llm_list_budgets: Record<never, never>;
   /** Begins a session: a conversation that the bridge holds, with a model that may use tools. */
   chat_create_session: {
-    /** The servers whose tools it may use; all of them when absent, none when empty. */
+    /** The servers whose tools it may use, none when empty; all of them when absent, or with `*`. */
     enabled_servers?: string[];
     /** A name for people; made of the first message when absent. */
     name?: string;
@@ -1030,6 +1030,13 @@ export interface Requests {
     decision: string;
     /** Of `no`: what the model is told. */
     reason?: string;
+  };
+  /** Lists the tools that are called without asking in every session. */
+  chat_list_approvals: Record<never, never>;
+  /** Has a tool asked for again. Sessions in which it was allowed keep that until they end. */
+  chat_revoke_approval: {
+    /** The tool, `server/tool`. */
+    tool: string;
   };
   /** Ends the turn that is under way. What has come of the answer is kept. */
   chat_stop: {
@@ -1973,6 +1980,16 @@ export interface Replies {
   chat_answer: {
     /** False when nobody waits for it any more. */
     answered: boolean;
+  };
+  /** The tools. */
+  chat_list_approvals: {
+    /** By name. */
+    approvals: Array<ToolApproval>;
+  };
+  /** It is asked for again. */
+  chat_revoke_approval: {
+    /** False when it was none of them. */
+    revoked: boolean;
   };
   /** It ends. */
   chat_stop: {
@@ -3622,12 +3639,20 @@ export interface SessionUpdates {
   name?: string;
   /** Another text for the model; an empty one is none. */
   systemPrompt?: string;
-  /** Other servers; an empty list: all of them. */
+  /** Other servers, none when empty; `*`: all of them. */
   enabledServers?: Array<string>;
   /** Another model; an empty one is the default. */
   model?: string;
   /** Another mode. */
   mode?: string;
+}
+
+/** A tool that is called without asking in every session, as long as it does not change. */
+export interface ToolApproval {
+  /** The tool, `server/tool`. */
+  tool: string;
+  /** Since when, in milliseconds since 1970. */
+  since: number;
 }
 
 /** A call of a turn, as it stands in an answer. */

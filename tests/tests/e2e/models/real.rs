@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use harbor_tests::programs::installed;
-use harbor_tests::{Bridge, Home, LIMIT, Program, wait_until};
+use harbor_tests::{Bridge, Double, Home, LIMIT, Program, wait_until};
 use serde_json::{Value, json};
 
 use super::commands::{done, harbor};
@@ -34,6 +34,11 @@ struct Real {
 impl Real {
     /// None where `scripts/model` has found no server that runs on this machine.
     fn start() -> Option<Self> {
+        Self::with(&["--jinja", "--chat-template-file", TOOLS])
+    }
+
+    /// The same with other arguments of the server's.
+    fn with(args: &[&str]) -> Option<Self> {
         let program = installed("model/installed").with_file_name("start");
         if !program.exists() {
             let said =
@@ -43,7 +48,7 @@ impl Real {
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = Command::new(program);
-        command.arg(port.to_string()).args(["--jinja", "--chat-template-file", TOOLS]);
+        command.arg(port.to_string()).args(args);
         command.env("LLAMA_API_KEY", KEY);
         let (server, home) = (Program::start(&mut command), Home::new());
         let bridge = Bridge::start(&home);
@@ -123,6 +128,53 @@ fn a_real_model_calls_a_tool_and_is_told_its_result() {
         assert!(kinds.iter().filter(|kind| *kind == "text").count() > 1, "{provider}: {kinds:?}");
         assert!(response["message"]["toolCalls"].is_null());
     }
+}
+
+/// A turn of the agent's with a server that tells the time: what came of it.
+fn asks_for_the_time(real: &Real, model: &str, more: &[&str]) -> Value {
+    let zone = json!({"type": "object", "properties": {"timezone": {"enum": ["Asia/Tokyo"]}}, "required": ["timezone"],
+        "additionalProperties": false});
+    let tools = json!([{"name": "get_current_time", "description": "Tells the time.", "inputSchema": zone,
+        "annotations": {"readOnlyHint": true, "openWorldHint": false}}]);
+    if real.bridge.call("get_server_status", &json!({"server_id": "time"})).is_err() {
+        real.bridge.add_and_connect("time", &Double::sound(&real.home).offering(&tools.to_string()));
+    }
+    let ask =
+        ["ask", "--json", "--model", model, "--tools", "time", "--max-tool-calls", "1", "--max-tokens", "60"];
+    let (out, err, code) = harbor(&real.home, &[&ask[..], more, &["What time is it in Tokyo?"]].concat(), "");
+    assert_eq!(code, Some(0), "{err}");
+    serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out} {err}"))
+}
+
+#[test]
+fn in_a_turn_a_real_models_call_reaches_its_server_and_a_last_answer_is_text() {
+    let Some(real) = Real::start() else { return };
+    for provider in ["chat", "anthropic"] {
+        let answer = asks_for_the_time(&real, &format!("{provider}:smollm2"), &["--tool-choice", "required"]);
+        let step = &answer["steps"][0];
+        assert_eq!(
+            (&step["tool"], &step["is_error"]),
+            (&json!("time/get_current_time"), &json!(false)),
+            "{answer}"
+        );
+        assert!(answer["response"].as_str().is_some_and(|text| !text.is_empty()), "{answer}");
+        assert_eq!((&answer["ended"], &answer["iterations"]), (&json!("calls"), &json!(2)), "{answer}");
+    }
+}
+
+#[test]
+fn a_real_model_without_tools_writes_a_step_that_its_server_forces() {
+    let Some(real) = Real::with(&[]) else { return };
+    let listed = real.bridge.call("llm_list_models_for", &json!({"provider_id": "chat"})).unwrap();
+    assert_eq!(listed["models"][0]["tools"], false, "{listed:?}");
+    let answer = asks_for_the_time(&real, "chat:smollm2", &["--tool-choice", "required"]);
+    let step = &answer["steps"][0];
+    assert_eq!(
+        (&step["tool"], &step["is_error"]),
+        (&json!("time/get_current_time"), &json!(false)),
+        "{answer}"
+    );
+    assert!(answer["response"].is_string(), "{answer}");
 }
 
 #[test]

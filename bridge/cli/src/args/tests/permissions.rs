@@ -81,7 +81,7 @@ fn the_audit_log_and_changed_tools() {
         (&["tools", "time/a", "--changed"], "--changed goes with a server: leave /a out"),
         (&["tools", "--profile", "x"], "--as"),
         (&["accept", "time/"], "a tool is named SERVER/TOOL"),
-        (&["accept", "time", &hash], "a hash is that of one tool"),
+        (&["accept", "time", &hash], "a hash belongs to one tool"),
         (&["accept", "time/x", "abc"], "a hash has 64 hexadecimal digits"),
     ]);
 }

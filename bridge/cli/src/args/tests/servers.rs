@@ -89,7 +89,7 @@ fn a_definition_that_makes_no_sense_is_refused() {
     refused_with(&[
         (&["add", "time", "npx"], "put `--` before the command"),
         (&["add", "time", "--"], "<COMMAND>"),
-        (&["add", "time", "--", ""], "the server's command is empty"),
+        (&["add", "time", "--", ""], "the command is empty"),
         (&["add", "--", "npx"], "<NAME>"),
         (&["add", "a b", "--", "npx"], "use 1 to 64 letters"),
         (&["add", "x", "--engine", "podman", "--", "y"], "--image"),
@@ -229,12 +229,12 @@ fn calls() {
     refused_with(&[
         (&["call", "time/"], "a tool is named SERVER/TOOL"),
         (&["call", "time/x", "{}", "y"], "y: use either one JSON object or key=value words"),
-        (&["call", "time/x", "a=1", "b"], "b: an argument is key=text"),
+        (&["call", "time/x", "a=1", "b"], "b: use key=value"),
         (&["call", "time/x", "--save="], "'--save <DIR>'"),
         (&["call", "time/x", "-b=1"], "'-b'"),
         (
             &["call", "time/x", "--timeout", "9", "--max-timeout", "3"],
-            "--max-timeout is shorter than --timeout",
+            "--max-timeout must be at least as long as --timeout",
         ),
     ]);
 }
@@ -268,11 +268,11 @@ fn packages_and_their_servers() {
     refused_with(&[
         (&["install", &all, "--bin", "b"], "occurs twice"),
         (&["install", "binary:http://h/a"], "--allow-http"),
-        (&["install", "npm:a", "--sha256", &hex], "that is downloaded"),
+        (&["install", "npm:a", "--sha256", &hex], "are for downloaded programs"),
         (&["install", plain, "--header", "x: y"], "for remote servers"),
         (&["install", "files", "--input", "dir"], "NAME=VALUE"),
         (&["install", "npm:x", "--header", "x: y"], "for remote servers"),
-        (&["install", "https://example.com/mcp", "--read", "/a"], "not held here"),
+        (&["install", "https://example.com/mcp", "--read", "/a"], "are for programs"),
         (&["upgrade", "x", "--undo", "--to", "2"], "cannot be used with"),
     ]);
 }

@@ -182,12 +182,13 @@ mod tests {
             titles(80, "time"),
             "SERVER 10, STATE 15, CALLS/S 7, OPEN 4, P50 MS 6, P99 MS 6, LATENCY 8, MEM MIB 7, RESTARTS 8"
         );
-        assert_eq!(titles(60, "time"), "SERVER 10, STATE 13, CALLS/S 7, LATENCY 9, MEM MIB 7, RESTARTS 8");
-        assert_eq!(titles(33, "time"), "SERVER 10, STATE 13, CALLS/S 7");
+        assert_eq!(titles(60, "time"), "SERVER 10, STATE 15, CALLS/S 7, LATENCY 7, MEM MIB 7, RESTARTS 8");
+        assert_eq!(titles(35, "time"), "SERVER 10, STATE 15, CALLS/S 7");
+        assert_eq!(titles(33, "time"), "SERVER 10, STATE 15");
         assert_eq!((titles(12, "time"), titles(1, "time")), ("SERVER 11".into(), "SERVER 0".into()));
         let wide = titles(160, "a-server-with-a-long-name");
         assert!(
-            wide.starts_with("SERVER 25, STATE 13, CALLS/S 7, OPEN 4, MS NOW 6, P50 MS 6, P99 MS 6, LATENCY"),
+            wide.starts_with("SERVER 25, STATE 15, CALLS/S 7, OPEN 4, MS NOW 6, P50 MS 6, P99 MS 6, LATENCY"),
             "{wide}"
         );
     }
