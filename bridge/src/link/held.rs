@@ -91,7 +91,7 @@ impl Held {
             ),
             Resource::FreeSpace => (
                 "disk_full",
-                format!("taken {} MiB while its disk has less than {} MiB left", mib(used), mib(limit)),
+                format!("{} MiB while its disk has less than {} MiB left", mib(used), mib(limit)),
                 self.less(),
             ),
             Resource::Processes => (
@@ -147,17 +147,17 @@ mod tests {
         let said = |resource, limit, used| held().over_limit(resource, limit, used).1;
         assert_eq!(
             said(Resource::Disk, 4 << 30, (4 << 30) + 1),
-            "it had 4097 MiB in its data and temporary files and may use 4096, and was killed; delete what it does not need \
+            "it used 4097 MiB in its data and temporary files and may use 4096 and was killed; delete what it does not need \
              in /h/s/data, or all of it with the server by `harbor remove time --data`, or `harbor sandbox time --disk 8192` allows it more"
         );
         assert_eq!(
             said(Resource::FreeSpace, 256 << 20, 300 << 20),
-            "it had taken 300 MiB while its disk has less than 256 MiB left, and was killed; delete what it does not need in \
+            "it used 300 MiB while its disk has less than 256 MiB left and was killed; delete what it does not need in \
              /h/s/data, or all of it with the server by `harbor remove time --data`"
         );
         assert_eq!(
             said(Resource::Memory, 64 << 20, 70 << 20),
-            "it had 70 MiB of memory and may use 64, and was killed; `harbor sandbox time --memory 128` allows it more"
+            "it used 70 MiB of memory and may use 64 and was killed; `harbor sandbox time --memory 128` allows it more"
         );
         assert_eq!(
             said(Resource::Processes, 65_536, 70_000),

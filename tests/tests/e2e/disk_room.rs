@@ -68,11 +68,11 @@ fn who_takes_the_last_room_of_a_disk_ends_before_it_is_full_and_gives_it_back() 
     assert_eq!(exit["cause"], "disk_full", "{exit}");
     let data = home.path().join("servers/s/data");
     let end = format!(
-        " MiB while its disk has less than 256 MiB left, and was killed; delete what it does not need in {}, or all of it with \
+        " MiB while its disk has less than 256 MiB left and was killed; delete what it does not need in {}, or all of it with \
          the server by `harbor remove s --data`",
         data.display()
     );
-    let taken = mib(&exit["message"], "it had taken ", &end);
+    let taken = mib(&exit["message"], "it used ", &end);
     // What it has written before its first count is not in it, and half is enough.
     assert!(taken * 2 > before - 256 && taken < before, "{taken} of {before}");
     assert_freed(&home, &bridge, &exit);
@@ -90,10 +90,10 @@ fn the_temporary_files_of_who_had_more_than_its_limit_go_with_its_end() {
     let exit = ended(&home, &bridge, &json!({"disk_mb": 24}));
     assert_eq!(exit["cause"], "disk_full", "{exit}");
     let end = format!(
-        " MiB in its data and temporary files and may use 24, and was killed; delete what it does not need in {}, or all of it \
+        " MiB in its data and temporary files and may use 24 and was killed; delete what it does not need in {}, or all of it \
          with the server by `harbor remove s --data`, or `harbor sandbox s --disk 48` allows it more",
         home.path().join("servers/s/data").display()
     );
-    assert!(mib(&exit["message"], "it had ", &end) > 24);
+    assert!(mib(&exit["message"], "it used ", &end) > 24);
     assert_freed(&home, &bridge, &exit);
 }

@@ -55,7 +55,7 @@ fn fields_of(message: &MessageDoc) -> Value {
             (_, "a string") => json!("x"),
             (_, "an array of strings") => json!(["x"]),
             (_, kind) if kind.starts_with("an array of objects") => json!([]),
-            (_, kind) if kind.starts_with("an object") => json!({}),
+            (_, kind) if kind.starts_with("an object") || kind.starts_with("the object") => json!({}),
             (_, kind) if kind.starts_with("a whole number") => json!(7),
             (name, kind) => panic!("{}: what stands in `{name}`, {kind}?", message.tag),
         };

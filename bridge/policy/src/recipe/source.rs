@@ -181,7 +181,7 @@ mod tests {
             ("npm:--x", "names no package"),
             ("ftp://x", "is not of a kind"),
             ("https://github.com/a/b/blob/main/x.json", "`harbor install https://github.com/a/b/tree/main`"),
-            ("https://github.com/a/b/tree/--x", "behind #"),
+            ("https://github.com/a/b/tree/--x", "after #"),
             ("https://u:p@example.com/", "without a name or password"),
             ("a b", "names nothing"),
             ("a\u{1b}", "names nothing"),

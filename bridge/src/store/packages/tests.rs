@@ -67,7 +67,7 @@ fn a_file_that_the_kernel_cannot_start_is_refused() {
     script(&file, "console.log(1)");
     assert!(refusal(line, dir.path()).contains("`#!` line"));
     script(&file, "#! /no/such/python -x\n");
-    assert!(refusal(line, dir.path()).contains("\"/no/such/python\", which it is run by, is gone"));
+    assert!(refusal(line, dir.path()).contains("\"/no/such/python\", which runs it, is missing"));
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(refusal(line, dir.path()).contains("chmod +x"));
     script(&file, "\u{7f}ELF");
@@ -135,7 +135,7 @@ fn a_python_program_is_found_or_the_others_are_listed() {
 #[test]
 fn the_program_of_a_download_is_where_its_report_says_and_inside() {
     let (dir, line) = (tempfile::tempdir().unwrap(), "binary:https://h/srv.zip");
-    assert!(refusal(line, dir.path()).contains("is gone"));
+    assert!(refusal(line, dir.path()).contains("is missing"));
     script(&dir.path().join("files/bin/srv"), "#!/bin/sh\n");
     script(&dir.path().join("outside"), "#!/bin/sh\n");
     let report = |program: &str| {

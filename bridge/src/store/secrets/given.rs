@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(read("a b", 0o400), Ok(Secret::new("a b".into())));
         for (text, mode) in [("hunter2", 0o640), ("hunter2", 0o604), ("", 0o600), ("hunter2\nb", 0o600)] {
             let why = read(text, mode).unwrap_err();
-            assert!(why.contains("/p: it has to be ") && !why.contains("hunter2"), "{why}");
+            assert!(why.contains("/p: it must be ") && !why.contains("hunter2"), "{why}");
         }
         assert!(read(&"x".repeat(1025), 0o600).is_err());
     }

@@ -101,7 +101,7 @@ fn runtimes_are_new_enough_or_it_is_said() {
         assert_eq!(node(minimum, version), "", "{minimum} {version}");
     }
     let said = node("22.5", "22.3.0");
-    assert!(said.starts_with("it needs node 22.5 or newer, and here is 22.3.0"), "{said}");
+    assert!(said.starts_with("it requires node 22.5 or newer; found 22.3.0"), "{said}");
     assert!(node("new", "22.3.0").contains("which is no version"));
     let python = [("python", "3.9.1")];
     assert!(lacks("3.10", &python, "pypi:x").contains("3.10 or newer"));

@@ -138,7 +138,7 @@ mod tests {
             ),
             ("https://me:pw@github.com/o/n/tree/main/a", "a name or a password"),
             ("https://me@github.com/o/n/blob/main/a", "a name or a password"),
-            ("https://github.com/o/n/tree/main/a#other", "says main already"),
+            ("https://github.com/o/n/tree/main/a#other", "already names main"),
         ] {
             let said = meant(page).unwrap().unwrap_err();
             assert!(said.contains(command), "{page}: {said}");

@@ -64,7 +64,7 @@ async fn a_passphrase_is_needed_after_each_start_and_what_is_written_stays_encry
     again.encrypt(words("battery staple")).await.unwrap();
     assert_eq!(fs::read(&path).unwrap(), before);
     assert!(again.lock().await.unwrap().is_locked);
-    assert!(why(again.of("a").await).contains("; locked"));
+    assert!(why(again.of("a").await).contains("they are locked"));
     assert!(why(again.unlock(Some(words(PASSPHRASE))).await).contains("is wrong"));
     again.unlock(Some(words("battery staple"))).await.unwrap();
     let standing = again.decrypt().await.unwrap();
@@ -136,7 +136,7 @@ async fn a_deployment_gives_the_passphrase_by_a_file() {
     assert!(!again.standing().is_locked);
     // What the person locks stays locked.
     again.lock().await.unwrap();
-    assert!(why(again.of("a").await).contains("; locked"));
+    assert!(why(again.of("a").await).contains("they are locked"));
     again.unlock(None).await.unwrap();
 
     write("hunter2hunter2");
@@ -174,7 +174,7 @@ async fn what_is_locked_when_its_server_goes_is_deleted_when_it_is_unlocked() {
     secrets.put("b", keys(&["L"])).await.unwrap();
     secrets.encrypt(words(PASSPHRASE)).await.unwrap();
     secrets.lock().await.unwrap();
-    assert!(secrets.forget("a").await.unwrap().left.unwrap().contains("; locked"));
+    assert!(secrets.forget("a").await.unwrap().left.unwrap().contains("they are locked"));
     assert_eq!(names(&path), ["credentials.json", "dropped", "key.age", "servers"]);
     assert_eq!(mode(&path.with_file_name("dropped")), 0o600);
     let before = fs::read(&path).unwrap();

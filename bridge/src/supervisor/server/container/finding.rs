@@ -156,7 +156,7 @@ mod tests {
         let image = |engine: Option<&str>| Image { reference: "a".into(), engine: engine.map(Into::into) };
         let why = |engine| engine_of(&image(engine), &Looked::none()).unwrap_err();
         assert!(
-            why(None).starts_with("there is no program podman or docker; it was looked for in"),
+            why(None).starts_with("there is no program podman or docker; Harbor looked in"),
             "{}",
             why(None)
         );
