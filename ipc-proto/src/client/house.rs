@@ -21,12 +21,13 @@ const SPEAKERS: [&str; 8] = [
 ];
 
 /// Files of the command line that read by names, and of what: never of a message.
-const READ_BY_NAME: [(&str, &str); 14] = [
+const READ_BY_NAME: [(&str, &str); 15] = [
     ("content.rs", "MCP's results"),
     ("media.rs", "MCP's results"),
     ("commands/activity.rs", "lines of the audit log"),
     ("commands/audit.rs", "lines of the audit log"),
     ("commands/call.rs", "MCP's tools"),
+    ("commands/call/fit.rs", "JSON Schemas"),
     ("commands/catalog.rs", "packages as in the registry's server.json"),
     ("commands/changes.rs", "MCP's tools"),
     ("commands/complete.rs", "MCP's tools"),

@@ -69,7 +69,7 @@ impl Given {
         let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
         let text = text.strip_suffix('\n').map_or(text, |line| line.strip_suffix('\r').unwrap_or(line));
         if text.is_empty() || text.len() > LONGEST_PASSPHRASE || text.contains('\n') {
-            return Err("it has to be one line of at most 1 KiB".into());
+            return Err("it must be one line of at most 1 KiB".into());
         }
         Ok(Secret::new(text.to_owned()))
     }
