@@ -46,7 +46,10 @@ fn data_that_a_removed_server_left_is_told_and_can_be_deleted() {
         0
     );
     let (out, remark, code) = harbor(&home, &["add", "s", "--no-start", "--keep-data", "--", "/bin/true"]);
-    let named = format!("s: an earlier server of this name left files in {}, ", data.display());
+    let named = format!(
+        "s: it uses the data of an earlier server of this name, in {}; `harbor remove s --data` ",
+        data.display()
+    );
     assert!(out == added && remark.starts_with(&named) && code == Some(0), "{remark}");
     assert_eq!(done(&home, &add), added.replacen("added", "replaced", 1), "they are its own by now");
     let (out, remark, _) = harbor(&home, &["remove", "s"]);
@@ -205,9 +208,13 @@ fn one_tool_is_shown_whole_and_a_value_of_another_type_is_told_how_to_type_it() 
         said.starts_with("harbor: --changed goes with a server: leave /count out\n") && code == Some(2),
         "{said}"
     );
-    let (said, code) = refused(&home, &["call", "s/count", "n=1"]);
+    // What fits the schema as JSON is sent as that; what does not is refused.
+    assert_eq!(done(&home, &["call", "s/count", "n=1"]), "{\"n\":1}\n");
+    let (said, code) = refused(&home, &["call", "s/count", "n=one"]);
     assert!(
-        said.contains("\n`n:=VALUE` gives a value as JSON, such as n:=1; `harbor tools s/TOOL`"),
+        said.contains(
+            "\n`n:=VALUE` gives a value as JSON, such as n:=1; `harbor tools s/count` shows the schema"
+        ),
         "{said}"
     );
     assert_eq!(code, Some(2));
@@ -392,7 +399,7 @@ fn for_an_origin_a_server_that_only_a_person_starts_is_not_started() {
     assert_eq!((granted.1.as_str(), granted.2), (warning, Some(0)));
     done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
     let (said, code) = refused(&home, &["call", "s/echo", "--as", ORIGIN]);
-    assert!(said.ends_with("\nstart it with `harbor start s`\n"), "{said}");
+    assert!(said.ends_with("\nstart it: `harbor start s`\n"), "{said}");
     assert_eq!(code, Some(5));
     assert_eq!(done(&home, &["call", "lazy/echo", "--as", ORIGIN]), "{}\n");
     assert_eq!(done(&home, &["call", "s/echo"]), "{}\n");

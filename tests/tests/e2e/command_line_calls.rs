@@ -33,7 +33,7 @@ fn arguments_are_words_or_a_json_object() {
     for (args, named) in [
         (&["a=1", "a=2"][..], "a: this argument is given twice"),
         (&["{}", "a=2"], "a: use either one JSON object or key=value words"),
-        (&["a:=x"], "a: no JSON behind :="),
+        (&["a:=x"], "a: not JSON: "),
         (&["a=@/nonexistent"], "a=@/nonexistent: cannot read its text"),
     ] {
         let (said, code) = home.refused(&[&["call", "s/echo"], args].concat());
@@ -187,5 +187,5 @@ fn resources_and_prompts_are_listed_and_had() {
 
     let _ = home.done(&["stop", "s"]);
     let (said, code) = home.refused(&read);
-    assert!(said.ends_with("start it with `harbor start s`\n") && code == Some(5), "{said}");
+    assert!(said.ends_with("start it: `harbor start s`\n") && code == Some(5), "{said}");
 }

@@ -395,7 +395,7 @@ fn an_image_is_added_and_removed_on_the_command_line() {
         "{err}{}",
         home.harbor(&["logs", "s"]).0
     );
-    assert!(err.contains(&format!("podman runs {IMAGE} as ")), "{err}");
+    assert!(err.contains(&format!("s: podman runs {IMAGE}, locked to ")), "{err}");
     assert_eq!(home.done(&["call", "s/version"]).trim(), "one");
     let (_, err, _) = home.harbor(&["remove", "s"]);
     assert!(err.contains(&format!("`podman image rm {id}` deletes it")), "{err}");

@@ -35,7 +35,7 @@ fn a_sound_home_is_well_and_warnings_are_no_failure() {
     for (about, text) in [
         ("kernel", "landlock"),
         ("database", "whole"),
-        ("servers", "none of 1"),
+        ("servers", "1 server, none has failed"),
         ("programs", ""),
         ("runtimes", "servers in containers"),
     ] {
@@ -52,7 +52,7 @@ fn a_sound_home_is_well_and_warnings_are_no_failure() {
     let (code, found) = doctor(&home, &[]);
     assert_eq!(code, Some(0), "{found:#}");
     assert!(has(&found, "warning", "servers", "dies has failed"), "{found:#}");
-    assert!(has(&found, "warning", "servers", "open has the sandbox level off"), "{found:#}");
+    assert!(has(&found, "warning", "servers", "open has sandbox level off"), "{found:#}");
     assert!(has(&found, "warning", "home", "harbor.db can be used by others (mode 644)"), "{found:#}");
     assert!(has(&doctor(&home, &["--fix"]).1, "fixed", "home", "harbor.db"));
     assert_eq!(fs::metadata(&database).unwrap().permissions().mode() & 0o777, 0o600);
@@ -142,7 +142,10 @@ fn a_bridge_that_no_program_finds_is_mended() {
     fs::remove_file(home.run_file("bridge.sock")).unwrap();
     fs::remove_file(home.run_file("token")).unwrap();
     let (code, found) = doctor(&home, &["--fix"]);
-    assert!(code == Some(0) && has(&found, "fixed", "socket", "its token and socket is gone"), "{found:#}");
+    assert!(
+        code == Some(0) && has(&found, "fixed", "socket", "its token and socket are missing"),
+        "{found:#}"
+    );
     assert!(has(&found, "ok", "bridge", &format!("process {}", bridge.process().pid)), "{found:#}");
 }
 

@@ -240,7 +240,7 @@ fn a_file_that_was_replaced_before_its_first_start_is_taken_on_purpose() {
     let (said, _) = home.refused(&["start", "s"]);
     assert!(said.contains("is not the file that was meant") && said.contains("`harbor upgrade s`"), "{said}");
     let said = done(&home, &["upgrade", "s", "--yes"]);
-    assert!(said.contains(&format!("s is {} now", sha256(&two))), "{said}");
+    assert!(said.contains(&format!("s is now {};", sha256(&two))), "{said}");
     bridge.ask("connect_server", &json!({"server_id": "s"}));
     assert_eq!(bridge.tool_text("s", "b", &json!({})), "2");
     // At a first installation there is nothing to be upgraded.

@@ -348,7 +348,7 @@ fn where_no_browser_can_start_it_that_is_said() {
         "{err}"
     );
     assert_eq!(code, Some(4));
-    assert!(person.done(&["host", "status"]).contains("none of Google Chrome, Chromium,"));
+    assert!(person.done(&["host", "status"]).contains("not installed: Google Chrome, Chromium,"));
     // A snap's program leads to `snap`, and what it keeps is below `snap` too.
     let person = person.has("snap");
     symlink("snap", person.path("bin/chromium")).unwrap();
@@ -392,7 +392,7 @@ fn the_doctor_looks_at_browsers_and_mends_what_is_harbors() {
 
     fs::remove_file(person.path(FIREFOX)).unwrap();
     assert!(doctor(&[]).0.contains("warning Firefox is installed but not connected to Harbor"));
-    assert!(doctor(&["--fix"]).0.contains("fixed Firefox is here"));
+    assert!(doctor(&["--fix"]).0.contains("fixed Firefox is installed but not connected to Harbor"));
     let (said, code) = doctor(&[]);
     assert!(
         said.contains("ok Firefox is connected to Harbor")

@@ -34,7 +34,10 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
         out.starts_with(&format!("installed think: {package} 2025.7.1\nit has 1 tool: sequentialthinking\n")),
         "{out}"
     );
-    assert!(out.contains("`harbor call think/sequentialthinking` calls one"), "{out}");
+    assert!(
+        out.contains("call one: `harbor call think/sequentialthinking`; arguments: `harbor tools think`"),
+        "{out}"
+    );
     let listed = &bridge.ask("list_installed", &json!({}))["servers"][0];
     assert_eq!((&listed["version"], &listed["kind"]), (&json!("2025.7.1"), &json!("npm")));
     assert!(listed["integrity"].as_str().unwrap().starts_with("sha512-"), "{listed}");
@@ -278,7 +281,7 @@ fn a_repository_of_npm_is_installed_at_its_commit() {
     let _ = bridge.fail_to_connect("tiny");
     let (said, _) = home.refused(&["start", "tiny"]);
     let gone = format!(
-        "the commit {first}, which is locked, is no longer in its repository; `harbor upgrade tiny` takes"
+        "the commit {first}, which is locked, is no longer in its repository; `harbor upgrade tiny` installs the current one"
     );
     assert!(said.contains(&gone), "{said}");
     let second = second_again;
@@ -406,7 +409,7 @@ fn two_clients_plan_one_name_at_once() {
     let installed = &bridge.ask("install_server", &install(&mine["planned"]))["installed"];
     assert_eq!(installed["version"], "1.0.0");
     let late = other.request("install_server", &install(&theirs["planned"])).wait(INSTALL).unwrap_err();
-    assert!(late.message.contains("there is a server tiny already"), "{late:?}");
+    assert!(late.message.contains("a server tiny exists already"), "{late:?}");
     assert_eq!(places(&home, "tiny"), ["1"]);
     other.close();
 }

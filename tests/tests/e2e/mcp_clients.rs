@@ -438,7 +438,7 @@ fn a_client_that_gets_nothing_by_itself_is_given_it_by_hand() {
     let _ = fs::remove_file(person.home.path().join("harbor.db-wal"));
     let bridge = Bridge::start(&person.home);
     bridge.connect("s");
-    by_hand(&person, " since harbor.db was lost;");
+    by_hand(&person, ", because harbor.db was lost;");
 }
 
 /// Also when there is no bridge yet: the client's start of Harbor starts it.

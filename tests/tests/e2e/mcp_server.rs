@@ -363,7 +363,7 @@ fn what_does_not_work_is_told_apart() {
     assert!(failure(&answer).ends_with("\nstart it: `harbor start stopped`"), "{answer}");
     assert!(failure(&mcp.tool("s__fail", &json!({}))).contains("the double refuses"));
     assert_eq!(failure(&mcp.tool("s__tool_error", &json!({}))), "it did not work");
-    assert!(failure(&mcp.tool("s__die", &json!({}))).contains("s is gone"));
+    assert!(failure(&mcp.tool("s__die", &json!({}))).contains("s has ended"));
     end(mcp);
 }
 

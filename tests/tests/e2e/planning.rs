@@ -88,7 +88,7 @@ fn a_dry_run_shows_what_it_can_and_fails_as_the_real_one_would() {
     }
     let (out, err, code) = home.harbor(&["install", &file, "--dry-run", "--yes"]);
     assert_eq!((out.as_str(), code), (dry.as_str(), Some(2)));
-    assert!(err.contains("it needs --input place=VALUE"), "{err}");
+    assert!(err.contains("it requires --input place=VALUE"), "{err}");
     let (said, code) = home.refused(&["install", &file, "--dry-run", "--input", "palce=/a"]);
     assert!(code == Some(2) && said.contains("there is no input palce"), "{said}");
     let named = done(&home, &["install", &file, "--dry-run", "--input", "place=/home/me/notes"]);
@@ -239,7 +239,7 @@ fn what_was_agreed_is_what_the_first_start_installs() {
         "{refused}"
     );
     let text = done(&home, &["upgrade", "tiny", "--yes"]);
-    assert!(text.contains("new tools  c") && text.contains("tiny is 2.0.0 now"), "{text}");
+    assert!(text.contains("new tools  c") && text.contains("tiny is now 2.0.0; no way back"), "{text}");
     let back = home.refused(&["upgrade", "tiny", "--undo"]).0;
     assert!(back.contains("no earlier version"), "what was never installed is none: {back}");
 }
@@ -257,7 +257,7 @@ fn of_two_who_install_one_name_at_once_one_hears_that_it_is_there() {
             both.into_iter().map(|asked| asked.wait(INSTALL)).partition(Result::is_ok);
         assert_eq!((first.len(), late.len()), (1, 1));
         let why = late.into_iter().find_map(Result::err).unwrap().message;
-        assert!(why.contains("there is a server tiny already"), "{why}");
+        assert!(why.contains("a server tiny exists already"), "{why}");
         done(&home, &["remove", "tiny", "--data"]);
     }
     other.close();

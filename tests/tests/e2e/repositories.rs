@@ -219,7 +219,7 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     // One server, and what keeps it from its start.
     let said = harbor(&home, &["status", "listed"]);
     assert!(
-        said.contains("state      stopped") && said.contains("start      cannot start: it needs API_KEY"),
+        said.contains("state      needs a key") && said.contains("start      cannot start: it needs API_KEY"),
         "{said}"
     );
     let status = bridge.ask("get_server_status", &json!({"server_id": "listed"}));
@@ -231,7 +231,7 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     assert_eq!(harbor(&home, &["call", "listed/a"]), "1.0.0\n");
     bridge.ask("add_server", &json!({"server_id": "broken", "command": "there-is-no-such-program"}));
     let said = harbor(&home, &["status", "broken"]);
-    assert!(said.contains("not as it is: could not") && said.contains("there-is-no-such-program"), "{said}");
+    assert!(said.contains("cannot start: could not") && said.contains("there-is-no-such-program"), "{said}");
     let (said, code) = home.refused(&["status", "listde"]);
     assert!(code == Some(4) && said.contains("did you mean listed?"), "{said}");
 
@@ -281,7 +281,7 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
         (with("package", json!({"type": "npm", "name": "../../x"})), "names no package"),
         (with("package", json!({"type": "docker", "image": "--privileged"})), "expected an image"),
         (with("oauth", json!({"provider": "x"})), "names no variable for a token"),
-        (with("runtime", json!({"minimumVersion": "999"})), "it needs node 999 or newer"),
+        (with("runtime", json!({"minimumVersion": "999"})), "it requires node 999 or newer"),
     ] {
         fs::write(&place, text).unwrap();
         commit(&dir);
@@ -293,7 +293,10 @@ fn what_is_hostile_or_nothing_is_refused_with_a_reason() {
     }
     let (out, err, code) = said(home.command("harbor").args(["install", &source(&dir), "--dry-run"]));
     assert!(code == Some(1) && out.starts_with("found      mcp-manifest.json of"), "{out}");
-    assert!(err.contains("cannot be installed here") && err.contains("it needs node 999 or newer"), "{err}");
+    assert!(
+        err.contains("cannot be installed here") && err.contains("it requires node 999 or newer"),
+        "{err}"
+    );
     // A pattern that others would try for ever is no work, and what it cannot read is said.
     let secrets = json!([{"name": "A", "required": false, "pattern": "^(a+)+$"}, {"name": "B", "required": false, "pattern": "(?=x)"}]);
     fs::write(&place, with("secrets", secrets)).unwrap();

@@ -57,7 +57,7 @@ fn what_harbor_brings_along_is_found_installed_and_called() {
     };
     assert_eq!((installed("time"), installed("fetch")), (json!(["time"]), json!([])));
     let again = home.refused(&["install", "time", "--yes"]).0;
-    assert!(again.contains("there is a server time already"), "{again}");
+    assert!(again.contains("a server time exists already"), "{again}");
 }
 
 #[test]
@@ -125,12 +125,15 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     assert!(shown.contains(&format!("harbor install {id}, with --package 1 to 2")), "{shown}");
     let resolved = &bridge.ask("resolve_server", &json!({"source": id}))["server"];
     assert_eq!((&resolved["way"], &resolved["ways"][1]["why_not"]), (&json!(1), &Value::Null));
-    assert!(resolved["ways"][0]["why_not"].as_str().unwrap().contains("of the kind mcpb"), "{resolved}");
+    assert!(
+        resolved["ways"][0]["why_not"].as_str().unwrap().contains("cannot install packages of the kind mcpb"),
+        "{resolved}"
+    );
 
     for (args, part) in [
         (&["install", id, "--yes"][..], "it needs --env ZONE=VALUE (Where you are)"),
         (&["install", id, "--yes", "--env", "ZONE=moon"], "ZONE: expected one of here, there"),
-        (&["install", id, "--yes", "--package", "1"], "of the kind mcpb are not installed here"),
+        (&["install", id, "--yes", "--package", "1"], "Harbor cannot install packages of the kind mcpb"),
         (&["install", id, "--yes", "--package", "3"], "has 2 ways to be installed"),
         (&["install", id, "--yes", "--input", "x=y"], "there is no input x; it takes none"),
     ] {
@@ -141,7 +144,7 @@ fn an_entry_of_the_registry_says_what_it_wants() {
     let said = harbor(&home, &["install", id, "--yes", "--env", "ZONE=here"]);
     assert!(
         said.contains(
-            "it is not installed or started before it has API_KEY\n`harbor secrets set tiny API_KEY` asks"
+            "it is not installed or started before it has API_KEY\nset it: `harbor secrets set tiny API_KEY`; then `harbor start tiny`\n"
         ),
         "{said}"
     );

@@ -72,13 +72,14 @@ fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
     let secret = json!({"server_id": "tiny", "key": "API_KEY", "value": "opensesame"});
     bridge.ask("set_credential", &secret);
     let (said, _) = home.refused(&["start", "tiny"]);
-    let gone = "tiny 1.0.0, which is locked, or a package that it requires, is no longer available; `harbor upgrade tiny` takes \
-                what there is now";
+    let gone = "tiny 1.0.0, which is locked, or a package that it requires, is no longer available; `harbor upgrade tiny` \
+                installs the current one";
     assert!(said.contains(gone), "{said}");
     // What was never installed is nothing to go back to.
     let said = home.done(&["upgrade", "tiny", "--yes"]);
     assert!(
-        said.contains("tiny is 2.0.0 now; the one before was never installed") && !said.contains("--undo"),
+        said.contains("tiny is now 2.0.0; no way back: the version before was never installed here")
+            && !said.contains("--undo"),
         "{said}"
     );
     assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");

@@ -102,7 +102,7 @@ fn what_is_installed_and_wants_its_person_is_kept() {
     let url = authority.mcp.url();
     let (out, err, code) = home.harbor(&["install", &url, "--yes", "--name", "s"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("it requires a sign-in") && out.contains("`harbor auth s` signs in"), "{out}");
+    assert!(out.contains("it requires a sign-in") && out.contains("sign in: `harbor auth s`"), "{out}");
     let server = bridge.server("s");
     assert_eq!(
         (&server["state"], &server["last_exit"]["cause"]),
@@ -117,7 +117,7 @@ fn what_is_installed_and_wants_its_person_is_kept() {
     let mut terminal = Terminal::start(command.args(["install", &url, "--name", "other"]));
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
-    terminal.wait_for("`harbor auth other` signs in");
+    terminal.wait_for("sign in: `harbor auth other`");
     terminal.wait_for("Do that now? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 0, "{}", terminal.text());

@@ -63,7 +63,7 @@ fn what_is_not_renewed_needs_the_person_and_no_restart() {
     let shown = || home.done(&["auth", "s", "--status"]);
     wait_until("it is stored", LIMIT, || !shown().contains("renewed"));
     assert!(
-        shown().contains("Harbor was let in") && shown().contains("has ended: `harbor auth s`"),
+        shown().contains("s: was signed in") && shown().contains("the token has expired: `harbor auth s`"),
         "{}",
         shown()
     );

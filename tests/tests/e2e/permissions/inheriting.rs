@@ -125,7 +125,7 @@ fn another_program_under_a_name_waits_for_the_person() {
         bridge = Bridge::start(&home);
     }
     let shown = harbor(&home, &["tools", "--changed"]);
-    assert!(shown.contains("s: is another program") && shown.contains("harbor accept s"), "{shown}");
+    assert!(shown.contains("s: is a different program") && shown.contains("harbor accept s"), "{shown}");
     let stale = json!({"server_id": "s", "program": double.definition("s")["command"]});
     assert_eq!(bridge.call("host_accept_server_change", &stale).unwrap_err().code, "invalid_params");
     assert!(harbor(&home, &["accept", "s"]).ends_with("accepted s\n"));

@@ -117,7 +117,7 @@ fn the_command_line_knows_them() {
     let listed = home.done(&["list", "--json"]) + &home.done(&["list"]) + &home.harbor(&["logs", "s"]).0;
     assert!(listed.contains("/mcp?…") && !listed.contains("s3cret") && !listed.contains("v4lue"), "{listed}");
     let held = home.done(&["sandbox", "s"]);
-    assert!(held.contains("it runs elsewhere"), "{held}");
+    assert!(held.contains("it is a remote server"), "{held}");
     let (said, code) = home.refused(&["sandbox", "s", "--write", "/tmp"]);
     assert!(code != Some(0) && said.contains("it is a remote server"), "{said}");
 
@@ -125,10 +125,10 @@ fn the_command_line_knows_them() {
     let entry = json!({"mcpServers": {"far": {"type": "http", "url": url, "headers": {"X-Key": "v4lue"}}}});
     std::fs::write(&file, entry.to_string()).unwrap();
     let (out, _, _) = home.harbor(&["import", file.to_str().unwrap(), "--yes"]);
-    assert!(out.contains("far: left out: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
+    assert!(out.contains("far: skipped: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
     let (out, _, code) = home.harbor(&["import", file.to_str().unwrap(), "--allow-private", "--yes"]);
     assert_eq!(code, Some(0), "{out}");
-    assert!(out.contains("far: taken over") && out.contains("X-Key") && !out.contains("v4lue"), "{out}");
+    assert!(out.contains("far: imported") && out.contains("X-Key") && !out.contains("v4lue"), "{out}");
     assert_eq!(home.done(&["call", "far/t"]), "done\n");
     let (again, _, _) = home.harbor(&["import", file.to_str().unwrap()]);
     assert!(again.contains("already here"), "{again}");

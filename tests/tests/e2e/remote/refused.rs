@@ -59,7 +59,7 @@ fn who_is_not_let_in_hears_what_to_do() {
     let secret = json!({"server_id": "s", "key": "TOKEN", "value": "right", "credential_type": "header"});
     bridge.call("set_credential", &secret).unwrap();
     assert_eq!(
-        home.done(&["secrets", "check", "s"]).matches("mind:").count(),
+        home.done(&["secrets", "check", "s"]).matches("note:").count(),
         1,
         "it is short, and nothing else"
     );

@@ -115,7 +115,10 @@ fn what_is_kept_of_tools_has_names_where_values_would_be() {
     wait_until("its tools on the disk", LIMIT, || !files_with(&home, "say [API_KEY]").is_empty());
     assert_eq!(files_with(&home, VALUE), [file(&home)]);
     let said: Vec<_> = bridge.logs("s").iter().map(|line| line["text"].to_string()).collect();
-    assert!(said.iter().any(|text| text.contains("1 of its tools have a secret of its own")), "{said:?}");
+    assert!(
+        said.iter().any(|text| text.contains("1 of its tools have one of its secrets in their names")),
+        "{said:?}"
+    );
     // The next start says the same, and that is no change.
     bridge.call("mcp_disconnect", &json!({"server_id": "s"})).unwrap();
     bridge.connect("s");

@@ -280,7 +280,7 @@ fn what_was_locked_when_its_server_was_removed_is_for_no_later_one_of_that_name(
     let bridge = Bridge::start(&home);
     let removed = bridge.call("remove_server", &json!({"server_id": "s"})).unwrap();
     let left = removed["secrets_left"].as_str().unwrap();
-    assert!(left.contains("; locked") && left.contains("no server gets them"), "{left}");
+    assert!(left.contains("they are locked") && left.contains("no server gets them"), "{left}");
     // The next one of that name neither waits for them nor gets them, then and after the next start of the bridge.
     bridge.add_and_connect("s", &Double::sound(&home));
     assert_eq!(environment(&bridge, "s").get("API_KEY"), None);

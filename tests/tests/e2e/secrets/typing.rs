@@ -68,8 +68,8 @@ fn a_value_comes_by_stdin_and_is_never_shown() {
 fn what_is_wrong_is_said_before_a_bridge_is_started() {
     let home = Home::new();
     for (args, input, why) in [
-        (&["secrets", "set", "s", "K", "hunter2"][..], "", "a value is not typed here"),
-        (&["secrets", "set", "s", "K=hunter2"], "", "a value is not typed here"),
+        (&["secrets", "set", "s", "K", "hunter2"][..], "", "a secret does not belong on the command line"),
+        (&["secrets", "set", "s", "K=hunter2"], "", "a secret does not belong on the command line"),
         (&["secrets", "set", "s", "K", "--json"], "", "expected a text that is not empty"),
         (&["secrets", "set", "s", "K", "--json"], "\n", "expected a text that is not empty"),
         (&["secrets", "set", "s", "X-Key", "--type", "header", "--json"], "hunter2\nb", "one line of ASCII"),

@@ -15,6 +15,7 @@ use harbor_ipc_proto::client::{
 use super::{Finding, State};
 use crate::client::{Client, QUICK};
 use crate::commands::catalog::headline;
+use crate::commands::printing::count;
 use crate::when;
 
 /// A catalog is stale that is so old, in milliseconds.
@@ -77,7 +78,7 @@ fn findings(status: &StatusView) -> Vec<Finding> {
     let servers = &status.servers;
     all.extend(servers.iter().filter_map(open));
     if servers.iter().all(|server| !matches!(server.state.as_ref(), "failed" | "crashed")) {
-        all.push(Finding::ok("servers", format!("{} servers, none has failed", servers.len())));
+        all.push(Finding::ok("servers", format!("{}, none has failed", count(servers.len(), "server"))));
     }
     all
 }

@@ -29,7 +29,10 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Option<Finding> {
     let pid = holder(&paths.lock()).filter(|_| !missing.is_empty())?.pid;
     let names = missing.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" and ");
     let process = pid.map_or_else(|| "a bridge".into(), |pid| format!("a bridge (process {pid})"));
-    let what = format!("{process} runs, but its {names} is missing: no program can reach it");
+    let what = format!(
+        "{process} runs, but its {names} {} missing: no program can reach it",
+        if missing.len() == 1 { "is" } else { "are" }
+    );
     if !fix {
         let next = "it replaces it within seconds; if not, `harbor doctor --fix` ends it";
         return Some(Finding::wrong(State::Warning, "socket", what, next));
