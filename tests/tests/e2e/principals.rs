@@ -38,6 +38,8 @@ const OF_CLIENTS: &[&str] = &[
     "host_llm_chat",
     "host_llm_list_models",
     "llm_more",
+    "run_start",
+    "run_more",
 ];
 
 /// What nobody else may.

@@ -1,3 +1,5 @@
+//! What of a broken conversation is repaired and how, and that what may be sent stays as it is.
+
 use harbor_ipc_proto::model::{MAX_IMAGE, Opaque};
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Which schemas are fitted, to what, and which are none: what fitted accepts is what was accepted.
+
 use proptest::prelude::*;
 use serde_json::json;
 
