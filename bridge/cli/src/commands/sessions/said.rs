@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use harbor_client::payload::{Payload, items};
-use harbor_ipc_proto::client::ChatMessage;
+use harbor_ipc_proto::client::{ChatMessage, ChatPart};
+use harbor_ipc_proto::field::FromField as _;
 use harbor_ipc_proto::json::Json;
 
 use crate::table::{fit, flatten};
@@ -26,13 +26,13 @@ pub fn words(content: Option<&Json>) -> String {
     if let Ok(text) = serde_json::from_str::<String>(content.as_str()) {
         return text;
     }
-    let parts = items(content).into_iter().filter_map(|part| Payload::parse(part.get().as_bytes()));
-    let part = |part: Payload| match part.text("type").as_str() {
-        "text" => Some(part.text("text")),
-        "image" => Some(format!("[an image, {}]", part.text("mediaType"))),
+    let parts = <Vec<ChatPart>>::from_text(content.as_str()).unwrap_or_default();
+    let part = |part: ChatPart| match part.r#type.as_str() {
+        "text" => part.text,
+        "image" => Some(format!("[an image, {}]", part.mediaType.unwrap_or_default())),
         _ => None,
     };
-    parts.filter_map(part).collect::<Vec<_>>().join("\n")
+    parts.into_iter().filter_map(part).collect::<Vec<_>>().join("\n")
 }
 
 fn one(message: &ChatMessage, calls: &mut BTreeMap<String, String>) -> String {
