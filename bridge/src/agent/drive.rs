@@ -9,7 +9,7 @@
 //! Owns that an answer with calls enters the conversation together with all their results, so that it is whole at each instant. Must never
 //! call a tool otherwise than by `host`, nor a model otherwise than by `models`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,10 +20,11 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatEvent, TurnStep};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::model::Cause;
 use harbor_ipc_proto::model::{Image, Message, Options, Part, Role, ToolCall, ToolChoice, ToolResult};
 use harbor_policy::turn::{Action, Event, Limits, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 
 use super::approving::{Approvals, Judged};
@@ -35,6 +36,9 @@ use super::{Agent, OnBehalf, answer, context, steps};
 use crate::host::{Called, Usable};
 use crate::models::{Answered, Chosen, Prompt};
 
+/// The longest answer, with what the model thought, in bytes.
+const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
+
 /// How a turn is to be.
 pub(super) struct Plan {
     pub limits: Limits,
@@ -45,6 +49,8 @@ pub(super) struct Plan {
     pub max_tokens: Option<u32>,
     /// What the model is told before everything else.
     pub system: String,
+    /// The servers that were named and have no tools now, a sentence each.
+    pub missing: Vec<String>,
 }
 
 /// What came of a turn.
@@ -146,6 +152,7 @@ impl Drive {
         if let Some(why) = self.without_tools() {
             self.tell(Happening::Status(why));
         }
+        std::mem::take(&mut self.plan.missing).into_iter().for_each(|why| self.tell(Happening::Status(why)));
         self.plan.toolbox.left_out().for_each(|why| self.tell(Happening::Status(why)));
         loop {
             while let Some(action) = actions.pop_front() {
@@ -263,16 +270,27 @@ impl Drive {
         let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
         let (log, partial) = (self.guard.ongoing.log.clone(), self.partial.clone());
         self.tasks.spawn_local(async move {
-            let push = async |event: ChatEvent| match (&*event.r#type, event.text) {
-                ("text", Some(_)) if is_step => {}
-                ("text", Some(text)) => {
-                    partial.borrow_mut().push_str(&text);
-                    log.add(Happening::Text(text));
+            let (told, too_long) = (Cell::new(0_usize), Notify::new());
+            let push = async |event: ChatEvent| {
+                told.set(told.get() + event.text.as_ref().map_or(0, String::len));
+                if told.get() > LONGEST_ANSWER {
+                    return too_long.notify_one();
                 }
-                ("reasoning", Some(text)) => log.add(Happening::Reasoning(text)),
-                _ => {}
+                match (&*event.r#type, event.text) {
+                    ("text", Some(_)) if is_step => {}
+                    ("text", Some(text)) => {
+                        partial.borrow_mut().push_str(&text);
+                        log.add(Happening::Text(text));
+                    }
+                    ("reasoning", Some(text)) => log.add(Happening::Reasoning(text)),
+                    _ => {}
+                }
             };
-            Done::Answered(agent.ask_model(&on_behalf, prompt, push).await)
+            let answered = tokio::select! {
+                answered = agent.ask_model(&on_behalf, prompt, &push) => answered,
+                () = too_long.notified() => Err(endless()),
+            };
+            Done::Answered(answered)
         });
     }
 
@@ -441,7 +459,13 @@ impl Drive {
                 let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &read.text);
                 self.result(at, (told, read.text), read.images, Ok(called.result), read.is_error, took);
             }
-            Err(error) => self.result(at, same(cleaned(&error.message)), Vec::new(), Err(error), true, took),
+            Err(error) => {
+                // Its server may have written it.
+                self.approvals.note_result(&self.calls[at].planned);
+                let tool = &self.calls[at].planned.shown.tool;
+                let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &error.message);
+                self.result(at, (told, error.message.clone()), Vec::new(), Err(error), true, took);
+            }
         }
         Event::Ended(at, hash)
     }
@@ -527,6 +551,12 @@ impl Drive {
         }
         self.outcome
     }
+}
+
+/// The answer is longer than any answer is; what has come is kept.
+fn endless() -> ErrorBody {
+    let message = "the answer has more than 4 MiB and no end; what has come stands there";
+    ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
 }
 
 /// What the model is told is what is shown.

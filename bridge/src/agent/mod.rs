@@ -35,6 +35,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{Message, Part, Role, ToolChoice};
 use harbor_policy::access::OwnersTurn;
+use harbor_policy::approval::Read;
 use harbor_policy::budget::OWNER;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
@@ -76,6 +77,8 @@ pub enum OnBehalf {
 pub struct Said {
     /// Texts and images.
     pub parts: Vec<Part>,
+    /// Whether some of them are files of the person's.
+    pub has_files: bool,
     /// Which provider; the default one when absent.
     pub provider: Option<String>,
     /// Of an origin: the tools that it wants used; all that it may call when absent.
@@ -124,6 +127,9 @@ impl Agent {
         let turn = random_token().map_err(|error| internal(&error))?;
         let guard = session.begin(turn).ok_or_else(busy)?;
         let plan = self.plan(session, &on_behalf, &said).await?;
+        if said.has_files {
+            session.taint.set(session.taint.get().after(Read::File));
+        }
         session.say(Message { role: Role::User, parts: said.parts });
         let log = guard.ongoing.log.clone();
         let drive = Drive::new(self.clone(), session.clone(), guard, Rc::new(on_behalf), plan);
@@ -150,6 +156,10 @@ impl Agent {
             OnBehalf::Owner(..) => self.owners_tools(servers.as_deref())?,
             OnBehalf::Origin(asker, _) => self.host.usable_by(asker, said.tools.as_deref())?,
         };
+        let has_tools = |named: &&String| usable.iter().any(|one| one.source.as_str() == named.as_str());
+        let without = servers.iter().flatten().filter(|named| !has_tools(named));
+        let missing =
+            without.map(|named| format!("{named} has no tools now: `harbor list` says why")).collect();
         let nonce = random_token().map_err(|error| internal(&error))?;
         let nonce = Nonce::new(&nonce).ok_or_else(|| internal(&std::io::Error::other("too short")))?;
         let toolbox = Toolbox::new(usable, (model.dialect, model.window), nonce, &text_of(&said.parts));
@@ -173,6 +183,7 @@ impl Agent {
             tool_choice: said.tool_choice.clone(),
             max_tokens: said.max_tokens,
             system,
+            missing,
         })
     }
 

@@ -67,6 +67,7 @@ impl Agent {
         let session = Session::new(id.clone(), head, Vec::new());
         let said = Said {
             parts: vec![Part::Text(task.task)],
+            has_files: false,
             provider: task.provider,
             tools: task.tools,
             tool_choice: ToolChoice::Auto,

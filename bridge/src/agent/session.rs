@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
-use harbor_ipc_proto::model::{Message, Part, Role};
-use harbor_policy::approval::{Decisions, Read, Taint};
+use harbor_ipc_proto::model::{Message, Part};
+use harbor_policy::approval::{Decisions, Taint};
 use harbor_policy::history;
 use tokio::sync::{Notify, oneshot};
 
@@ -72,6 +72,8 @@ pub struct Head {
     pub created: u64,
     /// When something was last said.
     pub updated: u64,
+    /// What the model has read in it, at the beginning.
+    pub taint: Taint,
 }
 
 impl Head {
@@ -88,6 +90,7 @@ impl Head {
             private,
             created: now,
             updated: now,
+            taint: Taint::default(),
         }
     }
 }
@@ -160,9 +163,7 @@ impl Session {
     pub fn new(id: String, head: Head, messages: Vec<Message>) -> Rc<Self> {
         let none = TurnLog::new(String::new(), 0);
         none.end();
-        // What was read in an earlier bridge counts as the worst that it may have been.
-        let has_read = messages.iter().any(|message| message.role == Role::Tool);
-        let taint = Taint { untrusted: has_read, private: has_read };
+        let taint = head.taint;
         Rc::new(Self {
             id,
             head: RefCell::new(head),
@@ -250,10 +251,6 @@ impl Session {
         {
             head.name = name_of(text);
         }
-        let is_attached = |part: &Part| matches!(part, Part::Image(_));
-        if message.role == Role::User && message.parts.iter().any(is_attached) {
-            self.taint.set(self.taint.get().after(Read::File));
-        }
         self.messages.borrow_mut().push(message);
     }
 
@@ -300,6 +297,8 @@ impl Session {
             model: head.model.clone(),
             mode: head.mode.word().into(),
             private: head.private,
+            readUntrusted: self.taint.get().untrusted,
+            readPrivate: self.taint.get().private,
             messageCount: self.messages.borrow().len() as u64,
             createdAt: head.created,
             updatedAt: head.updated,

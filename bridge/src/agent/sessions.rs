@@ -10,6 +10,8 @@ use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpd
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{put_object, read_object};
 
+use harbor_policy::approval::Taint;
+
 use super::context::mended;
 use super::session::{Head, Mode, Session};
 use super::{Agent, internal};
@@ -175,6 +177,7 @@ fn read(text: &[u8]) -> Option<Rc<Session>> {
         private: false,
         created: session.createdAt,
         updated: session.updatedAt,
+        taint: Taint { untrusted: session.readUntrusted, private: session.readPrivate },
     };
     let said = if said.is_empty() { Vec::new() } else { messages(None, said).ok()? };
     Some(Session::new(session.id, head, mended(said)))

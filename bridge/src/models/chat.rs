@@ -19,6 +19,7 @@ use harbor_ipc_proto::client::{ChatEvent, ChatMessage, ChatResponse, ChatTool, H
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::codec::MAX_MESSAGE;
 use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, FromModel, Limits, Target, ToModel};
 use harbor_ipc_proto::model::{Finish, Message, Options, Tool, ToolChoice};
 use harbor_policy::access::ModelPermit;
@@ -27,12 +28,15 @@ use harbor_policy::models::KEYS;
 
 use super::asking::Asked;
 use super::conversation::{self, Answer};
-use super::errors::{failed, invalid, no_model, no_provider, refused, unstored};
+use super::errors::{failed, invalid, no_model, no_provider, refused, too_long, unstored};
 use super::{DAY, Models, dialect_of, kind_of};
 use crate::store::models::{Provider, UsageKey, Used};
 
 /// So many deltas may be on their way from the worker; half of them are given again when as many have come.
 const CREDIT: u32 = 256;
+
+/// The longest conversation, in bytes: the worker takes messages that are a little longer.
+const LONGEST: usize = MAX_MESSAGE - 1024 * 1024;
 
 /// What is asked of a model.
 #[derive(Debug, Clone)]
@@ -212,6 +216,9 @@ impl Models {
         push: impl AsyncFn(ChatEvent),
     ) -> Result<Answered, ErrorBody> {
         let Prompt { provider, model, messages, tools, tool_choice, options } = prompt;
+        if conversation::bytes(&messages, &tools) > LONGEST {
+            return Err(too_long());
+        }
         let provider = self.choose(provider.as_deref(), model.as_deref())?;
         let model = self.model_of(&provider, model.as_deref(), who.origin.is_some()).await?;
         let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;

@@ -148,6 +148,24 @@ pub(super) fn tokens(messages: &[Message], tools: &[Tool]) -> u64 {
     parts.sum::<u64>() + tools.iter().map(of_tool).sum::<u64>() + around
 }
 
+/// How many bytes the texts and images of a conversation have.
+pub(super) fn bytes(messages: &[Message], tools: &[Tool]) -> usize {
+    let of_images = |images: &[Image]| images.iter().map(|image| image.data.len()).sum::<usize>();
+    let parts = messages.iter().flat_map(|message| &message.parts).map(|part| match part {
+        Part::Text(text) | Part::Reasoning(text) => text.len(),
+        Part::Image(image) => image.data.len(),
+        Part::ToolCall(call) => call.name.len() + call.arguments.len(),
+        Part::ToolResult(result) => result.text.len() + of_images(&result.images),
+        Part::Opaque(opaque) => opaque.json.len(),
+    });
+    let tools = tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.len());
+    // What stands around each is short.
+    parts.sum::<usize>() + tools.sum::<usize>() + 64 * messages.len()
+}
+
+/// What a provider may say at most of one request: a larger number is a lie that would use up everybody's budget.
+const MOST_TOKENS: u64 = 1_000_000_000;
+
 /// What a model has answered so far.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
@@ -201,10 +219,10 @@ impl Answer {
         let told = self.usage.unwrap_or_default();
         let is_exact = told.input_tokens.is_some() && told.output_tokens.is_some();
         Used {
-            input: told.input_tokens.unwrap_or(input),
-            output: told.output_tokens.unwrap_or_else(|| estimate(self.bytes)),
-            cached: told.cached_tokens.unwrap_or_default(),
-            reasoning: told.reasoning_tokens.unwrap_or_default(),
+            input: told.input_tokens.unwrap_or(input).min(MOST_TOKENS),
+            output: told.output_tokens.unwrap_or_else(|| estimate(self.bytes)).min(MOST_TOKENS),
+            cached: told.cached_tokens.unwrap_or_default().min(MOST_TOKENS),
+            reasoning: told.reasoning_tokens.unwrap_or_default().min(MOST_TOKENS),
             exactness: if is_exact { Exactness::Exact } else { Exactness::Estimated },
         }
     }

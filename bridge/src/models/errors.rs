@@ -56,6 +56,12 @@ pub(super) fn no_model(message: impl Into<String>) -> ErrorBody {
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::NoModel.name())
 }
 
+/// The conversation is longer than any model's window.
+pub(super) fn too_long() -> ErrorBody {
+    let message = "the conversation has more than 64 MiB; begin another one, or clear this one";
+    ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::ContextFull.name())
+}
+
 /// No provider has this id or type.
 pub(super) fn no_provider(name: &str, known: &[String]) -> ErrorBody {
     let near = hint(name, known.iter().map(String::as_str));

@@ -134,8 +134,9 @@ fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
     if text.trim().is_empty() && parts.is_empty() {
         return Err(invalid("message", "a text"));
     }
+    let has_files = !parts.is_empty();
     parts.extend(Some(text).filter(|text| !text.is_empty()).map(Part::Text));
-    Ok(Said { parts, provider: None, tools: None, tool_choice, max_tool_calls, max_tokens })
+    Ok(Said { parts, has_files, provider: None, tools: None, tool_choice, max_tool_calls, max_tokens })
 }
 
 /// What is attached is read as the content of a message, by the same rules.

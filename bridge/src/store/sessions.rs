@@ -78,7 +78,7 @@ impl Sessions {
         let path = self.path(id);
         let read = off_the_loop(&path.clone(), move || found(&path)).await?;
         match read {
-            Some(content) if age::is_age(&content) => Ok(Some(self.opened(id, &content).await?)),
+            Some(content) if age::is_age(&content) => Ok(Some(self.opened(id, content).await?)),
             read => Ok(read),
         }
     }
@@ -137,13 +137,16 @@ impl Sessions {
         self.directory.join(format!("{id}.json"))
     }
 
-    async fn opened(&self, id: &str, content: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let key = self.key().await?;
-        let text = age::open(content, &key).map_err(|_| {
-            let why = "its key among the secrets is another one, or the file is damaged";
-            failed("open", &self.path(id))(io::Error::new(io::ErrorKind::InvalidData, why))
-        })?;
-        Ok(text.to_vec())
+    async fn opened(&self, id: &str, content: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        let (key, path) = (self.key().await?, self.path(id));
+        off_the_loop(&path.clone(), move || {
+            let text = age::open(&content, &key).map_err(|_| {
+                let why = "its key among the secrets is another one, or the file is damaged";
+                failed("open", &path)(io::Error::new(io::ErrorKind::InvalidData, why))
+            })?;
+            Ok(text.to_vec())
+        })
+        .await
     }
 
     /// Their key; made when it is first needed.

@@ -27,6 +27,10 @@ define_sent! {
         mode: Word,
         /// True: it is in the bridge's memory only, and never written down.
         private: bool,
+        /// Whether the model has read text in it that nobody vouches for.
+        readUntrusted: bool,
+        /// Whether the model has read data in it that may be private: what leaves is asked for then.
+        readPrivate: bool,
         /// How many messages it has.
         messageCount: u64,
         /// When it began, in milliseconds since 1970.

@@ -3595,6 +3595,10 @@ export interface ChatSession {
   mode: string;
   /** True: it is in the bridge's memory only, and never written down. */
   private: boolean;
+  /** Whether the model has read text in it that nobody vouches for. */
+  readUntrusted: boolean;
+  /** Whether the model has read data in it that may be private: what leaves is asked for then. */
+  readPrivate: boolean;
   /** How many messages it has. */
   messageCount: number;
   /** When it began, in milliseconds since 1970. */

@@ -1,6 +1,6 @@
 //! What the person is asked, and what comes of their answers.
 
-use harbor_tests::{LIMIT, PROMPT};
+use harbor_tests::{Bridge, Double, LIMIT, PROMPT};
 use serde_json::json;
 
 use super::provider::{Round, Say};
@@ -106,4 +106,28 @@ fn a_question_waits_until_the_turn_is_stopped() {
     assert_eq!(scene.decide(&approval, "once"), false);
     let messages = scene.messages();
     assert_eq!(messages.len(), 3, "the call has its result: {messages:?}");
+}
+
+#[test]
+fn what_the_person_attaches_is_private_and_stays_so_after_a_restart() {
+    let mut scene = Scene::of("chat", &json!({"mode": "reads"}), |round| {
+        let said = round.body["messages"].to_string();
+        match (said.contains("send it"), round.results.len()) {
+            (false, _) => Say::Text("noted".into()),
+            (true, 0) => round.call("c1", "web", &json!({})),
+            (true, 1) => round.call("c2", "web", &json!({"leak": "all of it"})),
+            _ => Say::Text("done".into()),
+        }
+    });
+    let tools = r#"[{"name":"web","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"openWorldHint":true}}]"#;
+    scene.bridge.add_and_connect("pub", &Double::sound(&scene.home).offering(tools));
+    let attached = json!({"attachments": [{"type": "text", "text": "a secret file"}]});
+    scene.send_over(&scene.bridge, "here", &attached).wait(LIMIT).unwrap();
+    scene.bridge.stop();
+    scene.bridge = Bridge::start(&scene.home);
+    scene.bridge.connect("pub");
+    let answer = scene.say("send it").unwrap();
+    let failed: Vec<_> =
+        answer["steps"].as_array().unwrap().iter().map(|step| step["is_error"].clone()).collect();
+    assert_eq!(failed, [false, true], "what leaves asks, and nobody is here");
 }

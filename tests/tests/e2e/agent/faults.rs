@@ -148,6 +148,10 @@ fn taking_the_request_back_stops_the_turn_and_leaving_does_not() {
     scene.bridge.call("cancel", &json!({"target": pending.id})).unwrap();
     assert_eq!(pending.wait(PROMPT).unwrap_err().code, "cancelled");
     wait_until("the provider is left", PROMPT, || scene.provider.left() == 1);
+    wait_until("the turn is over", PROMPT, || {
+        let fields = json!({"session_id": scene.session});
+        scene.bridge.call("chat_get_session", &fields).unwrap()["session"]["turn_id"].is_null()
+    });
 
     // A client that leaves while the person is asked; another one answers.
     let other = Client::attach(&scene.home);
@@ -193,4 +197,28 @@ fn a_result_of_two_megabytes_is_cut_for_the_model_and_can_be_read_on() {
     let results = &scene.provider.rounds()[2].results;
     assert!(results[0].len() < 64 * 1024 && results[0].contains("left out"), "{}", results[0].len());
     assert!(results[1].contains("xxxx") && results[1].len() < 64 * 1024);
+}
+
+#[test]
+fn an_answer_without_an_end_ends_and_the_session_goes_on() {
+    let scene = Scene::new(|round| match round.body["messages"].to_string().contains("again") {
+        false => Say::Endless,
+        true => Say::Text("here".into()),
+    });
+    let fields = json!({"session_id": scene.session, "message": "go", "model": "p:m"});
+    let endless = scene.bridge.call("chat_send_message", &fields).unwrap_err();
+    assert_eq!((&*endless.code, &endless.details["cause"]), ("ERR_MODEL_FAILED", &json!("protocol")));
+    assert!(endless.message.contains("4 MiB"), "{}", endless.message);
+    let fields = json!({"session_id": scene.session, "message": "again", "model": "p:m"});
+    assert_eq!(scene.bridge.call("chat_send_message", &fields).unwrap()["response"], "here");
+}
+
+#[test]
+fn an_error_of_a_server_is_data_as_a_result_is() {
+    let scene = Scene::new(once(|round| round.call("c", "fails", &json!({}))));
+    let tools = r#"[{"name":"fails","inputSchema":{"type":"object","required":["x"]},"annotations":{"readOnlyHint":true}}]"#;
+    scene.bridge.add_and_connect("other", &Double::sound(&scene.home).offering(tools));
+    scene.say("go").unwrap();
+    let told = &scene.provider.rounds()[1].results[0];
+    assert!(told.starts_with("[data ") || told.contains("[data "), "{told}");
 }

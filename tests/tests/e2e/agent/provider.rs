@@ -31,6 +31,8 @@ pub enum Say {
     Hang,
     /// Says a piece, and the connection breaks.
     Cut,
+    /// Says pieces of 64 KiB for as long as somebody listens.
+    Endless,
     /// Refuses with this status and body.
     Refuse(&'static str, Value),
 }
@@ -221,6 +223,11 @@ fn speak(asked: &Asked, stream: &mut TcpStream, say: Say, left: &AtomicUsize) ->
             true
         }
         Say::Cut => format.text(stream, "and"),
+        Say::Endless => {
+            let piece = "x".repeat(64 * 1024);
+            while format.text(stream, &piece) {}
+            true
+        }
         Say::Refuse(..) => true,
     }
 }
