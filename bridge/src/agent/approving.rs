@@ -34,6 +34,10 @@ pub(super) struct Judged {
 }
 
 impl Judged {
+    fn run() -> Self {
+        Self { verdict: Verdict::Run, why: String::new(), leaves: None }
+    }
+
     fn refused(why: impl Into<String>) -> Self {
         Self { verdict: Verdict::Refuse, why: why.into(), leaves: None }
     }
@@ -52,13 +56,13 @@ impl Approvals {
     /// Whether a call may be made now.
     pub fn judge(&self, planned: &Planned) -> Judged {
         let What::Tool(usable, _) = &planned.what else {
-            return Judged { verdict: Verdict::Run, why: String::new(), leaves: None };
+            return Judged::run();
         };
         if !self.agent.host.is_as_told(&usable.source, &usable.tool.name, &usable.tool.hash) {
             return Judged::refused("The tool is not what you were told of any more, or it is gone.");
         }
         match self.need(planned, usable) {
-            Need::Run => Judged { verdict: Verdict::Run, why: String::new(), leaves: None },
+            Need::Run => Judged::run(),
             Need::Refuse(why) => Judged::refused(why.sentence()),
             Need::Ask { why, leaving } => match self.mode {
                 Some(Mode::Ask | Mode::Auto) => Judged {
@@ -102,8 +106,7 @@ impl Approvals {
     pub fn note_result(&self, planned: &Planned) {
         let What::Tool(usable, _) = &planned.what else { return };
         let private = self.agent.host.has_private(&usable.source);
-        let taint = self.session.taint.get().after(Read::Result { traits: traits(usable), private });
-        self.session.taint.set(taint);
+        self.session.note_read(Read::Result { traits: traits(usable), private });
     }
 
     fn need(&self, planned: &Planned, usable: &Usable) -> Need {
@@ -113,12 +116,8 @@ impl Approvals {
             Some(Mode::Auto) => Who::Owner(Asks::Auto),
             Some(Mode::Ask | Mode::Reads) => Who::Owner(Asks::Ask),
         };
-        let need = self.session.decisions.borrow().need(
-            who,
-            &call(planned),
-            traits(usable),
-            self.session.taint.get(),
-        );
+        let need =
+            self.session.decisions.borrow().need(who, &call(planned), traits(usable), self.session.taint());
         match need {
             // What leaves is shown each time.
             Need::Ask { leaving: None, .. } if self.mode.is_some() && self.agent.always.has(usable) => {

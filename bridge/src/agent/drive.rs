@@ -21,37 +21,24 @@ use harbor_ipc_proto::client::{ChatEvent, TurnStep};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
-use harbor_ipc_proto::model::{Image, Message, Options, Part, Role, ToolCall, ToolChoice, ToolResult};
-use harbor_policy::turn::{Action, Event, Limits, Turn, Unmade, Verdict, Why};
+use harbor_ipc_proto::model::{Image, Message, Part, Role, ToolCall, ToolResult};
+use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 
 use super::approving::{Approvals, Judged};
 use super::happening::{Happening, Shown};
+use super::plan::Plan;
 use super::session::{Decision, Session, TurnGuard};
 use super::spent::Spent;
-use super::toolbox::{Planned, Toolbox, What};
-use super::{Agent, OnBehalf, answer, context, steps};
+use super::toolbox::{Planned, What};
+use super::{Agent, OnBehalf, answer, steps};
 use crate::host::{Called, Usable};
-use crate::models::{Answered, Chosen, Prompt};
+use crate::models::Answered;
 
 /// The longest answer, with what the model thought, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
-
-/// How a turn is to be.
-pub(super) struct Plan {
-    pub limits: Limits,
-    pub model: Chosen,
-    pub toolbox: Toolbox,
-    /// Whether the first answer has to call a tool.
-    pub tool_choice: ToolChoice,
-    pub max_tokens: Option<u32>,
-    /// What the model is told before everything else.
-    pub system: String,
-    /// The servers that were named and have no tools now, a sentence each.
-    pub missing: Vec<String>,
-}
 
 /// What came of a turn.
 #[derive(Debug)]
@@ -107,7 +94,6 @@ pub(super) struct Drive {
     /// What has come of the answer so far.
     partial: Rc<RefCell<String>>,
     outcome: Outcome,
-    is_first: bool,
     /// Whether the answer that is under way is one step.
     is_step: bool,
 }
@@ -140,7 +126,6 @@ impl Drive {
                 spent: Spent::default(),
                 error: None,
             },
-            is_first: true,
             is_step: false,
         }
     }
@@ -149,7 +134,7 @@ impl Drive {
     pub async fn run(mut self) -> Outcome {
         let (mut turn, actions) = Turn::begin(self.plan.limits, boot_clock());
         let mut actions = VecDeque::from(actions);
-        if let Some(why) = self.without_tools() {
+        if let Some(why) = self.plan.without_tools() {
             self.tell(Happening::Status(why));
         }
         std::mem::take(&mut self.plan.missing).into_iter().for_each(|why| self.tell(Happening::Status(why)));
@@ -167,14 +152,6 @@ impl Drive {
             let event = self.next(&turn).await;
             actions.extend(turn.on(event, boot_clock()));
         }
-    }
-
-    /// Why this model uses no tools though there are some.
-    fn without_tools(&self) -> Option<String> {
-        let Plan { model, toolbox, .. } = &self.plan;
-        let cannot = model.tools == Some(false) && !model.takes_schemas;
-        (cannot && !toolbox.definitions(false).is_empty())
-            .then(|| format!("{}:{} calls no tools: it answers without them", model.provider, model.model))
     }
 
     fn tell(&self, happening: Happening) {
@@ -263,7 +240,7 @@ impl Drive {
     /// Puts the conversation to the model.
     fn ask(&mut self, last: Option<Why>) {
         self.partial.borrow_mut().clear();
-        let prompt = self.prompt(last);
+        let prompt = self.plan.prompt(&self.session, last.is_some());
         // A step is told once it is whole.
         self.is_step = prompt.options.response_schema.is_some();
         let is_step = self.is_step;
@@ -292,51 +269,6 @@ impl Drive {
             };
             Done::Answered(answered)
         });
-    }
-
-    fn prompt(&mut self, last: Option<Why>) -> Prompt {
-        let Plan { model, toolbox, tool_choice, max_tokens, system, .. } = &self.plan;
-        let choice = match last {
-            Some(_) => ToolChoice::None,
-            None if self.is_first => tool_choice.clone(),
-            None => ToolChoice::Auto,
-        };
-        self.is_first = false;
-        let system = system.clone();
-        if model.tools == Some(false) {
-            return self.prompt_of_steps(system, &choice, last.is_some());
-        }
-        // Some providers want to hear of the tools that were called, and others write calls as long as they hear of any.
-        let tools = match choice == ToolChoice::None && !model.wants_tools_of_history {
-            true => Vec::new(),
-            false => toolbox.definitions(!self.session.kept.is_empty()),
-        };
-        let tool_choice = if tools.is_empty() { ToolChoice::Auto } else { choice };
-        Prompt {
-            provider: Some(model.provider.clone()),
-            model: Some(model.model.clone()),
-            messages: context::messages(&system, &self.session.messages.borrow(), last.is_some()),
-            tools,
-            tool_choice,
-            options: Options { max_tokens: *max_tokens, ..Options::default() },
-        }
-    }
-
-    /// The same for a model that calls no tools: it writes steps, where its provider forces it to.
-    fn prompt_of_steps(&self, system: String, choice: &ToolChoice, is_last: bool) -> Prompt {
-        let Plan { model, toolbox, max_tokens, .. } = &self.plan;
-        let tools = toolbox.definitions(!self.session.kept.is_empty());
-        let is_step = model.takes_schemas && *choice != ToolChoice::None && !tools.is_empty();
-        let system = if is_step { format!("{system}\n{}", steps::told(&tools)) } else { system };
-        let schema = is_step.then(|| steps::schema(&tools, *choice == ToolChoice::Required));
-        Prompt {
-            provider: Some(model.provider.clone()),
-            model: Some(model.model.clone()),
-            messages: steps::messages(context::messages(&system, &self.session.messages.borrow(), is_last)),
-            tools: Vec::new(),
-            tool_choice: ToolChoice::Auto,
-            options: Options { max_tokens: *max_tokens, response_schema: schema, ..Options::default() },
-        }
     }
 
     fn answered(&mut self, mut answered: Answered) -> Event {

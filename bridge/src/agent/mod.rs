@@ -18,6 +18,7 @@ mod drive;
 pub mod export;
 pub mod happening;
 mod kept;
+mod plan;
 mod running;
 pub mod session;
 mod sessions;
@@ -40,8 +41,9 @@ use harbor_policy::budget::OWNER;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 
-use self::drive::{Drive, Plan};
+use self::drive::Drive;
 use self::happening::{Happening, TurnLog};
+use self::plan::Plan;
 use self::session::Session;
 use self::toolbox::Toolbox;
 use crate::host::asker::{Asker, Caller, Sender};
@@ -128,7 +130,7 @@ impl Agent {
         let guard = session.begin(turn).ok_or_else(busy)?;
         let plan = self.plan(session, &on_behalf, &said).await?;
         if said.has_files {
-            session.taint.set(session.taint.get().after(Read::File));
+            session.note_read(Read::File);
         }
         session.say(Message { role: Role::User, parts: said.parts });
         let log = guard.ongoing.log.clone();
@@ -163,18 +165,14 @@ impl Agent {
         let nonce = random_token().map_err(|error| internal(&error))?;
         let nonce = Nonce::new(&nonce).ok_or_else(|| internal(&std::io::Error::other("too short")))?;
         let toolbox = Toolbox::new(usable, (model.dialect, model.window), nonce, &text_of(&said.parts));
-        if said.tool_choice == ToolChoice::Required && toolbox.definitions(false).is_empty() {
+        if said.tool_choice == ToolChoice::Required && toolbox.is_empty() {
             return Err(no_tools());
         }
-        let limits = match on_behalf {
-            OnBehalf::Owner(..) => OWNERS,
-            OnBehalf::Origin(..) => ORIGINS,
+        let (limits, ours) = match on_behalf {
+            OnBehalf::Owner(..) => (OWNERS, SYSTEM),
+            OnBehalf::Origin(..) => (ORIGINS, RUN),
         };
         let limits = Limits { calls: said.max_tool_calls.unwrap_or(limits.calls), ..limits };
-        let ours = match on_behalf {
-            OnBehalf::Owner(..) => SYSTEM,
-            OnBehalf::Origin(..) => RUN,
-        };
         let system = format!("{ours}\n{}", system.unwrap_or_default());
         Ok(Plan {
             limits,

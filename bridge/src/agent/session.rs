@@ -10,7 +10,7 @@ use std::rc::Rc;
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
 use harbor_ipc_proto::model::{Message, Part};
-use harbor_policy::approval::{Decisions, Taint};
+use harbor_policy::approval::{Decisions, Read, Taint};
 use harbor_policy::history;
 use tokio::sync::{Notify, oneshot};
 
@@ -72,7 +72,7 @@ pub struct Head {
     pub created: u64,
     /// When something was last said.
     pub updated: u64,
-    /// What the model has read in it, at the beginning.
+    /// What the model has read in it.
     pub taint: Taint,
 }
 
@@ -132,8 +132,6 @@ pub struct Session {
     pub kept: Kept,
     /// What the person has said about calls.
     pub decisions: RefCell<Decisions>,
-    /// What the model has read in it.
-    pub taint: Cell<Taint>,
     ongoing: RefCell<Option<Rc<Ongoing>>>,
     last: RefCell<Rc<TurnLog>>,
     /// Set off when a turn begins.
@@ -163,14 +161,12 @@ impl Session {
     pub fn new(id: String, head: Head, messages: Vec<Message>) -> Rc<Self> {
         let none = TurnLog::new(String::new(), 0);
         none.end();
-        let taint = head.taint;
         Rc::new(Self {
             id,
             head: RefCell::new(head),
             messages: RefCell::new(messages),
             kept: Kept::default(),
             decisions: RefCell::default(),
-            taint: Cell::new(taint),
             ongoing: RefCell::default(),
             last: RefCell::new(none),
             begun: Notify::new(),
@@ -254,6 +250,18 @@ impl Session {
         self.messages.borrow_mut().push(message);
     }
 
+    /// What the model has read in it.
+    #[must_use]
+    pub fn taint(&self) -> Taint {
+        self.head.borrow().taint
+    }
+
+    /// The model reads something more.
+    pub fn note_read(&self, read: Read) {
+        let mut head = self.head.borrow_mut();
+        head.taint = head.taint.after(read);
+    }
+
     /// Mends what must not be sent so: a model may have given two calls one id.
     pub fn mend(&self) {
         let mut messages = self.messages.borrow_mut();
@@ -297,8 +305,8 @@ impl Session {
             model: head.model.clone(),
             mode: head.mode.word().into(),
             private: head.private,
-            readUntrusted: self.taint.get().untrusted,
-            readPrivate: self.taint.get().private,
+            readUntrusted: head.taint.untrusted,
+            readPrivate: head.taint.private,
             messageCount: self.messages.borrow().len() as u64,
             createdAt: head.created,
             updatedAt: head.updated,

@@ -74,6 +74,11 @@ impl Toolbox {
         self.offer.tools.iter().filter(|tool| has_more || tool.name != READ_MORE).cloned().collect()
     }
 
+    /// Whether the model is told of none.
+    pub fn is_empty(&self) -> bool {
+        self.offer.tools.iter().all(|tool| tool.name == READ_MORE)
+    }
+
     /// The tools that no model of this dialect can be told of, a sentence each.
     pub fn left_out(&self) -> impl Iterator<Item = String> {
         self.offer.left_out.iter().map(|out| format!("{} is left out: {}", out.tool, out.why))

@@ -1,30 +1,14 @@
 //! A turn as the person sees it, against a bridge of prepared frames.
 
-use std::cell::RefCell;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::rc::Rc;
 use std::thread;
 
 use super::super::rig::serve;
 use super::*;
 use crate::screen::tests::Paper;
-
-/// stderr.
-#[derive(Clone, Default)]
-struct Notes(Rc<RefCell<Vec<u8>>>);
-
-impl Write for Notes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 struct Seen {
     printed: String,
@@ -44,13 +28,13 @@ fn turn(answers: &[Vec<String>], typed: Option<&str>) -> Seen {
         (keys, File::from(OwnedFd::from(input)))
     });
     let (keys, input) = person.unzip();
-    let (paper, notes, mut client) = (Paper::default(), Notes::default(), Client::over(ours));
+    let (paper, notes, mut client) = (Paper::default(), Paper::default(), Client::over(ours));
     let mut screen = paper.screen(false, true);
     let mut console = Console::new(&mut screen, Box::new(notes.clone()), input);
     let message = message("s", "hi".into());
     let answered = say(&mut client, &message, &mut console, &Stopper::default());
     drop((client, console, keys));
-    let noted = String::from_utf8(notes.0.borrow().clone()).unwrap();
+    let noted = notes.read();
     Seen { printed: paper.read(), noted, asked: bridge.join().unwrap(), answered }
 }
 

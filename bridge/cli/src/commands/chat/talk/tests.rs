@@ -1,9 +1,7 @@
 //! A conversation of prepared lines against a bridge of prepared frames.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::super::super::rig::serve;
@@ -15,19 +13,6 @@ struct Prepared(VecDeque<Typed>);
 impl Lines for Prepared {
     fn next(&mut self) -> Result<Typed, Failure> {
         Ok(self.0.pop_front().unwrap_or(Typed::End))
-    }
-}
-
-#[derive(Clone, Default)]
-struct Notes(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Notes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -49,7 +34,7 @@ fn chat(wanted: &Chat, lines: Vec<Typed>, answers: &[&str]) -> Seen {
     let numbered = |(at, answer): (usize, &&str)| answer.replace("\"N\"", &format!("\"{}\"", at + 1));
     let answers: Vec<_> = answers.iter().enumerate().map(numbered).collect();
     let bridge = thread::spawn(move || serve(theirs, &answers));
-    let (paper, notes, mut client) = (Paper::default(), Notes::default(), Client::over(ours));
+    let (paper, notes, mut client) = (Paper::default(), Paper::default(), Client::over(ours));
     let mut screen = paper.screen(false, false);
     let mut console = Console::new(&mut screen, Box::new(notes.clone()), None);
     let ended = Talk::begin(&mut client, wanted, &mut console, &Stopper::default()).and_then(|mut talk| {
@@ -58,7 +43,7 @@ fn chat(wanted: &Chat, lines: Vec<Typed>, answers: &[&str]) -> Seen {
         ended.and(left)
     });
     drop((client, console));
-    let noted = String::from_utf8(notes.0.lock().unwrap().clone()).unwrap();
+    let noted = notes.read();
     let asked = bridge.join().unwrap();
     let without_id =
         |(at, text): (usize, String)| text.replace(&format!(r#","request_id":"{}""#, at + 1), "");

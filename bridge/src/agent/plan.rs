@@ -1,0 +1,85 @@
+//! How a turn is to be: its model, its tools, its limits; and what the model is sent in each round.
+//!
+//! Owns how tools are told to a model that can call them, and to one that cannot. Must never ask it.
+
+use harbor_ipc_proto::model::{Message, Options, ToolChoice};
+use harbor_policy::turn::Limits;
+
+use super::session::Session;
+use super::toolbox::Toolbox;
+use super::{context, steps};
+use crate::models::{Chosen, Prompt};
+
+/// How a turn is to be.
+pub(super) struct Plan {
+    pub limits: Limits,
+    pub model: Chosen,
+    pub toolbox: Toolbox,
+    /// Whether the next answer has to call a tool: the first one, if that is wanted.
+    pub tool_choice: ToolChoice,
+    pub max_tokens: Option<u32>,
+    /// What the model is told before everything else.
+    pub system: String,
+    /// The servers that were named and have no tools now, a sentence each.
+    pub missing: Vec<String>,
+}
+
+impl Plan {
+    /// Why this model uses no tools though there are some.
+    pub fn without_tools(&self) -> Option<String> {
+        let Self { model, toolbox, .. } = self;
+        let cannot = model.tools == Some(false) && !model.takes_schemas;
+        (cannot && !toolbox.is_empty())
+            .then(|| format!("{}:{} calls no tools: it answers without them", model.provider, model.model))
+    }
+
+    /// What the model is sent in the next round of a session; in the last one it calls no tools.
+    pub fn prompt(&mut self, session: &Session, is_last: bool) -> Prompt {
+        let wanted = std::mem::replace(&mut self.tool_choice, ToolChoice::Auto);
+        let choice = if is_last { ToolChoice::None } else { wanted };
+        match self.model.tools {
+            Some(false) => self.prompt_of_steps(session, &choice, is_last),
+            _ => self.prompt_with_tools(session, choice, is_last),
+        }
+    }
+
+    fn prompt_with_tools(&self, session: &Session, choice: ToolChoice, is_last: bool) -> Prompt {
+        // Some providers want to hear of the tools that were called, and others write calls as long as they hear of any.
+        let tools = match choice == ToolChoice::None && !self.model.wants_tools_of_history {
+            true => Vec::new(),
+            false => self.toolbox.definitions(!session.kept.is_empty()),
+        };
+        Prompt {
+            tool_choice: if tools.is_empty() { ToolChoice::Auto } else { choice },
+            tools,
+            ..self.bare(context::messages(&self.system, &session.messages.borrow(), is_last))
+        }
+    }
+
+    /// The same for a model that calls no tools: it writes steps, where its provider forces it to.
+    fn prompt_of_steps(&self, session: &Session, choice: &ToolChoice, is_last: bool) -> Prompt {
+        let tools = self.toolbox.definitions(!session.kept.is_empty());
+        let is_step = self.model.takes_schemas && *choice != ToolChoice::None && !tools.is_empty();
+        let system = match is_step {
+            true => format!("{}\n{}", self.system, steps::told(&tools)),
+            false => self.system.clone(),
+        };
+        let said = steps::messages(context::messages(&system, &session.messages.borrow(), is_last));
+        let mut prompt = self.bare(said);
+        prompt.options.response_schema =
+            is_step.then(|| steps::schema(&tools, *choice == ToolChoice::Required));
+        prompt
+    }
+
+    /// A prompt of these messages, without tools.
+    fn bare(&self, messages: Vec<Message>) -> Prompt {
+        Prompt {
+            provider: Some(self.model.provider.clone()),
+            model: Some(self.model.model.clone()),
+            messages,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            options: Options { max_tokens: self.max_tokens, ..Options::default() },
+        }
+    }
+}
