@@ -41,10 +41,13 @@ test("shared code imports no extension, and no extension the other", () => {
 });
 
 test("the injected script uses its own copies only", () => {
-  const text = code.find(({ file }) => file === "web-agents-api/page/injected.ts")?.text ?? "";
-  const body = text.slice(text.indexOf("interface Open")).replace(/^ *\/\/.*$/gm, "");
-  assert.doesNotMatch(body, /\b(Object|JSON|Reflect|Promise|Map|Set|Array|window|document|console)\b\s*[.(]/);
-  assert.doesNotMatch(body, /\.(then|map|forEach|push|call|bind|apply|addEventListener)\(/);
+  const scripts = code.filter(({ file }) => file.startsWith("web-agents-api/page/") && !file.endsWith("/builtins.ts"));
+  for (const { file, text } of scripts) {
+    const body = text.replace(/^ *(\/\/|\/?\*).*$/gm, "").replace(/^import [^;]*;/gm, "");
+    assert.doesNotMatch(body, /\b(Object|JSON|Reflect|Promise|Map|Set|Array|String|Number|Math|Symbol|window|document|console)\b\s*[.(]/, file);
+    assert.doesNotMatch(body, /\.(then|map|forEach|push|call|bind|apply|addEventListener|join|slice|includes|indexOf|replace|test|exec|filter|some|every)\(/, file);
+    assert.doesNotMatch(body, /\bfor \(const .* of |\[\.\.\.|\.\.\.\w+[\])]/, file);
+  }
 });
 
 const keys = JSON.parse(readFileSync(join(__ROOT__, "keys.json"), "utf8"));

@@ -125,8 +125,9 @@ function webAgentsApi(browser, keys) {
     // No button of its own: two that look alike have a person guess. `harbor`'s panel leads to the options.
     options_ui: { page: "options.html", open_in_tab: true },
     content_scripts: [
-      { ...script, js: ["content.js"], world: "ISOLATED" },
+      // In this order: the first one waits for what the second one hands over.
       { ...script, js: ["injected.js"], world: "MAIN" },
+      { ...script, js: ["content.js"], world: "ISOLATED" },
     ],
   };
 }

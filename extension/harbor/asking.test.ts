@@ -39,7 +39,7 @@ function played(kept = new Map<string, unknown>()) {
   const open = () => {
     const handler = consentHandler(asking, (view) => told.push(view));
     return (type: string, payload: { [name: string]: unknown }) =>
-      handler(type, payload, { signal: new AbortController().signal, progress: () => undefined });
+      handler(type, payload, { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined });
   };
   return { asking, windows, told, open, page: open() };
 }

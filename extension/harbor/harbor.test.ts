@@ -178,7 +178,7 @@ function bridge(replies: { [type: string]: unknown }) {
   return { seen, bridge: { request } as unknown as Pick<NativeClient, "request"> };
 }
 
-const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
+const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 const ASKER = { origin: "https://a.example", tab: 3 };
 const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked")) };
 /** What else is noted, and was left out before. */

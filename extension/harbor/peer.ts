@@ -8,7 +8,7 @@ import type { State } from "../shared/native/reconnect.ts";
 import type { Context, Handler } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { CodedError, pageCode } from "../shared/protocol/codes.ts";
-import type { Grant, Pushes } from "../shared/protocol/generated/messages.ts";
+import type { Grant, Pushes, Requests } from "../shared/protocol/generated/messages.ts";
 import {
   type Asker,
   type BridgeView,
@@ -16,6 +16,8 @@ import {
   type ListAnswer,
   type PermissionsAnswer,
   type PermissionsRequest,
+  type PromptRequest,
+  PROMPT_FIELDS,
   parsePeerRequest,
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
@@ -25,6 +27,7 @@ import type { LeftOut } from "./left_out.ts";
 import { onceSeconds } from "./once.ts";
 import type { AskedServer } from "./own.ts";
 import { paced } from "./pace.ts";
+import { streamed } from "./streaming.ts";
 
 type Bridge = Pick<NativeClient, "request">;
 
@@ -52,6 +55,8 @@ export function peerHandler(parts: Parts): Handler {
           return await list(parts.bridge, request, context.signal);
         case "call":
           return await call(parts, request, context);
+        case "prompt":
+          return await prompt(parts, request, context);
         case "request_permissions":
           return await requestPermissions(parts, request, context.signal);
       }
@@ -85,7 +90,7 @@ async function call({ bridge, after, acted }: Parts, request: CallRequest, { sig
   try {
     const { result } = await bridge.request(
       "host_call_tool",
-      { origin, tab_id: tab, tool_name: tool, args: parseArgs(args), ...wanted },
+      { origin, tab_id: tab, tool_name: tool, args: parseObject("args", args), ...wanted },
       { signal, onProgress: request.progress ? onProgress : undefined },
     );
     return result;
@@ -95,14 +100,30 @@ async function call({ bridge, after, acted }: Parts, request: CallRequest, { sig
   }
 }
 
-function parseArgs(text: string): { [name: string]: unknown } {
+function parseObject(field: string, text: string): { [name: string]: unknown } {
   try {
     const args: unknown = JSON.parse(text);
     if (typeof args === "object" && args !== null && !Array.isArray(args)) return args as { [name: string]: unknown };
   } catch {
     // Said below.
   }
-  throw new CodedError("ERR_INVALID_REQUEST", "args must be an object");
+  throw new CodedError("ERR_INVALID_REQUEST", `${field} must be an object`);
+}
+
+/** What a model answers. Which one that is, is nothing for pages that were not told. */
+async function prompt({ bridge, after, acted }: Parts, request: PromptRequest, context: Context): Promise<unknown> {
+  const { origin, tab, body, stream } = request;
+  const given = parseObject("body", body);
+  const fields = Object.fromEntries(PROMPT_FIELDS.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+  // The bridge reads each of them.
+  const chat = { ...fields, origin, tab_id: tab } as Requests["host_llm_chat"];
+  try {
+    const { signal } = context;
+    const { response } = await (stream ? streamed(bridge, "host_llm_chat", chat, context, after) : bridge.request("host_llm_chat", chat, { signal }));
+    return response;
+  } finally {
+    acted();
+  }
 }
 
 async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal: AbortSignal): Promise<PermissionsAnswer> {

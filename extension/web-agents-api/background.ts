@@ -55,8 +55,9 @@ function roomOf(origin: string, port: Port): Room {
 const frames = new Frames(localStore, (matches) =>
   placeScripts(
     [
-      { id: "content", file: "content.js", world: "ISOLATED" },
-      { id: "injected", file: "injected.js", world: "MAIN" },
+      // The first one waits for what the second one hands over: Chromium runs them by their ids, Firefox in this order.
+      { id: "1-injected", file: "injected.js", world: "MAIN" },
+      { id: "2-content", file: "content.js", world: "ISOLATED" },
     ],
     matches,
   ),

@@ -1,27 +1,27 @@
 // The content script: carries what a page asks to the background, and the answers back.
 //
-// Owns the port of its document. Must never trust the page: types are of a fixed list, the gesture is read here, and who asks is
+//   page's world ─ MessagePort ─► here ─ port of the browser's ─► background
+//
+// Owns both ports of its document. Must never trust the page: types are of a fixed list, the gesture is read here, and who asks is
 // what the browser tells the background. It holds no more than a few requests, whatever a page sends, and passes on bounded fields only.
-// A port does not outlive the document's leaving: a browser may close it without a word while the document is kept for a way back.
+// A port of the browser's does not outlive the document's leaving: a browser may close it without a word while the document is kept for a way back.
 
-import { connectOwn } from "../shared/browser/api.ts";
+import { type Port, connectOwn } from "../shared/browser/api.ts";
+import { answer } from "../shared/ports/answerer.ts";
 import { Caller } from "../shared/ports/caller.ts";
-import { type Fields, isFields } from "../shared/ports/wire.ts";
-import { CodedError, failureOf } from "../shared/protocol/codes.ts";
-import { CHANNEL, type FromPage, PAGE_REQUESTS, type PageRequestType, type ToPage } from "../shared/protocol/page.ts";
-import { parsePageRequest } from "../shared/protocol/peer.ts";
+import { CodedError } from "../shared/protocol/codes.ts";
+import { CHANNEL } from "../shared/protocol/page.ts";
+import { carrier } from "./carrier.ts";
 import { Gestures } from "./gesture.ts";
 
 /** How many requests of a page may be open. */
 const MOST_OPEN = 64;
 
-const origin = window.origin;
 // Browsers that do not name documents to the background get this name. A page cannot see it.
 const document_ = crypto.randomUUID();
-const open = new Map<number, AbortController>();
 const gestures = new Gestures();
 /** What the page is to hear when it is back: a browser may drop what is posted to a document that is being left. */
-let away: ToPage[] | undefined;
+let away: unknown[] | undefined;
 
 const caller = new Caller(
   () => connectOwn(`page:${document_}`),
@@ -32,40 +32,29 @@ const caller = new Caller(
   },
 );
 
-function tell(id: number, what: { result: unknown } | { error: unknown } | { progress: unknown }): void {
-  const message = { channel: CHANNEL, to: "page", id, ...what } as ToPage;
-  if (away === undefined) window.postMessage(message, origin);
-  else away.push(message);
-}
+const gestureNow = () => gestures.last(navigator.userActivation.isActive, performance.now());
 
-async function ask(id: number, type: PageRequestType, fields: Fields): Promise<void> {
-  const controller = new AbortController();
-  open.set(id, controller);
-  const { signal } = controller;
-  try {
-    const gesture = gestures.last(navigator.userActivation.isActive, performance.now());
-    const payload = { ...parsePageRequest(type, fields), gesture };
-    const result = await caller.call(type, payload, { signal, onProgress: (progress) => tell(id, { progress }) });
-    if (!signal.aborted) tell(id, { result });
-  } catch (error) {
-    if (!signal.aborted) tell(id, { error: failureOf(error) });
-  } finally {
-    open.delete(id);
-  }
-}
+const { port1, port2 } = new MessageChannel();
 
-function heard({ source, data }: MessageEvent): void {
-  if (source !== window || !isFields(data) || data["channel"] !== CHANNEL || data["to"] !== "extension") return;
-  const { id, type, payload, cancel } = data as { [Name in keyof FromPage | "id" | "type" | "payload" | "cancel"]?: unknown };
-  if (typeof cancel === "number") open.get(cancel)?.abort();
-  const asked = PAGE_REQUESTS.find((known) => known === type);
-  if (typeof id !== "number" || open.has(id) || asked === undefined) return;
-  if (open.size >= MOST_OPEN) {
-    const message = `${MOST_OPEN} requests are open already: wait for one of them`;
-    tell(id, { error: { code: "ERR_RATE_LIMITED", message } });
-    return;
-  }
-  void ask(id, asked, isFields(payload) ? payload : {});
+/** This end of the channel. The other one is in the page's world. */
+const page: Port = {
+  name: CHANNEL,
+  sender: {},
+  post(message) {
+    if (away === undefined) port1.postMessage(message);
+    else away.push(message);
+  },
+  onMessage(listener) {
+    port1.onmessage = ({ data }) => listener(data);
+  },
+  // It ends with the document, and this script with it.
+  onDisconnect: () => undefined,
+  disconnect: () => port1.close(),
+};
+
+/** Hands the other end to the page's world, whose script waits for it: no script of the page has run. */
+function handOver(): void {
+  document.dispatchEvent(new MessageEvent(CHANNEL, { data: "1", ports: [port2] }));
 }
 
 /** A click or a key of the person; one that is held is one. */
@@ -85,23 +74,22 @@ function cameBack({ isTrusted, persisted }: PageTransitionEvent): void {
   if (!isTrusted || !persisted) return;
   const untold = away ?? [];
   away = undefined;
-  for (const message of untold) window.postMessage(message, origin);
+  for (const message of untold) page.post(message);
   caller.close();
 }
 
 /** In this script's own world, which no page sees: where an origin has a grant, its top frames get the script twice. */
 const world = globalThis as { agentIsServed?: true };
-if (window.isSecureContext && origin !== "null" && !world.agentIsServed) {
+if (window.isSecureContext && window.origin !== "null" && !world.agentIsServed) {
   world.agentIsServed = true;
   const listen = () => {
-    window.addEventListener("message", heard);
     for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, pressed, { capture: true });
     window.addEventListener("pagehide", left);
     window.addEventListener("pageshow", cameBack);
   };
   listen();
-  // So that a page whose requests another one of these had hears that they are lost.
-  window.postMessage({ channel: CHANNEL, to: "page", carrier: crypto.randomUUID() } satisfies ToPage, origin);
   // document.open() takes all listeners away. What is written then begins with another root.
   new MutationObserver(listen).observe(document, { childList: true });
+  answer(page, carrier(caller, gestureNow), { open: MOST_OPEN });
+  handOver();
 }

@@ -7,30 +7,33 @@ import { isFields } from "../shared/ports/wire.ts";
 import type { Scope } from "../shared/protocol/peer.ts";
 
 export interface Flags {
+  /** Whether pages may have a model write. */
+  textGeneration: boolean;
   /** Whether pages may learn which tools there are. */
   toolAccess: boolean;
   /** Whether pages may call them. */
   toolCalling: boolean;
 }
 
-export const FLAG_NAMES = ["toolAccess", "toolCalling"] as const satisfies (keyof Flags)[];
+export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling"] as const satisfies (keyof Flags)[];
 
 /** The key in storage. */
 export const FLAGS_KEY = "flags";
 
-const DEFAULTS: Flags = { toolAccess: true, toolCalling: true };
+const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true };
 
 /** Which flag a request needs. */
 const NEEDED = new Map<string, keyof Flags>([
   ["list", "toolAccess"],
   ["call", "toolCalling"],
+  ["prompt", "textGeneration"],
 ]);
 
 /** Reads what is stored. What is no flag is as it would be without. */
 export function parseFlags(stored: unknown): Flags {
   const fields = isFields(stored) ? stored : {};
   const flag = (name: keyof Flags) => (typeof fields[name] === "boolean" ? fields[name] : DEFAULTS[name]);
-  return { toolAccess: flag("toolAccess"), toolCalling: flag("toolCalling") };
+  return { textGeneration: flag("textGeneration"), toolAccess: flag("toolAccess"), toolCalling: flag("toolCalling") };
 }
 
 /** Which flag it takes to make use of a scope: nobody is asked for what is switched off. */

@@ -7,7 +7,7 @@ import { parseFlags } from "./flags.ts";
 import { handlerFor } from "./pages.ts";
 
 const PAGE = { origin: "https://a.example", tab: 3, frame: 0, document: "D" };
-const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
+const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 
 function played(answers: { [type: string]: unknown }, flags: unknown = {}, page = PAGE) {
   const seen: [string, unknown][] = [];
@@ -51,7 +51,7 @@ test("a frame may not ask for permissions, and may use them", async () => {
 });
 
 test("what is switched off goes nowhere", async () => {
-  const { seen, ask } = played({}, { toolAccess: false, toolCalling: false });
+  const { seen, ask } = played({}, { textGeneration: true, toolAccess: false, toolCalling: false });
   await assert.rejects(ask("list"), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("call", { tool: "s/t", args: "{}" }), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("request_permissions", { scopes: ["mcp:tools.list"] }), { code: "ERR_FEATURE_DISABLED" });
@@ -60,8 +60,8 @@ test("what is switched off goes nowhere", async () => {
   await assert.rejects(calling.ask("request_permissions", { scopes: ["mcp:tools.list", "mcp:tools.call"] }), { code: "ERR_FEATURE_DISABLED" });
   await calling.ask("request_permissions", { scopes: ["mcp:tools.list"] });
   assert.equal(calling.seen.length, 1);
-  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { toolAccess: true, toolCalling: true });
-  assert.deepEqual(parseFlags(null), { toolAccess: true, toolCalling: true });
+  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true });
+  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true });
 });
 
 test("capabilities tell what there is, and without Harbor why there is nothing", async () => {
@@ -73,7 +73,7 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
     tools: { available: true, count: 3, servers: ["s", "t"] },
     permissions: scopes,
     allowedTools: ["s/*"],
-    features: { toolAccess: true, toolCalling: true },
+    features: { textGeneration: true, toolAccess: true, toolCalling: true },
   });
   const alone = played({ permissions: new CodedError("ERR_HARBOR_NOT_FOUND", "install it") });
   assert.deepEqual(((await alone.ask("capabilities")) as { harbor: unknown }).harbor, {

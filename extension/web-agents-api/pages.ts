@@ -5,6 +5,7 @@
 import type { PageDocument } from "../shared/origins/senders.ts";
 import type { Context, Handler } from "../shared/ports/answerer.ts";
 import type { Caller } from "../shared/ports/caller.ts";
+import { relayed } from "../shared/ports/relay.ts";
 import type { Fields } from "../shared/ports/wire.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import {
@@ -16,6 +17,7 @@ import {
   type PermissionsView,
   parseCall,
   parseGesture,
+  parsePrompt,
   parseWish,
 } from "../shared/protocol/peer.ts";
 import { type Flags, checkFlags, checkScopes } from "./flags.ts";
@@ -60,6 +62,8 @@ export function handlerFor(
         return capabilities(asker, harbor, now, signal);
       case "call":
         return call(asker, harbor, payload, context);
+      case "prompt":
+        return harbor.call(type, { ...asker, ...parsePrompt(payload) }, relayed(context));
       default:
         throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
     }

@@ -20,7 +20,7 @@ for (const inBrowser of inBrowsers) {
           }
           const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
           assert.deepEqual([value.harbor.connected, value.harbor.code], [false, "ERR_HARBOR_NOT_FOUND"]);
-          assert.deepEqual(value.features, { toolAccess: true, toolCalling: true });
+          assert.deepEqual(value.features, { textGeneration: true, toolAccess: true, toolCalling: true });
           await said(await browser.open(browser.apiUrl("options.html")), /Switch it on at (chrome:\/\/extensions|about:addons).*says how\.$/);
         },
         { alone: true },
@@ -47,7 +47,7 @@ for (const inBrowser of inBrowsers) {
         await browser.endBackgrounds(page);
         assert.deepEqual(await codes(), ["ERR_FEATURE_DISABLED", "ERR_FEATURE_DISABLED"]);
         const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
-        assert.deepEqual([value.features, value.tools.available], [{ toolAccess: false, toolCalling: false }, false]);
+        assert.deepEqual([value.features, value.tools.available], [{ textGeneration: true, toolAccess: false, toolCalling: false }, false]);
         await options.click("#toolAccess");
         await options.click("#toolCalling");
         await becomes(["ERR_SCOPE_REQUIRED", "ERR_SCOPE_REQUIRED"]);

@@ -68,9 +68,10 @@ for (const inBrowser of inBrowsers) {
             const pending = agent.tools.call({ tool: "everything/get-sum", args: { a: 20, b: 22 } });
             await null;
             Promise.prototype.then = () => {}; Map.prototype.delete = () => { throw 1; }; Object.freeze = (x) => x;
-            Object.defineProperty(MessageEvent.prototype, "data", { get: () => ({ channel: "harbor_web_agent", to: "page", id: 1, result: "forged" }) });
-            Object.defineProperty(MessageEvent.prototype, "source", { get: () => window });
-            EventTarget.prototype.dispatchEvent.call(window, new MessageEvent("message", { data: {} }));
+            Object.defineProperty(MessageEvent.prototype, "data", { get: () => ({ id: 1, result: "forged" }) });
+            Object.defineProperty(MessageEvent.prototype, "ports", { get: () => [new MessageChannel().port1] });
+            MessagePort.prototype.postMessage = (...all) => stolen.push(all);
+            for (const target of [window, document]) EventTarget.prototype.dispatchEvent.call(target, new MessageEvent("message", { data: {} }));
             const settled = await shown(pending);
             // The driver of this test needs it.
             Promise.prototype.then = window.keptThen;
@@ -95,10 +96,6 @@ for (const inBrowser of inBrowsers) {
         const flooding = await browser.open(site.url);
         const other = await browser.open(site.url.replace("127.0.0.1", "localhost"));
         const counts = (await flooding.run(`
-          for (let id = 0; id < 3000; id += 1) {
-            postMessage({ channel: "harbor_web_agent", to: "extension", id: 1e6 + id, type: "host_grant_permission", payload: {} });
-            postMessage({ channel: "harbor_web_agent", to: "extension", id: "x" + id, type: "list", payload: null });
-          }
           const all = await Promise.all(Array.from({ length: 500 }, () => shown(agent.tools.list())));
           const codes = {};
           for (const { code } of all) codes[code] = (codes[code] ?? 0) + 1;
@@ -106,44 +103,6 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual(Object.keys(counts).sort(), ["ERR_RATE_LIMITED", "ERR_SCOPE_REQUIRED"], JSON.stringify(counts));
         const next = (await other.run("return shown(agent.permissions.list())")) as Settled;
         assert.equal(next.value.scopes["mcp:tools.call"], "not-granted");
-      }));
-
-    test("messages past window.agent get no further than through it", () =>
-      inBrowser.run(async ({ browser, site, harbor }: World) => {
-        await harbor.everything();
-        const page = await browser.open(site.url);
-        await page.run(`
-          window.answers = [];
-          addEventListener("message", ({ data }) => { if (data.to === "page") answers.push(data); });
-          window.raw = (id, type, payload) => postMessage({ channel: "harbor_web_agent", to: "extension", id, type, payload });
-          window.answerOf = (id) => new Promise((resolve) => {
-            const look = () => { const found = answers.filter((one) => one.id === id); if (found.length > 0) resolve(found); else requestAnimationFrame(look); };
-            look();
-          });`);
-        const answered = async (id: number, type: string, payload: string) =>
-          ((await page.run(`raw(${id}, "${type}", ${payload}); return answerOf(${id})`)) as any[])[0];
-        const code = async (...request: [number, string, string]) => (await answered(...request)).error?.code;
-
-        assert.equal(await code(1001, "request_permissions", "{ scopes: ['mcp:tools.call'], gesture: true, frame: 0 }"), "ERR_USER_GESTURE_REQUIRED");
-        assert.equal(await code(1002, "call", "{ tool: 'everything/echo', args: JSON.stringify({ message: 'x'.repeat(5e6) }) }"), "ERR_INVALID_REQUEST");
-        assert.equal(await code(1003, "call", "{ tool: { toString: 1 }, args: ['{}'] }"), "ERR_INVALID_REQUEST");
-        assert.equal(await code(1004, "call", `{ tool: "__proto__/x", args: '{"__proto__": {"a": 1}}' }`), "ERR_INVALID_REQUEST");
-        assert.equal(await code(1005, "request_permissions", "{ scopes: Array(1e5).fill('mcp:tools.call') }"), "ERR_INVALID_REQUEST");
-        const own = await answered(1006, "permissions", "{ origin: 'https://bank.example', tab: 1, junk: 'x'.repeat(2e7) }");
-        assert.equal(own.result.origin, site.origin);
-
-        // One answer for an id, none for what is no id or no request, and none for other windows.
-        await page.run(`
-          raw(2000, "permissions"); raw(2000, "permissions");
-          for (const id of [null, "2001", { valueOf: 2001 }, [2001], true]) raw(id, "permissions");
-          for (const type of ["cancel", "host_grant_permission", "__proto__", "constructor", 7]) raw(2002, type);
-          for (const cancel of [1, -1, NaN, 2003, "x", {}]) postMessage({ channel: "harbor_web_agent", to: "extension", cancel });
-          const frame = document.body.appendChild(document.createElement("iframe"));
-          frame.contentWindow.eval('parent.postMessage({ channel: "harbor_web_agent", to: "extension", id: 2004, type: "permissions" })');`);
-        const last = (await answered(2005, "permissions", "{}")) as { result: unknown };
-        assert.ok(last.result);
-        const ids = (await page.run("return answers.filter(({ id }) => !(id < 2000)).map(({ id }) => id)")) as unknown[];
-        assert.deepEqual(ids, [2000, 2005]);
       }));
 
     test("arguments that are no data are refused, and leave the page's own API as it was", () =>

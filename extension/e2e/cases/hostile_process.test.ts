@@ -1,22 +1,10 @@
-// A page that has taken over its own process, or speaks to the content script directly.
+// A page that has taken over its own process, or asks for what no program could read.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ChromiumPage } from "../driver/chromium.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
-
-/** Sends what `window.agent` would not, and waits for the answer. */
-const RAW = `
-  window.raw = (id, type, payload) => new Promise((resolve) => {
-    const heard = ({ data }) => {
-      if (data.to !== "page" || data.id !== id) return;
-      removeEventListener("message", heard);
-      resolve({ value: data.result, code: data.error?.code, message: data.error?.message });
-    };
-    addEventListener("message", heard);
-    postMessage({ channel: "harbor_web_agent", to: "extension", id, type, payload });
-  });`;
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {
@@ -25,23 +13,16 @@ for (const inBrowser of inBrowsers) {
         await harbor.everything();
         await harbor.cli("grant", site.origin, "mcp:tools.call", "--always");
         const page = await browser.open(site.url);
-        await page.run(RAW);
         const args = (depth: number) => `'{"message":' + "[".repeat(${depth}) + "]".repeat(${depth}) + "}"`;
-        const raw = (depth: number) => page.run(`return raw(${depth}, "call", { tool: "everything/echo", args: ${args(depth)} })`) as Promise<Settled>;
         const call = (depth: number) => page.run(`return shown(agent.tools.call({ tool: "everything/echo", args: JSON.parse(${args(depth)}) }))`) as Promise<Settled>;
-        for (const ask of [raw, call]) {
-          const refused = await ask(100_000);
-          assert.equal(refused.code, "ERR_INVALID_REQUEST", refused.message);
-          assert.match(refused.message ?? "", /nested|deep/);
-          // That goes to the server, who wants a text.
-          const went = await ask(900);
-          assert.equal(went.value?.isError, true, JSON.stringify(went));
-        }
-        const name = JSON.stringify("everything/\ud800");
-        for (const asked of [`raw(7, "call", { tool: ${name}, args: "{}" })`, `shown(agent.tools.call({ tool: ${name} }))`]) {
-          const refused = (await page.run(`return ${asked}`)) as Settled;
-          assert.deepEqual([refused.code, /^tool must be a name/.test(refused.message ?? "")], ["ERR_INVALID_REQUEST", true], refused.message);
-        }
+        const refused = await call(100_000);
+        assert.equal(refused.code, "ERR_INVALID_REQUEST", refused.message);
+        assert.match(refused.message ?? "", /nested|deep/);
+        // That goes to the server, who wants a text.
+        const went = await call(900);
+        assert.equal(went.value?.isError, true, JSON.stringify(went));
+        const half = (await page.run(`return shown(agent.tools.call({ tool: ${JSON.stringify("everything/\ud800")} }))`)) as Settled;
+        assert.deepEqual([half.code, /^tool must be a name/.test(half.message ?? "")], ["ERR_INVALID_REQUEST", true], half.message);
       }));
 
     // Firefox has no such switch.
@@ -60,7 +41,7 @@ for (const inBrowser of inBrowsers) {
         }
         // Options are as they were, and the extension's own pages may use them.
         const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
-        assert.deepEqual(value.features, { toolAccess: true, toolCalling: true });
+        assert.deepEqual(value.features, { textGeneration: true, toolAccess: true, toolCalling: true });
       }));
   });
 }

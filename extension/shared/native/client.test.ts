@@ -183,3 +183,23 @@ test("nonsense from the other end harms nothing", async () => {
   played.port.say({ type: "ping_result", request_id: played.port.sent[1].request_id, echo: "still here" });
   assert.equal((await asked).echo, "still here");
 });
+
+test("what streams comes in order, takes credit, and fails where something is missing", async () => {
+  const played = new Played();
+  const seen: unknown[] = [];
+  let more: (n: number) => void = () => undefined;
+  const chat = { origin: "https://a.example", messages: [], stream: true };
+  const asked = played.client.request("host_llm_chat", chat, { onEvent: (one) => seen.push(one), begun: (give) => (more = give) });
+  await played.greet();
+  const id = played.port.sent.at(-1).request_id;
+  const event = (seq: number) => ({ type: "llm_event", request_id: id, seq, event: { type: "text", text: String(seq) } });
+  played.port.say(event(0));
+  more(32);
+  const { type, target, n } = played.port.sent.at(-1);
+  assert.deepEqual([type, target, n], ["llm_more", id, 32]);
+  played.port.say({ type: "llm_more_result", request_id: played.port.sent.at(-1).request_id, accepted: true });
+  played.port.say(event(1));
+  played.port.say(event(3));
+  await assert.rejects(asked, { code: "ERR_PROTOCOL_ERROR" });
+  assert.deepEqual([seen.length, played.port.sent.at(-1).type], [2, "cancel"]);
+});

@@ -28,7 +28,18 @@ export interface Surroundings {
 export interface RequestOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Pushes["progress"]) => void) | undefined;
+  /** Called with what the bridge pushes of a request that streams, in order and without a gap. */
+  onEvent?: ((event: unknown) => void) | undefined;
+  /** Called once the request is sent, with how credit for further pushes is given. */
+  begun?: ((more: (n: number) => void) => void) | undefined;
 }
+
+/** Requests that stream: what the bridge pushes of them, and how it is given credit. */
+const STREAMS = {
+  host_llm_chat: { push: "llm_event", more: "llm_more" },
+  run_start: { push: "run_event", more: "run_more" },
+} as const;
+const PUSHES: string[] = Object.values(STREAMS).map(({ push }) => push);
 
 type Greeting = Replies["hello"];
 type Listener = (type: string, fields: Fields) => void;
@@ -36,7 +47,10 @@ type Listener = (type: string, fields: Fields) => void;
 interface Open {
   resolve(reply: never): void;
   reject(error: unknown): void;
-  onProgress: ((progress: Pushes["progress"]) => void) | undefined;
+  onProgress: RequestOptions["onProgress"];
+  onEvent: RequestOptions["onEvent"];
+  /** The number of the push that comes next. */
+  next: number;
   done(): void;
 }
 
@@ -119,7 +133,7 @@ export class NativeClient {
   #send<T extends keyof Requests & keyof Replies>(
     type: T,
     fields: Requests[T],
-    { signal, onProgress }: RequestOptions,
+    { signal, onProgress, onEvent, begun }: RequestOptions,
   ): Promise<Replies[T]> {
     return new Promise((resolve, reject) => {
       const port = this.#port;
@@ -135,10 +149,16 @@ export class NativeClient {
       }
       const abort = () => this.#abort(id, signal?.reason);
       const done = () => signal?.removeEventListener("abort", abort);
-      this.#open.set(id, { resolve, reject, onProgress, done });
+      this.#open.set(id, { resolve, reject, onProgress, onEvent, next: 0, done });
       signal?.addEventListener("abort", abort);
       port.post(message);
+      begun?.((n) => this.#more(type, id, n));
     });
+  }
+
+  #more(type: string, id: string, n: number): void {
+    const stream = STREAMS[type as keyof typeof STREAMS];
+    if (stream !== undefined && this.#open.has(id)) this.#port?.post({ type: stream.more, request_id: `more ${++this.#last}`, target: id, n });
   }
 
   #abort(id: string, reason: unknown): void {
@@ -245,6 +265,10 @@ export class NativeClient {
       this.#open.get(id)?.onProgress?.(message as unknown as Pushes["progress"]);
       return;
     }
+    if (PUSHES.includes(type)) {
+      this.#heardEvent(id, message);
+      return;
+    }
     const open = this.#end(id);
     if (type === "error") {
       const { code, message: text, details } = parseFailure(message["error"]);
@@ -252,6 +276,15 @@ export class NativeClient {
     } else {
       open?.resolve(message as never);
     }
+  }
+
+  #heardEvent(id: string, { seq, event }: Fields): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    if (seq === open.next) {
+      open.next += 1;
+      open.onEvent?.(event);
+    } else this.#abort(id, new CodedError("ERR_PROTOCOL_ERROR", "a piece of an answer is missing"));
   }
 
   #heardChunk(chunk: Pushes["chunk"]): void {

@@ -11,6 +11,10 @@ export interface Context {
   /** Aborted when the caller cancels or is gone. */
   signal: AbortSignal;
   progress(progress: unknown): void;
+  /** Sends the next piece of a stream. Whoever makes them heeds the credit: 64 at first, then what `onMore` hears. */
+  chunk(chunk: unknown): void;
+  /** Calls with credit as it is given, and at once with what was given before. */
+  onMore(listener: (n: number) => void): void;
 }
 
 export type Handler = (type: string, payload: Fields, context: Context) => Promise<unknown>;
@@ -55,6 +59,29 @@ const REAL_BEAT: Beat = {
   },
 };
 
+/** A request that is open, and the credit of its stream. */
+class Open {
+  readonly controller = new AbortController();
+  #listener: ((n: number) => void) | undefined;
+  #given = 0;
+  #seq = 0;
+
+  next(): number {
+    this.#seq += 1;
+    return this.#seq - 1;
+  }
+
+  more(n: number): void {
+    if (this.#listener === undefined) this.#given += n;
+    else this.#listener(n);
+  }
+
+  onMore(listener: (n: number) => void): void {
+    this.#listener = listener;
+    if (this.#given > 0) listener(this.#given);
+  }
+}
+
 /** Answers the requests of a port until it closes. Returns how something is pushed to it. */
 export function answer(
   port: Port,
@@ -62,7 +89,7 @@ export function answer(
   bounds: Bounds,
   beat: Beat = REAL_BEAT,
 ): (type: string, payload: Fields) => void {
-  const open = new Map<number, AbortController>();
+  const open = new Map<number, Open>();
   let closed = false;
   let stopBeat: (() => void) | undefined;
 
@@ -92,32 +119,40 @@ export function answer(
       post({ id, error: failureOf(error) });
       return;
     }
-    const controller = new AbortController();
-    open.set(id, controller);
+    const request = new Open();
+    open.set(id, request);
     stopBeat ??= beat.start(() => void post({ alive: true }), ALIVE_MS);
-    const { signal } = controller;
-    const progress = (progress: unknown) => {
-      if (!signal.aborted) post({ id, progress });
+    const { signal } = request.controller;
+    const context: Context = {
+      signal,
+      progress(progress) {
+        if (!signal.aborted) post({ id, progress });
+      },
+      chunk(chunk) {
+        if (!signal.aborted) post({ id, seq: request.next(), chunk });
+      },
+      onMore: (listener) => request.onMore(listener),
     };
     try {
-      const result = await handler(type, payload, { signal, progress });
+      const result = await handler(type, payload, context);
       if (!signal.aborted && !post({ id, result })) throw new CodedError("ERR_INTERNAL", "the browser does not pass this answer on");
     } catch (error) {
       if (!(error instanceof CodedError) && !signal.aborted) console.error(`${type} failed`, error);
       if (!signal.aborted) post({ id, error: failureOf(error) });
     } finally {
-      if (open.get(id) === controller) end(id);
+      if (open.get(id) === request) end(id);
     }
   };
 
   port.onMessage((message) => {
     const asked = parseAsked(message);
     if (asked.kind === "request") void begin(asked.request);
-    if (asked.kind === "cancel") open.get(asked.id)?.abort();
+    if (asked.kind === "cancel") open.get(asked.id)?.controller.abort();
+    if (asked.kind === "more") open.get(asked.id)?.more(asked.n);
   });
   port.onDisconnect(() => {
     closed = true;
-    for (const controller of open.values()) controller.abort();
+    for (const { controller } of open.values()) controller.abort();
     for (const id of [...open.keys()]) end(id);
   });
   post({ alive: true });

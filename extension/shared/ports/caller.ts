@@ -11,12 +11,19 @@ import { type Fields, SILENT_MS, parseHeard } from "./wire.ts";
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: unknown) => void) | undefined;
+  /** Called with each piece of a stream, in order and without a gap. */
+  onChunk?: ((chunk: unknown) => void) | undefined;
+  /** Called once the request is on its way, with how credit for further pieces is given. */
+  begun?: ((more: (n: number) => void) => void) | undefined;
 }
 
 interface Open {
   resolve(result: unknown): void;
   reject(error: unknown): void;
-  onProgress: ((progress: unknown) => void) | undefined;
+  onProgress: CallOptions["onProgress"];
+  onChunk: CallOptions["onChunk"];
+  /** The number of the piece that comes next. */
+  next: number;
   done(): void;
 }
 
@@ -61,7 +68,7 @@ export class Caller {
   }
 
   /** Asks; rejects with a `CodedError`, or with the signal's reason. */
-  call(type: string, payload: Fields, { signal, onProgress }: CallOptions = {}): Promise<unknown> {
+  call(type: string, payload: Fields, { signal, onProgress, onChunk, begun }: CallOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(signal.reason);
@@ -82,9 +89,12 @@ export class Caller {
         reject(new CodedError("ERR_INVALID_REQUEST", "the browser does not pass this on: it may be too large"));
         return;
       }
-      this.#open.set(id, { resolve, reject, onProgress, done });
+      this.#open.set(id, { resolve, reject, onProgress, onChunk, next: 0, done });
       if (this.#open.size === 1) this.#wait();
       signal?.addEventListener("abort", abort);
+      begun?.((n) => {
+        if (this.#open.has(id)) this.#port?.post({ more: id, n });
+      });
     });
   }
 
@@ -127,9 +137,20 @@ export class Caller {
       open.onProgress?.(heard.progress);
       return;
     }
+    if (heard.kind === "chunk") {
+      this.#heardChunk(heard.id, open, heard.seq, heard.chunk);
+      return;
+    }
     this.#end(heard.id);
     if (heard.kind === "result") open.resolve(heard.result);
     else open.reject(errorOf(heard.error));
+  }
+
+  #heardChunk(id: number, open: Open, seq: unknown, chunk: unknown): void {
+    if (seq === open.next) {
+      open.next += 1;
+      open.onChunk?.(chunk);
+    } else this.#abort(id, new CodedError("ERR_PROTOCOL_ERROR", "a piece of an answer is missing"));
   }
 
   #abort(id: number, reason: unknown): void {

@@ -157,3 +157,40 @@ test("nonsense is nothing", () => {
   }
   for (const message of [null, 1, "x", [], {}, { id: "1", result: 1 }]) assert.deepEqual(parseHeard(message), { kind: "nothing" });
 });
+
+test("pieces of a stream arrive in order, and credit goes the other way", async () => {
+  const given: number[] = [];
+  const { caller } = connected(async (_type, _payload, { chunk, onMore }) => {
+    for (let at = 0; at < 3; at += 1) chunk({ at });
+    await settle();
+    // What was given before anybody listened is not lost.
+    await new Promise<void>((resolve) => onMore((n) => (given.push(n), given.length === 2 && resolve())));
+    return "end";
+  });
+  const seen: unknown[] = [];
+  let more: (n: number) => void = () => undefined;
+  const asked = caller.call("stream", {}, { onChunk: (one) => seen.push(one), begun: (give) => (more = give) });
+  more(3);
+  more(4);
+  await settle();
+  await settle();
+  more(5);
+  assert.equal(await asked, "end");
+  assert.deepEqual([seen, given], [[{ at: 0 }, { at: 1 }, { at: 2 }], [7, 5]]);
+  // Nothing is sent of what has ended.
+  more(6);
+});
+
+test("a stream in which a piece is missing fails, and is cancelled", async () => {
+  const [here, there] = pair();
+  const sent: any[] = [];
+  there.onMessage((message: any) => {
+    sent.push(message);
+    if (message.id === 1) for (const seq of [0, 2, 3]) there.post({ id: 1, seq, chunk: seq });
+  });
+  const caller = new Caller(() => here, lost, undefined, never);
+  const seen: unknown[] = [];
+  await assert.rejects(caller.call("stream", {}, { onChunk: (one) => seen.push(one) }), { code: "ERR_PROTOCOL_ERROR" });
+  await settle();
+  assert.deepEqual([seen, sent.at(-1)], [[0], { cancel: 1 }]);
+});

@@ -1,29 +1,22 @@
-// What goes between a page's world and the content script, by window.postMessage.
+// What a page may ask for, and how its world is connected with the content script's.
 //
-// Owns the channel's name and the forms. The page can forge all of it: whoever reads here looks at every field, and what
-// comes back tells a page nothing but its own answers.
+//   page's world:      listens for CHANNEL on document ◄─┐ one event, dispatched before the page's first script runs; it carries
+//   content script:    new MessageChannel() ─────────────┘ the port on which everything goes from then on (shared/ports/wire.ts)
+//
+// Owns these names. Must never trust what comes on the port: a page that has got at it can ask for what it may, and no more.
 
-import type { Failure } from "./codes.ts";
-
-/** Marks our messages among those of the page. */
+/** The name of the port, and of the event that hands it over. */
 export const CHANNEL = "harbor_web_agent";
 
 /** What a page may ask for. */
-export const PAGE_REQUESTS = ["request_permissions", "permissions", "capabilities", "list", "call"] as const;
+export const PAGE_REQUESTS = ["request_permissions", "permissions", "capabilities", "list", "call", "prompt"] as const;
 export type PageRequestType = (typeof PAGE_REQUESTS)[number];
-
-/** From the page. */
-export type FromPage =
-  | { channel: typeof CHANNEL; to: "extension"; id: number; type: PageRequestType; payload: unknown }
-  | { channel: typeof CHANNEL; to: "extension"; cancel: number };
-
-/** To the page: what came of a request, or that somebody begins to carry requests, by a name of its own. */
-export type ToPage =
-  | ({ channel: typeof CHANNEL; to: "page"; id: number } & ({ result: unknown } | { error: Failure } | { progress: unknown }))
-  | { channel: typeof CHANNEL; to: "page"; carrier: string };
 
 /** The largest arguments of a call, in characters of JSON: with what stands around them they fit a frame of 1 MiB. */
 export const MAX_ARGS = 300_000;
+
+/** The largest conversation of a prompt, in characters of JSON. */
+export const MAX_PROMPT = 900_000;
 
 /** How deep arguments may be nested: beyond any form of a tool, and far below what programs on the way cannot copy. */
 export const MAX_DEPTH = 1_000;

@@ -7,7 +7,7 @@ import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
-import { MAX_ARGS, MAX_DEPTH, type PageRequestType, isDeep } from "./page.ts";
+import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, type PageRequestType, isDeep } from "./page.ts";
 
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
@@ -56,11 +56,22 @@ export interface CallRequest extends Asker {
   progress: boolean;
 }
 
+export interface PromptRequest extends Asker {
+  /** What is asked of a model: a JSON object as text, of which PROMPT_FIELDS go on. */
+  body: string;
+  /** Whether it is told as it comes. */
+  stream: boolean;
+}
+
+/** The fields of a prompt that a page may fill; the bridge reads them. */
+export const PROMPT_FIELDS = ["messages", "model", "provider", "tools", "temperature", "top_p", "response_schema"] as const;
+
 export type PeerRequest =
   | ({ type: "request_permissions" } & PermissionsRequest)
   | ({ type: "permissions" } & Asker)
   | ({ type: "list" } & Asker)
-  | ({ type: "call" } & CallRequest);
+  | ({ type: "call" } & CallRequest)
+  | ({ type: "prompt" } & PromptRequest);
 
 /** What a page may. */
 export interface PermissionsView {
@@ -90,6 +101,8 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
       return { type, ...asker };
     case "call":
       return { type, ...asker, ...parseCall(fields), progress: fields["progress"] === true };
+    case "prompt":
+      return { type, ...asker, ...parsePrompt(fields) };
     case "request_permissions": {
       const { document, gesture } = fields;
       if (typeof document !== "string" || document === "" || document.length > 128) throw wrong("document", "an id");
@@ -126,10 +139,19 @@ export function parseCall({ tool, args }: Fields): Pick<CallRequest, "tool" | "a
   return { tool, args };
 }
 
+/** A prompt, as it came from the page. */
+export function parsePrompt({ body, stream }: Fields): Pick<PromptRequest, "body" | "stream"> {
+  if (typeof body !== "string") throw wrong("body", "a text");
+  if (body.length > MAX_PROMPT) throw wrong("body", `a text of at most ${MAX_PROMPT} characters`);
+  if (isDeep(body)) throw wrong("body", `nested at most ${MAX_DEPTH} deep`);
+  return { body, stream: stream === true };
+}
+
 /** What of a page's message goes on: the fields of its type, looked at, and so bounded. */
 export function parsePageRequest(type: PageRequestType, fields: Fields): Fields {
   if (type === "request_permissions") return { ...parseWish(fields) };
   if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
+  if (type === "prompt") return { ...parsePrompt(fields) };
   return {};
 }
 

@@ -6,16 +6,16 @@ import { FLAG_NAMES } from "../flags.ts";
 import { optionsHandler } from "./handler.ts";
 import { FLAG_WORDS, piecesOf, saidOf } from "./words.ts";
 
-const CONTEXT = { signal: new AbortController().signal, progress: () => undefined };
+const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 
 test("a switch is kept, and the others stay as they were", async () => {
   const kept = new Map<string, unknown>([["flags", { toolAccess: false }]]);
   const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
   let looks = 0;
   const handle = optionsHandler(store, () => (looks += 1));
-  assert.deepEqual(await handle("look", {}, CONTEXT), { toolAccess: false, toolCalling: true });
-  assert.deepEqual(await handle("switch", { flag: "toolCalling", on: false }, CONTEXT), { toolAccess: false, toolCalling: false });
-  assert.deepEqual([kept.get("flags"), looks], [{ toolAccess: false, toolCalling: false }, 1]);
+  assert.deepEqual(await handle("look", {}, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: true });
+  assert.deepEqual(await handle("switch", { flag: "toolCalling", on: false }, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: false });
+  assert.deepEqual([kept.get("flags"), looks], [{ textGeneration: true, toolAccess: false, toolCalling: false }, 1]);
   for (const wrong of [{}, { flag: "other", on: true }, { flag: "__proto__", on: true }, { flag: "toolAccess", on: "yes" }]) {
     await assert.rejects(handle("switch", wrong, CONTEXT), { code: "ERR_INVALID_REQUEST" });
   }

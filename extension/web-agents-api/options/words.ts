@@ -49,6 +49,10 @@ export function piecesOf(text: string): { code: boolean; text: string }[] {
 
 /** What each switch is for. */
 export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string } } = {
+  textGeneration: {
+    head: "Sites may use your models",
+    text: "Only sites you allowed. Off: no site can have a model write; answers under way finish.",
+  },
   toolAccess: {
     head: "Sites may see tools",
     text: "Only the tools you allowed. Off: no site learns which tools you have.",

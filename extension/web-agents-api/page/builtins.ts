@@ -14,30 +14,43 @@ const getter = <T, R>(prototype: object, name: string): Getter<T, R> =>
   Object.getOwnPropertyDescriptor(prototype, name)?.get as Getter<T, R>;
 
 export const { freeze, defineProperty, hasOwn } = Object;
-export const { stringify } = JSON;
+export const { parse, stringify } = JSON;
 export const { apply } = Reflect;
+export const { isArray } = Array;
 export const CapturedPromise = Promise;
 export const CapturedError = Error;
 export const CapturedEvent = Event;
+export const CapturedCustomEvent = CustomEvent;
 export const CapturedMap = Map;
+export const CapturedReadableStream = ReadableStream;
 
 export const mapGet = uncurry(Map.prototype.get);
 export const mapSet = uncurry(Map.prototype.set);
 export const mapDelete = uncurry(Map.prototype.delete);
 export const mapForEach = uncurry(Map.prototype.forEach);
 
-export const post: (message: unknown, origin: string) => void = window.postMessage.bind(window);
-export const listen: (type: string, listener: (event: Event) => void) => void = window.addEventListener.bind(window);
-export const dispatch: (event: Event) => boolean = window.dispatchEvent.bind(window);
+/** Where a page has given promises another `constructor`, the result may be none of ours: it is not looked at. */
+export const then = uncurry(
+  Promise.prototype.then as (this: Promise<unknown>, done: (value: unknown) => void, failed: (error: unknown) => void) => unknown,
+);
 
+export const dispatchTo = uncurry(EventTarget.prototype.dispatchEvent);
+export const listenTo = uncurry(EventTarget.prototype.addEventListener);
+export const stopListeningTo = uncurry(EventTarget.prototype.removeEventListener);
+export const stopEvent = uncurry(Event.prototype.stopImmediatePropagation);
+
+export const postTo = uncurry(MessagePort.prototype.postMessage as (this: MessagePort, message: unknown) => void);
+export const startPort = uncurry(MessagePort.prototype.start);
 export const dataOf = uncurry(getter<MessageEvent, unknown>(MessageEvent.prototype, "data"));
-export const sourceOf = uncurry(getter<MessageEvent, unknown>(MessageEvent.prototype, "source"));
+export const portsOf = uncurry(getter<MessageEvent, readonly MessagePort[]>(MessageEvent.prototype, "ports"));
 
 export const isAborted = uncurry(getter<AbortSignal, boolean>(AbortSignal.prototype, "aborted"));
 export const reasonOf = uncurry(getter<AbortSignal, unknown>(AbortSignal.prototype, "reason"));
-export const listenTo = uncurry(EventTarget.prototype.addEventListener);
-export const stopListeningTo = uncurry(EventTarget.prototype.removeEventListener);
+
+const Controller = ReadableStreamDefaultController;
+export const enqueue = uncurry(Controller.prototype.enqueue);
+export const closeStream = uncurry(Controller.prototype.close);
+export const failStream = uncurry(Controller.prototype.error);
 
 export const self_ = window;
-export const pageOrigin = window.origin;
-export const isSecure = window.isSecureContext;
+export const document_ = document;

@@ -1,0 +1,155 @@
+// A provider of models that says back what it is asked, over OpenAI's wire: what tests and measurements ask instead of a model.
+//
+// Owns its port, and knows who has left in the middle of an answer. What it does is in the last thing that it is told:
+//
+//   anything         says that back, letter for letter in pieces of a few, with the schema behind it
+//   <many N>         N pieces, `0 1 2 …`, as fast as they are taken;  <rate N S>  N in a second, S seconds long
+//   <hang>           one piece, and nothing more; <silent>: not even that
+//   <cut>            one piece, and the connection ends; <full>: longer than its window; <refuse>: will not say it
+//   <GenerateSimpleToolCalls>, <GenerateMultipleToolCalls>   calls the first tool, or all of them
+//   <roles>          the roles of the conversation, in their order; <last tool>: what the last result of a tool was
+
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { until } from "./browser.ts";
+import type { Harbor } from "./harbor.ts";
+
+interface Message {
+  role: string;
+  content?: string | { type: string; text?: string; image_url?: { url: string } }[] | null;
+  tool_calls?: unknown[];
+}
+
+interface Body {
+  messages: Message[];
+  stream?: boolean;
+  tools?: { function: { name: string } }[];
+  response_format?: { json_schema?: { schema?: unknown } };
+  [name: string]: unknown;
+}
+
+type Delta = { [name: string]: unknown };
+
+export class Echo {
+  readonly #server: Server;
+  /** What it was asked. */
+  readonly asked: Body[] = [];
+  /** When askers have left before the end. */
+  readonly left: number[] = [];
+
+  private constructor() {
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+  }
+
+  /** One that a Harbor knows as `echo`, and uses where none is named. */
+  static async start(harbor: Harbor, name = "echo"): Promise<Echo> {
+    const echo = new Echo();
+    await new Promise<void>((resolve) => echo.#server.listen(0, "127.0.0.1", resolve));
+    await harbor.cli("models", "add", "openai-compatible", "--name", name, "--url", echo.url);
+    await harbor.cli("models", "default", `${name}:echo`);
+    return echo;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
+  }
+
+  /** Waits until so many have left in the middle; when the last of them did. */
+  leaving(times: number): Promise<number> {
+    return until(`${times} to have left`, async () => (this.left.length >= times ? this.left[times - 1] : undefined));
+  }
+
+  /** Waits until it was asked so often. */
+  asking(times: number): Promise<true> {
+    return until(`being asked ${times} times`, async () => this.asked.length >= times || undefined);
+  }
+
+  async end(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const json = (status: number, value: unknown) => void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+    if (request.url === "/v1/models") return json(200, { object: "list", data: [{ id: "echo", object: "model", max_model_len: 4096 }] });
+    if (request.url !== "/v1/chat/completions") return json(404, { error: { message: "nothing here" } });
+    let text = "";
+    for await (const piece of request.setEncoding("utf8")) text += piece;
+    const body = JSON.parse(text) as Body;
+    this.asked.push(body);
+    response.on("close", () => {
+      if (!response.writableFinished) this.left.push(Date.now());
+    });
+    if (/<full>/.test(lastOf(body.messages))) return json(400, { error: { message: "too long", code: "context_length_exceeded" } });
+    await speak(body, response);
+  }
+}
+
+/** What was said last, as a text. */
+function lastOf(messages: Message[]): string {
+  const content = messages.filter(({ role }) => role !== "system").at(-1)?.content ?? "";
+  return typeof content === "string" ? content : content.map(({ text, image_url }) => text ?? `[image of ${image_url?.url.length} letters]`).join("");
+}
+
+async function speak(body: Body, response: ServerResponse): Promise<void> {
+  const told = lastOf(body.messages);
+  const said = { text: 0 };
+  const send = (delta: Delta, finish: string | null = null, more: object = {}) => {
+    said.text += String(delta["content"] ?? "").length;
+    const chunk = { id: "e", object: "chat.completion.chunk", model: "echo", choices: [{ index: 0, delta, finish_reason: finish }], ...more };
+    return new Promise<void>((resolve) => response.write(`data: ${JSON.stringify(chunk)}\n\n`, () => resolve()));
+  };
+  if (/<silent>/.test(told)) return;
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  await send({ role: "assistant", content: "" });
+  const finish = await sayAll(told, body, send, response);
+  if (finish === undefined) return;
+  await send({}, finish);
+  const usage = { prompt_tokens: Math.ceil(JSON.stringify(body.messages).length / 4), completion_tokens: Math.ceil(said.text / 4) };
+  await send({}, null, { choices: [], usage });
+  response.end("data: [DONE]\n\n");
+}
+
+/** Says it; the reason why it ends, or `undefined` where it does not. */
+async function sayAll(told: string, body: Body, send: (delta: Delta) => Promise<void>, response: ServerResponse): Promise<string | undefined> {
+  const many = /<many (\d+)>/.exec(told);
+  if (many !== null) for (let at = 0; at < Number(many[1]) && !response.destroyed; at += 1) await send({ content: `${at} ` });
+  const rate = /<rate (\d+) (\d+)>/.exec(told);
+  if (rate !== null) await paced(Number(rate[1]), Number(rate[2]), (text) => send({ content: text }), response);
+  if (many !== null || rate !== null) return "stop";
+  if (/<hang>|<cut>/.test(told)) await send({ content: "and" });
+  if (/<cut>/.test(told)) response.destroy();
+  if (/<hang>|<cut>/.test(told)) return undefined;
+  if (/<refuse>/.test(told)) return "content_filter";
+  const calls = callsIn(told, body);
+  for (const [index, name] of calls.entries()) {
+    await send({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name, arguments: '{"input":"text"}' } }] });
+  }
+  if (calls.length > 0) return "tool_calls";
+  for (const piece of answerTo(told, body).match(/[^]{1,7}/gu) ?? []) await send({ content: piece });
+  return "stop";
+}
+
+function callsIn(told: string, { tools = [] }: Body): string[] {
+  if (/<GenerateMultipleToolCalls>/.test(told)) return tools.map((tool) => tool.function.name);
+  return /<GenerateSimpleToolCalls>/.test(told) ? tools.slice(0, 1).map((tool) => tool.function.name) : [];
+}
+
+function answerTo(told: string, { messages, response_format }: Body): string {
+  if (/<roles>/.test(told)) return messages.map(({ role }) => role).join(" ");
+  const schema = response_format?.json_schema?.schema;
+  return told + (schema === undefined ? "" : JSON.stringify(schema));
+}
+
+/** So many pieces a second, each with the time at which it was said. */
+async function paced(rate: number, seconds: number, say: (text: string) => Promise<void>, response: ServerResponse): Promise<void> {
+  const begun = Date.now();
+  for (let sent = 0; sent < rate * seconds && !response.destroyed; ) {
+    const due = Math.min(rate * seconds, Math.floor(((Date.now() - begun) / 1000) * rate) + 1);
+    while (sent < due) {
+      await say(`${sent}@${Date.now()} `);
+      sent += 1;
+    }
+    await new Promise((next) => setTimeout(next, 1));
+  }
+}

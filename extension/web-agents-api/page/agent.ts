@@ -1,0 +1,69 @@
+// `window.agent`, in the world of the page.
+//
+// Owns the object that pages see. Must never use a built-in that is not its own copy, know more than the page may, or decide
+// anything: the background does.
+
+import { CapturedPromise, freeze, stringify } from "./builtins.ts";
+import { ask } from "./channel.ts";
+import { failure } from "./errors.ts";
+import { MAX_ARGS, MAX_DEPTH, isDeep } from "../../shared/protocol/page.ts";
+
+/** Arguments as JSON: functions, cycles and what is too large never leave the page. */
+function textOf(args: unknown): string {
+  let text: string | undefined;
+  try {
+    text = stringify(args === undefined ? {} : args);
+  } catch {
+    throw failure("ERR_INVALID_REQUEST", "args must be an object that JSON can hold: without cycles and BigInt, and not too deep");
+  }
+  if (text === undefined || text[0] !== "{") throw failure("ERR_INVALID_REQUEST", "args must be an object");
+  if (text.length > MAX_ARGS) throw failure("ERR_INVALID_REQUEST", `args may have ${MAX_ARGS} characters as JSON`);
+  if (isDeep(text)) throw failure("ERR_INVALID_REQUEST", `args may be nested ${MAX_DEPTH} deep`);
+  return text;
+}
+
+function rejected(error: unknown): Promise<never> {
+  return new CapturedPromise((_, reject) => reject(error));
+}
+
+interface Call {
+  tool?: unknown;
+  args?: unknown;
+  signal?: AbortSignal;
+  onProgress?: unknown;
+}
+
+function callTool(call: Call | undefined): Promise<unknown> {
+  try {
+    const { tool, args, signal, onProgress } = call ?? {};
+    return ask("call", { tool, args: textOf(args), progress: typeof onProgress === "function" }, { signal, onProgress });
+  } catch (error) {
+    return rejected(error);
+  }
+}
+
+interface Wish {
+  scopes?: unknown;
+  reason?: unknown;
+  tools?: unknown;
+}
+
+function requestPermissions(wish: Wish | undefined): Promise<unknown> {
+  try {
+    const { scopes, reason, tools } = wish ?? {};
+    return ask("request_permissions", { scopes, reason, tools });
+  } catch (error) {
+    return rejected(error);
+  }
+}
+
+/** What pages find as `window.agent`. */
+export const agent = freeze({
+  requestPermissions: freeze((wish?: Wish) => requestPermissions(wish)),
+  permissions: freeze({ list: freeze(() => ask("permissions", {})) }),
+  capabilities: freeze(() => ask("capabilities", {})),
+  tools: freeze({
+    list: freeze(() => ask("list", {})),
+    call: freeze((call?: Call) => callTool(call)),
+  }),
+});
