@@ -28,7 +28,16 @@ const SCRIPTS = {
   ],
   "web-agents-api": [
     { format: "esm", files: { background: "web-agents-api/background.ts", options: "web-agents-api/options/options.ts" } },
-    { format: "iife", files: { content: "web-agents-api/content.ts", injected: "web-agents-api/page/injected.ts" } },
+    {
+      format: "iife",
+      files: {
+        content: "web-agents-api/content.ts",
+        injected: "web-agents-api/page/injected.ts",
+        prefer_always: "web-agents-api/page/prefer_always.ts",
+        prefer_unavailable: "web-agents-api/page/prefer_unavailable.ts",
+        prefer_never: "web-agents-api/page/prefer_never.ts",
+      },
+    },
   ],
 };
 

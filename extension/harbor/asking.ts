@@ -36,6 +36,7 @@ export interface Matter {
 }
 
 interface Asked {
+  origin: string;
   matter: Matter;
   view: QuestionView | undefined;
   /** What became known before it was shown. */
@@ -65,12 +66,17 @@ export class Asking {
     return new Promise((resolve, reject) => {
       const id = ++this.#last;
       const { gesture, ...question } = who;
-      this.#asked.set(id, { matter, view: undefined, later: undefined, tell: () => undefined, windowId: undefined, resolve, reject });
+      this.#asked.set(id, { origin: who.origin, matter, view: undefined, later: undefined, tell: () => undefined, windowId: undefined, resolve, reject });
       signal.addEventListener("abort", () => this.#end(id, "withdrawn", (asked) => asked.reject(signal.reason)));
       void this.#ready.then(() => {
         if (this.#asked.has(id)) this.#happened({ is: "asked", question: { id, ...question }, gesture });
       });
     });
+  }
+
+  /** Whether a question of this origin waits for an answer, or for its turn. */
+  isAsking(origin: string): boolean {
+    return [...this.#asked.values()].some((asked) => asked.origin === origin);
   }
 
   /** What the page of a question shows. `tell`: is told when that becomes another. */

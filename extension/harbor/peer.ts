@@ -8,7 +8,7 @@ import type { State } from "../shared/native/reconnect.ts";
 import type { Context, Handler } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { CodedError, pageCode } from "../shared/protocol/codes.ts";
-import type { Grant, Pushes, Requests } from "../shared/protocol/generated/messages.ts";
+import type { Grant, Pushes } from "../shared/protocol/generated/messages.ts";
 import {
   type Asker,
   type BridgeView,
@@ -16,8 +16,6 @@ import {
   type ListAnswer,
   type PermissionsAnswer,
   type PermissionsRequest,
-  type PromptRequest,
-  PROMPT_FIELDS,
   parsePeerRequest,
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
@@ -27,14 +25,15 @@ import type { LeftOut } from "./left_out.ts";
 import { onceSeconds } from "./once.ts";
 import type { AskedServer } from "./own.ts";
 import { paced } from "./pace.ts";
-import { streamed } from "./streaming.ts";
+import { activeProvider, measure, modelState, prompt, providers } from "./page_models.ts";
+import { parseObject } from "./parse.ts";
 
 type Bridge = Pick<NativeClient, "request">;
 
 /** What this works with. */
 export interface Parts {
   bridge: Bridge;
-  asking: Pick<Asking, "ask">;
+  asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking">>;
   leftOut: Pick<LeftOut, "of" | "note">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
@@ -56,7 +55,15 @@ export function peerHandler(parts: Parts): Handler {
         case "call":
           return await call(parts, request, context);
         case "prompt":
-          return await prompt(parts, request, context);
+          return await prompt(parts.bridge, request, context, parts.after).finally(parts.acted);
+        case "measure":
+          return await measure(parts.bridge, request, request.body, context.signal);
+        case "model_state":
+          return await modelState(parts.bridge, request, parts.asking.isAsking?.(request.origin) === true);
+        case "providers":
+          return await providers(parts.bridge, request, context.signal);
+        case "active_provider":
+          return await activeProvider(parts.bridge, request);
         case "request_permissions":
           return await requestPermissions(parts, request, context.signal);
       }
@@ -96,32 +103,6 @@ async function call({ bridge, after, acted }: Parts, request: CallRequest, { sig
     return result;
   } finally {
     pace.finish();
-    acted();
-  }
-}
-
-function parseObject(field: string, text: string): { [name: string]: unknown } {
-  try {
-    const args: unknown = JSON.parse(text);
-    if (typeof args === "object" && args !== null && !Array.isArray(args)) return args as { [name: string]: unknown };
-  } catch {
-    // Said below.
-  }
-  throw new CodedError("ERR_INVALID_REQUEST", `${field} must be an object`);
-}
-
-/** What a model answers. Which one that is, is nothing for pages that were not told. */
-async function prompt({ bridge, after, acted }: Parts, request: PromptRequest, context: Context): Promise<unknown> {
-  const { origin, tab, body, stream } = request;
-  const given = parseObject("body", body);
-  const fields = Object.fromEntries(PROMPT_FIELDS.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
-  // The bridge reads each of them.
-  const chat = { ...fields, origin, tab_id: tab } as Requests["host_llm_chat"];
-  try {
-    const { signal } = context;
-    const { response } = await (stream ? streamed(bridge, "host_llm_chat", chat, context, after) : bridge.request("host_llm_chat", chat, { signal }));
-    return response;
-  } finally {
     acted();
   }
 }

@@ -111,7 +111,7 @@ onOwnPort((port) => {
   const flags = async () => parseFlags(await localStore.get(FLAGS_KEY));
   // Where a browser refuses, frames lack the API; the page is allowed what it is allowed all the same.
   const granted = (origin: string) => frames.add(origin).catch((error) => console.error("frames lack the API", error));
-  const handler = handlerFor({ ...page, document: page.document ?? name }, harbor, flags, granted);
+  const handler = handlerFor({ ...page, document: page.document ?? name }, harbor, flags, granted, openOptions);
   answer(port, handler, { open: MOST_OPEN, shared: roomOf(page.origin, port) });
 });
 

@@ -27,6 +27,9 @@ const NEEDED = new Map<string, keyof Flags>([
   ["list", "toolAccess"],
   ["call", "toolCalling"],
   ["prompt", "textGeneration"],
+  ["measure", "textGeneration"],
+  ["providers", "textGeneration"],
+  ["active_provider", "textGeneration"],
 ]);
 
 /** Reads what is stored. What is no flag is as it would be without. */

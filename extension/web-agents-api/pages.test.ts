@@ -19,8 +19,10 @@ function played(answers: { [type: string]: unknown }, flags: unknown = {}, page 
       return answers[type];
     },
   };
-  const handle = handlerFor(page, harbor, async () => parseFlags(flags), async (origin) => void granted.push(origin));
-  return { seen, granted, ask: (type: string, payload = {}) => handle(type, payload, CONTEXT) };
+  const opened: number[] = [];
+  const grant = async (origin: string) => void granted.push(origin);
+  const handle = handlerFor(page, harbor, async () => parseFlags(flags), grant, async () => void opened.push(1));
+  return { opened, seen, granted, ask: (type: string, payload = {}) => handle(type, payload, CONTEXT) };
 }
 
 test("who asks is what the browser said, whatever the page says", async () => {
@@ -98,4 +100,27 @@ test("what is not on the list is refused here already", async () => {
     await assert.rejects(ask(type), { code: "ERR_INVALID_REQUEST" });
   }
   assert.deepEqual(seen, []);
+});
+
+test("without Harbor, with the switch off, and in a frame that cannot ask, there is no model", async () => {
+  const lost = new CodedError("ERR_HARBOR_NOT_FOUND", "not there");
+  const states: [unknown, unknown?, unknown?][] = [
+    [{ state: "available", window: 9 }, {}, { state: "available", window: 9 }],
+    [lost],
+    [{ state: "available" }, { textGeneration: false }],
+  ];
+  for (const [answer, flags = {}, expected = { state: "unavailable" }] of states) {
+    assert.deepEqual(await played({ model_state: answer }, flags).ask("model_state"), expected);
+  }
+  const frame = { ...PAGE, frame: 3 };
+  assert.deepEqual(await played({ model_state: { state: "downloadable" } }, {}, frame).ask("model_state"), { state: "unavailable", denied: true });
+  assert.deepEqual(await played({ model_state: { state: "available" } }, {}, frame).ask("model_state"), { state: "available" });
+});
+
+test("a click opens the settings once, and nothing of the page's goes there", async () => {
+  const { opened, seen, ask } = played({});
+  await assert.rejects(ask("open_settings", { type: "openai", apiKey: "sk-x" }), { code: "ERR_USER_GESTURE_REQUIRED" });
+  await ask("open_settings", { gesture: 1, type: "openai", apiKey: "sk-x" });
+  await assert.rejects(ask("open_settings", { gesture: 1 }), { code: "ERR_USER_GESTURE_REQUIRED" });
+  assert.deepEqual([opened.length, seen], [1, []]);
 });

@@ -12,6 +12,7 @@ import {
   type Asker,
   type CallRequest,
   type ListAnswer,
+  type ModelState,
   type PermissionsAnswer,
   type PermissionsRequest,
   type PermissionsView,
@@ -40,13 +41,18 @@ type Peer = Pick<Caller, "call">;
 
 type Document = PageDocument & { document: string };
 
-/** The handler of one document's requests. `granted`: is told of an origin that has just been allowed something. */
+/**
+ * The handler of one document's requests. `granted`: is told of an origin that has just been allowed something. `openSettings`: shows the
+ * person where providers are added.
+ */
 export function handlerFor(
   page: Document,
   harbor: Peer,
   flags: () => Promise<Flags>,
   granted: (origin: string) => Promise<void>,
+  openSettings: () => Promise<void>,
 ): Handler {
+  const opened = new OncePerGesture();
   const asker: Asker = { origin: page.origin, tab: page.tab };
   return async (type, payload, context) => {
     const { signal } = context;
@@ -64,10 +70,43 @@ export function handlerFor(
         return call(asker, harbor, payload, context);
       case "prompt":
         return harbor.call(type, { ...asker, ...parsePrompt(payload) }, relayed(context));
+      case "measure":
+        return harbor.call(type, { ...asker, ...parsePrompt(payload) }, { signal });
+      case "model_state":
+        return modelState(page, harbor, now, signal);
+      case "providers":
+      case "active_provider":
+        return harbor.call(type, { ...asker }, { signal });
+      case "open_settings":
+        opened.count(parseGesture(payload["gesture"]));
+        return openSettings();
       default:
         throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
     }
   };
+}
+
+/** Where nobody answers, or the person has switched it off, there is no model. A frame cannot ask for one. */
+async function modelState(page: Document, harbor: Peer, flags: Flags, signal: AbortSignal): Promise<ModelState> {
+  if (!flags.textGeneration) return { state: "unavailable" };
+  const { origin, tab, frame } = page;
+  try {
+    const found = (await harbor.call("model_state", { origin, tab }, { signal })) as ModelState;
+    return frame !== 0 && found.state.startsWith("download") ? { state: "unavailable", denied: true } : found;
+  } catch (error) {
+    if (error instanceof CodedError && NOBODY.includes(error.code)) return { state: "unavailable" };
+    throw error;
+  }
+}
+
+/** A click of the person is good for one thing. */
+class OncePerGesture {
+  #last = 0;
+
+  count(gesture: number): void {
+    if (gesture === 0 || gesture === this.#last) throw new CodedError("ERR_USER_GESTURE_REQUIRED", "this takes a click or a key just before");
+    this.#last = gesture;
+  }
 }
 
 async function requestPermissions(

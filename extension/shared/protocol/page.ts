@@ -9,7 +9,10 @@
 export const CHANNEL = "harbor_web_agent";
 
 /** What a page may ask for. */
-export const PAGE_REQUESTS = ["request_permissions", "permissions", "capabilities", "list", "call", "prompt"] as const;
+export const PAGE_REQUESTS = [
+  ...(["request_permissions", "permissions", "capabilities", "list", "call"] as const),
+  ...(["model_state", "prompt", "measure", "providers", "active_provider", "open_settings"] as const),
+] as const;
 export type PageRequestType = (typeof PAGE_REQUESTS)[number];
 
 /** The largest arguments of a call, in characters of JSON: with what stands around them they fit a frame of 1 MiB. */

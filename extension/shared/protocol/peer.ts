@@ -63,6 +63,29 @@ export interface PromptRequest extends Asker {
   stream: boolean;
 }
 
+/** How a page stands to models, in the standard's words. */
+export interface ModelState {
+  state: "unavailable" | "downloadable" | "downloading" | "available";
+  /** Why it is unavailable: the person has said no. */
+  denied?: boolean;
+  /** How many tokens the model looks at, where that is known; only where it is available. */
+  window?: number;
+  /** False where it is known to see no images. */
+  vision?: boolean;
+}
+
+/** A provider, as a page sees it: no address, no key. */
+export interface ProviderInfo {
+  id: string;
+  type: string;
+  name: string;
+  available: boolean;
+  models: string[];
+  isDefault: boolean;
+  isTypeDefault: boolean;
+  supportsTools?: boolean;
+}
+
 /** The fields of a prompt that a page may fill; the bridge reads them. */
 export const PROMPT_FIELDS = ["messages", "model", "provider", "tools", "temperature", "top_p", "response_schema"] as const;
 
@@ -71,7 +94,9 @@ export type PeerRequest =
   | ({ type: "permissions" } & Asker)
   | ({ type: "list" } & Asker)
   | ({ type: "call" } & CallRequest)
-  | ({ type: "prompt" } & PromptRequest);
+  | ({ type: "prompt" } & PromptRequest)
+  | ({ type: "measure"; body: string } & Asker)
+  | ({ type: "model_state" | "providers" | "active_provider" } & Asker);
 
 /** What a page may. */
 export interface PermissionsView {
@@ -101,6 +126,12 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
       return { type, ...asker };
     case "call":
       return { type, ...asker, ...parseCall(fields), progress: fields["progress"] === true };
+    case "model_state":
+    case "providers":
+    case "active_provider":
+      return { type, ...asker };
+    case "measure":
+      return { type, ...asker, body: parsePrompt(fields).body };
     case "prompt":
       return { type, ...asker, ...parsePrompt(fields) };
     case "request_permissions": {
@@ -151,6 +182,7 @@ export function parsePrompt({ body, stream }: Fields): Pick<PromptRequest, "body
 export function parsePageRequest(type: PageRequestType, fields: Fields): Fields {
   if (type === "request_permissions") return { ...parseWish(fields) };
   if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
+  if (type === "measure") return { body: parsePrompt(fields).body };
   if (type === "prompt") return { ...parsePrompt(fields) };
   return {};
 }

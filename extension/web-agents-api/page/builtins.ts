@@ -17,12 +17,30 @@ export const { freeze, defineProperty, hasOwn } = Object;
 export const { parse, stringify } = JSON;
 export const { apply } = Reflect;
 export const { isArray } = Array;
+export const { isView } = ArrayBuffer;
+export const { iterator, toStringTag } = Symbol;
+export const { ceil, min } = Math;
+export const fromCharCode = String.fromCharCode;
+export const canonicalLocales = Intl.getCanonicalLocales;
 export const CapturedPromise = Promise;
 export const CapturedError = Error;
+export const CapturedTypeError = TypeError;
+export const CapturedDOMException = DOMException;
 export const CapturedEvent = Event;
 export const CapturedCustomEvent = CustomEvent;
+export const CapturedProgressEvent = ProgressEvent;
+export const CapturedEventTarget = EventTarget;
+export const CapturedAbortController = AbortController;
 export const CapturedMap = Map;
 export const CapturedReadableStream = ReadableStream;
+export const CapturedBlob = Blob;
+export const CapturedArrayBuffer = ArrayBuffer;
+export const CapturedBytes = Uint8Array;
+export const CapturedCanvas = OffscreenCanvas;
+export const bitmapOf = createImageBitmap as (source: ImageBitmapSource) => Promise<ImageBitmap>;
+export const toBase64 = btoa;
+export const newId = crypto.randomUUID.bind(crypto);
+export const later = setTimeout as (call: () => void, ms: number) => unknown;
 
 export const mapGet = uncurry(Map.prototype.get);
 export const mapSet = uncurry(Map.prototype.set);
@@ -46,11 +64,33 @@ export const portsOf = uncurry(getter<MessageEvent, readonly MessagePort[]>(Mess
 
 export const isAborted = uncurry(getter<AbortSignal, boolean>(AbortSignal.prototype, "aborted"));
 export const reasonOf = uncurry(getter<AbortSignal, unknown>(AbortSignal.prototype, "reason"));
+export const abort = uncurry(AbortController.prototype.abort);
+export const signalOf = uncurry(getter<AbortController, AbortSignal>(AbortController.prototype, "signal"));
 
 const Controller = ReadableStreamDefaultController;
 export const enqueue = uncurry(Controller.prototype.enqueue);
 export const closeStream = uncurry(Controller.prototype.close);
 export const failStream = uncurry(Controller.prototype.error);
 
+export const bytesOf = uncurry(Blob.prototype.arrayBuffer);
+export const sizeOf = uncurry(getter<Blob, number>(Blob.prototype, "size"));
+export const mediaTypeOf = uncurry(getter<Blob, string>(Blob.prototype, "type"));
+export const contextOf = uncurry(OffscreenCanvas.prototype.getContext as (this: OffscreenCanvas, kind: "2d") => OffscreenCanvasRenderingContext2D | null);
+type Draw = (this: OffscreenCanvasRenderingContext2D, image: CanvasImageSource, x: number, y: number, width: number, height: number) => void;
+export const draw = uncurry(OffscreenCanvasRenderingContext2D.prototype.drawImage as Draw);
+export const blobOf = uncurry(OffscreenCanvas.prototype.convertToBlob);
+
+/** Throws where it is no regular expression. */
+export const sourceOf = uncurry(getter<RegExp, string>(RegExp.prototype, "source"));
+
+export const codePointAt = uncurry(String.prototype.codePointAt);
+
 export const self_ = window;
 export const document_ = document;
+
+/** What the browser has itself, if anything. */
+export const native = {
+  LanguageModel: (window as { LanguageModel?: unknown }).LanguageModel,
+  QuotaExceededError: (window as { QuotaExceededError?: unknown }).QuotaExceededError,
+  modelContext: "modelContext" in document ? ("document" as const) : "modelContext" in navigator ? ("navigator" as const) : null,
+};

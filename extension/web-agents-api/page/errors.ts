@@ -1,8 +1,8 @@
 // What a page catches, made of built-ins of our own.
 //
-// Owns the forms of errors. Must never say more than what arrived.
+// Owns the forms of errors, and which of the standard's names a code has. Must never say more than what arrived.
 
-import { CapturedError, defineProperty } from "./builtins.ts";
+import { CapturedDOMException, CapturedError, CapturedPromise, CapturedTypeError, defineProperty, native } from "./builtins.ts";
 
 /** A descriptor that inherits nothing: a page may have given all objects a `get`. */
 export const shown = (value: unknown): PropertyDescriptor => ({ __proto__: null, value, enumerable: true }) as PropertyDescriptor;
@@ -19,4 +19,51 @@ export function failure(code: unknown, message: unknown, details?: unknown): Err
 export function failureOf(value: unknown): Error {
   const { code, message, details } = value as { [name: string]: unknown };
   return failure(code, message, details);
+}
+
+export function rejected(error: unknown): Promise<never> {
+  return new CapturedPromise((_, reject) => reject(error));
+}
+
+export const wrong = (message: string): TypeError => new CapturedTypeError(message);
+
+export const domError = (name: string, message: string): DOMException => new CapturedDOMException(message, name);
+
+/** The input is larger than what the model looks at. Where the browser has no class for that, it is a DOMException with the same fields. */
+export function quotaExceeded(message: string, requested: number, quota: number): DOMException {
+  const Class = native.QuotaExceededError as (new (message: string, options: object) => DOMException) | undefined;
+  if (typeof Class === "function") return new Class(message, { __proto__: null, requested, quota });
+  const error = domError("QuotaExceededError", message);
+  defineProperty(error, "requested", shown(requested));
+  defineProperty(error, "quota", shown(quota));
+  return error;
+}
+
+type Known = Error & { code?: unknown; details?: { [name: string]: unknown } };
+
+/** What a failed prompt is in the standard's words. What is not one of our failures is the page's own, and stays as it is. */
+export function standardError(error: unknown): unknown {
+  if (!(error instanceof CapturedError)) return error;
+  const { code, message, details } = error as Known;
+  if (typeof code !== "string") return error;
+  const { cause, requested, quota } = details ?? {};
+  if (cause === "context_full") return quotaExceeded(message, Number_(requested), Number_(quota));
+  return domError(nameOf(code, cause), message);
+}
+
+const Number_ = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+function nameOf(code: string, cause: unknown): string {
+  switch (code) {
+    case "ERR_PERMISSION_DENIED":
+    case "ERR_SCOPE_REQUIRED":
+    case "ERR_USER_GESTURE_REQUIRED":
+    case "ERR_FEATURE_DISABLED":
+      return "NotAllowedError";
+    case "ERR_MODEL_FAILED":
+      if (cause === "refused") return "NotReadableError";
+      return cause === "no_model" || cause === "not_found" ? "NotSupportedError" : "UnknownError";
+    default:
+      return "UnknownError";
+  }
 }

@@ -1,19 +1,52 @@
 // The script in the world of the page: defines what pages find, once the channel is there.
 //
-//   page ─ window.agent, … ─► here ─ port ─► content.ts ─ port ─► background.ts ─► Harbor
+//   page ─ window.agent, ai, LanguageModel, harbor ─► here ─ port ─► content.ts ─ port ─► background.ts ─► Harbor
 //
-// Owns which names are defined. Must never replace what somebody else has defined, or define anything that cannot ask.
+// Owns which names are defined. Must never replace what the browser or somebody else has defined, or define anything that cannot ask.
 
-import { CapturedEvent, defineProperty, dispatchTo, listenTo, self_ } from "./builtins.ts";
+import { CapturedEvent, defineProperty, dispatchTo, freeze, listenTo, native, self_ } from "./builtins.ts";
 import { agent } from "./agent.ts";
+import { ai } from "./ai.ts";
 import { connect } from "./channel.ts";
 import { shown } from "./errors.ts";
+import { LanguageModel } from "./language_model.ts";
+import { takePreference } from "./preference.ts";
+import { LanguageModelToolCall, LanguageModelToolError, LanguageModelToolSuccess } from "./tools.ts";
+
+/** Ours, wherever the browser has something of the same name. */
+const harbor = freeze({
+  version: __VERSION__,
+  agent,
+  ai,
+  LanguageModel,
+  LanguageModelToolCall,
+  LanguageModelToolSuccess,
+  LanguageModelToolError,
+  chromeAiDetected: native.LanguageModel !== undefined,
+  native: freeze({ languageModel: native.LanguageModel !== undefined, modelContext: native.modelContext }),
+});
+
+/** What a page may replace: a name that others define, too. */
+const open = (value: unknown): PropertyDescriptor => ({ __proto__: null, value, configurable: true, writable: true }) as PropertyDescriptor;
+
+function define(name: string, descriptor: PropertyDescriptor): void {
+  if (!(name in self_)) defineProperty(self_, name, descriptor);
+}
 
 function begin(): void {
-  defineProperty(self_, "agent", shown(agent));
+  define("agent", shown(agent));
+  defineProperty(self_, "harbor", { __proto__: null, value: harbor, enumerable: true, configurable: true } as PropertyDescriptor);
+  define("ai", open(ai));
+  define("LanguageModel", open(LanguageModel));
+  if (!("LanguageModelToolCall" in self_)) {
+    define("LanguageModelToolCall", open(LanguageModelToolCall));
+    define("LanguageModelToolSuccess", open(LanguageModelToolSuccess));
+    define("LanguageModelToolError", open(LanguageModelToolError));
+  }
+  takePreference();
   dispatchTo(self_, new CapturedEvent("agent-ready"));
   // Once more when the page's own scripts can have listened.
   listenTo(self_, "DOMContentLoaded", () => dispatchTo(self_, new CapturedEvent("agent-ready")));
 }
 
-if (!("agent" in self_)) connect(begin);
+if (!("harbor" in self_)) connect(begin);

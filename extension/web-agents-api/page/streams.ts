@@ -79,24 +79,48 @@ export class Pieces {
   }
 }
 
+/** A stream for a page, and how it is filled. */
+export interface Filled<T> {
+  stream: ReadableStream<T>;
+  put(value: T): void;
+  close(): void;
+  fail(error: unknown): void;
+}
+
 /**
- * A stream for a page. `step` gives what comes next, or `undefined` at the end; what it throws is the stream's error. `left`: the page
- * reads no further.
+ * A stream into which is put what comes, when it comes. `pulled`: the page has read all but the last; `left`: it reads no further. After
+ * its end nothing more gets in, and it has one end only.
  */
-export function streamOf<T>(step: () => Promise<T | undefined>, left: () => void): ReadableStream<T> {
+export function filled<T>(pulled: () => void, left: () => void): Filled<T> {
+  let controller: ReadableStreamDefaultController<T> | undefined;
   const source = {
     __proto__: null,
-    async pull(controller: ReadableStreamDefaultController<T>): Promise<void> {
-      try {
-        const next = await step();
-        if (next === undefined) closeStream(controller);
-        else enqueue(controller, next);
-      } catch (error) {
-        failStream(controller, error);
-      }
+    start: (given: ReadableStreamDefaultController<T>) => void (controller = given),
+    pull: pulled,
+    cancel() {
+      controller = undefined;
+      left();
     },
-    cancel: left,
   };
   const strategy = { __proto__: null, highWaterMark: 1 };
-  return new CapturedReadableStream(source as UnderlyingDefaultSource<T>, strategy as QueuingStrategy<T>);
+  const stream = new CapturedReadableStream<T>(source as UnderlyingDefaultSource<T>, strategy as QueuingStrategy<T>);
+  const ended = (): ReadableStreamDefaultController<T> | undefined => {
+    const last = controller;
+    controller = undefined;
+    return last;
+  };
+  return {
+    stream,
+    put(value) {
+      if (controller !== undefined) enqueue(controller, value);
+    },
+    close() {
+      const last = ended();
+      if (last !== undefined) closeStream(last);
+    },
+    fail(error) {
+      const last = ended();
+      if (last !== undefined) failStream(last, error);
+    },
+  };
 }

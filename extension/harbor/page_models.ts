@@ -1,0 +1,98 @@
+// What a page learns of the person's models, and what it may ask them.
+//
+// Owns these answers. Must never tell a page more than its grants allow: without one, only whether there is a model at all; never an
+// address, a key, or a name that it was not allowed to know.
+
+import type { NativeClient } from "../shared/native/client.ts";
+import type { Context } from "../shared/ports/answerer.ts";
+import type { After } from "../shared/ports/caller.ts";
+import { CodedError } from "../shared/protocol/codes.ts";
+import type { ChatMessage, Grant, Model, Requests } from "../shared/protocol/generated/messages.ts";
+import { type Asker, type ModelState, type PromptRequest, type ProviderInfo, PROMPT_FIELDS } from "../shared/protocol/peer.ts";
+import { parseObject } from "./parse.ts";
+import { streamed } from "./streaming.ts";
+
+type Bridge = Pick<NativeClient, "request">;
+
+/** How long a session waits for a provider to say how much its model looks at. */
+const PATIENCE_MS = 1_000;
+
+/** How a page stands to models. `isAsking`: a question of its origin is open. */
+export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAsking: boolean): Promise<ModelState> {
+  const [active, { grants }] = await Promise.all([
+    bridge.request("llm_get_active", {}),
+    bridge.request("host_get_permissions", { origin, tab_id: tab }),
+  ]);
+  if (active.active === undefined || active.status === "disabled" || active.status === "no_key") return { state: "unavailable" };
+  const word = wordOf(grants);
+  if (word === "denied") return { state: "unavailable", denied: true };
+  if (word === "none") return { state: isAsking ? "downloading" : "downloadable" };
+  return { state: "available", ...(await factsOf(bridge, active.active, active.model)) };
+}
+
+function wordOf(grants: Grant[]): "denied" | "granted" | "none" {
+  const types = grants.filter(({ scope }) => scope === "model:prompt").map(({ grant_type }) => grant_type);
+  if (types.includes("DENY")) return "denied";
+  return types.length > 0 ? "granted" : "none";
+}
+
+async function factsOf(bridge: Bridge, provider: string, model: string | undefined): Promise<{ window?: number; vision?: boolean }> {
+  const models = await modelsOf(bridge, provider);
+  const known = model === undefined ? models[0] : models.find((one) => one.model === model);
+  return {
+    ...(known?.context_window === undefined ? {} : { window: known.context_window }),
+    ...(known?.vision === undefined ? {} : { vision: known.vision }),
+  };
+}
+
+/** What a provider says of its models; nothing where it takes too long. */
+async function modelsOf(bridge: Bridge, provider_id: string): Promise<Model[]> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const reply = await bridge.request("llm_list_models_for", { provider_id }, { signal }).catch(() => undefined);
+  return reply?.models ?? [];
+}
+
+/** What a model answers. Which one that is, is nothing for pages that were not told. */
+export async function prompt(bridge: Bridge, { origin, tab, body, stream }: PromptRequest, context: Context, after: After): Promise<unknown> {
+  const given = parseObject("body", body);
+  const fields = Object.fromEntries(PROMPT_FIELDS.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+  // The bridge reads each of them.
+  const chat = { ...fields, origin, tab_id: tab } as Requests["host_llm_chat"];
+  if (stream) return (await streamed(bridge, "host_llm_chat", chat, context, after)).response;
+  return (await bridge.request("host_llm_chat", chat, { signal: context.signal })).response;
+}
+
+/** How many tokens a conversation has. Its provider may get it for that, so it takes the grant. */
+export async function measure(bridge: Bridge, asker: Asker, body: string, signal: AbortSignal): Promise<{ tokens: number }> {
+  await need(bridge, asker, "model:prompt");
+  const messages = parseObject("body", body)["messages"] as ChatMessage[];
+  const { input_tokens } = await bridge.request("llm_count_tokens", { messages }, { signal });
+  return { tokens: input_tokens };
+}
+
+/** The providers, as a page may see them. */
+export async function providers(bridge: Bridge, { origin, tab }: Asker, signal: AbortSignal): Promise<ProviderInfo[]> {
+  const [{ models }, listed] = await Promise.all([
+    bridge.request("host_llm_list_models", { origin, tab_id: tab }, { signal }),
+    bridge.request("llm_list_providers", {}),
+  ]);
+  const enabled = listed.providers.filter((provider) => provider.enabled);
+  return enabled.map(({ id, type, name, available, is_default, is_type_default }) => {
+    const own = models.filter(({ provider }) => provider === id);
+    const tools = own.map((model) => model.tools).find((one) => one !== undefined);
+    const found: ProviderInfo = { id, type, name, available, isDefault: is_default, isTypeDefault: is_type_default, models: own.map(({ model }) => model) };
+    return tools === undefined ? found : { ...found, supportsTools: own.some((model) => model.tools === true) };
+  });
+}
+
+/** What is used where nothing is named. */
+export async function activeProvider(bridge: Bridge, asker: Asker): Promise<{ provider: string | null; model: string | null }> {
+  await need(bridge, asker, "model:list");
+  const { active, model } = await bridge.request("llm_get_active", {});
+  return { provider: active ?? null, model: model ?? null };
+}
+
+async function need(bridge: Bridge, { origin, tab }: Asker, scope: string): Promise<void> {
+  const { granted, code, message } = await bridge.request("host_check_permission", { origin, tab_id: tab, scope });
+  if (!granted) throw new CodedError(code ?? "ERR_SCOPE_REQUIRED", message ?? `the person has not allowed ${scope}`);
+}

@@ -1,0 +1,72 @@
+// Whose `LanguageModel` this origin has, where the person has said so: a script of its own for each way, before those of the page.
+//
+// Owns how that script and the injected one find each other, whichever comes first. Must never take a browser's own model away from a
+// page without the person's word.
+
+import { placeOf } from "./lists.ts";
+
+/** ours: always; unavailable: ours where the browser's own says that it is unavailable; never: the browser's own or none. */
+export const PREFERENCES = ["always", "unavailable", "never"] as const;
+export type Preference = (typeof PREFERENCES)[number];
+
+/** Where the script leaves word for the injected one, which takes it away before any script of the page runs. */
+const WORD = "__harbor_language_model";
+
+interface Model {
+  isHarbor?: unknown;
+  availability(options?: unknown): Promise<string>;
+  create(options?: unknown): Promise<object>;
+}
+
+type World = { harbor?: { LanguageModel?: Model }; LanguageModel?: Model; [WORD]?: Preference };
+
+/** What the script of a preference does. */
+export function prefer(preference: Preference): void {
+  const world = window as unknown as World;
+  if (world.harbor?.LanguageModel === undefined) Object.defineProperty(world, WORD, { value: preference, configurable: true });
+  else apply(world, world.harbor.LanguageModel, preference);
+}
+
+/** What the injected script does, once it has defined all. */
+export function takePreference(): void {
+  const world = window as unknown as World;
+  const preference = world[WORD];
+  if (preference === undefined) return;
+  delete world[WORD];
+  const ours = world.harbor?.LanguageModel;
+  if (ours !== undefined && placeOf(PREFERENCES, (known) => known === preference) >= 0) apply(world, ours, preference);
+}
+
+function apply(world: World, ours: Model, preference: Preference): void {
+  const native = world.LanguageModel;
+  const isNative = native !== undefined && native.isHarbor !== true;
+  if (preference === "never" && !isNative) delete world.LanguageModel;
+  if (preference === "always") world.LanguageModel = ours;
+  if (preference === "unavailable" && isNative) world.LanguageModel = eitherOf(native, ours);
+}
+
+/** The browser's own where it can be used, else ours. */
+function eitherOf(native: Model, ours: Model): Model {
+  const nativeAvailability = native.availability.bind(native);
+  const nativeCreate = native.create.bind(native);
+  const chosen = async (options: unknown): Promise<{ isNative: boolean; state: string }> => {
+    const state = await nativeAvailability(options).catch(() => "unavailable");
+    return { isNative: state !== "unavailable", state };
+  };
+  return class LanguageModel {
+    static readonly isHarbor = true;
+
+    static async availability(options?: unknown): Promise<string> {
+      const { isNative, state } = await chosen(options);
+      return isNative ? state : await ours.availability(options);
+    }
+
+    static async create(options?: unknown): Promise<object> {
+      return await ((await chosen(options)).isNative ? nativeCreate(options) : ours.create(options));
+    }
+
+    static [Symbol.hasInstance](value: unknown): boolean {
+      return [native, ours].some((one) => value instanceof (one as unknown as new () => object));
+    }
+  };
+}

@@ -1,0 +1,66 @@
+// Whether this page may use a model now, and the way to it: the person is asked where nobody has answered yet.
+//
+// Owns that order. Must never tell a page more than the four words of the standard.
+
+import { CapturedPromise, later } from "./builtins.ts";
+import { ask } from "./channel.ts";
+import type { Ending } from "./endings.ts";
+import { failure } from "./errors.ts";
+
+export type Availability = "unavailable" | "downloadable" | "downloading" | "available";
+
+/** As the background tells it. */
+export interface ModelState {
+  state: Availability;
+  /** Why it is unavailable: the person has said no. */
+  denied?: boolean;
+  /** How many tokens the model looks at, where that is known. */
+  window?: number;
+  /** False where it is known to see no images. */
+  vision?: boolean;
+}
+
+/** How it is now. Where nobody answers, there is none. */
+export async function stateNow(): Promise<ModelState> {
+  try {
+    return (await ask("model_state", {})) as ModelState;
+  } catch {
+    return { state: "unavailable" };
+  }
+}
+
+/** Whether a session that is to see images is out of the question. */
+export const isBlind = (state: ModelState, image: boolean): boolean => image && state.vision === false;
+
+/** Comes to the model, by a question where it takes one. `progress` hears 0, and 1 when it is there. */
+export async function ready(image: boolean, ending: Ending, progress: (loaded: number) => void): Promise<ModelState> {
+  const before = await stateNow();
+  ending.check();
+  refuse(before, image);
+  progress(0);
+  const now = before.state === "available" ? before : await granted(ending);
+  await turnOver();
+  ending.check();
+  progress(1);
+  // Whoever ends it when it hears that has ended it.
+  await turnOver();
+  ending.check();
+  return now;
+}
+
+function refuse(state: ModelState, image: boolean): void {
+  if (state.denied === true) throw failure("ERR_PERMISSION_DENIED", "the person has said no");
+  if (state.state === "unavailable" || isBlind(state, image)) {
+    throw failure("ERR_MODEL_FAILED", "there is no model for this", { cause: "no_model" });
+  }
+}
+
+async function granted(ending: Ending): Promise<ModelState> {
+  const asked = ask("request_permissions", { scopes: ["model:prompt"] }, { signal: ending.signal });
+  const { granted } = (await asked) as { granted: boolean };
+  if (!granted) throw failure("ERR_PERMISSION_DENIED", "the person has said no");
+  return await stateNow();
+}
+
+/** Lets all that waits go first. */
+const turnOver = (): Promise<void> => new CapturedPromise((resolve) => void later(resolve, 0));
