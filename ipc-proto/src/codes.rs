@@ -93,6 +93,8 @@ codes! {
     /// `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or
     /// `worker_lost`; `provider`, `model`, the HTTP `status` and `retry_after_ms` stand beside it where they are known.
     ModelFailed = "ERR_MODEL_FAILED", -32032;
+    /// This part of the page API is switched off (`[pages]` in config.toml); `details.feature` says which.
+    FeatureDisabled = "ERR_FEATURE_DISABLED", -32033;
     /// The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`,
     /// `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`.
     CatalogUnavailable = "catalog_unavailable", -32012;

@@ -175,6 +175,11 @@ const TABLE: &[(&str, Reach)] = &[
     ("chat_delete_session", Reach::Owner),
     ("run_start", Reach::Everybody),
     ("run_more", Reach::Everybody),
+    ("run_decide", Reach::Owner),
+    ("session_create", Reach::Everybody),
+    ("session_get", Reach::Everybody),
+    ("session_list", Reach::Everybody),
+    ("session_end", Reach::Everybody),
 ];
 
 /// Proof that a message may be sent by who sent it.
@@ -301,6 +306,10 @@ mod tests {
         "llm_more",
         "run_start",
         "run_more",
+        "session_create",
+        "session_get",
+        "session_list",
+        "session_end",
     ];
 
     /// What nobody else may.

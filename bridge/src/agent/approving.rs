@@ -22,6 +22,8 @@ pub(super) struct Approvals {
     agent: Rc<Agent>,
     /// None: a run of an origin.
     mode: Option<Mode>,
+    /// Whether the person can be asked.
+    asks: bool,
 }
 
 /// What becomes of a call, and the words for it.
@@ -45,12 +47,15 @@ impl Judged {
 
 impl Approvals {
     pub fn new(session: &Rc<Session>, agent: &Rc<Agent>, on_behalf: &OnBehalf) -> Self {
-        let mode = match on_behalf {
-            OnBehalf::Owner(..) => Some(session.head.borrow().mode),
-            OnBehalf::Origin(..) => None,
+        let (mode, asks) = match on_behalf {
+            OnBehalf::Owner(..) => {
+                let mode = session.head.borrow().mode;
+                (Some(mode), mode != Mode::Reads)
+            }
+            OnBehalf::Origin { asks, .. } => (None, *asks),
         };
         session.decisions.borrow_mut().begin_turn();
-        Self { session: session.clone(), agent: agent.clone(), mode }
+        Self { session: session.clone(), agent: agent.clone(), mode, asks }
     }
 
     /// Whether a call may be made now.
@@ -64,19 +69,17 @@ impl Approvals {
         match self.need(planned, usable) {
             Need::Run => Judged::run(),
             Need::Refuse(why) => Judged::refused(why.sentence()),
-            Need::Ask { why, leaving } => match self.mode {
-                Some(Mode::Ask | Mode::Auto) => Judged {
-                    verdict: Verdict::Ask,
-                    why: sentence(why).to_owned(),
-                    leaves: leaving.as_ref().map(shown),
-                },
-                Some(Mode::Reads) => {
-                    Judged::refused("It may change something, and nobody is here who could be asked.")
-                }
-                None => Judged::refused(
-                    "The person would have to be asked for this call, and a run does not ask.",
-                ),
+            Need::Ask { why, leaving } if self.asks => Judged {
+                verdict: Verdict::Ask,
+                why: sentence(why).to_owned(),
+                leaves: leaving.as_ref().map(shown),
             },
+            Need::Ask { .. } if self.mode.is_some() => {
+                Judged::refused("It may change something, and nobody is here who could be asked.")
+            }
+            Need::Ask { .. } => Judged::refused(
+                "The person would have to be asked for this call, and nobody is here who could ask.",
+            ),
         }
     }
 
@@ -88,7 +91,7 @@ impl Approvals {
             Decision::Once => Answer::Once,
             Decision::Session => Answer::Session,
             Decision::Always => Answer::Always,
-            Decision::No(_) => Answer::No,
+            Decision::No(_) | Decision::Silence => Answer::No,
         };
         let lasts = self.session.decisions.borrow_mut().answer(&call(planned), &need, answer);
         if lasts == Answer::Always {

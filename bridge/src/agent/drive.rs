@@ -17,7 +17,7 @@ use std::time::Duration;
 use harbor_home::clock::boot_clock;
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatEvent, TurnStep};
+use harbor_ipc_proto::client::{ChatEvent, Citation, TurnStep};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
@@ -40,6 +40,9 @@ use crate::models::Answered;
 /// The longest answer, with what the model thought, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
+/// How long the person is waited for on behalf of an origin.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// What came of a turn.
 #[derive(Debug)]
 pub struct Outcome {
@@ -53,6 +56,8 @@ pub struct Outcome {
     pub ended: Why,
     /// What it has taken.
     pub spent: Spent,
+    /// Where the answer comes from, where it has to say that.
+    pub citations: Option<Vec<Citation>>,
     /// Why there is no answer.
     pub error: Option<ErrorBody>,
 }
@@ -124,6 +129,7 @@ impl Drive {
                 rounds: 1,
                 ended: Why::Stopped,
                 spent: Spent::default(),
+                citations: None,
                 error: None,
             },
             is_step: false,
@@ -192,11 +198,7 @@ impl Drive {
             Done::Decided(at, decision) => {
                 self.close_question(at);
                 let is_allowed = self.approvals.decide(&self.calls[at].planned, &decision);
-                if let Decision::No(reason) = decision {
-                    let reason = reason.map_or_else(String::new, |reason| format!(", and says: {reason}"));
-                    self.calls[at].refusal =
-                        Some(format!("The person said no{reason}. Do not try to get around that."));
-                }
+                self.calls[at].refusal = refusal(decision);
                 Event::Decided(at, is_allowed)
             }
         }
@@ -319,7 +321,7 @@ impl Drive {
         verdict
     }
 
-    /// Asks the person, who may take as long as they like.
+    /// Asks the person, who may take as long as they like where a turn is theirs.
     fn ask_person(&mut self, at: usize) {
         let (sender, heard) = oneshot::channel();
         // Without a number there is nobody to ask, which is a no.
@@ -333,7 +335,8 @@ impl Drive {
             self.guard.ongoing.questions.borrow_mut().insert(id.clone(), sender);
         }
         self.tell(Happening::Approval { call, id, why, leaves, waits: true });
-        self.tasks.spawn_local(async move { Done::Decided(at, heard.await.unwrap_or(Decision::No(None))) });
+        let patience = matches!(*self.on_behalf, OnBehalf::Origin { .. }).then_some(PATIENCE);
+        self.tasks.spawn_local(async move { Done::Decided(at, decision(heard, patience).await) });
     }
 
     /// The person is not waited for any more.
@@ -388,7 +391,11 @@ impl Drive {
                 let read = answer::read(&called.result);
                 self.approvals.note_result(&self.calls[at].planned);
                 let tool = &self.calls[at].planned.shown.tool;
-                let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &read.text);
+                let mut told = self.session.kept.told(&self.plan.toolbox.telling, tool, &read.text);
+                if let Some(sources) = &mut self.plan.sources {
+                    let number = sources.add(tool, &self.calls[at].planned.shown.id, &read.text);
+                    told = format!("[{number}]\n{told}");
+                }
                 self.result(at, (told, read.text), read.images, Ok(called.result), read.is_error, took);
             }
             Err(error) => {
@@ -473,16 +480,44 @@ impl Drive {
             self.session.say(Message { role: Role::Assistant, parts: vec![Part::Text(text.clone())] });
         }
         self.outcome.ended = why;
-        self.outcome.text = text;
+        let cited = self.plan.sources.as_ref().map(|sources| sources.cite(&text));
+        (self.outcome.text, self.outcome.citations) = match cited {
+            Some((text, citations)) => (text, Some(citations)),
+            None => (text, None),
+        };
         self.agent.save(&self.session, &self.guard.ongoing.log).await;
         match &self.outcome.error {
             Some(error) if why == Why::Failed => self.tell(Happening::Error(error.clone())),
-            _ => {
-                self.tell(Happening::Final(self.outcome.text.clone(), why.word(), self.outcome.spent.view()))
-            }
+            _ => self.tell(Happening::Final {
+                text: self.outcome.text.clone(),
+                ended: why.word(),
+                usage: self.outcome.spent.view(),
+                citations: self.outcome.citations.clone(),
+            }),
         }
         self.outcome
     }
+}
+
+/// What the person says to a question; of an origin's only as long as its `patience` lasts.
+async fn decision(heard: oneshot::Receiver<Decision>, patience: Option<Duration>) -> Decision {
+    // Who drops the question says no.
+    let heard = async { heard.await.unwrap_or(Decision::No(None)) };
+    match patience {
+        None => heard.await,
+        Some(patience) => tokio::time::timeout(patience, heard).await.unwrap_or(Decision::Silence),
+    }
+}
+
+/// What the model is told of an answer that is no yes.
+fn refusal(decision: Decision) -> Option<String> {
+    let said = match decision {
+        Decision::No(None) => "The person said no.".to_owned(),
+        Decision::No(Some(reason)) => format!("The person said no, and says: {reason}."),
+        Decision::Silence => "The person was asked, and has not answered in time.".to_owned(),
+        _ => return None,
+    };
+    Some(format!("{said} Do not try to get around that."))
 }
 
 /// The answer is longer than any answer is; what has come is kept.
@@ -494,4 +529,21 @@ fn endless() -> ErrorBody {
 /// What the model is told is what is shown.
 fn same(text: String) -> (String, String) {
     (text.clone(), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn an_origin_waits_two_minutes_for_the_person_and_the_person_for_ever() {
+        let (sender, heard) = oneshot::channel();
+        assert_eq!(decision(heard, Some(PATIENCE)).await, Decision::Silence);
+        assert!(sender.is_closed());
+        let (sender, heard) = oneshot::channel();
+        let asked = tokio::spawn(decision(heard, None));
+        tokio::time::sleep(100 * PATIENCE).await;
+        sender.send(Decision::Once).unwrap();
+        assert_eq!(asked.await.unwrap(), Decision::Once);
+    }
 }

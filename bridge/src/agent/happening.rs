@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatUsage, TurnEvent};
+use harbor_ipc_proto::client::{ChatUsage, Citation, TurnEvent};
 use harbor_ipc_proto::json::Json;
 use tokio::sync::Notify;
 
@@ -59,8 +59,17 @@ pub enum Happening {
     },
     /// What the turn has taken so far.
     Usage(ChatUsage),
-    /// The end: the answer, and why it ended.
-    Final(String, &'static str, ChatUsage),
+    /// The end.
+    Final {
+        /// The answer.
+        text: String,
+        /// Why it ended.
+        ended: &'static str,
+        /// What the turn has taken.
+        usage: ChatUsage,
+        /// Where the answer comes from, where it has to say that.
+        citations: Option<Vec<Citation>>,
+    },
     /// The end without an answer.
     Error(ErrorBody),
 }
@@ -102,7 +111,7 @@ impl Happening {
                 ..about("tool_result", call)
             },
             Self::Usage(usage) => TurnEvent { usage: Some(usage.clone()), ..nothing("usage") },
-            Self::Final(text, ended, usage) => TurnEvent {
+            Self::Final { text, ended, usage, .. } => TurnEvent {
                 code: Some((*ended).to_owned()),
                 usage: Some(usage.clone()),
                 ..said("final", text)

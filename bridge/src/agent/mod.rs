@@ -13,11 +13,13 @@
 mod always;
 mod answer;
 mod approving;
+mod citing;
 mod context;
 mod drive;
 pub mod export;
 pub mod happening;
 mod kept;
+mod owned;
 mod plan;
 mod running;
 pub mod session;
@@ -41,6 +43,7 @@ use harbor_policy::budget::OWNER;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 
+use self::citing::Sources;
 use self::drive::Drive;
 use self::happening::{Happening, TurnLog};
 use self::plan::Plan;
@@ -54,6 +57,7 @@ use crate::store::sessions::Sessions;
 
 pub use self::always::Always;
 pub use self::drive::Outcome;
+pub use self::owned::Wish;
 pub use self::running::{Run, Task};
 pub use self::sessions::whole;
 
@@ -67,12 +71,22 @@ const ORIGINS: Limits = Limits { rounds: 25, calls: 5, tokens: 200_000, time: 10
 const SYSTEM: &str = include_str!("prompts/system.md");
 const RUN: &str = include_str!("prompts/run.md");
 
+/// What it is told besides where the answer has to say what it comes from.
+const CITE: &str = include_str!("prompts/cite.md");
+
 /// On whose behalf a turn is.
 pub enum OnBehalf {
     /// The person.
     Owner(Rc<Sender>, OwnersTurn),
-    /// An origin, and the run that its calls count in.
-    Origin(Asker, String),
+    /// An origin.
+    Origin {
+        /// Which.
+        asker: Asker,
+        /// The run that its calls count in.
+        run: String,
+        /// Whether the person can be asked.
+        asks: bool,
+    },
 }
 
 /// What is said to begin a turn.
@@ -91,6 +105,10 @@ pub struct Said {
     pub max_tool_calls: Option<u32>,
     /// Tokens of each answer at most.
     pub max_tokens: Option<u32>,
+    /// How much chance there is in the answers.
+    pub temperature: Option<f64>,
+    /// Whether the answer says where it comes from.
+    pub cites: bool,
 }
 
 /// The agent.
@@ -101,6 +119,10 @@ pub struct Agent {
     /// Tools that are called without asking in every session.
     pub always: Always,
     open: RefCell<BTreeMap<String, Rc<Session>>>,
+    /// Sessions of origins.
+    owned: owned::OwnedSessions,
+    /// Runs that are under way.
+    runs: RefCell<BTreeMap<String, Rc<Session>>>,
 }
 
 impl std::fmt::Debug for Agent {
@@ -113,7 +135,15 @@ impl Agent {
     /// The agent of this home; nothing is under way.
     #[must_use]
     pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions, always: Always) -> Rc<Self> {
-        Rc::new(Self { host, models, store, always, open: RefCell::default() })
+        Rc::new(Self {
+            host,
+            models,
+            store,
+            always,
+            open: RefCell::default(),
+            owned: owned::OwnedSessions::default(),
+            runs: RefCell::default(),
+        })
     }
 
     /// Says something in a session, and drives the turn to its end. The turn goes on when this future is dropped.
@@ -151,12 +181,12 @@ impl Agent {
         let model = self.models.chosen(
             said.provider.as_deref(),
             model.as_deref(),
-            matches!(on_behalf, OnBehalf::Origin(..)),
+            matches!(on_behalf, OnBehalf::Origin { .. }),
         );
         let model = model.await?;
         let usable = match on_behalf {
             OnBehalf::Owner(..) => self.owners_tools(servers.as_deref())?,
-            OnBehalf::Origin(asker, _) => self.host.usable_by(asker, said.tools.as_deref())?,
+            OnBehalf::Origin { asker, .. } => self.host.usable_by(asker, said.tools.as_deref())?,
         };
         let has_tools = |named: &&String| usable.iter().any(|one| one.source.as_str() == named.as_str());
         let without = servers.iter().flatten().filter(|named| !has_tools(named));
@@ -170,18 +200,22 @@ impl Agent {
         }
         let (limits, ours) = match on_behalf {
             OnBehalf::Owner(..) => (OWNERS, SYSTEM),
-            OnBehalf::Origin(..) => (ORIGINS, RUN),
+            OnBehalf::Origin { .. } => (ORIGINS, RUN),
         };
         let limits = Limits { calls: said.max_tool_calls.unwrap_or(limits.calls), ..limits };
-        let system = format!("{ours}\n{}", system.unwrap_or_default());
+        let sources = said.cites.then(|| Sources::after(&session.messages.borrow()));
+        let cite = if sources.is_some() { CITE } else { "" };
+        let system = format!("{ours}\n{cite}\n{}", system.unwrap_or_default());
         Ok(Plan {
             limits,
             model,
             toolbox,
             tool_choice: said.tool_choice.clone(),
             max_tokens: said.max_tokens,
+            temperature: said.temperature,
             system,
             missing,
+            sources,
         })
     }
 
@@ -211,7 +245,7 @@ impl Agent {
                 let who = Who { principal: OWNER.into(), by: sender.by.clone(), origin: None, profile: None };
                 self.models.answer(turn.model_permit(), who, prompt, push).await
             }
-            OnBehalf::Origin(asker, _) => {
+            OnBehalf::Origin { asker, .. } => {
                 let permit = self.host.model_permit(asker, true).await?;
                 let who = Who {
                     principal: asker.origin.shared(),
@@ -240,7 +274,7 @@ impl Agent {
             OnBehalf::Owner(sender, turns) => {
                 (Caller::Owner(sender.clone(), turns.permit(source.kind())), turn)
             }
-            OnBehalf::Origin(asker, run) => (Caller::Origin(asker.clone()), run.clone()),
+            OnBehalf::Origin { asker, run, .. } => (Caller::Origin(asker.clone()), run.clone()),
         };
         let audience = Audience { party: Some(caller.party()), ..Audience::default() };
         let call = ToolCall {

@@ -5,6 +5,7 @@
 use harbor_ipc_proto::model::{Message, Options, ToolChoice};
 use harbor_policy::turn::Limits;
 
+use super::citing::Sources;
 use super::session::Session;
 use super::toolbox::Toolbox;
 use super::{context, steps};
@@ -18,10 +19,13 @@ pub(super) struct Plan {
     /// Whether the next answer has to call a tool: the first one, if that is wanted.
     pub tool_choice: ToolChoice,
     pub max_tokens: Option<u32>,
+    pub temperature: Option<f64>,
     /// What the model is told before everything else.
     pub system: String,
     /// The servers that were named and have no tools now, a sentence each.
     pub missing: Vec<String>,
+    /// Its results by number, where the answer has to say what it comes from.
+    pub sources: Option<Sources>,
 }
 
 impl Plan {
@@ -79,7 +83,11 @@ impl Plan {
             messages,
             tools: Vec::new(),
             tool_choice: ToolChoice::Auto,
-            options: Options { max_tokens: self.max_tokens, ..Options::default() },
+            options: Options {
+                max_tokens: self.max_tokens,
+                temperature: self.temperature,
+                ..Options::default()
+            },
         }
     }
 }

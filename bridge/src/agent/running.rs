@@ -1,17 +1,20 @@
 //! A run: a task of an origin, done by the person's model with the tools that the origin was granted.
 //!
-//! Owns that a run is one of `host`'s, with its limit of calls, and that it ends with whoever asked for it. Nothing of it is kept.
+//! Owns that a run is one of `host`'s, with its limit of calls, and that it ends with whoever asked for it. Nothing of it is kept but what
+//! its origin's session says.
 
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{Part, ToolChoice};
 use tokio::task::JoinHandle;
 
 use super::happening::TurnLog;
-use super::session::{Head, Mode, Session};
+use super::owned::OwnedSession;
+use super::session::{Decision, Head, Mode, Session};
 use super::{Agent, OnBehalf, Outcome, Said};
-use crate::host::Host;
+use crate::config::Feature;
 use crate::host::asker::Asker;
 
 /// Calls of a run that does not say how many.
@@ -30,6 +33,12 @@ pub struct Task {
     pub model: Option<String>,
     /// Calls at most.
     pub max_tool_calls: Option<u32>,
+    /// Whether the answer says where it comes from.
+    pub cites: bool,
+    /// Which of the origin's sessions it belongs to.
+    pub session: Option<String>,
+    /// Whether the person can be asked.
+    pub asks: bool,
 }
 
 /// A run that is under way. It ends when this is dropped.
@@ -41,15 +50,43 @@ pub struct Run {
     /// What comes of it.
     pub outcome: JoinHandle<Outcome>,
     session: Rc<Session>,
-    host: Rc<Host>,
+    counted: Counted,
+}
+
+/// A run of `host`'s, and what its origin's session has to know of it.
+struct Counted {
+    agent: Rc<Agent>,
     asker: Asker,
+    run: String,
+    /// What it may call; counted as called where nobody knows better.
+    calls: u32,
+    owned: Option<Rc<OwnedSession>>,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.agent.runs.borrow_mut().remove(&self.run);
+        // It may have gone stale, or with its client.
+        let made = self.agent.host.runs.end(&self.asker, &self.run).map_or(self.calls, |run| run.used);
+        self.owned.iter().for_each(|owned| owned.ended(made));
+    }
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
-        self.session.end();
-        // It may have gone stale, or with its client.
-        let _ = self.host.runs.end(&self.asker, &self.id);
+        // A session goes on, and another run may be in it by now.
+        if self.counted.owned.is_none() {
+            self.session.end();
+        } else if !self.log.is_over() {
+            self.session.stop();
+        }
+    }
+}
+
+impl Run {
+    /// It is over: what it has taken counts in its origin's session.
+    pub fn took(&self, outcome: &Outcome) {
+        self.counted.owned.iter().for_each(|owned| owned.took(outcome));
     }
 }
 
@@ -60,27 +97,71 @@ impl Agent {
     /// Why it may not.
     pub async fn start_run(self: &Rc<Self>, asker: Asker, task: Task) -> Result<Run, ErrorBody> {
         // Permission comes before everything that could be found out.
+        self.host.offers(&asker, Feature::AgentRuns)?;
         self.host.model_permit(&asker, true).await?;
-        let calls = task.max_tool_calls.unwrap_or(CALLS);
-        let (id, _) = self.host.create_run(&asker, Some(calls.max(1))).await?;
-        let head = Head { model: task.model, ..Head::new(Mode::Ask, true) };
-        let session = Session::new(id.clone(), head, Vec::new());
+        let owned = task.session.as_deref().map(|id| self.owned(&asker, id)).transpose()?;
+        let left = owned.as_ref().map_or(Ok(u32::MAX), |owned| left_of(owned))?;
+        let calls = task.max_tool_calls.unwrap_or(CALLS).min(self.host.most_calls(&asker)).min(left);
+        let tools = match &owned {
+            Some(owned) => Some(tools_in(owned, task.tools)?),
+            None => task.tools,
+        };
+        let (run, _) = self.host.create_run(&asker, Some(calls.max(1))).await?;
+        let session = match &owned {
+            Some(owned) => owned.session.clone(),
+            None => {
+                let head = Head { model: task.model.clone(), ..Head::new(Mode::Ask, true) };
+                Session::new(run.clone(), head, Vec::new())
+            }
+        };
+        let wish = owned.as_ref().map(|owned| &owned.wish);
         let said = Said {
             parts: vec![Part::Text(task.task)],
             has_files: false,
-            provider: task.provider,
-            tools: task.tools,
+            provider: task.provider.or_else(|| wish.and_then(|wish| wish.provider.clone())),
+            tools,
             tool_choice: ToolChoice::Auto,
             max_tool_calls: Some(calls),
             max_tokens: None,
+            temperature: wish.and_then(|wish| wish.temperature),
+            cites: task.cites,
         };
-        let on_behalf = OnBehalf::Origin(asker.clone(), id.clone());
-        match self.say(&session, on_behalf, said).await {
-            Ok((log, outcome)) => Ok(Run { id, log, outcome, session, host: self.host.clone(), asker }),
-            Err(error) => {
-                let _ = self.host.runs.end(&asker, &id);
-                Err(error)
-            }
+        let on_behalf = OnBehalf::Origin { asker: asker.clone(), run: run.clone(), asks: task.asks };
+        let counted = Counted { agent: self.clone(), asker, run: run.clone(), calls, owned };
+        let (log, outcome) = self.say(&session, on_behalf, said).await?;
+        counted.owned.iter().for_each(|owned| owned.began());
+        self.runs.borrow_mut().insert(run.clone(), session.clone());
+        Ok(Run { id: run, log, outcome, session, counted })
+    }
+
+    /// The person has answered a question of a run; whether anybody waited for that.
+    pub fn decide_in_run(&self, run: &str, question: &str, decision: Decision) -> bool {
+        let session = self.runs.borrow().get(run).cloned();
+        session.is_some_and(|session| session.decide(question, decision))
+    }
+}
+
+/// What is left of a session's calls.
+fn left_of(owned: &OwnedSession) -> Result<u32, ErrorBody> {
+    if !owned.wish.llm {
+        let message = "this session has no model: a run needs one that was created with `llm`";
+        return Err(ErrorBody::new(Code::ScopeRequired, message).with("scope", "model:prompt"));
+    }
+    match owned.left() {
+        0 => Err(ErrorBody::new(Code::BudgetExceeded, "this session has made all its calls")),
+        left => Ok(left),
+    }
+}
+
+/// The tools of a run in a session: its own, or those of them that it names.
+fn tools_in(owned: &OwnedSession, named: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
+    let all = &owned.wish.tools;
+    let Some(named) = named else { return Ok(all.clone()) };
+    match named.iter().find(|name| !all.contains(name)) {
+        Some(_) => {
+            let message = "this session may not use all of these tools: it was created with fewer";
+            Err(ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "session"))
         }
+        None => Ok(named),
     }
 }

@@ -106,6 +106,8 @@ pub enum Decision {
     Always,
     /// Not this call, and what the model is told of that.
     No(Option<String>),
+    /// Nothing, as long as it was waited for.
+    Silence,
 }
 
 /// A turn that is under way.
@@ -222,6 +224,12 @@ impl Session {
         let ongoing = self.ongoing();
         ongoing.iter().for_each(|ongoing| ongoing.stop.notify_one());
         ongoing.is_some()
+    }
+
+    /// Answers a question of the turn that is under way; whether anybody waited for that.
+    pub fn decide(&self, question: &str, decision: Decision) -> bool {
+        let asked = self.ongoing().and_then(|ongoing| ongoing.questions.borrow_mut().remove(question));
+        asked.is_some_and(|asked| asked.send(decision).is_ok())
     }
 
     /// It is deleted: its turn ends, and nothing follows.

@@ -36,6 +36,7 @@ use super::catalog::{
 };
 use super::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 use super::metrics::{LISTEN_RULE, listen_address};
+use super::pages::{Feature, PagesConfig};
 use super::secrets::{FILE_RULE, SecretsConfig, passphrase_file};
 use super::traces::{ENDPOINT_RULE, Endpoint};
 
@@ -65,6 +66,13 @@ const MCP: &[Key<HostConfig>] = &[Key::word(
         ("none", |host| host.first_use = FirstUse::None),
     ],
 )];
+
+const PAGES: &[Key<PagesConfig>] = &[
+    Key::flag("textGeneration", |pages, on| pages.set(Feature::TextGeneration, on)),
+    Key::flag("toolAccess", |pages, on| pages.set(Feature::ToolAccess, on)),
+    Key::flag("toolCalling", |pages, on| pages.set(Feature::ToolCalling, on)),
+    Key::flag("agentRuns", |pages, on| pages.set(Feature::AgentRuns, on)),
+];
 
 const METRICS: &[Key<HostConfig>] = &[
     Key::flag("origins", |host, on| host.metrics_of_origins = on),
@@ -206,11 +214,12 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host", "mcp", "metrics", "traces", "catalog", "oauth", "secrets"])?;
+    file.knows(["grants", "limits", "host", "mcp", "pages", "metrics", "traces", "catalog", "oauth", "secrets"])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;
     file.table("mcp")?.read_only(MCP, &mut host)?;
+    file.table("pages")?.read_only(PAGES, &mut host.pages)?;
     file.table("metrics")?.read_only(METRICS, &mut host)?;
     file.table("traces")?.read_only(TRACES, &mut host)?;
     file.table("catalog")?.read_only(CATALOG, &mut host.catalog)?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use harbor_policy::limits::CALL_TIMEOUT;
 
 use super::catalog::CatalogConfig;
+use super::pages::PagesConfig;
 use super::secrets::SecretsConfig;
 use super::traces::Endpoint;
 
@@ -46,6 +47,8 @@ pub struct HostConfig {
     pub catalog: CatalogConfig,
     /// Where secrets are kept.
     pub secrets: SecretsConfig,
+    /// What of the page API there is for web pages.
+    pub pages: PagesConfig,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
     /// The limits of servers that have none of their own.
@@ -135,6 +138,7 @@ impl Default for HostConfig {
             client_document: None,
             catalog: CatalogConfig::default(),
             secrets: SecretsConfig::default(),
+            pages: PagesConfig::default(),
             every_origin: OriginLimits::DEFAULT,
             every_server: ServerLimits::default(),
             origins: BTreeMap::new(),

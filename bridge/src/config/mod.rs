@@ -8,6 +8,7 @@ mod host;
 mod live;
 mod manager;
 pub mod metrics;
+mod pages;
 mod secrets;
 pub mod traces;
 pub mod watch;
@@ -24,6 +25,7 @@ pub use self::catalog::CatalogConfig;
 pub use self::host::{ChangedTools, FirstUse, HostConfig, OWNER, OriginLimits, ServerLimits};
 pub use self::live::LiveConfig;
 pub use self::manager::ServiceManager;
+pub use self::pages::{Feature, PagesConfig};
 pub use self::secrets::SecretsConfig;
 pub use self::traces::TracesEnvironment;
 

@@ -32,7 +32,7 @@ use super::running::Running;
 use super::runs::Reserved;
 use super::source::{self, ToolSource};
 use super::{AskedTime, Host, errors, time_limit};
-use crate::config::{OWNER, OriginLimits, ServerLimits};
+use crate::config::{Feature, OWNER, OriginLimits, ServerLimits};
 use crate::link::{Answer, Audience, Failure, TimeLimit, Tool, ToolHash};
 use crate::supervisor::Why;
 
@@ -156,6 +156,7 @@ impl Host {
 
     /// Permission comes before existence, so that nobody can probe for names.
     fn may_call(&self, asker: &Asker, call: &ToolCall) -> Result<(), ErrorBody> {
+        self.offers(asker, Feature::ToolCalling)?;
         self.permissions.check(asker, Scope::McpToolsCall, Some((&call.source, &call.tool))).map(drop)
     }
 

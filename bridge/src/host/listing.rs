@@ -21,6 +21,7 @@ use super::asker::Asker;
 use super::refused::too_many_lists;
 use super::registry::Written;
 use super::source::ToolSource;
+use crate::config::Feature;
 use crate::supervisor::{Fetched, ListKind};
 
 /// What an asker sees.
@@ -57,6 +58,7 @@ impl Host {
     /// # Errors
     /// Why it may not know of any.
     pub async fn list_tools(&self, asker: &Asker, only: Option<&[String]>) -> Result<Pieces, ErrorBody> {
+        self.offers(asker, Feature::ToolAccess)?;
         let sight = self.sight(asker).await?;
         let mut tools = Pieces::default();
         for (source, written) in self.listed_sources() {

@@ -5,11 +5,13 @@
 use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
 use harbor_policy::access::ModelPermit;
 use harbor_policy::scope::Scope;
 
 use super::Host;
 use super::asker::Asker;
+use crate::config::Feature;
 use crate::store::audit::Record;
 
 impl Host {
@@ -18,12 +20,38 @@ impl Host {
     /// # Errors
     /// Why it may not.
     pub async fn model_permit(&self, asker: &Asker, tools: bool) -> Result<ModelPermit, ErrorBody> {
+        self.offers(asker, Feature::TextGeneration)?;
         self.allowed(asker, Scope::ModelPrompt).await?;
         if tools {
             self.allowed(asker, Scope::ModelTools).await?;
         }
         self.trail.is_open()?;
         self.permissions.model_permit(asker, tools)
+    }
+
+    /// That there is a part of the page API for whoever asks; AI clients have no page.
+    ///
+    /// # Errors
+    /// When it is switched off.
+    pub fn offers(&self, asker: &Asker, feature: Feature) -> Result<(), ErrorBody> {
+        if asker.origin.is_client() || self.config.now().pages.has(feature) {
+            return Ok(());
+        }
+        let feature = feature.as_str();
+        let message = format!("{feature} is switched off for web pages ([pages] in config.toml)");
+        Err(ErrorBody::new(Code::FeatureDisabled, message).with("feature", feature))
+    }
+
+    /// Calls that one run of an origin may make.
+    #[must_use]
+    pub fn most_calls(&self, asker: &Asker) -> u32 {
+        self.config.now().limits_of(asker.origin.as_str()).max_calls_per_run.unwrap_or(u32::MAX)
+    }
+
+    /// Whether somebody is connected who belongs to this browser session.
+    #[must_use]
+    pub fn knows_session(&self, session: &str) -> bool {
+        self.permissions.knows_session(session)
     }
 
     /// Waits until an origin may not put a prompt to a model any more: why.
@@ -47,6 +75,7 @@ impl Host {
     /// # Errors
     /// Why it may not.
     pub async fn may_list_models(&self, asker: &Asker) -> Result<(), ErrorBody> {
+        self.offers(asker, Feature::TextGeneration)?;
         self.allowed(asker, Scope::ModelList).await
     }
 }

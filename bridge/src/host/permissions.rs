@@ -432,6 +432,11 @@ impl Permissions {
         });
     }
 
+    /// Whether this session of a browser is there: one that has just gone is for a little longer.
+    pub fn knows_session(&self, session: &str) -> bool {
+        self.sessions.borrow().contains_key(session)
+    }
+
     /// Ends what is bound to the tabs of a session.
     pub fn end_session(&self, session: &str) {
         let gone = self.grants.borrow_mut().end_session(session);

@@ -98,7 +98,7 @@ pub(super) async fn send(
 }
 
 fn answered(outcome: Outcome, turn: &str, took: u64) -> Handled {
-    let Outcome { text, steps, rounds, ended, spent, error } = outcome;
+    let Outcome { text, steps, rounds, ended, spent, error, .. } = outcome;
     if let Some(error) = error {
         return Err(error);
     }
@@ -136,7 +136,17 @@ fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
     }
     let has_files = !parts.is_empty();
     parts.extend(Some(text).filter(|text| !text.is_empty()).map(Part::Text));
-    Ok(Said { parts, has_files, provider: None, tools: None, tool_choice, max_tool_calls, max_tokens })
+    Ok(Said {
+        parts,
+        has_files,
+        provider: None,
+        tools: None,
+        tool_choice,
+        max_tool_calls,
+        max_tokens,
+        temperature: None,
+        cites: false,
+    })
 }
 
 /// What is attached is read as the content of a message, by the same rules.
@@ -202,9 +212,7 @@ pub(super) async fn answer(router: &Router, message: ChatAnswer) -> Handled {
         "no" => Decision::No(message.reason),
         _ => return Err(invalid("decision", "once, session, always or no")),
     };
-    let asked =
-        session.ongoing().and_then(|ongoing| ongoing.questions.borrow_mut().remove(&message.approval_id));
-    reply(ChatAnswerResult { answered: asked.is_some_and(|asked| asked.send(decision).is_ok()) })
+    reply(ChatAnswerResult { answered: session.decide(&message.approval_id, decision) })
 }
 
 pub(super) fn approvals(router: &Router) -> Handled {

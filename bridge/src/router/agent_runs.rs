@@ -1,18 +1,23 @@
-//! `run_start`: tasks of origins.
+//! `run_…` and `session_…`: tasks of origins, and what several of them share.
 //!
 //! ```text
 //!  run_start ─► run_event: (status | token | tool_call | tool_result)* (final | error) ─► the answer
+//!      └─ a call needs a yes ─► run_question, to who has begun it ─► run_decide
 //! ```
 //!
-//! Owns this form. A run ends with its request, however that ends: a page that is closed has nothing done for it.
+//! Owns this form. A run ends with its request, however that ends: a page that is closed has nothing done for it. Must never let an origin
+//! answer a question: `run_decide` is the person's.
 
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    RunError, RunEvent, RunEventPush, RunMore, RunMoreResult, RunStart, RunStartResult,
+    RunDecide, RunDecideResult, RunError, RunEvent, RunEventPush, RunMore, RunMoreResult, RunQuestion, RunStart,
+    RunStartResult, SessionCreate, SessionCreateResult, SessionEnd, SessionEndResult, SessionGet,
+    SessionGetResult, SessionList, SessionListResult,
 };
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::json::Json;
 use harbor_policy::turn::Why;
 
 use super::client::Client;
@@ -20,10 +25,12 @@ use super::client::stream::Stream;
 use super::grants::asker;
 use super::{Handled, Router, invalid, reply};
 use crate::agent::happening::{Follower, Happening};
-use crate::agent::{Outcome, Task};
+use crate::agent::session::Decision;
+use crate::agent::{Outcome, Task, Wish};
 
-/// The longest task, in bytes.
+/// The longest task, and the longest name of a session, in bytes.
 const LONGEST: usize = 1024 * 1024;
+const LONGEST_NAME: usize = 1000;
 
 pub(super) async fn start(router: &Router, client: &Rc<Client>, id: &str, message: RunStart) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
@@ -31,20 +38,35 @@ pub(super) async fn start(router: &Router, client: &Rc<Client>, id: &str, messag
         return Err(invalid("task", "a text of 1 MiB at most"));
     }
     let streams = message.stream == Some(true);
+    // An AI client would answer for itself.
+    let asks = message.asks == Some(true) && asker.sender.own.is_none();
     let task = Task {
         task: message.task,
         tools: message.tools.filter(|_| message.use_all_tools != Some(true)),
         provider: message.provider,
         model: message.model,
         max_tool_calls: message.max_tool_calls,
+        cites: message.require_citations == Some(true),
+        session: message.session_id,
+        asks,
     };
     let mut run = router.agent.start_run(asker, task).await?;
     let stream = streams.then(|| client.stream(&id.into(), message.credit == Some(true))).flatten();
-    if let Some(stream) = stream {
-        tell_all(&stream, &run.id, run.log.follow(0)).await;
-    }
+    let telling = async {
+        if let Some(stream) = stream {
+            tell_all(&stream, &run.id, run.log.follow(0)).await;
+        }
+    };
+    let asking = async {
+        if asks {
+            ask_all(client, id, &run.id, run.log.follow(0)).await;
+        }
+    };
+    // A page that does not read holds up no question.
+    tokio::join!(telling, asking);
     let outcome = (&mut run.outcome).await;
     let outcome = outcome.map_err(|_| ErrorBody::new(Code::Internal, "the run has broken off"))?;
+    run.took(&outcome);
     answered(outcome, &run.id)
 }
 
@@ -52,18 +74,92 @@ pub(super) fn more(client: &Client, message: &RunMore) -> Handled {
     reply(RunMoreResult { accepted: client.add_credit(&message.target, message.n) })
 }
 
+pub(super) fn decide(router: &Router, message: &RunDecide) -> Handled {
+    let decision = match message.decision.as_str() {
+        "once" => Decision::Once,
+        "no" => Decision::No(None),
+        _ => return Err(invalid("decision", "once or no")),
+    };
+    let answered = router.agent.decide_in_run(&message.run_id, &message.approval_id, decision);
+    reply(RunDecideResult { answered })
+}
+
+pub(super) async fn create(router: &Router, client: &Client, message: SessionCreate) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    if message.name.as_ref().is_some_and(|name| name.len() > LONGEST_NAME) {
+        return Err(invalid("name", "1000 bytes at most"));
+    }
+    if message.system_prompt.as_ref().is_some_and(|system| system.len() > LONGEST) {
+        return Err(invalid("system_prompt", "a text of 1 MiB at most"));
+    }
+    let temperature = temperature(message.temperature.as_ref())?;
+    let wish = Wish {
+        name: message.name,
+        llm: message.llm == Some(true),
+        provider: message.provider,
+        model: message.model,
+        tools: message.tools.unwrap_or_default(),
+        system: message.system_prompt,
+        temperature,
+        max_tool_calls: message.max_tool_calls,
+        ttl_minutes: message.ttl_minutes,
+    };
+    let session = router.agent.create_owned(&asker, client.has_named_session(), wish).await?;
+    reply(SessionCreateResult { session })
+}
+
+fn temperature(given: Option<&Json>) -> Result<Option<f64>, ErrorBody> {
+    let Some(given) = given else { return Ok(None) };
+    let number: Option<f64> = serde_json::from_str(given.as_str()).ok();
+    let number = number.filter(|number| (0.0..=2.0).contains(number));
+    number.map(Some).ok_or_else(|| invalid("temperature", "a number from 0 to 2"))
+}
+
+pub(super) fn get(router: &Router, client: &Client, message: &SessionGet) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    reply(SessionGetResult { session: router.agent.owned_view(&asker, &message.session_id)? })
+}
+
+pub(super) fn list(router: &Router, client: &Client, message: &SessionList) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    reply(SessionListResult { sessions: router.agent.owned_views(&asker) })
+}
+
+pub(super) fn end(router: &Router, client: &Client, message: &SessionEnd) -> Handled {
+    let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
+    reply(SessionEndResult { session: router.agent.end_owned(&asker, &message.session_id)? })
+}
+
 fn answered(outcome: Outcome, run: &str) -> Handled {
-    let Outcome { text, ended, spent, error, .. } = outcome;
+    let Outcome { text, ended, spent, citations, error, .. } = outcome;
     match (error, ended) {
         (Some(error), _) => Err(error),
         (None, Why::Stopped) => Err(ErrorBody::new(Code::Cancelled, "the run was ended")),
-        (None, _) => reply(RunStartResult {
-            run_id: run.to_owned(),
-            output: text,
-            citations: None,
-            usage: spent.view(),
-        }),
+        (None, _) => {
+            reply(RunStartResult { run_id: run.to_owned(), output: text, citations, usage: spent.view() })
+        }
     }
+}
+
+/// Puts the questions of a run to who has begun it.
+async fn ask_all(client: &Client, id: &str, run: &str, mut follower: Follower) {
+    while let Some((_, question)) = follower.next(|happening| question(id, run, happening)).await {
+        question.iter().for_each(|question| client.send_push(question));
+    }
+}
+
+fn question(id: &str, run: &str, happening: &Happening) -> Option<RunQuestion> {
+    let Happening::Approval { call, id: approval, why, leaves, waits } = happening else { return None };
+    Some(RunQuestion {
+        request_id: id.to_owned(),
+        run_id: run.to_owned(),
+        approval_id: approval.clone(),
+        tool: call.tool.clone(),
+        arguments: call.arguments.clone(),
+        why: why.clone(),
+        leaves: leaves.clone(),
+        waits: *waits,
+    })
 }
 
 /// Pushes all that happens in a run, as fast as its reader gives credit.
@@ -108,9 +204,12 @@ fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
             error: answer.as_ref().err().map(failure),
             ..nothing("tool_result")
         },
-        Happening::Final(output, _, usage) => {
-            RunEvent { output: Some(output.clone()), usage: Some(usage.clone()), ..nothing("final") }
-        }
+        Happening::Final { text, usage, citations, .. } => RunEvent {
+            output: Some(text.clone()),
+            usage: Some(usage.clone()),
+            citations: citations.clone(),
+            ..nothing("final")
+        },
         Happening::Error(error) => RunEvent { error: Some(failure(error)), ..nothing("error") },
         Happening::Reasoning(_) | Happening::Approval { .. } | Happening::Usage(_) => return None,
     })

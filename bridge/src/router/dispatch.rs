@@ -256,6 +256,11 @@ impl<'a> Turn<'a> {
             AgentRequest::ChatDeleteSession(message) => agent::delete(router, &message.session_id).await,
             AgentRequest::RunStart(message) => agent_runs::start(router, client, self.id, message).await,
             AgentRequest::RunMore(message) => agent_runs::more(client, &message),
+            AgentRequest::RunDecide(message) => agent_runs::decide(router, &message),
+            AgentRequest::SessionCreate(message) => agent_runs::create(router, client, message).await,
+            AgentRequest::SessionGet(message) => agent_runs::get(router, client, &message),
+            AgentRequest::SessionList(message) => agent_runs::list(router, client, &message),
+            AgentRequest::SessionEnd(message) => agent_runs::end(router, client, &message),
         }
     }
 

@@ -115,6 +115,9 @@ pub(super) fn all(router: &Router, client: &Client, message: &HostListAllPermiss
 pub(super) fn expire_tab(router: &Router, client: &Client, message: &HostExpireTabGrants) -> Handled {
     let profile = message.profile.as_deref().map(|profile| parse_profile(Some(profile))).transpose()?;
     let session = client.has_named_session().then(|| client.sender().session.clone());
+    if profile.is_none() {
+        router.agent.end_tab(message.tab_id, session.as_deref());
+    }
     let expired = router.host.permissions.end_tab(message.tab_id, session.as_deref(), profile.as_ref());
     reply(HostExpireTabGrantsResult { expired: u32::try_from(expired).unwrap_or(u32::MAX) })
 }

@@ -156,7 +156,11 @@ impl Router {
         self.staged.forget(client);
         self.flows.forget(client);
         self.clients.all().iter().for_each(|client| client.note_bridge());
-        self.host.leave(&client.sender(), client.has_named_session());
+        let sender = client.sender();
+        if !client.has_named_session() {
+            self.agent.end_connection(&sender.session);
+        }
+        self.host.leave(&sender, client.has_named_session());
     }
 
     /// Takes what came from a client whose role is known: a request, or what to say of a frame that is none.

@@ -187,8 +187,8 @@ pub(super) async fn host_chat(
     message: HostLlmChat,
 ) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
-    let has_tools = message.tools.as_ref().is_some_and(|tools| !tools.is_empty());
-    let permit = router.host.model_permit(&asker, has_tools).await?;
+    // Tools that an origin names here are its own, and it is the one that calls them.
+    let permit = router.host.model_permit(&asker, false).await?;
     let who = Who {
         principal: asker.origin.shared(),
         by: asker.sender.by.clone(),
@@ -199,7 +199,7 @@ pub(super) async fn host_chat(
     let answer = answered(router, client, id, permit, who, message.into(), wishes);
     let Chatted { response, provider, model } = tokio::select! {
         // What has left ends when nothing covers it any more.
-        ended = router.host.model_permit_ended(&asker, has_tools) => return Err(ended),
+        ended = router.host.model_permit_ended(&asker, false) => return Err(ended),
         answer = answer => answer?,
     };
     reply(HostLlmChatResult { response, provider, model })

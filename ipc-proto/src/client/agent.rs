@@ -135,6 +135,49 @@ define_sent! {
         /// Whether trying again may help.
         retryable: bool,
     }
+    /// A session of an origin: what its runs share.
+    "SessionSummary" SessionSummary {
+        /// Its id.
+        sessionId: String,
+        /// `explicit`: the origin has begun it.
+        r#type: Word,
+        /// Whose it is.
+        origin: String,
+        /// `active`; `terminated` in the answer that ends it.
+        status: Word,
+        /// A name for people.
+        name: Option<String>,
+        /// When it began, in milliseconds since 1970.
+        createdAt: u64,
+        /// When its last run began or ended, likewise.
+        lastActiveAt: u64,
+        /// When it ends by itself, likewise.
+        expiresAt: u64,
+        /// What it may do.
+        capabilities: SessionCapabilities,
+        /// Calls of all its runs together at most; absent: no more limit than each run has.
+        maxToolCalls: Option<u32>,
+        /// What its runs have taken.
+        usage: SessionUsage,
+    }
+    /// What a session of an origin may do.
+    "SessionCapabilities" SessionCapabilities {
+        /// Whether it may ask a model.
+        hasLLM: bool,
+        /// How many tools its runs may use.
+        toolCount: u32,
+        /// Whether it may use a tab; it never may in this version.
+        hasBrowserAccess: bool,
+    }
+    /// What the runs of a session have taken.
+    "SessionUsage" SessionUsage {
+        /// Runs that have begun.
+        promptCount: u32,
+        /// Calls of tools that were made.
+        toolCallCount: u32,
+        /// Tokens that models have read and written.
+        tokensUsed: u64,
+    }
     /// Where an answer comes from.
     "Citation" Citation {
         /// The tool, `server/tool`.

@@ -191,4 +191,24 @@ define_sent! {
         /// What has happened.
         event: RunEvent,
     }
+    /// The person has to be asked about a call of a run that was begun with `asks: true`; answered by `run_decide`. Two minutes without an
+    /// answer are a no. The same with `waits: false` says that nobody waits for the answer any more.
+    "run_question" RunQuestion {
+        /// The id of the request.
+        request_id: String,
+        /// The run.
+        run_id: String,
+        /// The question.
+        approval_id: String,
+        /// The tool, `server/tool`.
+        tool: String,
+        /// The arguments, an object.
+        arguments: Json,
+        /// Why the person is asked, a piece of a sentence.
+        why: String,
+        /// What would leave this machine, where that is why the person is asked.
+        leaves: Option<String>,
+        /// Whether it still waits.
+        waits: bool,
+    }
 }

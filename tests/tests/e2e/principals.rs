@@ -40,6 +40,10 @@ const OF_CLIENTS: &[&str] = &[
     "llm_more",
     "run_start",
     "run_more",
+    "session_create",
+    "session_get",
+    "session_list",
+    "session_end",
 ];
 
 /// What nobody else may.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::super::host::{ChangedTools, HostConfig, OriginLimits, ServerLimits};
-use super::super::{CatalogConfig, SecretsConfig};
+use super::super::{CatalogConfig, Feature, SecretsConfig};
 
 /// The whole file.
 #[must_use]
@@ -17,8 +17,10 @@ pub fn show(config: &HostConfig) -> String {
         ChangedTools::Warn => "warn",
     };
     let first_use = config.first_use.as_str();
+    let feature = |one: &Feature| format!("{} = {}\n", one.as_str(), config.pages.has(*one));
+    let pages: String = Feature::ALL.iter().map(feature).collect();
     let mut out = format!(
-        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[metrics]\norigins = {}\n",
+        "[grants]\nonceSeconds = {}\n\n[host]\nauditRequired = {}\ncheckOutput = {}\nchangedTools = \"{changed}\"\n\n[mcp]\nfirstUse = \"{first_use}\"\n\n[pages]\n{pages}\n[metrics]\norigins = {}\n",
         config.once.as_secs(),
         config.audit_required,
         config.check_output,
@@ -128,6 +130,8 @@ mod tests {
             changedTools = "warn"
             [mcp]
             firstUse = "ask"
+            [pages]
+            agentRuns = false
             [metrics]
             origins = true
             listen = "127.0.0.1:9464"

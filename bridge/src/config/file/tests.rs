@@ -51,6 +51,12 @@ changedTools = "warn"
 [mcp]
 firstUse = "ask"
 
+[pages]
+textGeneration = true
+toolAccess = true
+toolCalling = true
+agentRuns = false
+
 [metrics]
 origins = true
 listen = "[::1]:9464"
@@ -112,6 +118,7 @@ fn an_empty_file_means_the_defaults() {
         client_document: None,
         catalog: CatalogConfig::default(),
         secrets: SecretsConfig { store: Choice::File, passphrase_file: None },
+        pages: PagesConfig::default(),
         every_origin: DEFAULT_LIMITS,
         every_server: ServerLimits::default(),
         origins: BTreeMap::new(),
@@ -156,9 +163,12 @@ fn every_key_is_read() {
         default_timeout: Some(Duration::from_secs(3600)),
         ..ServerLimits::default()
     };
+    let pages = parsed(EVERYTHING).pages;
+    assert_eq!(Feature::ALL.map(|one| pages.has(one)), [true, true, true, false]);
     assert_eq!(
         parsed(EVERYTHING),
         HostConfig {
+            pages,
             once: Duration::from_secs(60),
             run_stale: Duration::from_secs(61),
             audit_required: true,

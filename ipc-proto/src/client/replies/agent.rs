@@ -2,7 +2,9 @@
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
-use super::super::{ChatMessage, ChatSessionView, ChatUsage, Citation, ToolApproval, TurnStep, define_sent};
+use super::super::{
+    ChatMessage, ChatSessionView, ChatUsage, Citation, SessionSummary, ToolApproval, TurnStep, define_sent,
+};
 use crate::field::Word;
 
 define_sent! {
@@ -114,5 +116,30 @@ define_sent! {
     "run_more" RunMoreResult {
         /// False when there is no such run.
         accepted: bool,
+    }
+    /// The answer has come.
+    "run_decide" RunDecideResult {
+        /// False when nobody waits for it any more.
+        answered: bool,
+    }
+    /// It has begun.
+    "session_create" SessionCreateResult {
+        /// The session.
+        session: SessionSummary,
+    }
+    /// The session.
+    "session_get" SessionGetResult {
+        /// What it is.
+        session: SessionSummary,
+    }
+    /// The sessions.
+    "session_list" SessionListResult {
+        /// The oldest first.
+        sessions: Vec<SessionSummary>,
+    }
+    /// It is over.
+    "session_end" SessionEndResult {
+        /// What it was.
+        session: SessionSummary,
     }
 }

@@ -1,6 +1,7 @@
 //! Requests about the agent: the person's sessions, and runs of origins.
 
 use super::super::{ChatPart, SessionUpdates, define_requests};
+use crate::json::Json;
 
 define_requests! {
     /// Any request about the agent.
@@ -125,12 +126,14 @@ define_requests! {
         provider: Option<String>,
         /// Which model; the default one when absent.
         model: Option<String>,
-        /// Calls of tools at most; 5 when absent.
+        /// Calls of tools at most; 5 when absent, and never more than the origin's limit.
         max_tool_calls: Option<u32>,
-        /// True: the answer says which call each claim comes from.
+        /// True: the answer says by numbers, `[1]`, which call a statement comes from, and `citations` has these calls in their order.
         require_citations: Option<bool>,
-        /// The origin's session that it belongs to.
+        /// The origin's session that it belongs to: it knows what was said there, and uses no more than that may.
         session_id: Option<String>,
+        /// Whether this client puts questions to the person (`run_question`). Else, and for AI clients, such a call is refused.
+        asks: Option<bool>,
         /// Whether `run_event` pushes are wanted.
         stream: Option<bool>,
         /// Whether this client gives credit (`run_more`): 64 pushes come without.
@@ -142,5 +145,73 @@ define_requests! {
         target: String,
         /// So many pushes more.
         n: u32,
+    }
+    /// Answers a `run_question`: what the person has said.
+    "run_decide" RunDecide -> RunDecideResult {
+        /// The run.
+        run_id: String,
+        /// The question.
+        approval_id: String,
+        /// `once`: this call is made; or `no`.
+        decision: String,
+    }
+    /// Begins a session of an origin, or of an AI client itself: its runs know what was said in it, and share its limits. It ends with its tab, with its
+    /// time, and with `session_end`; nothing of it is written down. Needs a scope for each capability: `model:prompt`, `model:tools`.
+    "session_create" SessionCreate -> SessionCreateResult {
+        /// As in `host_check_permission`.
+        origin: Option<String>,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asks, and that it ends with.
+        tab_id: Option<u64>,
+        /// A name for people, 1000 bytes at most.
+        name: Option<String>,
+        /// Whether it may ask a model; without that no run can be in it.
+        llm: Option<bool>,
+        /// Which provider, by its id or its type; the default one when absent.
+        provider: Option<String>,
+        /// Which model; the default one when absent.
+        model: Option<String>,
+        /// The tools that its runs may use, `server/tool`; none when absent.
+        tools: Option<Vec<String>>,
+        /// What the model is told of its task, below what Harbor tells it.
+        system_prompt: Option<String>,
+        /// A number from 0 to 2.
+        temperature: Option<Json>,
+        /// Calls of all its runs together; absent: no more limit than each run has.
+        max_tool_calls: Option<u32>,
+        /// How long it lasts, in minutes: 60 when absent, 1440 at most.
+        ttl_minutes: Option<u32>,
+    }
+    /// Gives a session of the origin.
+    "session_get" SessionGet -> SessionGetResult {
+        /// As in `host_check_permission`.
+        origin: Option<String>,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asks.
+        tab_id: Option<u64>,
+        /// The session.
+        session_id: String,
+    }
+    /// Lists the origin's sessions in this tab, the oldest first.
+    "session_list" SessionList -> SessionListResult {
+        /// As in `host_check_permission`.
+        origin: Option<String>,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asks.
+        tab_id: Option<u64>,
+    }
+    /// Ends a session of the origin, with the run that is under way in it.
+    "session_end" SessionEnd -> SessionEndResult {
+        /// As in `host_check_permission`.
+        origin: Option<String>,
+        /// As in `host_grant_permission`.
+        profile: Option<String>,
+        /// The tab that asks.
+        tab_id: Option<u64>,
+        /// The session.
+        session_id: String,
     }
 }

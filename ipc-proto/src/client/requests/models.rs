@@ -122,7 +122,8 @@ define_requests! {
         /// Whether this client gives credit (`llm_more`): 64 pushes come without.
         credit: Option<bool>,
     }
-    /// The same for an origin, or for an AI client itself. Needs the scope `model:prompt`, with `tools` `model:tools`, too.
+    /// The same for an origin, or for an AI client itself. Needs the scope `model:prompt`. `tools` are its own:
+    /// it makes the calls itself.
     "host_llm_chat" HostLlmChat -> HostLlmChatResult {
         /// As in `host_check_permission`.
         origin: Option<String>,

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod faults;
+mod owned;
 mod provider;
 mod runs;
 mod scene;

@@ -95,21 +95,115 @@ fn a_run_ends_with_its_budget_its_request_and_its_grant() {
     wait_until("the provider is left", PROMPT, || scene.provider.left() == 2);
 }
 
-#[test]
-fn a_run_asks_nobody_and_writes_nothing_after_untrusted_text() {
+/// Three calls: the second reads what nobody vouches for, so the third needs a yes.
+fn writes_after_untrusted() -> Scene {
     let scene = granted(|round| match round.results.len() {
         0 => round.call("c1", "write", &json!({})),
         1 => round.call("c2", "post", &json!({"x": 1})),
-        2 => round.call("c3", "write", &json!({})),
+        2 => round.call("c3", "write", &json!({"y": 2})),
         _ => Say::Text("done".into()),
     });
     grant(&scene, "mcp:tools.call", &json!({"allowed_tools": ["s/look", "s/write", "s/post"]}));
-    let answer = scene.bridge.call("run_start", &json!({"origin": SITE, "task": "x"})).unwrap();
+    scene
+}
+
+fn started(scene: &Scene, more: &Value) -> harbor_tests::Pending {
+    let mut fields = json!({"origin": SITE, "task": "x"});
+    for (name, value) in more.as_object().unwrap() {
+        fields[name] = value.clone();
+    }
+    scene.bridge.request("run_start", &fields)
+}
+
+fn question(scene: &Scene, waits: bool) -> Value {
+    scene.bridge.wait_for_push("run_question", LIMIT, |push| push["waits"] == waits)
+}
+
+#[test]
+fn where_nobody_can_ask_nothing_is_written_after_untrusted_text() {
+    let scene = writes_after_untrusted();
+    let answer = started(&scene, &json!({})).wait(LIMIT).unwrap();
     assert_eq!(answer["output"], "done");
     let results = &scene.provider.rounds()[3].results;
-    assert!(
-        !results[0].contains("a run does not ask") && !results[1].contains("a run does not ask"),
-        "{results:?}"
-    );
-    assert!(results[2].contains("a run does not ask"), "{results:?}");
+    let refused = |at: usize| results[at].contains("nobody is here who could ask");
+    assert_eq!([refused(0), refused(1), refused(2)], [false, false, true], "{results:?}");
+    assert!(scene.bridge.push_now("run_question").is_none());
+}
+
+#[test]
+fn the_person_is_asked_by_who_began_the_run_and_their_yes_is_for_this_call() {
+    let scene = writes_after_untrusted();
+    for (decision, is_error) in [("once", false), ("no", true)] {
+        let run = started(&scene, &json!({"asks": true, "stream": true}));
+        let asked = question(&scene, true);
+        assert_eq!(
+            (&asked["tool"], &asked["arguments"], &asked["request_id"]),
+            (&json!("s/write"), &json!({"y": 2}), &json!(run.id))
+        );
+        assert!(asked["why"].as_str().unwrap().contains("nobody vouches for"), "{asked}");
+        let fields = json!({"run_id": asked["run_id"], "approval_id": asked["approval_id"], "decision": decision});
+        let decide = || scene.bridge.call("run_decide", &fields).unwrap()["answered"].clone();
+        assert_eq!((decide(), decide()), (json!(true), json!(false)), "it is answered once");
+        assert_eq!(question(&scene, false)["approval_id"], asked["approval_id"]);
+        assert_eq!(run.wait(LIMIT).unwrap()["output"], "done");
+        let third = scene.bridge.wait_for_push("run_event", LIMIT, |push| {
+            push["event"]["type"] == "tool_result" && push["event"]["callId"] == "c3"
+        });
+        assert_eq!(third["event"]["error"].is_null(), !is_error, "{third}");
+    }
+}
+
+#[test]
+fn a_question_ends_with_its_run() {
+    let scene = writes_after_untrusted();
+    let run = started(&scene, &json!({"asks": true}));
+    let asked = question(&scene, true);
+    scene.bridge.call("cancel", &json!({"target": run.id})).unwrap();
+    assert_eq!(run.wait(PROMPT).unwrap_err().code, "cancelled");
+    let fields = json!({"run_id": asked["run_id"], "approval_id": asked["approval_id"], "decision": "once"});
+    assert_eq!(scene.bridge.call("run_decide", &fields).unwrap()["answered"], false);
+    let audit = scene.bridge.audit(&json!({"origin": SITE}));
+    assert_eq!(audit.iter().filter(|line| line["event"] == "call" && line["tool"] == "write").count(), 1);
+}
+
+#[test]
+fn more_calls_than_the_origin_may_make_are_capped() {
+    let scene = granted(|round| match round.tools.is_empty() {
+        true => Say::Text("enough".into()),
+        false => round.call("c", "look", &json!({"n": round.results.len()})),
+    });
+    let answer = started(&scene, &json!({"max_tool_calls": 1000})).wait(LIMIT).unwrap();
+    assert_eq!(answer["output"], "enough");
+    assert_eq!(scene.provider.rounds().last().unwrap().results.len(), 5, "limits.maxCallsPerRun");
+}
+
+#[test]
+fn an_answer_with_citations_points_at_its_calls() {
+    let scene = granted(|round| match round.results.len() {
+        0 => round.call("c1", "look", &json!({"at": 1})),
+        1 => round.call("c2", "look", &json!({"at": 2})),
+        _ => Say::Text("Two [2]. Nine [9].".into()),
+    });
+    let answer = started(&scene, &json!({"require_citations": true})).wait(LIMIT).unwrap();
+    assert_eq!(answer["output"], "Two [1]. Nine.");
+    let cited = &answer["citations"][0];
+    assert_eq!((&cited["source"], &cited["ref"]), (&json!("s/look"), &json!("c2")));
+    assert!(cited["excerpt"].as_str().unwrap().contains('2'), "{cited}");
+    let last = &scene.provider.rounds()[2].results;
+    assert!(last[0].starts_with("[1]\n") && last[1].starts_with("[2]\n"), "{last:?}");
+    assert!(started(&scene, &json!({})).wait(LIMIT).unwrap()["citations"].is_null());
+}
+
+#[test]
+fn what_is_switched_off_for_pages_no_page_has() {
+    let scene = granted(|_| Say::Text("hello".into()));
+    scene.home.configure("[pages]\nagentRuns = false\n");
+    harbor_tests::wait_until("the file is read", LIMIT, || {
+        scene.bridge.call("get_config", &json!({})).unwrap()["config"].as_str().unwrap().contains("agentRuns = false")
+    });
+    let error = started(&scene, &json!({})).wait(LIMIT).unwrap_err();
+    assert_eq!((error.code.as_str(), &error.details["feature"]), ("ERR_FEATURE_DISABLED", &json!("agentRuns")));
+    let session = json!({"origin": SITE, "llm": true});
+    assert_eq!(scene.bridge.call("session_create", &session).unwrap_err().code, "ERR_FEATURE_DISABLED");
+    assert!(scene.provider.rounds().is_empty());
 }

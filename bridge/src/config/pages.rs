@@ -1,0 +1,51 @@
+//! What of the page API there is for web pages.
+//!
+//! Owns the names and the defaults. Must never say who may use it: grants do.
+
+/// A part of the page API that can be switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// Asking a model.
+    TextGeneration,
+    /// Seeing which tools there are.
+    ToolAccess,
+    /// Calling tools.
+    ToolCalling,
+    /// Runs of the agent, and sessions for them.
+    AgentRuns,
+}
+
+impl Feature {
+    /// All of them, in the order of the file.
+    pub const ALL: [Self; 4] = [Self::TextGeneration, Self::ToolAccess, Self::ToolCalling, Self::AgentRuns];
+
+    /// Its word in the file and on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TextGeneration => "textGeneration",
+            Self::ToolAccess => "toolAccess",
+            Self::ToolCalling => "toolCalling",
+            Self::AgentRuns => "agentRuns",
+        }
+    }
+}
+
+/// What `[pages]` says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PagesConfig {
+    off: [bool; Feature::ALL.len()],
+}
+
+impl PagesConfig {
+    /// Whether pages have it.
+    #[must_use]
+    pub fn has(&self, feature: Feature) -> bool {
+        !self.off[feature as usize]
+    }
+
+    /// Switches it on or off.
+    pub(super) fn set(&mut self, feature: Feature, on: bool) {
+        self.off[feature as usize] = !on;
+    }
+}
