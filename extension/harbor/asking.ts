@@ -51,6 +51,8 @@ interface Asked {
 export class Asking {
   readonly #around: Surroundings;
   readonly #asked = new Map<number, Asked>();
+  /** The last question of each origin about what it has begun. */
+  readonly #confirming = new Map<string, Promise<void>>();
   readonly #ready: Promise<void>;
   #state: State = START;
   #last = 0;
@@ -77,6 +79,33 @@ export class Asking {
   /** Whether a question of this origin waits for an answer, or for its turn. */
   isAsking(origin: string): boolean {
     return [...this.#asked.values()].some((asked) => asked.origin === origin);
+  }
+
+  /**
+   * Asks about what the site has begun already, without a click: one after the other of an origin, and what is denied here is no denial of the
+   * site's. Resolves with the answer; rejects with the signal's reason.
+   */
+  confirm(view: Omit<QuestionView, "id">, signal: AbortSignal): Promise<Decision> {
+    const before = this.#confirming.get(view.origin) ?? Promise.resolve();
+    const asked = before.then(() => this.#confirm(view, signal));
+    const over = asked.then(() => undefined, () => undefined);
+    this.#confirming.set(view.origin, over);
+    void over.then(() => {
+      if (this.#confirming.get(view.origin) === over) this.#confirming.delete(view.origin);
+    });
+    return asked;
+  }
+
+  #confirm(view: Omit<QuestionView, "id">, signal: AbortSignal): Promise<Decision> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const id = ++this.#last;
+      const matter: Matter = { prepare: async () => view, record: async (decision) => resolve(decision) };
+      const asked = { origin: view.origin, matter, view: undefined, later: undefined, tell: () => undefined, windowId: undefined, resolve: () => undefined, reject };
+      this.#asked.set(id, asked);
+      signal.addEventListener("abort", () => this.#taken(id)?.reject(signal.reason));
+      void this.#show(id, asked);
+    });
   }
 
   /** What the page of a question shows. `tell`: is told when that becomes another. */

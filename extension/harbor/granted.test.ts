@@ -16,10 +16,11 @@ test("origins of pages with something that is allowed, and nothing more", () => 
     grant("https://b.example", "DENY"),
     grant("https://b.example", "ALLOW_ALWAYS"),
     grant("https://c.example", "ALLOW_ALWAYS", "mcp:tools.call", "other"),
-    grant("https://d.example", "ALLOW_ALWAYS", "model:prompt"),
+    grant("https://d.example", "ALLOW_ALWAYS", "browser:navigate"),
+    grant("https://f.example", "ALLOW_ALWAYS", "model:prompt"),
     grant("client://e", "ALLOW_ALWAYS"),
   ];
-  assert.deepEqual(grantedOrigins(grants), ["https://a.example"]);
+  assert.deepEqual(grantedOrigins(grants), ["https://a.example", "https://f.example"]);
 });
 
 test("it is told once there is a connection, at each change, and when somebody new is there", async () => {

@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Grant } from "../shared/protocol/generated/messages.ts";
-import type { PermissionsRequest, Scope } from "../shared/protocol/peer.ts";
+import { type PermissionsRequest, SCOPES, type Scope } from "../shared/protocol/peer.ts";
 import { grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
 
 const A = "https://a.example";
 const LIST = "mcp:tools.list";
 const CALL = "mcp:tools.call";
+const NOTHING = Object.fromEntries(SCOPES.map((scope) => [scope, "not-granted"])) as { [scope in Scope]: "not-granted" };
 const grant = (scope: string, grant_type: string, allowed_tools?: string[], tab_id?: number): Grant => ({
   origin: A,
   profile: "default",
@@ -28,9 +29,9 @@ const wish = (scopes: Scope[], tools?: string[]): PermissionsRequest => ({
 });
 
 test("a page learns the strongest word for each scope", () => {
-  assert.deepEqual(viewOf(A, []), { origin: A, scopes: { [LIST]: "not-granted", [CALL]: "not-granted" } });
+  assert.deepEqual(viewOf(A, []), { origin: A, scopes: { ...NOTHING, [LIST]: "not-granted", [CALL]: "not-granted" } });
   const grants = [grant(LIST, "ALLOW_ONCE"), grant(LIST, "ALLOW_ALWAYS"), grant(CALL, "ALLOW_ALWAYS", ["a/b"]), grant(CALL, "ALLOW_ONCE", ["c/*"])];
-  assert.deepEqual(viewOf(A, grants), { origin: A, scopes: { [LIST]: "granted-always", [CALL]: "granted-always" }, allowedTools: ["a/b", "c/*"] });
+  assert.deepEqual(viewOf(A, grants), { origin: A, scopes: { ...NOTHING, [LIST]: "granted-always", [CALL]: "granted-always" }, allowedTools: ["a/b", "c/*"] });
   assert.equal(viewOf(A, [...grants, grant(CALL, "DENY")]).scopes[CALL], "denied");
   assert.equal(viewOf(A, [grant(CALL, "ALLOW_ONCE"), grant(CALL, "ALLOW_ALWAYS", ["a/b"])]).allowedTools, undefined);
 });
@@ -91,4 +92,14 @@ test("what was allowed in the same way stays allowed; what is of another tab doe
   assert.deepEqual(tools([grant(CALL, "ALLOW_ALWAYS", ["a/b"])], "once"), ["n/n"]);
   assert.deepEqual(tools([grant(CALL, "ALLOW_ONCE", ["a/b"], 3), grant(CALL, "ALLOW_ONCE", ["c/d"], 4)], "once"), ["a/b", "n/n"]);
   assert.equal(tools([grant(CALL, "ALLOW_ALWAYS")], "always"), undefined);
+});
+
+test("what is of models has no tools, and is allowed also where no tool is ticked", () => {
+  const asked = wish(["model:prompt", "model:tools", CALL], ["a/x"]);
+  const made = (tools: string[]) => grantsFor(asked, { allow: "always", tools }, []).map(({ scope, allowed_tools }) => [scope, allowed_tools]);
+  assert.deepEqual(made(["a/x"]), [["model:prompt", undefined], ["model:tools", undefined], [CALL, ["a/x"]]]);
+  assert.deepEqual(made([]), [["model:prompt", undefined], ["model:tools", undefined]]);
+  const grants = [grant("model:prompt", "ALLOW_ALWAYS"), grant("model:tools", "ALLOW_ALWAYS"), grant(CALL, "ALLOW_ALWAYS", ["a/x"])];
+  assert.ok(isCovered(asked, grants) && !isCovered(asked, grants.slice(1)));
+  assert.ok(isCovered(wish(["model:prompt"]), grants, ["b/*"]), "servers that are added change nothing about models");
 });

@@ -4,7 +4,7 @@
 
 import type { Grant, Requests } from "../shared/protocol/generated/messages.ts";
 import type { GrantWord, PermissionsRequest, PermissionsView, Scope } from "../shared/protocol/peer.ts";
-import { SCOPES } from "../shared/protocol/peer.ts";
+import { SCOPES, isOfTools } from "../shared/protocol/peer.ts";
 
 /** What the person says. */
 export type Decision =
@@ -38,14 +38,14 @@ export function isCovered({ scopes, tools }: Pick<PermissionsRequest, "scopes" |
   if (isDenied(scopes, grants)) return false;
   return scopes.every((scope) => {
     const found = allowing(scope, grants);
-    return found.length > 0 && (tools ?? servers).every((tool) => found.some((grant) => covers(grant, tool)));
+    return found.length > 0 && (!isOfTools(scope) || (tools ?? servers).every((tool) => found.some((grant) => covers(grant, tool))));
   });
 }
 
 /** Whether a question about these scopes has nothing to add for a tool. What is allowed once may become always. */
 export function isAllowedForGood(scopes: Scope[], tool: string, grants: Grant[]): boolean {
   const always = grants.filter(({ grant_type }) => grant_type !== "ALLOW_ONCE");
-  return isCovered({ scopes, tools: [tool] }, always);
+  return isCovered({ scopes: scopes.filter(isOfTools), tools: [tool] }, always);
 }
 
 /** The grants that are to be made. What was allowed in the same way before stays allowed. */
@@ -57,12 +57,15 @@ export function grantsFor(wish: PermissionsRequest, decision: Decision, before: 
   }
   const once = decision.allow === "once";
   const grant_type = once ? "ALLOW_ONCE" : "ALLOW_ALWAYS";
-  return wish.scopes.map((scope) => {
+  // Where no tool is ticked, none is allowed; what the site may ask a model is another matter.
+  const scopes = wish.scopes.filter((scope) => !isOfTools(scope) || decision.tools.length > 0);
+  return scopes.map((scope) => {
     const same = before.filter(
       (grant) => grant.scope === scope && grant.grant_type === grant_type && (!once || grant.tab_id === tab),
     );
     const grant: Requests["host_grant_permission"] = { origin, scope, grant_type };
     if (once) grant.tab_id = tab;
+    if (!isOfTools(scope)) return grant;
     if (same.some((old) => old.allowed_tools === undefined)) return grant;
     grant.allowed_tools = [...new Set([...same.flatMap((old) => old.allowed_tools ?? []), ...decision.tools])];
     return grant;

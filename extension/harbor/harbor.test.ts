@@ -180,7 +180,8 @@ function bridge(replies: { [type: string]: unknown }) {
 
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 const ASKER = { origin: "https://a.example", tab: 3 };
-const noAsking = { ask: () => Promise.reject(new Error("nobody is to be asked")) };
+const nobody = () => Promise.reject(new Error("nobody is to be asked"));
+const noAsking = { ask: nobody, confirm: nobody };
 /** What else is noted, and was left out before. */
 const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,
@@ -243,7 +244,7 @@ test("where nothing that was named is here, nobody is asked; what is not there a
   const replies = { host_get_permissions: { grants: [] }, list_servers: { servers: [SERVER] }, host_list_tool_changes: { changes: [] }, mcp_list_tools: { tools: [] } };
   const { bridge: asked } = bridge(replies);
   const asking = { ask: async (_who: unknown, { prepare }: Matter) => void (await prepare(() => undefined)) };
-  const handle = peerHandler({ bridge: asked, asking, ...noted() });
+  const handle = peerHandler({ bridge: asked, asking: { ...noAsking, ...asking }, ...noted() });
   const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"] };
   for (const tool of ["gone/x", "gone/*", "s/made up"]) {
     const message = `not here: ${tool}. The server is not installed, install it first; or it has no such tool`;
@@ -259,7 +260,7 @@ test("how the person has answered is written down, also a question that was clos
       const refusing = { ...tools, host_get_permissions: { grants: [] }, get_config: {}, host_grant_permission: {}, host_note_consent: new CodedError("internal", "full") };
       const { seen, bridge: asked } = bridge(refusing);
       const asking = { ask: async (_who: unknown, { prepare, record }: Matter) => void (await prepare(() => undefined), await record(decision)) };
-      const handle = peerHandler({ bridge: asked, asking, ...noted() });
+      const handle = peerHandler({ bridge: asked, asking: { ...noAsking, ...asking }, ...noted() });
       await handle("request_permissions", { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], tools: ["s/a"] }, CONTEXT);
       return seen.filter(([type]) => type === "host_note_consent").map(([, fields]) => fields);
     }),
@@ -273,7 +274,7 @@ test("where all that is here is allowed already, nobody is asked for what is not
   const replies = { host_get_permissions: { grants }, list_servers: { servers: [SERVER] }, host_list_tool_changes: { changes: [] }, mcp_list_tools: { tools: [{ name: "a" }] } };
   const prepared: unknown[] = [];
   const asking = { ask: async (_who: unknown, { prepare }: Matter) => void prepared.push(await prepare(() => undefined)) };
-  const handle = peerHandler({ bridge: bridge(replies).bridge, asking, ...noted() });
+  const handle = peerHandler({ bridge: bridge(replies).bridge, asking: { ...noAsking, ...asking }, ...noted() });
   const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], tools: ["s/a", "gone/x"] };
   const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean; allowedTools: string[] };
   assert.deepEqual([prepared, answer.granted, answer.allowedTools], [["settled"], false, ["s/a"]]);
@@ -308,7 +309,7 @@ function more(left: string[] = [], wish = {}) {
       for (const decision of answered) await matter.record(decision);
     },
   };
-  const handle = peerHandler({ bridge: asked, asking, ...noted(left, notes) });
+  const handle = peerHandler({ bridge: asked, asking: { ...noAsking, ...asking }, ...noted(left, notes) });
   const fields = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], ...wish };
   return { seen, notes, views, answered, ask: () => handle("request_permissions", fields, CONTEXT) as Promise<{ granted: boolean }> };
 }

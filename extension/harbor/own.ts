@@ -46,6 +46,30 @@ export interface AskedServer {
   list?: "awaited" | "missing";
 }
 
+/** The model that a site would use. */
+export interface AskedModel {
+  /** Its name at its provider, where one is chosen. */
+  name?: string;
+  provider: string;
+  /** Whether it runs on this machine. */
+  here: boolean;
+  /** Tokens of today that the site has used, and may use. */
+  used: number;
+  budget?: number;
+}
+
+/** A call of a run that needs a yes. */
+export interface AskedCall {
+  /** `server/tool` */
+  tool: string;
+  /** JSON as text, exactly as it would be sent. */
+  args: string;
+  /** A piece of a sentence. */
+  why: string;
+  /** What would leave this machine. */
+  leaves?: string;
+}
+
 /** What the person is asked. */
 export interface QuestionView {
   id: number;
@@ -59,6 +83,10 @@ export interface QuestionView {
   named: boolean;
   /** How long "once" holds; absent where that is not known. */
   onceSeconds?: number;
+  /** Where it is about models: the one that would be used; `none`: there is none yet. */
+  model?: AskedModel | "none";
+  /** A question of a run: about this one call, and nothing else. */
+  call?: AskedCall;
 }
 
 /** Reads a decision; `undefined`: it is none. */

@@ -7,7 +7,7 @@ import type { NativeClient } from "../shared/native/client.ts";
 import type { Context } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
-import type { ChatMessage, Grant, Model, Requests } from "../shared/protocol/generated/messages.ts";
+import type { ChatMessage, Grant, Model, Replies, Requests } from "../shared/protocol/generated/messages.ts";
 import { type Asker, type ModelState, type PromptRequest, type ProviderInfo, PROMPT_FIELDS } from "../shared/protocol/peer.ts";
 import { parseObject } from "./parse.ts";
 import { streamed } from "./streaming.ts";
@@ -23,11 +23,16 @@ export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAskin
     bridge.request("llm_get_active", {}),
     bridge.request("host_get_permissions", { origin, tab_id: tab }),
   ]);
-  if (active.active === undefined || active.status === "disabled" || active.status === "no_key") return { state: "unavailable" };
+  if (!hasModel(active)) return { state: "unavailable" };
   const word = wordOf(grants);
   if (word === "denied") return { state: "unavailable", denied: true };
   if (word === "none") return { state: isAsking ? "downloading" : "downloadable" };
   return { state: "available", ...(await factsOf(bridge, active.active, active.model)) };
+}
+
+/** Whether there is a model that can be asked. One whose provider did not answer when it was last asked may answer now. */
+export function hasModel({ active, status }: Replies["llm_get_active"]): boolean {
+  return active !== undefined && status !== "disabled" && status !== "no_key";
 }
 
 function wordOf(grants: Grant[]): "denied" | "granted" | "none" {

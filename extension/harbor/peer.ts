@@ -16,24 +16,27 @@ import {
   type ListAnswer,
   type PermissionsAnswer,
   type PermissionsRequest,
+  isOfTools,
   parsePeerRequest,
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
 import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
 import type { LeftOut } from "./left_out.ts";
+import { modelFor } from "./model.ts";
 import { onceSeconds } from "./once.ts";
 import type { AskedServer } from "./own.ts";
 import { paced } from "./pace.ts";
 import { activeProvider, measure, modelState, prompt, providers } from "./page_models.ts";
 import { parseObject } from "./parse.ts";
+import { about, runs } from "./runs.ts";
 
 type Bridge = Pick<NativeClient, "request">;
 
 /** What this works with. */
 export interface Parts {
   bridge: Bridge;
-  asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking">>;
+  asking: Pick<Asking, "ask" | "confirm"> & Partial<Pick<Asking, "isAsking">>;
   leftOut: Pick<LeftOut, "of" | "note">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
@@ -64,6 +67,14 @@ export function peerHandler(parts: Parts): Handler {
           return await providers(parts.bridge, request, context.signal);
         case "active_provider":
           return await activeProvider(parts.bridge, request);
+        case "about":
+          return await about(parts.bridge);
+        case "run":
+        case "session_create":
+        case "session_get":
+        case "session_list":
+        case "session_end":
+          return await runs(parts, request, context);
         case "request_permissions":
           return await requestPermissions(parts, request, context.signal);
       }
@@ -114,17 +125,24 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
     const prepare: Matter["prepare"] = async (changed) => {
       if (await isSettledNow(parts, wish)) return "settled";
       const { origin, reason, scopes, tools } = wish;
-      const [before, seconds] = await Promise.all([beforeOf(parts, wish), onceSeconds(bridge)]);
-      const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }) };
+      const ofTools = scopes.some(isOfTools);
+      const ofModels = scopes.some((scope) => !isOfTools(scope));
+      const [before, seconds, model] = await Promise.all([
+        beforeOf(parts, wish),
+        onceSeconds(bridge),
+        ofModels ? modelFor(bridge, origin).then((found) => ({ model: found ?? ("none" as const) })) : {},
+      ]);
+      const known = { ...(reason === undefined ? {} : { reason }), ...(seconds === undefined ? {} : { onceSeconds: seconds }), ...model };
+      if (!ofTools) return { origin, scopes, servers: [], named: false, ...known };
       const view = (asked: Asked) => {
         shown = inOrder(before(asked.servers), shown);
         return { origin, scopes, ...asked, servers: shown, named: tools !== undefined, ...known };
       };
       const found = await askedServers(bridge, tools, (later) => changed(view(later)));
-      if (tools !== undefined && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
+      if (tools !== undefined && !ofModels && found.servers.every((server) => server.tools.length === 0)) throw notHere(tools);
       const first = view(found);
       // What is not here cannot be allowed, and there is nothing else to say yes to.
-      return tools !== undefined && shown.every(isAllowed) ? "settled" : first;
+      return tools !== undefined && !ofModels && shown.every(isAllowed) ? "settled" : first;
     };
     await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, shown, decision) }, signal);
   }
@@ -136,7 +154,7 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
 async function isSettledNow({ bridge, leftOut }: Parts, wish: PermissionsRequest): Promise<boolean> {
   const grants = await grantsOf(bridge, wish);
   if (!isSettled(wish, grants)) return false;
-  if (wish.tools !== undefined || !wish.gesture) return true;
+  if (wish.tools !== undefined || !wish.gesture || !wish.scopes.some(isOfTools)) return true;
   const [{ servers }, left] = await Promise.all([bridge.request("list_servers", {}), leftOut.of(wish.origin)]);
   const today = servers.map(({ server_id }) => `${server_id}/*`).filter((server) => !left.includes(server));
   return isSettled(wish, grants, today);
@@ -184,9 +202,10 @@ async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServ
 }
 
 /** Has the answer written into the audit log. */
-async function noteConsent(bridge: Bridge, { origin, tab, tools }: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
+async function noteConsent(bridge: Bridge, { origin, tab, scopes, tools }: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
   const outcome = decision.allow !== "no" ? "allowed" : decision.dismissed === true ? "dismissed" : "denied";
-  const asked = tools ?? servers.map(({ id }) => `${id}/*`);
+  const named = scopes.some(isOfTools) ? (tools ?? servers.map(({ id }) => `${id}/*`)) : [];
+  const asked = [...scopes.filter((scope) => !isOfTools(scope)), ...named];
   // The answer holds, whether it can be written down or not: the bridge has granted, or nothing was granted.
   await bridge
     .request("host_note_consent", { origin, tab_id: tab, outcome, tools: asked })

@@ -13,14 +13,22 @@ export interface Flags {
   toolAccess: boolean;
   /** Whether pages may call them. */
   toolCalling: boolean;
+  /** Whether pages may have a model work with tools. */
+  agentRuns: boolean;
 }
 
-export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling"] as const satisfies (keyof Flags)[];
+export const FLAG_NAMES = ["textGeneration", "toolAccess", "toolCalling", "agentRuns"] as const satisfies (keyof Flags)[];
+
+/** Features of the page API that this version does not have. */
+export const NOT_HERE = {
+  ...{ pageTools: false, browserInteraction: false, screenshots: false, browserControl: false, siteServers: false },
+  ...{ siteChat: false, addressBar: false, multiAgent: false, remoteAgents: false },
+} as const;
 
 /** The key in storage. */
 export const FLAGS_KEY = "flags";
 
-const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true };
+const DEFAULTS: Flags = { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true };
 
 /** Which flag a request needs. */
 const NEEDED = new Map<string, keyof Flags>([
@@ -30,17 +38,28 @@ const NEEDED = new Map<string, keyof Flags>([
   ["measure", "textGeneration"],
   ["providers", "textGeneration"],
   ["active_provider", "textGeneration"],
+  ["run", "agentRuns"],
+  ["session_create", "agentRuns"],
+  ["session_get", "agentRuns"],
+  ["session_list", "agentRuns"],
+  ["session_end", "agentRuns"],
 ]);
 
 /** Reads what is stored. What is no flag is as it would be without. */
 export function parseFlags(stored: unknown): Flags {
   const fields = isFields(stored) ? stored : {};
   const flag = (name: keyof Flags) => (typeof fields[name] === "boolean" ? fields[name] : DEFAULTS[name]);
-  return { textGeneration: flag("textGeneration"), toolAccess: flag("toolAccess"), toolCalling: flag("toolCalling") };
+  return { textGeneration: flag("textGeneration"), toolAccess: flag("toolAccess"), toolCalling: flag("toolCalling"), agentRuns: flag("agentRuns") };
 }
 
 /** Which flag it takes to make use of a scope: nobody is asked for what is switched off. */
-const NEEDED_FOR: { [scope in Scope]: keyof Flags } = { "mcp:tools.list": "toolAccess", "mcp:tools.call": "toolCalling" };
+const NEEDED_FOR: { [scope in Scope]: keyof Flags } = {
+  "mcp:tools.list": "toolAccess",
+  "mcp:tools.call": "toolCalling",
+  "model:prompt": "textGeneration",
+  "model:tools": "agentRuns",
+  "model:list": "textGeneration",
+};
 
 /** Throws ERR_FEATURE_DISABLED where a request is switched off. */
 export function checkFlags(type: string, flags: Flags): void {

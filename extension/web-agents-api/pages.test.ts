@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../shared/protocol/codes.ts";
-import { parseFlags } from "./flags.ts";
-import { handlerFor } from "./pages.ts";
+import { NOT_HERE, parseFlags } from "./flags.ts";
+import { type Capabilities, handlerFor } from "./pages.ts";
 
 const PAGE = { origin: "https://a.example", tab: 3, frame: 0, document: "D" };
+const MODELS = { "model:prompt": "granted-always", "model:tools": "granted-always", "model:list": "not-granted" };
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 
 function played(answers: { [type: string]: unknown }, flags: unknown = {}, page = PAGE) {
@@ -53,30 +54,42 @@ test("a frame may not ask for permissions, and may use them", async () => {
 });
 
 test("what is switched off goes nowhere", async () => {
-  const { seen, ask } = played({}, { textGeneration: true, toolAccess: false, toolCalling: false });
+  const { seen, ask } = played({}, { textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true });
   await assert.rejects(ask("list"), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("call", { tool: "s/t", args: "{}" }), { code: "ERR_FEATURE_DISABLED" });
   await assert.rejects(ask("request_permissions", { scopes: ["mcp:tools.list"] }), { code: "ERR_FEATURE_DISABLED" });
   assert.deepEqual(seen, []);
-  const calling = played({ request_permissions: { granted: true } }, { toolCalling: false });
+  const calling = played({ request_permissions: { granted: true } }, { toolCalling: false, agentRuns: true });
   await assert.rejects(calling.ask("request_permissions", { scopes: ["mcp:tools.list", "mcp:tools.call"] }), { code: "ERR_FEATURE_DISABLED" });
   await calling.ask("request_permissions", { scopes: ["mcp:tools.list"] });
   assert.equal(calling.seen.length, 1);
-  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true });
-  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true });
+  assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true });
+  assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true });
 });
 
 test("capabilities tell what there is, and without Harbor why there is nothing", async () => {
-  const scopes = { "mcp:tools.list": "granted-once", "mcp:tools.call": "not-granted" };
-  const { ask } = played({ permissions: { scopes, allowedTools: ["s/*"] }, list: [{ serverId: "s" }, { serverId: "s" }, { serverId: "t" }] });
+  const scopes = { ...MODELS, "mcp:tools.list": "granted-once", "mcp:tools.call": "granted-once" };
+  const about = { model: true, off: ["toolCalling"] };
+  const { ask } = played({ about, permissions: { scopes, allowedTools: ["s/*"] }, list: [{ serverId: "s" }, { serverId: "s" }, { serverId: "t" }] });
   assert.deepEqual(await ask("capabilities"), {
     version: "0.0.0",
     harbor: { connected: true },
     tools: { available: true, count: 3, servers: ["s", "t"] },
     permissions: scopes,
     allowedTools: ["s/*"],
-    features: { textGeneration: true, toolAccess: true, toolCalling: true },
+    model: { available: true },
+    runs: { available: true },
+    features: { textGeneration: true, toolAccess: true, toolCalling: false, agentRuns: true, ...NOT_HERE },
   });
+  for (const [flags, replies, model, runs] of [
+    [{ agentRuns: false }, {}, true, false],
+    [{ textGeneration: false }, {}, false, false],
+    [{}, { about: { model: false, off: [] } }, false, false],
+    [{}, { permissions: { scopes: { ...scopes, "model:tools": "denied" } } }, true, false],
+  ] as const) {
+    const found = (await played({ about, permissions: { scopes }, list: [], ...replies }, flags).ask("capabilities")) as Capabilities;
+    assert.deepEqual([found.model, found.runs], [{ available: model }, { available: runs }]);
+  }
   const alone = played({ permissions: new CodedError("ERR_HARBOR_NOT_FOUND", "install it") });
   assert.deepEqual(((await alone.ask("capabilities")) as { harbor: unknown }).harbor, {
     connected: false,
@@ -86,9 +99,9 @@ test("capabilities tell what there is, and without Harbor why there is nothing",
 });
 
 test("an answer that says no is one: Harbor is there", async () => {
-  const scopes = { "mcp:tools.list": "granted-always", "mcp:tools.call": "not-granted" };
+  const scopes = { ...MODELS, "mcp:tools.list": "granted-always", "mcp:tools.call": "not-granted" };
   for (const [code, connected] of [["ERR_RATE_LIMITED", true], ["ERR_INTERNAL", true], ["ERR_BRIDGE_NOT_CONNECTED", false], ["ERR_VERSION_MISMATCH", false]] as const) {
-    const { ask } = played({ permissions: { scopes }, list: new CodedError(code, "why") });
+    const { ask } = played({ about: { model: false, off: [] }, permissions: { scopes }, list: new CodedError(code, "why") });
     const { harbor, permissions } = (await ask("capabilities")) as { harbor: unknown; permissions: unknown };
     assert.deepEqual([harbor, permissions], [{ connected, code, message: "why" }, scopes]);
   }

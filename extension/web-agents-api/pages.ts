@@ -9,6 +9,7 @@ import { relayed } from "../shared/ports/relay.ts";
 import type { Fields } from "../shared/ports/wire.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import {
+  type About,
   type Asker,
   type CallRequest,
   type ListAnswer,
@@ -16,12 +17,14 @@ import {
   type PermissionsAnswer,
   type PermissionsRequest,
   type PermissionsView,
+  type Scope,
   parseCall,
   parseGesture,
   parsePrompt,
   parseWish,
 } from "../shared/protocol/peer.ts";
-import { type Flags, checkFlags, checkScopes } from "./flags.ts";
+import { parseRun, parseSession, parseSessionId } from "../shared/protocol/runs.ts";
+import { FLAG_NAMES, type Flags, NOT_HERE, checkFlags, checkScopes } from "./flags.ts";
 
 /** What `capabilities()` says. */
 export interface Capabilities {
@@ -31,7 +34,11 @@ export interface Capabilities {
   tools: { available: boolean; count: number; servers: string[] };
   permissions: PermissionsView["scopes"] | Record<never, never>;
   allowedTools?: string[];
-  features: Flags;
+  /** Whether this page can ask a model now, and have it do tasks with tools. */
+  model: { available: boolean };
+  runs: { available: boolean };
+  /** Which parts of the API there are for pages: of this version, as the person has set it here and in Harbor's configuration. */
+  features: Flags & typeof NOT_HERE;
 }
 
 /** With these nobody has answered. Any other code is an answer. */
@@ -68,6 +75,15 @@ export function handlerFor(
         return capabilities(asker, harbor, now, signal);
       case "call":
         return call(asker, harbor, payload, context);
+      case "run":
+        return harbor.call(type, { ...asker, ...parseRun(payload) }, relayed(context));
+      case "session_create":
+        return harbor.call(type, { ...asker, ...parseSession(payload) }, { signal });
+      case "session_get":
+      case "session_end":
+        return harbor.call(type, { ...asker, ...parseSessionId(payload) }, { signal });
+      case "session_list":
+        return harbor.call(type, { ...asker }, { signal });
       case "prompt":
         return harbor.call(type, { ...asker, ...parsePrompt(payload) }, relayed(context));
       case "measure":
@@ -142,13 +158,22 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, signal:
     harbor: { connected: true },
     tools: { available: false, count: 0, servers: [] },
     permissions: {},
-    features,
+    model: { available: false },
+    runs: { available: false },
+    features: { ...features, ...NOT_HERE },
   };
   try {
-    const { scopes, allowedTools } = (await harbor.call("permissions", { ...asker }, { signal })) as PermissionsView;
+    const [view, about] = await Promise.all([harbor.call("permissions", { ...asker }, { signal }), harbor.call("about", { ...asker }, { signal })]);
+    const { scopes, allowedTools } = view as PermissionsView;
+    const { model, off } = about as About;
+    const on = Object.fromEntries(FLAG_NAMES.map((name) => [name, features[name] && !off.includes(name)])) as unknown as Flags;
+    const may = (...all: Scope[]) => model && on.textGeneration && all.every((scope) => scopes[scope].startsWith("granted"));
+    found.features = { ...on, ...NOT_HERE };
+    found.model = { available: may("model:prompt") };
+    found.runs = { available: on.agentRuns && may("model:prompt", "model:tools", "mcp:tools.call") };
     found.permissions = scopes;
     if (allowedTools !== undefined) found.allowedTools = allowedTools;
-    if (!features.toolAccess || !scopes["mcp:tools.list"].startsWith("granted")) return found;
+    if (!found.features.toolAccess || !scopes["mcp:tools.list"].startsWith("granted")) return found;
     const tools = (await harbor.call("list", { ...asker }, { signal })) as ListAnswer;
     const servers = [...new Set(tools.map((tool) => tool.serverId))];
     found.tools = { available: tools.length > 0, count: tools.length, servers };

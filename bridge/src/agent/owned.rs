@@ -208,7 +208,10 @@ impl Agent {
     /// Each capability needs its scope.
     async fn may_have(&self, asker: &Asker, wish: &Wish) -> Result<(), ErrorBody> {
         if !wish.llm && wish.tools.is_empty() {
-            return Err(invalid("llm", "true, or some `tools`: a session without any capability is of no use"));
+            return Err(invalid(
+                "llm",
+                "true, or some `tools`: a session without any capability is of no use",
+            ));
         }
         self.host.model_permit(asker, !wish.tools.is_empty()).await?;
         self.host.usable_by(asker, Some(&wish.tools)).map(drop)

@@ -214,7 +214,9 @@ fn check(file: &File) -> Result<(), String> {
 pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| table::no_toml(text, &error))?;
     let file = Table::whole(text, document.get_ref());
-    file.knows(["grants", "limits", "host", "mcp", "pages", "metrics", "traces", "catalog", "oauth", "secrets"])?;
+    file.knows([
+        "grants", "limits", "host", "mcp", "pages", "metrics", "traces", "catalog", "oauth", "secrets",
+    ])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
     file.table("host")?.read_only(HOST, &mut host)?;

@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    RunDecide, RunDecideResult, RunError, RunEvent, RunEventPush, RunMore, RunMoreResult, RunQuestion, RunStart,
-    RunStartResult, SessionCreate, SessionCreateResult, SessionEnd, SessionEndResult, SessionGet,
+    RunDecide, RunDecideResult, RunError, RunEvent, RunEventPush, RunMore, RunMoreResult, RunQuestion,
+    RunStart, RunStartResult, SessionCreate, SessionCreateResult, SessionEnd, SessionEndResult, SessionGet,
     SessionGetResult, SessionList, SessionListResult,
 };
 use harbor_ipc_proto::codes::Code;

@@ -8,7 +8,7 @@ import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Decision } from "../grants.ts";
 import { OWN_PORT, type QuestionView } from "../own.ts";
 import { type Guard, type Stir, inertFor, mayAllow, pressed, stirred } from "./inert.ts";
-import { chosen, part, show } from "./view.ts";
+import { chosen, hasYes, part, show } from "./view.ts";
 import { NOTHING_CHOSEN } from "./words.ts";
 
 /** How often it is looked whether the focus has come back. */
@@ -52,9 +52,9 @@ function press({ isTrusted }: Event): void {
 function refresh(): void {
   clearTimeout(timer);
   const left = inertFor(guard, performance.now());
-  const none = shown && !answered && document.querySelector("input[data-tool]") !== null && chosen().length === 0;
+  const none = shown && !answered && document.querySelector("input[data-tool]") !== null && !hasYes();
   if (!answered) part("said").textContent = none ? NOTHING_CHOSEN : "";
-  const live = left === 0 && shown && !answered && chosen().length > 0;
+  const live = left === 0 && shown && !answered && hasYes();
   for (const button of allow) button.disabled = !live;
   if (left === undefined && !answered) timer = setTimeout(look, LOOK_MS);
   else if (left !== undefined && left > 0) timer = setTimeout(refresh, left);

@@ -3,8 +3,10 @@
 // Owns what stands where, and which boxes are ticked. Foreign text goes through `foreign`, which makes it visible, and into
 // textContent; nothing is ever parsed as HTML. Must never answer anything: consent.ts does.
 
+import { isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedServer, QuestionView } from "../own.ts";
 import { element, foreign } from "./elements.ts";
+import { callPart, modelPart } from "./model_part.ts";
 import { flaggedOf, flaggedPart, serverPart } from "./server_part.ts";
 import { type Ticks, chosenOf, everyOf, everyState, ticksOf, turned } from "./ticks.ts";
 import { MISSING_WORDS, belowWords, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
@@ -33,8 +35,16 @@ export function show(question: QuestionView): void {
     part("reason").replaceChildren(...foreign(question.reason));
   }
   part("means").textContent = meansWords(question);
-  part("once").textContent = onceButton(question.onceSeconds);
+  part("once").textContent = question.call === undefined ? onceButton(question.onceSeconds) : "Allow this call";
   part("once-note").textContent = onceWords(question.onceSeconds);
+  const { model, call } = question;
+  const about = [...(model === undefined ? [] : [{ of: model, make: () => modelPart(model) }]), ...(call === undefined ? [] : [{ of: call, make: () => callPart(call) }])];
+  draw(part("model"), about);
+  part("always").hidden = call !== undefined;
+  part("once-note").hidden = call !== undefined;
+  (part("remember").closest("label") as HTMLElement).hidden = call !== undefined;
+  const ofTools = question.scopes.some(isOfTools);
+  part("servers").hidden = !ofTools;
   servers = question.servers;
   ticks = ticksOf(servers, ticks);
   const flagged = flaggedOf(servers);
@@ -76,6 +86,11 @@ function tick(): void {
 /** The tools that the person has left in, besides those that are allowed already. */
 export function chosen(): string[] {
   return chosenOf(servers, ticks);
+}
+
+/** Whether a yes means something: some tool is ticked, or it is about something else than tools. */
+export function hasYes(): boolean {
+  return chosen().length > 0 || part("model").childElementCount > 0;
 }
 
 /** Says how much of the list is further down than the window shows. */

@@ -2,7 +2,8 @@
 //
 // Pure. Must never promise what the bridge does not hold.
 
-import type { AskedServer, QuestionView } from "../own.ts";
+import { type Scope, isOfTools } from "../../shared/protocol/peer.ts";
+import type { AskedModel, AskedServer, QuestionView } from "../own.ts";
 
 /** The state of a server in a question. `lazy`: a call starts it, unless the person has stopped it. */
 export function stateWords(state: string, lazy = false): string {
@@ -23,8 +24,29 @@ export const NOTHING_CHOSEN = "Nothing is ticked, so there is nothing to allow."
 /** So many names stand in the sentence; the others are counted. */
 const MOST_NAMES = 4;
 
+interface WishWords {
+  words: string;
+  names: string[];
+  rest: string;
+}
+
 /** The sentence behind the site's address: what it wants, in words of ours, and the names, which are others'. */
-export function wishWords({ scopes, servers, named }: Pick<QuestionView, "scopes" | "servers" | "named">): { words: string; names: string[]; rest: string } {
+export function wishWords({ scopes, servers, named, call }: Pick<QuestionView, "scopes" | "servers" | "named" | "call">): WishWords {
+  if (call !== undefined) return { words: "has your language model work on a task. The model now wants to run ", names: [call.tool], rest: "" };
+  const ofModels = modelWish(scopes);
+  if (!scopes.some(isOfTools)) return { words: `wants to ${ofModels}`, names: [], rest: "" };
+  const ofTools = toolWish({ scopes, servers, named });
+  return ofModels === undefined ? ofTools : { ...ofTools, words: `wants to ${ofModels}, and ${ofTools.words.replace(/^wants /, "")}` };
+}
+
+/** What it wants of models. */
+function modelWish(scopes: Scope[]): string | undefined {
+  if (scopes.includes("model:tools")) return "have your language model do tasks with your tools";
+  if (scopes.includes("model:prompt")) return "use your language model";
+  return scopes.includes("model:list") ? "see which language models you have" : undefined;
+}
+
+function toolWish({ scopes, servers, named }: Pick<QuestionView, "scopes" | "servers" | "named">): WishWords {
   if (!scopes.includes("mcp:tools.call")) return { words: "wants to see which tools you have", names: [], rest: "" };
   const names = named ? servers.flatMap(toolNames) : servers.map(({ label }) => label);
   if (names.length === 0) return { words: "wants to run your tools", names, rest: "" };
@@ -39,10 +61,38 @@ function toolNames({ id, label, tools }: AskedServer): string[] {
 }
 
 /** What allowing means. */
-export function meansWords({ scopes }: Pick<QuestionView, "scopes">): string {
+export function meansWords({ scopes, call }: Pick<QuestionView, "scopes" | "call">): string {
+  if (call !== undefined) return "Allowing is for this call with exactly these arguments. Without an answer within two minutes it is not made.";
   const sees = "The site sees which of these tools you have and what they say about themselves.";
-  return scopes.includes("mcp:tools.call") ? `${sees} It can run the ticked ones with data it chooses, and read the results.` : sees;
+  const runs = "It can run the ticked ones with data it chooses, and read the results.";
+  const writes = "The site sends texts to this model and reads its answers.";
+  const works = "For a task of the site the model runs the ticked tools with data that the model chooses; the site sees what they answer.";
+  return [
+    scopes.includes("model:prompt") ? writes : undefined,
+    scopes.includes("model:tools") ? works : undefined,
+    scopes.includes("model:list") ? "The site sees the names of your models and of who runs them." : undefined,
+    scopes.some(isOfTools) ? sees : undefined,
+    scopes.includes("mcp:tools.call") ? runs : undefined,
+  ].flatMap((words) => words ?? []).join(" ");
 }
+
+/** Where a model runs, and what that means for what a site writes. The provider's name is the person's own. */
+export function placeWords(here: boolean): readonly [string, string] {
+  return here ? ["on this machine (", "): what the site writes stays here."] : ["at ", ": what the site writes is sent there."];
+}
+
+/** What the site has used of a model today, and may use. */
+export function budgetWords({ used, budget }: Pick<AskedModel, "used" | "budget">): string {
+  if (budget === undefined) return `It has used ${tokens(used)} today. You have set no limit; Harbor's panel sets one.`;
+  return `It has used ${tokens(used)} of ${tokens(budget)} a day. You change that in Harbor's panel.`;
+}
+
+function tokens(many: number): string {
+  return `${many.toLocaleString("en")} token${many === 1 ? "" : "s"}`;
+}
+
+/** Where there is no model. */
+export const NO_MODEL = "You have no language model yet. Add one with `harbor models add`; the site then uses that one.";
 
 /** The button in the middle. */
 export function onceButton(seconds: number | undefined): string {

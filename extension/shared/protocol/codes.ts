@@ -8,10 +8,10 @@ import type { Code } from "./generated/messages.ts";
 export type ExtensionCode =
   | "ERR_INVALID_REQUEST"
   | "ERR_USER_GESTURE_REQUIRED"
-  | "ERR_FEATURE_DISABLED"
   | "ERR_HARBOR_NOT_FOUND"
   | "ERR_BRIDGE_NOT_CONNECTED"
   | "ERR_VERSION_MISMATCH"
+  | "ERR_SESSION_NOT_FOUND"
   | "ERR_CANCELLED";
 
 /** What the `code` of an error says to a page. */

@@ -8,15 +8,22 @@
 /** The name of the port, and of the event that hands it over. */
 export const CHANNEL = "harbor_web_agent";
 
+/** Of what a page may ask for: what concerns runs. */
+export const RUN_REQUESTS = ["run", "session_create", "session_get", "session_list", "session_end"] as const;
+
 /** What a page may ask for. */
 export const PAGE_REQUESTS = [
   ...(["request_permissions", "permissions", "capabilities", "list", "call"] as const),
   ...(["model_state", "prompt", "measure", "providers", "active_provider", "open_settings"] as const),
+  ...RUN_REQUESTS,
 ] as const;
 export type PageRequestType = (typeof PAGE_REQUESTS)[number];
 
 /** The largest arguments of a call, in characters of JSON: with what stands around them they fit a frame of 1 MiB. */
 export const MAX_ARGS = 300_000;
+
+/** The longest task of a run, in characters. */
+export const MAX_TASK = 250_000;
 
 /** The largest conversation of a prompt, in characters of JSON. */
 export const MAX_PROMPT = 900_000;

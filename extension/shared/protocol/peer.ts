@@ -7,6 +7,7 @@ import type { Fields } from "../ports/wire.ts";
 import { isPageOrigin } from "../origins/origin.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
+import { type RunWish, type SessionWish, parseRun, parseSession, parseSessionId } from "./runs.ts";
 import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, type PageRequestType, isDeep } from "./page.ts";
 
 /** The name of the port. */
@@ -26,8 +27,11 @@ export interface GrantsMessage {
 }
 
 /** What a page can be allowed in this version. */
-export const SCOPES = ["mcp:tools.list", "mcp:tools.call"] as const;
+export const SCOPES = ["mcp:tools.list", "mcp:tools.call", "model:prompt", "model:tools", "model:list"] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** Whether what this allows is limited to tools. */
+export const isOfTools = (scope: Scope): boolean => scope === "mcp:tools.list" || scope === "mcp:tools.call";
 
 /** How a page learns what it may. */
 export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted";
@@ -96,7 +100,24 @@ export type PeerRequest =
   | ({ type: "call" } & CallRequest)
   | ({ type: "prompt" } & PromptRequest)
   | ({ type: "measure"; body: string } & Asker)
-  | ({ type: "model_state" | "providers" | "active_provider" } & Asker);
+  | ({ type: "model_state" | "providers" | "active_provider" } & Asker)
+  | ({ type: "about" } & Asker)
+  | RunsRequest;
+
+/** What concerns runs. */
+export type RunsRequest =
+  | ({ type: "run" } & Asker & RunWish)
+  | ({ type: "session_create" } & Asker & SessionWish)
+  | ({ type: "session_get" | "session_end"; sessionId: string } & Asker)
+  | ({ type: "session_list" } & Asker);
+
+/** What `harbor` says of itself to `web-agents-api`. */
+export interface About {
+  /** Whether there is a model that can be asked. */
+  model: boolean;
+  /** Features that the person's configuration switches off for all pages. */
+  off: string[];
+}
 
 /** What a page may. */
 export interface PermissionsView {
@@ -122,8 +143,17 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
   const asker = { origin: origin(fields["origin"]), tab: tab(fields["tab"]) };
   switch (type) {
     case "permissions":
+    case "about":
     case "list":
+    case "session_list":
       return { type, ...asker };
+    case "run":
+      return { type, ...asker, ...parseRun(fields) };
+    case "session_create":
+      return { type, ...asker, ...parseSession(fields) };
+    case "session_get":
+    case "session_end":
+      return { type, ...asker, ...parseSessionId(fields) };
     case "call":
       return { type, ...asker, ...parseCall(fields), progress: fields["progress"] === true };
     case "model_state":
@@ -184,6 +214,9 @@ export function parsePageRequest(type: PageRequestType, fields: Fields): Fields 
   if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
   if (type === "measure") return { body: parsePrompt(fields).body };
   if (type === "prompt") return { ...parsePrompt(fields) };
+  if (type === "run") return { ...parseRun(fields) };
+  if (type === "session_create") return { ...parseSession(fields) };
+  if (type === "session_get" || type === "session_end") return parseSessionId(fields);
   return {};
 }
 

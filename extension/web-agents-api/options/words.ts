@@ -61,4 +61,8 @@ export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string }
     head: "Sites may use tools",
     text: "Only the tools you allowed. Off: no site can call any tool; calls under way finish.",
   },
+  agentRuns: {
+    head: "Sites may have a model do tasks with tools",
+    text: "Only sites you allowed, with the tools you allowed. Off: no site can begin such a task; tasks under way finish.",
+  },
 };

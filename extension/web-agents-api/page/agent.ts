@@ -6,6 +6,8 @@
 import { CapturedPromise, freeze, stringify } from "./builtins.ts";
 import { ask } from "./channel.ts";
 import { failure } from "./errors.ts";
+import { runOf } from "./run.ts";
+import { sessions } from "./sessions.ts";
 import { MAX_ARGS, MAX_DEPTH, isDeep } from "../../shared/protocol/page.ts";
 
 /** Arguments as JSON: functions, cycles and what is too large never leave the page. */
@@ -66,4 +68,6 @@ export const agent = freeze({
     list: freeze(() => ask("list", {})),
     call: freeze((call?: Call) => callTool(call)),
   }),
+  run: freeze((options?: unknown) => runOf(options)),
+  sessions,
 });

@@ -750,7 +750,7 @@ export interface Requests {
     tab_id?: number;
     /** `allowed`, `denied`, or `dismissed`: the question was closed without an answer. */
     outcome: string;
-    /** What the question was about, `server/tool` or `server/*`. */
+    /** What the question was about: `server/tool`, `server/*`, or scopes of models. */
     tools?: string[];
   };
   /** Gives the newest lines of the audit log that match, oldest first. */
@@ -895,7 +895,7 @@ export interface Requests {
     /** Whether this client gives credit (`llm_more`): 64 pushes come without. */
     credit?: boolean;
   };
-  /** The same for an origin, or for an AI client itself. Needs the scope `model:prompt`, with `tools` `model:tools`, too. */
+  /** The same for an origin, or for an AI client itself. Needs the scope `model:prompt`. `tools` are its own: it makes the calls itself. */
   host_llm_chat: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -1095,12 +1095,14 @@ export interface Requests {
     provider?: string;
     /** Which model; the default one when absent. */
     model?: string;
-    /** Calls of tools at most; 5 when absent. */
+    /** Calls of tools at most; 5 when absent, and never more than the origin's limit. */
     max_tool_calls?: number;
-    /** True: the answer says which call each claim comes from. */
+    /** True: the answer says by numbers, `[1]`, which call a statement comes from, and `citations` has these calls in their order. */
     require_citations?: boolean;
-    /** The origin's session that it belongs to. */
+    /** The origin's session that it belongs to: it knows what was said there, and uses no more than that may. */
     session_id?: string;
+    /** Whether this client puts questions to the person (`run_question`). Else, and for AI clients, such a call is refused. */
+    asks?: boolean;
     /** Whether `run_event` pushes are wanted. */
     stream?: boolean;
     /** Whether this client gives credit (`run_more`): 64 pushes come without. */
@@ -1112,6 +1114,73 @@ export interface Requests {
     target: string;
     /** So many pushes more. */
     n: number;
+  };
+  /** Answers a `run_question`: what the person has said. */
+  run_decide: {
+    /** The run. */
+    run_id: string;
+    /** The question. */
+    approval_id: string;
+    /** `once`: this call is made; or `no`. */
+    decision: string;
+  };
+  /** Begins a session of an origin, or of an AI client itself: its runs know what was said in it, and share its limits. It ends with its tab, with its time, and with `session_end`; nothing of it is written down. Needs a scope for each capability: `model:prompt`, `model:tools`. */
+  session_create: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks, and that it ends with. */
+    tab_id?: number;
+    /** A name for people, 1000 bytes at most. */
+    name?: string;
+    /** Whether it may ask a model; without that no run can be in it. */
+    llm?: boolean;
+    /** Which provider, by its id or its type; the default one when absent. */
+    provider?: string;
+    /** Which model; the default one when absent. */
+    model?: string;
+    /** The tools that its runs may use, `server/tool`; none when absent. */
+    tools?: string[];
+    /** What the model is told of its task, below what Harbor tells it. */
+    system_prompt?: string;
+    /** A number from 0 to 2. */
+    temperature?: Json;
+    /** Calls of all its runs together; absent: no more limit than each run has. */
+    max_tool_calls?: number;
+    /** How long it lasts, in minutes: 60 when absent, 1440 at most. */
+    ttl_minutes?: number;
+  };
+  /** Gives a session of the origin. */
+  session_get: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+    /** The session. */
+    session_id: string;
+  };
+  /** Lists the origin's sessions in this tab, the oldest first. */
+  session_list: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+  };
+  /** Ends a session of the origin, with the run that is under way in it. */
+  session_end: {
+    /** As in `host_check_permission`. */
+    origin?: string;
+    /** As in `host_grant_permission`. */
+    profile?: string;
+    /** The tab that asks. */
+    tab_id?: number;
+    /** The session. */
+    session_id: string;
   };
 }
 
@@ -2048,6 +2117,31 @@ export interface Replies {
     /** False when there is no such run. */
     accepted: boolean;
   };
+  /** The answer has come. */
+  run_decide: {
+    /** False when nobody waits for it any more. */
+    answered: boolean;
+  };
+  /** It has begun. */
+  session_create: {
+    /** The session. */
+    session: SessionSummary;
+  };
+  /** The session. */
+  session_get: {
+    /** What it is. */
+    session: SessionSummary;
+  };
+  /** The sessions. */
+  session_list: {
+    /** The oldest first. */
+    sessions: Array<SessionSummary>;
+  };
+  /** It is over. */
+  session_end: {
+    /** What it was. */
+    session: SessionSummary;
+  };
 }
 
 /** What the bridge sends unasked, by `type`. */
@@ -2226,6 +2320,25 @@ export interface Pushes {
     seq: number;
     /** What has happened. */
     event: RunEvent;
+  };
+  /** The person has to be asked about a call of a run that was begun with `asks: true`; answered by `run_decide`. Two minutes without an answer are a no. The same with `waits: false` says that nobody waits for the answer any more. */
+  run_question: {
+    /** The id of the request. */
+    request_id: string;
+    /** The run. */
+    run_id: string;
+    /** The question. */
+    approval_id: string;
+    /** The tool, `server/tool`. */
+    tool: string;
+    /** The arguments, an object. */
+    arguments: Json;
+    /** Why the person is asked, a piece of a sentence. */
+    why: string;
+    /** What would leave this machine, where that is why the person is asked. */
+    leaves?: string;
+    /** Whether it still waits. */
+    waits: boolean;
   };
 }
 
@@ -3709,6 +3822,52 @@ export interface RunError {
   retryable: boolean;
 }
 
+/** A session of an origin: what its runs share. */
+export interface SessionSummary {
+  /** Its id. */
+  sessionId: string;
+  /** `explicit`: the origin has begun it. */
+  type: string;
+  /** Whose it is. */
+  origin: string;
+  /** `active`; `terminated` in the answer that ends it. */
+  status: string;
+  /** A name for people. */
+  name?: string;
+  /** When it began, in milliseconds since 1970. */
+  createdAt: number;
+  /** When its last run began or ended, likewise. */
+  lastActiveAt: number;
+  /** When it ends by itself, likewise. */
+  expiresAt: number;
+  /** What it may do. */
+  capabilities: SessionCapabilities;
+  /** Calls of all its runs together at most; absent: no more limit than each run has. */
+  maxToolCalls?: number;
+  /** What its runs have taken. */
+  usage: SessionUsage;
+}
+
+/** What a session of an origin may do. */
+export interface SessionCapabilities {
+  /** Whether it may ask a model. */
+  hasLLM: boolean;
+  /** How many tools its runs may use. */
+  toolCount: number;
+  /** Whether it may use a tab; it never may in this version. */
+  hasBrowserAccess: boolean;
+}
+
+/** What the runs of a session have taken. */
+export interface SessionUsage {
+  /** Runs that have begun. */
+  promptCount: number;
+  /** Calls of tools that were made. */
+  toolCallCount: number;
+  /** Tokens that models have read and written. */
+  tokensUsed: number;
+}
+
 /** Where an answer comes from. */
 export interface Citation {
   /** The tool, `server/tool`. */
@@ -3773,6 +3932,8 @@ export type Code =
   | "ERR_AUTHORIZATION_FAILED"
   /** A model did not answer, or not to its end. `details.cause` says why in a word: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or `worker_lost`; `provider`, `model`, the HTTP `status` and `retry_after_ms` stand beside it where they are known. */
   | "ERR_MODEL_FAILED"
+  /** This part of the page API is switched off (`[pages]` in config.toml); `details.feature` says which. */
+  | "ERR_FEATURE_DISABLED"
   /** The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`, `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`. */
   | "catalog_unavailable"
   /** Secrets are encrypted, and their key is not at hand: `unlock_secrets`, or what the message says. */

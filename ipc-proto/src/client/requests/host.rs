@@ -197,7 +197,7 @@ define_requests! {
         tab_id: Option<u64>,
         /// `allowed`, `denied`, or `dismissed`: the question was closed without an answer.
         outcome: String,
-        /// What the question was about, `server/tool` or `server/*`.
+        /// What the question was about: `server/tool`, `server/*`, or scopes of models.
         tools: Option<Vec<String>>,
     }
     /// Gives the newest lines of the audit log that match, oldest first.

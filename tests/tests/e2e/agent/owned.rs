@@ -45,7 +45,10 @@ fn runs_of_a_session_know_what_was_said_and_share_its_limit() {
         _ => Say::Text("seen".into()),
     });
     let session = create(&scene, &json!({"name": "Trip", "max_tool_calls": 2, "temperature": 0.5}));
-    assert_eq!((&session["status"], &session["type"], &session["name"]), (&json!("active"), &json!("explicit"), &json!("Trip")));
+    assert_eq!(
+        (&session["status"], &session["type"], &session["name"]),
+        (&json!("active"), &json!("explicit"), &json!("Trip"))
+    );
     let can = json!({"hasLLM": true, "toolCount": 1, "hasBrowserAccess": false});
     assert_eq!(session["capabilities"], can);
     let run = |task: &str| scene.bridge.call("run_start", &of(&session, &json!({"task": task})));
@@ -112,7 +115,10 @@ fn a_session_gets_only_what_its_origin_was_granted() {
     assert_eq!(refused(&json!({"llm": true, "temperature": 3})), "invalid_params");
     let session = create(&scene, &json!({}));
     let more = json!({"task": "x", "tools": ["s/find"]});
-    assert_eq!(scene.bridge.call("run_start", &of(&session, &more)).unwrap_err().code, "ERR_TOOL_NOT_ALLOWED");
+    assert_eq!(
+        scene.bridge.call("run_start", &of(&session, &more)).unwrap_err().code,
+        "ERR_TOOL_NOT_ALLOWED"
+    );
     let silent = create(&scene, &json!({"llm": false}));
     let error = scene.bridge.call("run_start", &of(&silent, &json!({"task": "x"}))).unwrap_err();
     assert_eq!(error.code, "ERR_SCOPE_REQUIRED");

@@ -141,7 +141,8 @@ fn the_person_is_asked_by_who_began_the_run_and_their_yes_is_for_this_call() {
             (&json!("s/write"), &json!({"y": 2}), &json!(run.id))
         );
         assert!(asked["why"].as_str().unwrap().contains("nobody vouches for"), "{asked}");
-        let fields = json!({"run_id": asked["run_id"], "approval_id": asked["approval_id"], "decision": decision});
+        let fields =
+            json!({"run_id": asked["run_id"], "approval_id": asked["approval_id"], "decision": decision});
         let decide = || scene.bridge.call("run_decide", &fields).unwrap()["answered"].clone();
         assert_eq!((decide(), decide()), (json!(true), json!(false)), "it is answered once");
         assert_eq!(question(&scene, false)["approval_id"], asked["approval_id"]);
@@ -199,10 +200,16 @@ fn what_is_switched_off_for_pages_no_page_has() {
     let scene = granted(|_| Say::Text("hello".into()));
     scene.home.configure("[pages]\nagentRuns = false\n");
     harbor_tests::wait_until("the file is read", LIMIT, || {
-        scene.bridge.call("get_config", &json!({})).unwrap()["config"].as_str().unwrap().contains("agentRuns = false")
+        scene.bridge.call("get_config", &json!({})).unwrap()["config"]
+            .as_str()
+            .unwrap()
+            .contains("agentRuns = false")
     });
     let error = started(&scene, &json!({})).wait(LIMIT).unwrap_err();
-    assert_eq!((error.code.as_str(), &error.details["feature"]), ("ERR_FEATURE_DISABLED", &json!("agentRuns")));
+    assert_eq!(
+        (error.code.as_str(), &error.details["feature"]),
+        ("ERR_FEATURE_DISABLED", &json!("agentRuns"))
+    );
     let session = json!({"origin": SITE, "llm": true});
     assert_eq!(scene.bridge.call("session_create", &session).unwrap_err().code, "ERR_FEATURE_DISABLED");
     assert!(scene.provider.rounds().is_empty());
