@@ -23,7 +23,7 @@ export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAskin
     bridge.request("llm_get_active", {}),
     bridge.request("host_get_permissions", { origin, tab_id: tab }),
   ]);
-  if (!hasModel(active)) return { state: "unavailable" };
+  if (active.active === undefined || !hasModel(active)) return { state: "unavailable" };
   const word = wordOf(grants);
   if (word === "denied") return { state: "unavailable", denied: true };
   if (word === "none") return { state: isAsking ? "downloading" : "downloadable" };

@@ -10,7 +10,7 @@ import type { Harbor } from "./harbor.ts";
 import type { World } from "./world.ts";
 
 /**
- * large: 1.5 MB. end: ends without an answer. wait: says that it has begun, and answers nothing; each cancellation is counted. life: an id of this
+ * again: has the echo of models call its first tool. large: 1.5 MB. end: ends without an answer. wait: says that it has begun, and answers nothing; each cancellation is counted. life: an id of this
  * run. cancelled: how many there were, over all runs. reword: what all tools say of themselves from the next start on. flood: says so many times
  * how far it is, without a pause. digest: of a variable of its environment, which only who knows the value can compare.
  */
@@ -23,6 +23,7 @@ const tool = (name) => ({ name, description: name + kept("words"), inputSchema: 
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 const text = (text) => ({ content: [{ type: "text", text }] });
 const TOOLS = {
+  again: () => text("<GenerateSimpleToolCalls>"),
   large: () => text("x".repeat(1500000)),
   life: () => text(life),
   end: () => process.exit(1),
