@@ -1,4 +1,4 @@
-// agent.run in real pages: what happens is told in order, and each run has one end, however it ends.
+// Runs in real pages: what happens is told in order, and each run has one end, however it ends.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

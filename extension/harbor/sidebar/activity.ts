@@ -50,6 +50,7 @@ const READERS: { [event: string]: (line: Line) => Read | undefined } = {
   call: (line) => ({ what: toolOf(line), isTool: true, isCall: true, ...callEnd(line) }),
   refused: (line) => ({ what: toolOf(line) || scopeOf(line), isTool: line["tool"] !== undefined, tone: "warn", ended: refusedWords(text(line["code"])) }),
   consent: (line) => ({ what: `Asked for ${toolsWords(texts(line["asked_tools"]))}`, ...consentEnd(text(line["outcome"])) }),
+  chat: (line) => ({ what: `Asked the model ${text(line["model"]) ?? ""}`.trim(), isCall: false, ...chatEnd(line) }),
   grant: (line) => ({ what: grantHead(line), tone: "idle", ended: grantWords(line) }),
   revoke: () => ({ what: "Access revoked", tone: "idle", ended: "by you" }),
   expire: () => ({ what: "Access ended", tone: "idle", ended: "its time was over" }),
@@ -97,7 +98,23 @@ function consentEnd(outcome: string | undefined): Pick<Activity, "tone" | "ended
   return { tone: "warn", ended: "you didn't allow it" };
 }
 
+function chatEnd(line: Line): Pick<Activity, "tone" | "ended"> {
+  const code = text(line["code"]);
+  if (code === "cancelled") return { tone: "idle", ended: "cancelled" };
+  if (code !== undefined) return { tone: "bad", ended: `failed (${code})` };
+  const tokens = (number(line["input_tokens"]) ?? 0) + (number(line["output_tokens"]) ?? 0);
+  return { tone: "good", ended: `answered, ${count(tokens, "token")}` };
+}
+
+const OF_MODELS: { [scope: string]: [string, string] } = {
+  "model:prompt": ["Allowed to use your language model", "Blocked from your language model"],
+  "model:tools": ["Allowed to have a model do tasks with tools", "Blocked from having a model do tasks"],
+  "model:list": ["Allowed to see your language models", "Blocked from seeing your language models"],
+};
+
 function grantHead({ grant_type, scope }: Line): string {
+  const ofModels = OF_MODELS[text(scope) ?? ""];
+  if (ofModels !== undefined) return ofModels[grant_type === "DENY" ? 1 : 0];
   const see = text(scope) === "mcp:tools.list";
   if (grant_type === "DENY") return see ? "Blocked from seeing tools" : "Blocked";
   return see ? "Allowed to see tools" : "Allowed to use tools";
@@ -105,11 +122,15 @@ function grantHead({ grant_type, scope }: Line): string {
 
 function grantWords(line: Line): string {
   if (line["grant_type"] === "DENY") return "until you unblock it";
+  const how = line["grant_type"] === "ALLOW_ALWAYS" ? "always" : "for a limited time";
+  if ((text(line["scope"]) ?? "") in OF_MODELS) return how;
   const tools = line["allowed_tools"] === undefined ? "all tools" : toolsWords(texts(line["allowed_tools"]));
-  return `${tools}, ${line["grant_type"] === "ALLOW_ALWAYS" ? "always" : "for a limited time"}`;
+  return `${tools}, ${how}`;
 }
 
-function toolsWords(tools: string[]): string {
+function toolsWords(asked: string[]): string {
+  const [models, tools] = [asked.filter((one) => one in OF_MODELS), asked.filter((one) => !(one in OF_MODELS))];
+  if (models.length > 0) return tools.length === 0 ? "your language model" : `your language model and ${toolsWords(tools)}`;
   const whole = tools.filter((tool) => tool.endsWith("/*"));
   if (tools.length === 0) return "your tools";
   if (whole.length === tools.length) return `all tools of ${whole.length === 1 ? (whole[0] ?? "").slice(0, -2) : count(whole.length, "server")}`;

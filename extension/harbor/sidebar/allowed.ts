@@ -58,6 +58,12 @@ const SITES = {
   host_revoke_permission: { origin: text, profile: may(text), scope: text, grant_type: may(grantType) },
 } as const;
 
+/** What models sites use, and how much of them: less or more of it is no grant. */
+const MODELS = {
+  llm_list_budgets: {},
+  llm_set_budget: { principal: text, tokens_per_day: may(whole) },
+} as const;
+
 const ADDING = {
   catalog_get: { cursor: may(text), limit: may(whole) },
   catalog_search: { query: text, cursor: may(text), limit: may(whole) },
@@ -91,7 +97,7 @@ const SECRETS = {
   oauth_revoke: { server_id: id },
 } as const;
 
-export const ALLOWED = { ...SERVERS, ...TOOLS, ...SITES, ...ADDING, ...SECRETS } as const satisfies {
+export const ALLOWED = { ...SERVERS, ...TOOLS, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
   [T in keyof Requests]?: { [F in keyof Requests[T]]?: Field };
 };
 

@@ -51,6 +51,8 @@ const store = new Store(
     detail: undefined,
     trial: undefined,
     grants: undefined,
+    budgets: undefined,
+    budgeting: undefined,
     site: undefined,
     activity: undefined,
     search: NO_SEARCH,

@@ -6,6 +6,7 @@ import type { Grant } from "../../shared/protocol/generated/messages.ts";
 import { Badge } from "../badge.ts";
 import { parseSite } from "../beside.ts";
 import { activitiesOf, activityOf, lastCall, whoWords } from "./activity.ts";
+import { parseTokens, shareOf, shareWords, usesModels } from "./budget.ts";
 import { accessOf, accessWords } from "./site.ts";
 
 const SITE = { origin: "https://a.example", tab: 3 };
@@ -22,6 +23,19 @@ test("the first row says what the page may do now, and how long", () => {
   assert.equal(words(grant({ expires_at: 1_000 + 60_000 })), "May use your tools for 1 more minute");
   assert.equal(words(grant({ scope: "mcp:tools.list", grant_type: "ALLOW_ALWAYS" })), "May see which tools you have");
   assert.equal(words(grant({ allowed_tools: ["a/x"], expires_at: ends }), grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/y"] })), "May use 2 tools");
+});
+
+test("a model is said beside the tools, and what it may use", () => {
+  const model = grant({ scope: "model:prompt", grant_type: "ALLOW_ALWAYS" });
+  assert.equal(words(model), "May use your language model");
+  assert.equal(words(model, grant({ grant_type: "ALLOW_ALWAYS", allowed_tools: ["a/*"] })), "May use 4 tools and your language model");
+  const budgets = { list: [{ principal: SITE.origin, tokens_per_day: 5_000, is_set: true, used: 1_234, reserved: 0 }], ofAnOrigin: 50_000 };
+  assert.equal(shareWords(shareOf(SITE.origin, budgets)), "1,234 tokens used today, of 5,000");
+  assert.equal(shareWords(shareOf("https://b.example", budgets)), "0 tokens used today, of 50,000");
+  assert.ok(usesModels([model], shareOf("https://b.example", budgets)) && !usesModels([grant()], shareOf("https://b.example", budgets)));
+  assert.deepEqual(["50,000", " 7 ", "0", "-1", "1e3", "", "9".repeat(20)].map(parseTokens), [50_000, 7, 0, undefined, undefined, undefined, undefined]);
+  const line = { timestamp: 1, event: "chat", origin: SITE.origin, model: "m", input_tokens: 3, output_tokens: 4 };
+  assert.deepEqual(activityOf(line), { at: 1, origin: SITE.origin, what: "Asked the model m", isTool: false, isCall: false, tone: "good", ended: "answered, 7 tokens" });
 });
 
 test("what is of another tab, page or profile does not count, and a denial holds over the rest", () => {

@@ -15,6 +15,8 @@ export interface Access {
   is: "none" | "blocked" | "allowed";
   /** How many tools it may call; absent where some server has not said how many it has. */
   tools?: number;
+  /** Whether it may use a model. */
+  model?: true;
   /** When the first of its grants ends, in milliseconds since 1970. */
   ends?: number;
 }
@@ -37,7 +39,8 @@ export function accessOf(site: Site, grants: Grant[], servers: Known[]): Access 
   // What is allowed for good as well does not end.
   const lasting = allowing.filter(({ expires_at }) => expires_at === undefined).map(({ scope }) => scope);
   const ends = allowing.filter(({ scope }) => !lasting.includes(scope)).flatMap(({ expires_at }) => expires_at ?? []);
-  return { is: "allowed", ...(tools === undefined ? {} : { tools }), ...(ends.length === 0 ? {} : { ends: Math.min(...ends) }) };
+  const model = allowing.some(({ scope }) => scope === "model:prompt") ? { model: true as const } : {};
+  return { is: "allowed", ...model, ...(tools === undefined ? {} : { tools }), ...(ends.length === 0 ? {} : { ends: Math.min(...ends) }) };
 }
 
 function toolsOf(calls: Grant[], servers: Known[]): number | undefined {
@@ -51,10 +54,11 @@ function toolsOf(calls: Grant[], servers: Known[]): number | undefined {
 }
 
 /** One line below the site's address. */
-export function accessWords({ is, tools, ends }: Access, now: number): string {
+export function accessWords({ is, tools, model, ends }: Access, now: number): string {
   if (is === "none") return "No access to your tools";
   if (is === "blocked") return "Blocked: it can't ask for your tools";
-  const what = tools === undefined ? "May use your tools" : tools === 0 ? "May see which tools you have" : `May use ${count(tools, "tool")}`;
+  const ofTools = tools === undefined ? "May use your tools" : tools === 0 ? "May see which tools you have" : `May use ${count(tools, "tool")}`;
+  const what = model === undefined ? ofTools : tools === 0 ? "May use your language model" : `${ofTools} and your language model`;
   return ends === undefined ? what : `${what} for ${leftWords(ends - now)}`;
 }
 

@@ -5,6 +5,7 @@
 import type { Failure } from "../../shared/protocol/codes.ts";
 import type {
   Authorization,
+  Budget,
   CatalogDetails,
   CredentialStatus,
   Grant,
@@ -100,6 +101,10 @@ export interface State {
   detail: Detail | undefined;
   trial: Trial | undefined;
   grants: Grant[] | undefined;
+  /** What sites may use of models today, and what an origin may for which nothing is set. */
+  budgets: { list: Budget[]; ofAnOrigin: number } | undefined;
+  /** Where the person changes one: whose, and what is typed. */
+  budgeting: { origin: string; typed: string; problem?: string | undefined } | undefined;
   /** The page in the tab beside the panel; `undefined`: none that could ask for tools. */
   site: Site | undefined;
   /** What was done, of everybody or of one origin. */

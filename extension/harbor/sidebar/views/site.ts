@@ -10,6 +10,7 @@ import { sitesOf } from "../permissions.ts";
 import type { Route } from "../route.ts";
 import { hostOf } from "../site.ts";
 import { heard, rows, watch } from "./activity.ts";
+import { budgetOf, loadBudgets } from "./budget.ts";
 import { back } from "./head.ts";
 import { permissionsOf } from "./sites.ts";
 
@@ -17,13 +18,21 @@ type Here = Extract<Route, { at: "site" }>;
 
 export const site: View<Here> = {
   title: (_, { origin }) => hostOf(origin),
-  enter: (hands, { origin }, signal) => watch(hands, origin, signal),
-  heard: (hands, { origin }, type) => heard(hands, type, origin),
+  enter: (hands, { origin }, signal) => {
+    hands.change({ budgeting: undefined });
+    watch(hands, origin, signal);
+    loadBudgets(hands, signal);
+  },
+  heard: (hands, { origin }, type) => {
+    heard(hands, type, origin);
+    if (type === "activity" || type === "grant_changed") loadBudgets(hands);
+  },
   show: (hands, { origin }) => [
     back({ at: "sites" }, "Sites"),
     h("h2", { tabindex: "-1", id: "title" }, oneLine(hostOf(origin))),
     h("h3", {}, "May do now"),
     ...mayDo(hands, origin),
+    ...budgetOf(hands, origin),
     h("h3", {}, "Activity"),
     ...rows(hands, origin, "It has not done anything yet."),
   ],

@@ -21,7 +21,7 @@ export const sites: View<{ at: "sites" }> = {
   heard: (hands, _, type) => heard(hands, type, undefined),
   show(hands) {
     const { grants } = hands.state;
-    const head = h("p.soft", {}, "What sites and AI clients may do with your tools. Revoking takes effect at once.");
+    const head = h("p.soft", {}, "What sites and AI clients may do with your tools and models. Revoking takes effect at once.");
     if (grants === undefined) return [head, failure(hands, "grants"), waiting("Asking Harbor…")];
     const found = sitesOf(grants);
     const options = () => hands.act(OPTIONS, () => hands.own(PAGE_OPTIONS));
@@ -90,7 +90,7 @@ function permissionOf(hands: Hands, origin: string, profile: string, permission:
       "div.what",
       {},
       h("p", {}, h("span.scope", {}, scopeWords(scope)), h("span.badge", { "data-type": type }, typeWords(type)), h("span.soft", {}, howLong(permission))),
-      isDenial(permission) ? undefined : h("p.words", {}, tools === undefined ? "All tools" : tools.length === 0 ? "No tools" : oneLine(tools.map(toolWords).join(", "))),
+      isDenial(permission) || !scope.startsWith("mcp:") ? undefined : h("p.words", {}, tools === undefined ? "All tools" : tools.length === 0 ? "No tools" : oneLine(tools.map(toolWords).join(", "))),
     ),
     button(back, one, { class: "small", "data-revoke": scope, "aria-label": `${back}: ${scopeWords(scope)} (${typeWords(type)}) of ${hostOf(origin)}`, busy: hands.isBusy(act) }),
     failure(hands, act),
