@@ -7,6 +7,7 @@
 //   <hang>           one piece, and nothing more; <silent>: not even that
 //   <cut>            one piece, and the connection ends; <full>: longer than its window; <refuse>: will not say it
 //   <GenerateSimpleToolCalls>, <GenerateMultipleToolCalls>   calls the first tool, or all of them
+//   <say TEXT>       TEXT, and nothing else
 //   <roles>          the roles of the conversation, in their order; <last tool>: what the last result of a tool was
 
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
@@ -136,6 +137,8 @@ function callsIn(told: string, { tools = [] }: Body): string[] {
 }
 
 function answerTo(told: string, { messages, response_format }: Body): string {
+  const said = /<say ([^]*)>/.exec(told);
+  if (said !== null) return said[1] ?? "";
   if (/<roles>/.test(told)) return messages.map(({ role }) => role).join(" ");
   const schema = response_format?.json_schema?.schema;
   return told + (schema === undefined ? "" : JSON.stringify(schema));

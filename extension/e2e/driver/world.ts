@@ -7,7 +7,7 @@ import type { Browser } from "./browser.ts";
 import { startChromium } from "./chromium.ts";
 import { startFirefox } from "./firefox.ts";
 import { Harbor } from "./harbor.ts";
-import { Site } from "./site.ts";
+import { type Answers, Site } from "./site.ts";
 
 export interface World {
   harbor: Harbor;
@@ -23,7 +23,7 @@ export interface Options {
   /** Whether browsers are told of Harbor; true when absent. */
   registered?: boolean;
   /** What the site shows; its own page when absent. */
-  page?: string;
+  page?: string | Answers;
   /** `web-agents-api` without `harbor`. */
   alone?: boolean;
   /** Makes another extension, unpacked, and gives its directory. */
