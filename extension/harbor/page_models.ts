@@ -11,6 +11,9 @@ import type { ChatMessage, Grant, Model, Replies, Requests } from "../shared/pro
 import { type Asker, type ModelState, type PromptRequest, type ProviderInfo, PROMPT_FIELDS } from "../shared/protocol/peer.ts";
 import { parseObject } from "./parse.ts";
 import { streamed } from "./streaming.ts";
+import { Turns } from "./turns.ts";
+
+const turns = new Turns();
 
 type Bridge = Pick<NativeClient, "request">;
 
@@ -63,8 +66,17 @@ export async function prompt(bridge: Bridge, { origin, tab, body, stream }: Prom
   const fields = Object.fromEntries(PROMPT_FIELDS.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
   // The bridge reads each of them.
   const chat = { ...fields, origin, tab_id: tab } as Requests["host_llm_chat"];
-  if (stream) return (await streamed(bridge, "host_llm_chat", chat, context, after)).response;
-  return (await bridge.request("host_llm_chat", chat, { signal: context.signal })).response;
+  const { signal } = context;
+  return turns.take(origin, signal, async () => {
+    const answer = stream ? streamed(bridge, "host_llm_chat", chat, context, after) : bridge.request("host_llm_chat", chat, { signal });
+    return (await answer.catch(forPages)).response;
+  });
+}
+
+/** Which providers there are besides the one that was named is nothing for pages. */
+function forPages(error: unknown): never {
+  if (!(error instanceof CodedError) || error.code !== "not_found") throw error;
+  throw new CodedError("ERR_MODEL_FAILED", "there is no such provider", { cause: "not_found" });
 }
 
 /** How many tokens a conversation has. Its provider may get it for that, so it takes the grant. */

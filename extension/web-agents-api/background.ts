@@ -30,6 +30,7 @@ import { Frames, parseOrigins } from "./frames.ts";
 import { OWN_PORT, optionsHandler } from "./options/handler.ts";
 import type { HarborView } from "./options/words.ts";
 import { handlerFor } from "./pages.ts";
+import { Preferences } from "./preferences.ts";
 
 /** How many requests of one document may be open. */
 const MOST_OPEN = 64;
@@ -63,6 +64,11 @@ const frames = new Frames(localStore, (matches) =>
   ),
 );
 
+/** Whose `LanguageModel` pages have. The order in which this runs and what runs everywhere does not matter: each knows what to do second. */
+const preferences = new Preferences(localStore, (preference, matches) =>
+  placeScripts([{ id: `3-prefer-${preference}`, file: `prefer_${preference}.js`, world: "MAIN" }], matches, false),
+);
+
 /** Pages of the options that are open. */
 const options = new Set<(harbor: HarborView) => void>();
 let known: HarborView = { is: "unknown" };
@@ -90,7 +96,7 @@ const harbor = new Caller(
 );
 
 function serveOptions(port: Port): void {
-  const push = answer(port, optionsHandler(localStore, () => harbor.open()), { open: 8 });
+  const push = answer(port, optionsHandler(localStore, preferences, () => harbor.open()), { open: 8 });
   const tell = (view: HarborView) => push("harbor", { ...view });
   options.add(tell);
   port.onDisconnect(() => options.delete(tell));
@@ -135,4 +141,7 @@ async function siteIn(windowId: unknown): Promise<{ origin: string; tab: number 
 // They run in the process of a page, and have no need of it: whoever takes that over does not get at flags and origins.
 keepStoresFromContent();
 
-onStarted(() => void frames.restore());
+onStarted(() => {
+  void frames.restore();
+  void preferences.restore();
+});

@@ -35,6 +35,8 @@ export class Echo {
   readonly #server: Server;
   /** What it was asked. */
   readonly asked: Body[] = [];
+  /** How many pieces it has said. */
+  said = 0;
   /** When askers have left before the end. */
   readonly left: number[] = [];
 
@@ -82,7 +84,7 @@ export class Echo {
       if (!response.writableFinished) this.left.push(Date.now());
     });
     if (/<full>/.test(lastOf(body.messages))) return json(400, { error: { message: "too long", code: "context_length_exceeded" } });
-    await speak(body, response);
+    await speak(body, response, () => (this.said += 1));
   }
 }
 
@@ -92,11 +94,12 @@ function lastOf(messages: Message[]): string {
   return typeof content === "string" ? content : content.map(({ text, image_url }) => text ?? `[image of ${image_url?.url.length} letters]`).join("");
 }
 
-async function speak(body: Body, response: ServerResponse): Promise<void> {
+async function speak(body: Body, response: ServerResponse, saying: () => void): Promise<void> {
   const told = lastOf(body.messages);
   const said = { text: 0 };
   const send = (delta: Delta, finish: string | null = null, more: object = {}) => {
     said.text += String(delta["content"] ?? "").length;
+    saying();
     const chunk = { id: "e", object: "chat.completion.chunk", model: "echo", choices: [{ index: 0, delta, finish_reason: finish }], ...more };
     return new Promise<void>((resolve) => response.write(`data: ${JSON.stringify(chunk)}\n\n`, () => resolve()));
   };

@@ -84,14 +84,14 @@ export interface Script {
 }
 
 /**
- * Has scripts run in all frames whose address matches, before those of the page, until they are placed otherwise; nowhere
+ * Has scripts run in all frames whose address matches, or in top frames alone, before those of the page, until they are placed otherwise; nowhere
  * where nothing matches. The browser keeps that when it is started again, and forgets it when the extension becomes another version.
  */
-export async function placeScripts(scripts: Script[], matches: string[]): Promise<void> {
+export async function placeScripts(scripts: Script[], matches: string[], allFrames = true): Promise<void> {
   const ids = scripts.map(({ id }) => id);
   const known = (await chrome.scripting.getRegisteredContentScripts({ ids })).map(({ id }) => id);
   const wanted = scripts.map(({ id, file, world }) => ({
-    ...{ id, js: [file], world, matches, allFrames: true },
+    ...{ id, js: [file], world, matches, allFrames },
     ...{ matchOriginAsFallback: false, runAt: "document_start" as const, persistAcrossSessions: true },
   }));
   if (matches.length > 0 && known.length === ids.length) {

@@ -19,6 +19,13 @@ export const PAGE_REQUESTS = [
 ] as const;
 export type PageRequestType = (typeof PAGE_REQUESTS)[number];
 
+/**
+ * Whose `LanguageModel` an origin has, where the person has said so. always: ours; unavailable: ours where the browser's own says that it
+ * is unavailable; never: the browser's own, or none. Of other origins: ours where the browser has none.
+ */
+export const PREFERENCES = ["always", "unavailable", "never"] as const;
+export type Preference = (typeof PREFERENCES)[number];
+
 /** The largest arguments of a call, in characters of JSON: with what stands around them they fit a frame of 1 MiB. */
 export const MAX_ARGS = 300_000;
 

@@ -8,11 +8,25 @@ import { FLAG_WORDS, piecesOf, saidOf } from "./words.ts";
 
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 
+const NONE = { all: async () => [], set: async () => [] };
+
+test("a site's preference is taken as it is written, or refused", async () => {
+  const set: unknown[] = [];
+  const store = { get: async () => undefined, set: async () => undefined };
+  const handle = optionsHandler(store, { ...NONE, set: async (...all) => (set.push(all), []) }, () => undefined);
+  await handle("prefer", { origin: "https://a.example", preference: "always" }, CONTEXT);
+  await handle("prefer", { origin: "https://a.example", preference: "missing" }, CONTEXT);
+  assert.deepEqual(set, [["https://a.example", "always"], ["https://a.example", undefined]]);
+  for (const wrong of [{}, { origin: "https://a.example" }, { origin: "https://a.example/x", preference: "never" }, { origin: "http://a.example", preference: "never" }]) {
+    await assert.rejects(handle("prefer", wrong, CONTEXT), { code: "ERR_INVALID_REQUEST" });
+  }
+});
+
 test("a switch is kept, and the others stay as they were", async () => {
   const kept = new Map<string, unknown>([["flags", { toolAccess: false }]]);
   const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
   let looks = 0;
-  const handle = optionsHandler(store, () => (looks += 1));
+  const handle = optionsHandler(store, NONE, () => (looks += 1));
   assert.deepEqual(await handle("look", {}, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: true, agentRuns: true });
   assert.deepEqual(await handle("switch", { flag: "toolCalling", on: false }, CONTEXT), { textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true });
   assert.deepEqual([kept.get("flags"), looks], [{ textGeneration: true, toolAccess: false, toolCalling: false, agentRuns: true }, 1]);

@@ -8,6 +8,7 @@ import { CodedError } from "../../shared/protocol/codes.ts";
 import { visible } from "../../shared/text/visible.ts";
 import { FLAG_NAMES, type Flags } from "../flags.ts";
 import { OWN_PORT } from "./handler.ts";
+import { showPreferences } from "./preferring.ts";
 import { FLAG_WORDS, type HarborView, piecesOf, saidOf } from "./words.ts";
 
 const part = (id: string) => document.getElementById(id) as HTMLElement;
@@ -61,3 +62,4 @@ part("flags").append(...FLAG_NAMES.map(flagPart));
 // Whoever comes back has perhaps just installed Harbor.
 window.addEventListener("focus", () => void ask("look", {}));
 void ask("look", {});
+showPreferences((type, payload) => background.call(type, payload));

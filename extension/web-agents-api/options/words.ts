@@ -3,6 +3,7 @@
 // Pure. Must never promise what the background does not hold.
 
 import type { BridgeView } from "../../shared/protocol/peer.ts";
+import type { Preference } from "../../shared/protocol/page.ts";
 import type { Flags } from "../flags.ts";
 
 /** What is known of `harbor`. */
@@ -65,4 +66,12 @@ export const FLAG_WORDS: { [flag in keyof Flags]: { head: string; text: string }
     head: "Sites may have a model do tasks with tools",
     text: "Only sites you allowed, with the tools you allowed. Off: no site can begin such a task; tasks under way finish.",
   },
+};
+
+/** What can be said of a site's `LanguageModel`. */
+export const PREFERENCE_WORDS: { [preference in Preference | "missing"]: string } = {
+  missing: "the browser's own, else yours",
+  always: "always yours",
+  unavailable: "yours where the browser's own is unavailable",
+  never: "never yours",
 };

@@ -3,11 +3,7 @@
 // Owns how that script and the injected one find each other, whichever comes first. Must never take a browser's own model away from a
 // page without the person's word.
 
-import { placeOf } from "./lists.ts";
-
-/** ours: always; unavailable: ours where the browser's own says that it is unavailable; never: the browser's own or none. */
-export const PREFERENCES = ["always", "unavailable", "never"] as const;
-export type Preference = (typeof PREFERENCES)[number];
+import { PREFERENCES, type Preference } from "../../shared/protocol/page.ts";
 
 /** Where the script leaves word for the injected one, which takes it away before any script of the page runs. */
 const WORD = "__harbor_language_model";
@@ -34,7 +30,7 @@ export function takePreference(): void {
   if (preference === undefined) return;
   delete world[WORD];
   const ours = world.harbor?.LanguageModel;
-  if (ours !== undefined && placeOf(PREFERENCES, (known) => known === preference) >= 0) apply(world, ours, preference);
+  if (ours !== undefined && PREFERENCES.includes(preference)) apply(world, ours, preference);
 }
 
 function apply(world: World, ours: Model, preference: Preference): void {
