@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { BROWSERS, EXTENSIONS, chromiumId, manifest } from "./manifest.mjs";
 
-const ROOMS = ["build", "e2e", "harbor", "shared", "web-agents-api"];
+const ROOMS = ["build", "e2e", "harbor", "shared", "types", "web-agents-api"];
 const files = ROOMS.flatMap((room) => readdirSync(join(__ROOT__, room), { recursive: true }).map((file) => `${room}/${file}`))
   .filter((file) => /\.(ts|mjs)$/.test(file))
   .map((file) => ({ file, text: readFileSync(join(__ROOT__, file), "utf8") }));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { type Page } from "../driver/browser.ts";
+import { type Page, textOf } from "../driver/browser.ts";
 import { type Became, became, modelPage, withEcho } from "../driver/models.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -30,7 +30,7 @@ for (const inBrowser of inBrowsers) {
             const page = await modelPage(world, await origin(), false);
             const found = await page.run(`return {
               ours: LM.isHarbor, native: typeof window.LanguageModel === "function" && window.LanguageModel.isHarbor !== true,
-              same: window.LanguageModel === LM, ai: typeof ai.createTextSession, version: harbor.version.split(".").length,
+              same: window.LanguageModel === harbor.LanguageModel, ai: typeof ai.createTextSession, version: harbor.version.split(".").length,
               detected: harbor.chromeAiDetected, tools: typeof LanguageModelToolCall, tag: String(LM.prototype), illegal: (await tried(() => new LM())).name,
             }`);
             assert.deepEqual(found, { ours: true, native, same: !native, ai: "function", version: 3, detected: native, tools: "function", tag: "[object LanguageModel]", illegal: "TypeError" });
@@ -40,6 +40,26 @@ for (const inBrowser of inBrowsers) {
             await world.harbor.cli("grant", await page.run("return origin") as string, "model:prompt", "--deny");
             assert.equal((await became(page, "return LM.availability()")).value, "unavailable");
             await names(page, [["return LM.create()", "NotAllowedError"]]);
+          });
+
+          await t.test("a click asks the person, whose answer is the session", async () => {
+            const page = await modelPage(world, await origin(), false);
+            await page.run("document.querySelector('#ask').onclick = () => { window.asked = settled(LM.create().then((s) => s.prompt('Hello'))); window.joined = settled(LM.create().then(() => 'joined')); }");
+            await page.click("#ask");
+            const consent = await world.browser.find("consent.html");
+            await textOf(consent, "#origin");
+            assert.equal((await became(page, "return LM.availability()")).value, "downloading");
+            await consent.click("#deny");
+            assert.equal(((await page.run("return asked")) as Became).name, "NotAllowedError");
+            assert.equal(((await page.run("return joined")) as Became).name, "NotAllowedError");
+            const other = await modelPage(world, await origin(), false);
+            await other.run("document.querySelector('#ask').onclick = () => { window.asked = settled(LM.create().then((s) => s.prompt('Hello'))); window.joined = settled(LM.create().then(() => 'joined')); }");
+            await other.click("#ask");
+            const again = await world.browser.find("consent.html");
+            await textOf(again, "#origin");
+            await again.click("#always");
+            assert.deepEqual(await other.run("return Promise.all([asked, joined])"), [{ value: "Hello" }, { value: "joined" }]);
+            assert.equal((await became(other, "return LM.availability()")).value, "available");
           });
 
           await t.test("availability and create read their options as the standard does", async () => {
@@ -276,7 +296,7 @@ for (const inBrowser of inBrowsers) {
               [bad(`{ name: "a", description: "d", inputSchema: { type: "object", toJSON() { throw new RangeError("mine"); } } }`), "RangeError"],
               [`return LM.create({ tools: [${TOOL("a")}] })`, "TypeError"],
               ...(["image", "audio"].map((type): [string, string] => [`const s = await LM.create(${options}); return s.prompt([{ role: "user", content: [{ type: "tool-response", value: new LanguageModelToolSuccess({ callID: "a", name: "one", result: [{ type: "${type}", value: new ImageData(1, 1) }] }) }] }])`, "NotSupportedError"])),
-              ...(["(() => { const a = {}; a.a = a; return a; })()", "() => 1", "10n", "document"].map((value): [string, string] => [`const s = await LM.create(${options}); return s.prompt([{ role: "user", content: [{ type: "tool-response", value: new LanguageModelToolSuccess({ callID: "a", name: "one", result: [{ type: "text", value: ${value} }] }) }] }])`, "DataError"])),
+              ...(["(() => { const a = {}; a.a = a; return a; })()", "() => 1", "10n", "document.createElement('i')"].map((value): [string, string] => [`const s = await LM.create(${options}); return s.prompt([{ role: "user", content: [{ type: "tool-response", value: new LanguageModelToolSuccess({ callID: "a", name: "one", result: [{ type: "text", value: ${value} }] }) }] }])`, "DataError"])),
             ]);
           });
 

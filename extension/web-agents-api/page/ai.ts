@@ -136,7 +136,7 @@ async function best(): Promise<"harbor" | "chrome" | null> {
 }
 
 /** What pages find as `window.ai`. */
-export const ai: object = freeze({
+export const ai = freeze({
   canCreateTextSession: freeze(word),
   createTextSession: freeze((options?: unknown) => session(options, wishesOf)),
   languageModel: freeze({

@@ -4,27 +4,15 @@
 //
 // Owns which names are defined. Must never replace what the browser or somebody else has defined, or define anything that cannot ask.
 
-import { CapturedEvent, defineProperty, dispatchTo, freeze, listenTo, native, self_ } from "./builtins.ts";
+import { CapturedEvent, defineProperty, dispatchTo, listenTo, self_ } from "./builtins.ts";
 import { agent } from "./agent.ts";
 import { ai } from "./ai.ts";
 import { connect } from "./channel.ts";
 import { shown } from "./errors.ts";
+import { harbor } from "./harbor.ts";
 import { LanguageModel } from "./language_model.ts";
 import { takePreference } from "./preference.ts";
 import { LanguageModelToolCall, LanguageModelToolError, LanguageModelToolSuccess } from "./tools.ts";
-
-/** Ours, wherever the browser has something of the same name. */
-const harbor = freeze({
-  version: __VERSION__,
-  agent,
-  ai,
-  LanguageModel,
-  LanguageModelToolCall,
-  LanguageModelToolSuccess,
-  LanguageModelToolError,
-  chromeAiDetected: native.LanguageModel !== undefined,
-  native: freeze({ languageModel: native.LanguageModel !== undefined, modelContext: native.modelContext }),
-});
 
 /** What a page may replace: a name that others define, too. */
 const open = (value: unknown): PropertyDescriptor => ({ __proto__: null, value, configurable: true, writable: true }) as PropertyDescriptor;

@@ -2,8 +2,8 @@
 //
 // Owns that order. Must never tell a page more than the four words of the standard.
 
-import { CapturedPromise, later } from "./builtins.ts";
-import { ask } from "./channel.ts";
+import { CapturedPromise, later, then } from "./builtins.ts";
+import { type Asked, ask, begin } from "./channel.ts";
 import type { Ending } from "./endings.ts";
 import { failure } from "./errors.ts";
 
@@ -55,10 +55,26 @@ function refuse(state: ModelState, image: boolean): void {
   }
 }
 
+/** The question that this page has open, and how many wait for its answer. */
+let question: { asked: Asked; waiting: number } | undefined;
+
+/** Asks the person, or waits for the answer to what was asked already. Who leaves last takes the question back. */
 async function granted(ending: Ending): Promise<ModelState> {
-  const asked = ask("request_permissions", { scopes: ["model:prompt"] }, { signal: ending.signal });
-  const { granted } = (await asked) as { granted: boolean };
-  if (!granted) throw failure("ERR_PERMISSION_DENIED", "the person has said no");
+  question ??= { asked: begin("request_permissions", { scopes: ["model:prompt"] }, {}), waiting: 0 };
+  const mine = question;
+  mine.waiting += 1;
+  const over = (): void => {
+    if (question === mine) question = undefined;
+  };
+  ending.onEnd(() => {
+    mine.waiting -= 1;
+    if (mine.waiting > 0) return;
+    over();
+    mine.asked.cancel();
+  });
+  then(mine.asked.answer, over, over);
+  const answer = (await mine.asked.answer) as { granted: boolean };
+  if (!answer.granted) throw failure("ERR_PERMISSION_DENIED", "the person has said no");
   return await stateNow();
 }
 

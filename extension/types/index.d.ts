@@ -1,0 +1,306 @@
+// What a page finds: `window.agent`, `window.ai`, `window.harbor`, and `LanguageModel` where the browser has none of its own.
+//
+// Declarations only, for pages that are written in TypeScript: `/// <reference path="…/extension/types/index.d.ts" />`, or this directory
+// in `types`. docs/page-api.md says what each thing does. What is not here does not exist yet.
+
+/** An error of `agent.*` and `ai.*`. Errors of `LanguageModel` are the standard's. */
+export interface HarborError extends Error {
+  /** An `ERR_` code; docs/page-api.md and docs/protocol.md have all of them. */
+  code: string;
+  details?: unknown;
+}
+
+export type Scope = "mcp:tools.list" | "mcp:tools.call" | "model:prompt" | "model:tools" | "model:list";
+export type GrantWord = "granted-once" | "granted-always" | "denied" | "not-granted";
+
+export interface Permissions {
+  origin: string;
+  scopes: { [scope in Scope]: GrantWord };
+  /** The tools that calls are allowed for; all when absent. */
+  allowedTools?: string[];
+}
+
+export interface Capabilities {
+  version: string;
+  /** Whether Harbor answers; else, or where what is below is not whole, why. */
+  harbor: { connected: boolean; code?: string; message?: string };
+  tools: { available: boolean; count: number; servers: string[] };
+  permissions: Permissions["scopes"] | Record<never, never>;
+  allowedTools?: string[];
+  /** Whether this page can ask a model now. */
+  model: { available: boolean };
+  /** Whether it can have it do tasks with tools now. */
+  runs: { available: boolean };
+  /** Which parts of the API there are for pages. */
+  features: { [feature: string]: boolean };
+}
+
+export interface ToolDescriptor {
+  /** `SERVER/TOOL`, as `tools.call` takes it. */
+  name: string;
+  serverId: string;
+  description?: string;
+  inputSchema?: unknown;
+}
+
+/** MCP's CallToolResult. */
+export interface CallToolResult {
+  content?: { type: string; text?: string; data?: string; mimeType?: string; [name: string]: unknown }[];
+  structuredContent?: unknown;
+  isError?: boolean;
+  [name: string]: unknown;
+}
+
+export interface Progress {
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+export interface Citation {
+  /** The tool, `SERVER/TOOL`. */
+  source: string;
+  /** The call that it comes from. */
+  ref: string;
+  excerpt: string;
+}
+
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+  /** `exact`, `estimated` or `unknown`. */
+  exactness: string;
+}
+
+export interface RunFailure {
+  code: string;
+  message: string;
+}
+
+/** What happens in a run: `(status | token | tool_call | tool_result)* (final | error)`. */
+export type RunEvent = { runId: string; seq: number } & (
+  | { type: "status"; message: string; phase?: string }
+  | { type: "token"; token: string }
+  | { type: "tool_call"; callId: string; tool: string; args: { [name: string]: unknown } }
+  | { type: "tool_result"; callId: string; tool: string; result?: CallToolResult; error?: RunFailure }
+  | { type: "final"; output: string; citations?: Citation[]; usage?: Usage }
+  | { type: "error"; error: RunFailure & { retryable: boolean } }
+);
+
+export interface RunOptions {
+  task: string;
+  /** Those that it may use; all that the page may use when absent. */
+  tools?: string[];
+  useAllTools?: boolean;
+  provider?: string;
+  model?: string;
+  /** 5 when absent. */
+  maxToolCalls?: number;
+  requireCitations?: boolean;
+  /** A session of `agent.sessions`. */
+  sessionId?: string;
+  signal?: AbortSignal;
+}
+
+export interface SessionWish {
+  name?: string;
+  reason?: string;
+  capabilities: { llm?: { provider?: string; model?: string }; tools?: string[]; browser?: [] };
+  limits?: { maxToolCalls?: number; ttlMinutes?: number };
+  options?: { systemPrompt?: string; temperature?: number };
+}
+
+export interface AgentSession {
+  sessionId: string;
+  capabilities: unknown;
+  [name: string]: unknown;
+}
+
+export interface Agent {
+  requestPermissions(wish: { scopes: Scope[]; reason?: string; tools?: string[] }): Promise<Permissions & { granted: boolean }>;
+  readonly permissions: { list(): Promise<Permissions> };
+  capabilities(): Promise<Capabilities>;
+  readonly tools: {
+    list(): Promise<ToolDescriptor[]>;
+    call(call: { tool: string; args?: object; signal?: AbortSignal; onProgress?(progress: Progress): void }): Promise<CallToolResult>;
+  };
+  /** Begins when the first event is asked for; `break` ends it. */
+  run(options: RunOptions): AsyncIterableIterator<RunEvent>;
+  readonly sessions: {
+    create(wish: SessionWish): Promise<{ success: true; sessionId: string; capabilities: unknown }>;
+    get(sessionId: string): Promise<AgentSession | null>;
+    list(): Promise<AgentSession[]>;
+    terminate(sessionId: string): Promise<boolean>;
+  };
+}
+
+export type Token = { type: "token"; token: string } | { type: "done" } | { type: "error"; error: { code: string; message: string } };
+
+export interface TextSession {
+  readonly sessionId: string;
+  prompt(text: string, options?: { signal?: AbortSignal }): Promise<string>;
+  /** Can be read in `for await`, too. */
+  promptStreaming(text: string, options?: { signal?: AbortSignal }): ReadableStream<Token> & AsyncIterable<Token>;
+  clone(): Promise<TextSession>;
+  destroy(): void;
+}
+
+export interface TextSessionOptions {
+  model?: string;
+  provider?: string;
+  temperature?: number;
+  top_p?: number;
+  systemPrompt?: string;
+  signal?: AbortSignal;
+}
+
+export interface ProviderInfo {
+  id: string;
+  type: string;
+  name: string;
+  available: boolean;
+  models: string[];
+  isDefault: boolean;
+  isTypeDefault: boolean;
+  supportsTools?: boolean;
+}
+
+export type Readiness = "readily" | "after-download" | "no";
+
+export interface AI {
+  canCreateTextSession(): Promise<Readiness>;
+  createTextSession(options?: TextSessionOptions): Promise<TextSession>;
+  /** As Chrome had it in 2024. */
+  readonly languageModel: {
+    capabilities(): Promise<{ available: Readiness }>;
+    create(options?: { systemPrompt?: string; initialPrompts?: LanguageModelMessage[]; temperature?: number; topK?: number; signal?: AbortSignal }): Promise<TextSession>;
+  };
+  readonly providers: {
+    list(): Promise<ProviderInfo[]>;
+    getActive(): Promise<{ provider: string | null; model: string | null }>;
+    /** Opens the person's settings, at a click; nothing is filled in there. */
+    add(wish?: object): Promise<void>;
+  };
+  readonly runtime: {
+    readonly harbor: AI;
+    readonly firefox: null;
+    /** The browser's own LanguageModel. */
+    readonly chrome: unknown;
+    getBest(): Promise<"harbor" | "chrome" | null>;
+    getCapabilities(): Promise<{ harbor: { available: Readiness }; chrome: { available: string }; firefox: null }>;
+  };
+}
+
+export type Availability = "unavailable" | "downloadable" | "downloading" | "available";
+
+export type LanguageModelContent =
+  | { type: "text"; value: string }
+  | { type: "image"; value: ImageBitmapSource | BufferSource }
+  | { type: "tool-call"; value: LanguageModelToolCall }
+  | { type: "tool-response"; value: LanguageModelToolSuccess | LanguageModelToolError };
+
+export interface LanguageModelMessage {
+  role: "system" | "user" | "assistant";
+  content: string | LanguageModelContent[];
+  prefix?: boolean;
+}
+
+export type LanguageModelPrompt = string | LanguageModelMessage[];
+
+export interface LanguageModelTool {
+  name: string;
+  description: string;
+  inputSchema: object;
+  /** Where all tools have it and no calls are expected, the session runs them. */
+  execute?(input: any): unknown;
+}
+
+export interface LanguageModelExpected {
+  type: "text" | "image" | "audio" | "tool-call" | "tool-response";
+  languages?: string[];
+}
+
+export interface LanguageModelCoreOptions {
+  expectedInputs?: LanguageModelExpected[];
+  expectedOutputs?: LanguageModelExpected[];
+  tools?: LanguageModelTool[];
+}
+
+export interface LanguageModelCreateOptions extends LanguageModelCoreOptions {
+  initialPrompts?: LanguageModelMessage[];
+  signal?: AbortSignal;
+  monitor?(monitor: EventTarget & { ondownloadprogress: ((event: ProgressEvent) => void) | null }): void;
+}
+
+export interface LanguageModelPromptOptions {
+  responseConstraint?: object;
+  omitResponseConstraintInput?: boolean;
+  signal?: AbortSignal;
+}
+
+export interface LanguageModelSession extends EventTarget {
+  prompt(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<string>;
+  /** For sessions that expect calls of tools: its parts, where there are calls. */
+  prompt(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<string | LanguageModelContent[]>;
+  promptStreaming(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): ReadableStream<string> & AsyncIterable<string>;
+  append(input: LanguageModelPrompt, options?: { signal?: AbortSignal }): Promise<void>;
+  measureContextUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number>;
+  readonly contextUsage: number;
+  readonly contextWindow: number;
+  oncontextoverflow: ((event: Event) => void) | null;
+  clone(options?: { signal?: AbortSignal }): Promise<LanguageModelSession>;
+  destroy(): void;
+}
+
+export interface LanguageModelStatic {
+  readonly prototype: LanguageModelSession;
+  /** True of ours, absent of a browser's own. */
+  readonly isHarbor?: boolean;
+  availability(options?: LanguageModelCoreOptions): Promise<Availability>;
+  create(options?: LanguageModelCreateOptions): Promise<LanguageModelSession>;
+}
+
+export interface LanguageModelToolCall {
+  readonly callID: string;
+  readonly name: string;
+  readonly arguments: any;
+}
+
+export interface LanguageModelToolSuccess {
+  readonly callID: string;
+  readonly name: string;
+  readonly result: readonly { type: string; value: unknown }[];
+}
+
+export interface LanguageModelToolError {
+  readonly callID: string;
+  readonly name: string;
+  readonly errorMessage: string;
+}
+
+export interface Harbor {
+  readonly version: string;
+  readonly agent: Agent;
+  readonly ai: AI;
+  readonly LanguageModel: LanguageModelStatic;
+  readonly LanguageModelToolCall: new (call: { callID: string; name: string; arguments?: unknown }) => LanguageModelToolCall;
+  readonly LanguageModelToolSuccess: new (success: { callID: string; name: string; result: { type: string; value: unknown }[] }) => LanguageModelToolSuccess;
+  readonly LanguageModelToolError: new (error: { callID: string; name: string; errorMessage: string }) => LanguageModelToolError;
+  /** Whether the browser has a LanguageModel of its own. */
+  readonly chromeAiDetected: boolean;
+  readonly native: { readonly languageModel: boolean; readonly modelContext: "document" | "navigator" | null };
+}
+
+declare global {
+  interface Window {
+    agent: Agent;
+    harbor: Harbor;
+    ai?: AI;
+    LanguageModel?: LanguageModelStatic;
+  }
+  interface WindowEventMap {
+    "agent-ready": CustomEvent;
+  }
+}
