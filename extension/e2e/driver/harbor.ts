@@ -14,6 +14,9 @@ const run = promisify(execFile);
 const BIN = process.env["HARBOR_TEST_BIN"] ?? join(__ROOT__, "..", "target", "debug");
 const SERVERS = process.env["HARBOR_TEST_SERVERS"] ?? join(__ROOT__, "..", ".harbor-test", "servers");
 
+/** Runs the small language model, where scripts/model has found a server for it. */
+export const modelProgram = join(SERVERS, "model", "start");
+
 /** The program of a real server. */
 export const serverEntry = (packageName: string, entry: string): string => join(SERVERS, "npm", "node_modules", packageName, entry);
 
@@ -40,6 +43,13 @@ export class Harbor {
   /** Runs `harbor ARGS…`; what it prints. */
   async cli(...args: string[]): Promise<string> {
     return (await run(join(BIN, "harbor"), args, { env: this.env, cwd: this.dir })).stdout;
+  }
+
+  /** The same with something on its standard input. */
+  async tell(input: string, ...args: string[]): Promise<string> {
+    const child = run(join(BIN, "harbor"), args, { env: this.env, cwd: this.dir });
+    child.child.stdin?.end(input);
+    return (await child).stdout;
   }
 
   /** Adds a real server of the npm packages, and starts it. */
