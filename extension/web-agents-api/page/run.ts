@@ -122,10 +122,19 @@ class Run {
   }
 
   #refuseAborted(): void {
-    if (this.#signal === undefined || !isAborted(this.#signal)) return;
+    if (!this.#isAborted()) return;
     this.#over = true;
     this.#pieces?.cancel();
-    throw reasonOf(this.#signal);
+    throw reasonOf(this.#signal as AbortSignal);
+  }
+
+  #isAborted(): boolean {
+    try {
+      return this.#signal !== undefined && isAborted(this.#signal);
+    } catch {
+      // It is no signal: that is said where the run begins.
+      return false;
+    }
   }
 
   /** The last event of a run whose bridge, or extension, has gone. */

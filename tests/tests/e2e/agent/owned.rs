@@ -40,9 +40,12 @@ fn of<'a>(session: &Value, more: &'a Value) -> Value {
 
 #[test]
 fn runs_of_a_session_know_what_was_said_and_share_its_limit() {
-    let scene = scene(|round| match (round.tools.is_empty(), round.results.len() % 2) {
-        (false, 0) => round.call("c", "look", &json!({"n": round.results.len()})),
-        _ => Say::Text("seen".into()),
+    let scene = scene(|round| {
+        let messages = round.body["messages"].as_array().unwrap();
+        match messages.last().unwrap()["role"] == "user" && !round.tools.is_empty() {
+            true => round.call(&format!("c{}", messages.len()), "look", &json!({"n": messages.len()})),
+            false => Say::Text("seen".into()),
+        }
     });
     let session = create(&scene, &json!({"name": "Trip", "max_tool_calls": 2, "temperature": 0.5}));
     assert_eq!(

@@ -40,7 +40,7 @@ fn an_origin_needs_the_scope_and_hears_nothing_of_the_provider() {
     assert!(scene.chat("m").unwrap_err().message.contains("no such key here"));
     site.revoke(PROMPT_SCOPE, None);
     assert_eq!(chat("m", &json!({})).unwrap_err().code, "ERR_SCOPE_REQUIRED");
-    assert_eq!(scene.provider.chats().iter().filter(|asked| asked.text.contains(ASKED)).count(), 3);
+    assert_eq!(scene.provider.chats().iter().filter(|asked| asked.text.contains(ASKED)).count(), 4);
 }
 
 #[test]
