@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Browser, type Page, textOf, until } from "./driver/browser.ts";
 import { ChromiumPage } from "./driver/chromium.ts";
+import { addDouble } from "./driver/double.ts";
+import { Echo } from "./driver/echo.ts";
 import type { Harbor } from "./driver/harbor.ts";
 import type { Site } from "./driver/site.ts";
 import { writeToolsServer } from "./driver/tools_server.ts";
@@ -19,6 +21,7 @@ const WANTED = process.env["HARBOR_SCREENSHOTS_OF"] ?? "";
 const PANEL = [["", 360], ["-narrow", 280], ["-wide", 560]] as const;
 const WINDOW = [["", 420], ["-narrow", 320], ["-wide", 1280]] as const;
 const [CONSENT, ALL, EMPTY] = ["consent", "consent-all", "sidebar-empty"];
+const [MODEL, RUN, CALLED, USED] = ["consent-model", "consent-run", "consent-call", "sidebar-budget"];
 const CONFIG = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
 
 /** Each place, and what it shows once it is there. */
@@ -71,7 +74,7 @@ async function furnish(harbor: Harbor): Promise<void> {
   await harbor.cli("restart", "weather");
   await harbor.cli("add", "mail", "--secret", "MAIL_TOKEN", "--", "node", weather).catch(() => undefined);
   await harbor.cli("add", "broken", "--", "node", "-e", "console.error('cannot find module ./index.js'); process.exit(1)").catch(() => undefined);
-  await harbor.cli("add", "notes", "--lazy", "--", "node", weather);
+  await harbor.cli("add", "notes", "--", "node", weather);
   await harbor.cli("stop", "notes");
   await harbor.cli("grant", "https://calendar.example", "mcp:tools.list", "--always");
   await harbor.cli("grant", "https://calendar.example", "mcp:tools.call", "--always", "--tool", "weather/forecast", "--tool", "weather/map");
@@ -112,16 +115,43 @@ async function sidebar(browser: Browser, site: Site): Promise<void> {
 }
 
 /** A question about these tools, or all; answered by nobody. */
-async function consent(browser: Browser, url: string, name: string, tools: string): Promise<void> {
+async function consent(browser: Browser, url: string, name: string, tools: string, scopes?: string[]): Promise<void> {
   if (!name.includes(WANTED)) return;
   const page = await browser.open(url);
   await page.run(`wish.reason = "To plan your week around the weather"; wish.tools = ${tools}`);
+  if (scopes !== undefined) await page.run(`wish.scopes = ${JSON.stringify(scopes)}`);
   await page.click("#ask");
   const question = await browser.find("consent.html");
   await textOf(question, "#origin");
   await shootAll(question, name, WINDOW, 640);
   await question.press("Escape");
   await page.close();
+}
+
+/** Questions about models: one elsewhere, one on this machine with tools, and a call of a run; and what a site has used. */
+async function models(browser: Browser, site: Site, harbor: Harbor): Promise<void> {
+  await furnish(harbor);
+  const echo = await Echo.start(harbor, "attic");
+  await harbor.cli("models", "add", "openai");
+  await harbor.cli("models", "default", "openai:gpt-5");
+  await consent(browser, site.url, MODEL, "undefined", ["model:prompt"]);
+  await harbor.cli("models", "default", "attic:echo");
+  await consent(browser, site.other, RUN, "['weather/forecast', 'weather/report']", ["model:prompt", "model:tools", "mcp:tools.call"]);
+  for (const scope of ["model:prompt", "model:tools"]) await harbor.cli("grant", site.origin, scope, "--always");
+  await harbor.cli("grant", site.origin, "mcp:tools.call", "--always", "--tool", "t/again");
+  await addDouble(harbor);
+  const page = await browser.open(site.url);
+  await page.run("void (async () => { for await (const _ of agent.run({ task: '<GenerateSimpleToolCalls>', tools: ['t/again'] })); })()");
+  const question = await browser.find("consent.html");
+  await textOf(question, ".args");
+  if (CALLED.includes(WANTED)) await shootAll(question, CALLED, WINDOW, 640);
+  await question.press("Escape");
+  const panel = await browser.open(browser.harborUrl("sidebar.html"));
+  await panel.run(`location.hash = "#site/${encodeURIComponent(site.origin)}"`);
+  await panel.click("#budget");
+  await textOf(panel, "#used");
+  if (USED.includes(WANTED)) await shootAll(panel, USED, PANEL, 640);
+  await echo.end();
 }
 
 test("screenshots", async () => {
@@ -153,6 +183,9 @@ test("screenshots", async () => {
     },
     { config: CONFIG },
   );
+  if ([MODEL, RUN, CALLED, USED].some((name) => name.includes(WANTED))) {
+    await chrome?.run(({ browser, site, harbor }) => models(browser, site, harbor), { config: CONFIG });
+  }
   if (!"sidebar-missing".includes(WANTED)) return;
   await chrome?.run(async ({ browser }) => {
     const page = await browser.open(browser.harborUrl("sidebar.html"));

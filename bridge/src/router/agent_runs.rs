@@ -134,7 +134,7 @@ fn answered(outcome: Outcome, run: &str) -> Handled {
     let Outcome { text, ended, spent, citations, error, .. } = outcome;
     match (error, ended) {
         (Some(error), _) => Err(error),
-        (None, Why::Stopped) => Err(ErrorBody::new(Code::Cancelled, "the run was ended")),
+        (None, Why::Stopped) => Err(stopped()),
         (None, _) => {
             reply(RunStartResult { run_id: run.to_owned(), output: text, citations, usage: spent.view() })
         }
@@ -204,6 +204,10 @@ fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
             error: answer.as_ref().err().map(failure),
             ..nothing("tool_result")
         },
+        // Whoever ended it hears of no answer.
+        Happening::Final { ended, .. } if *ended == Why::Stopped.word() => {
+            RunEvent { error: Some(failure(&stopped())), ..nothing("error") }
+        }
         Happening::Final { text, usage, citations, .. } => RunEvent {
             output: Some(text.clone()),
             usage: Some(usage.clone()),
@@ -213,6 +217,10 @@ fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
         Happening::Error(error) => RunEvent { error: Some(failure(error)), ..nothing("error") },
         Happening::Reasoning(_) | Happening::Approval { .. } | Happening::Usage(_) => return None,
     })
+}
+
+fn stopped() -> ErrorBody {
+    ErrorBody::new(Code::Cancelled, "the run was ended")
 }
 
 fn failure(error: &ErrorBody) -> RunError {

@@ -345,8 +345,8 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         ("\n[limit]\n", "config.toml:2: limit: unknown key; did you mean limits?"),
         (
             "onceSeconds = 1\n",
-            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, metrics, \
-             traces, catalog, oauth, secrets",
+            "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, pages, \
+             metrics, traces, catalog, oauth, secrets",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -367,7 +367,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         // The first one in the file, whatever the alphabet says.
         (
             "z = 1\na = 2\n",
-            "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, metrics, \
+            "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, pages, metrics, \
              traces, catalog, oauth, secrets",
         ),
     ] {

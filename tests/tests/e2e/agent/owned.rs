@@ -101,6 +101,11 @@ fn ending_a_session_ends_its_run_and_is_answered_with_what_it_was() {
     let _ = scene.bridge.wait_for_push("run_event", LIMIT, |push| push["event"]["type"] == "token");
     let ended = scene.bridge.call("session_end", &of(&session, &json!({}))).unwrap();
     assert_eq!(ended["session"]["status"], "terminated");
+    let last = scene.bridge.wait_for_push("run_event", LIMIT, |push| push["event"]["type"] != "token");
+    assert_eq!(
+        (&last["event"]["type"], &last["event"]["error"]["code"]),
+        (&json!("error"), &json!("cancelled"))
+    );
     assert_eq!(run.wait(PROMPT).unwrap_err().code, "cancelled");
     assert_eq!(scene.bridge.call("session_end", &of(&session, &json!({}))).unwrap_err().code, "not_found");
 }
