@@ -12,6 +12,12 @@ export type Decision =
   /** `remember`: until the person takes it back. `dismissed`: the question was closed without an answer. */
   | { allow: "no"; remember: boolean; dismissed?: true };
 
+/** How a question ended, as the audit log has it. */
+export function outcomeOf(decision: Decision): "allowed" | "denied" | "dismissed" {
+  if (decision.allow !== "no") return "allowed";
+  return decision.dismissed === true ? "dismissed" : "denied";
+}
+
 /** What a page may, by the grants of its origin. */
 export function viewOf(origin: string, grants: Grant[]): PermissionsView {
   const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, wordOf(scope, grants)])) as PermissionsView["scopes"];

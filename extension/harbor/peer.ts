@@ -21,7 +21,7 @@ import {
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
-import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, revocationsFor, viewOf } from "./grants.ts";
+import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, outcomeOf, revocationsFor, viewOf } from "./grants.ts";
 import type { LeftOut } from "./left_out.ts";
 import { modelFor } from "./model.ts";
 import { onceSeconds } from "./once.ts";
@@ -203,7 +203,7 @@ async function record(parts: Parts, wish: PermissionsRequest, servers: AskedServ
 
 /** Has the answer written into the audit log. */
 async function noteConsent(bridge: Bridge, { origin, tab, scopes, tools }: PermissionsRequest, servers: AskedServer[], decision: Decision): Promise<void> {
-  const outcome = decision.allow !== "no" ? "allowed" : decision.dismissed === true ? "dismissed" : "denied";
+  const outcome = outcomeOf(decision);
   const named = scopes.some(isOfTools) ? (tools ?? servers.map(({ id }) => `${id}/*`)) : [];
   const asked = [...scopes.filter((scope) => !isOfTools(scope)), ...named];
   // The answer holds, whether it can be written down or not: the bridge has granted, or nothing was granted.

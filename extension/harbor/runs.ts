@@ -10,6 +10,7 @@ import { CodedError, pageCode } from "../shared/protocol/codes.ts";
 import type { Pushes, Requests } from "../shared/protocol/generated/messages.ts";
 import type { About, RunsRequest } from "../shared/protocol/peer.ts";
 import type { Asking } from "./asking.ts";
+import { outcomeOf } from "./grants.ts";
 import { hasModel } from "./page_models.ts";
 import { streamed } from "./streaming.ts";
 
@@ -109,9 +110,9 @@ class Questions {
     const call = { tool, args: JSON.stringify(args), why, ...(leaves === undefined ? {} : { leaves }) };
     const view = { origin: this.#origin, scopes: [], servers: [], named: false, call };
     try {
-      const { allow } = await this.#parts.asking.confirm(view, controller.signal);
-      await this.#parts.bridge.request("run_decide", { run_id, approval_id, decision: allow === "no" ? "no" : "once" });
-      await this.#note(tool, allow === "no" ? "denied" : "allowed");
+      const decision = await this.#parts.asking.confirm(view, controller.signal);
+      await this.#parts.bridge.request("run_decide", { run_id, approval_id, decision: decision.allow === "no" ? "no" : "once" });
+      await this.#note(tool, outcomeOf(decision));
     } catch (error) {
       // Where it was taken back, or the bridge is gone, the call is not made.
       if (!controller.signal.aborted) console.error("a question of a run has no answer", error);

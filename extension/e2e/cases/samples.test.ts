@@ -51,7 +51,7 @@ for (const inBrowser of inBrowsers) {
           await shows(page, "#state", "downloadable");
           await send(page, "Good morning");
           const question = await allow(world);
-          for (const words of ["wants to use your language model", "echo", "on this machine", "0 tokens of 50,000"]) assert.ok(question.includes(words), `${words}: ${question}`);
+          for (const words of ["wants to use your language model", "echo", "on this machine", "0 of 50,000 tokens today"]) assert.ok(question.includes(words), `${words}: ${question}`);
           await shows(page, "#said li:nth-child(2)", "Good morning");
           await shows(page, "#state", "tokens");
           await send(page, "<roles>");

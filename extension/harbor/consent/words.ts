@@ -83,12 +83,9 @@ export function placeWords(here: boolean): readonly [string, string] {
 
 /** What the site has used of a model today, and may use. */
 export function budgetWords({ used, budget }: Pick<AskedModel, "used" | "budget">): string {
-  if (budget === undefined) return `It has used ${tokens(used)} today. You have set no limit; Harbor's panel sets one.`;
-  return `It has used ${tokens(used)} of ${tokens(budget)} a day. You change that in Harbor's panel.`;
-}
-
-function tokens(many: number): string {
-  return `${many.toLocaleString("en")} token${many === 1 ? "" : "s"}`;
+  const today = `It has used ${used.toLocaleString("en")}`;
+  if (budget === undefined) return `${today} tokens today. You have set no limit; Harbor's panel sets one.`;
+  return `${today} of ${budget.toLocaleString("en")} tokens today. You change that limit in Harbor's panel.`;
 }
 
 /** Where there is no model. */

@@ -43,7 +43,7 @@ fn runs_of_a_session_know_what_was_said_and_share_its_limit() {
     let scene = scene(|round| {
         let messages = round.body["messages"].as_array().unwrap();
         match messages.last().unwrap()["role"] == "user" && !round.tools.is_empty() {
-            true => round.call(&format!("c{}", messages.len()), "look", &json!({"n": messages.len()})),
+            true => round.call("c", "look", &json!({"n": messages.len()})),
             false => Say::Text("seen".into()),
         }
     });
