@@ -13,6 +13,7 @@ import { chmod, readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { modelFigures } from "./bench_models.ts";
 import { askAndAllow } from "./driver/asking.ts";
 import { type Page, until } from "./driver/browser.ts";
 import { Harbor, serverEntry } from "./driver/harbor.ts";
@@ -193,11 +194,11 @@ function line(name: string, found: Round[]): string {
 }
 
 async function report(): Promise<string> {
+  const names = (["chrome", "firefox"] as const).filter((name) => (process.env["HARBOR_TEST_BROWSER"] ?? name) === name);
+  if (process.argv.includes("--models")) return modelFigures(names);
   const lines: string[] = [];
   const load = loadavg().map((one) => one.toFixed(2)).join(" ");
-  for (const [name, shown] of [["chrome", "Chromium"], ["firefox", "Firefox"]] as const) {
-    if ((process.env["HARBOR_TEST_BROWSER"] ?? name) === name) lines.push(line(shown, await measure(name)));
-  }
+  for (const name of names) lines.push(line(name === "chrome" ? "Chromium" : "Firefox", await measure(name)));
   const program = `HARBOR_TEST_BIN=${process.env["HARBOR_TEST_BIN"]?.endsWith("release") ? "…/release" : "…"} npm run bench`;
   return `## Browsers
 
@@ -210,7 +211,8 @@ p50 in µs: the best and the median of the rounds. Ratios: real to echo and dire
 | browser | real | echo | direct | × bests | × | goal |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ${lines.join("\n")}
-`;
+
+${await modelFigures(names)}`;
 }
 
 const found = await report();

@@ -25,6 +25,7 @@ import { Caller } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import { type BridgeView, PEER_PORT } from "../shared/protocol/peer.ts";
 import { isFields } from "../shared/ports/wire.ts";
+import { cached } from "./cached.ts";
 import { FLAGS_KEY, parseFlags } from "./flags.ts";
 import { Frames, parseOrigins } from "./frames.ts";
 import { OWN_PORT, optionsHandler } from "./options/handler.ts";
@@ -69,6 +70,9 @@ const preferences = new Preferences(localStore, (preference, matches) =>
   placeScripts([{ id: `3-prefer-${preference}`, file: `prefer_${preference}.js`, world: "MAIN" }], matches, false),
 );
 
+/** Nobody else writes the switches. */
+const store = cached(localStore);
+
 /** Pages of the options that are open. */
 const options = new Set<(harbor: HarborView) => void>();
 let known: HarborView = { is: "unknown" };
@@ -96,7 +100,7 @@ const harbor = new Caller(
 );
 
 function serveOptions(port: Port): void {
-  const push = answer(port, optionsHandler(localStore, preferences, () => harbor.open()), { open: 8 });
+  const push = answer(port, optionsHandler(store, preferences, () => harbor.open()), { open: 8 });
   const tell = (view: HarborView) => push("harbor", { ...view });
   options.add(tell);
   port.onDisconnect(() => options.delete(tell));
@@ -114,7 +118,7 @@ onOwnPort((port) => {
     port.disconnect();
     return;
   }
-  const flags = async () => parseFlags(await localStore.get(FLAGS_KEY));
+  const flags = async () => parseFlags(await store.get(FLAGS_KEY));
   // Where a browser refuses, frames lack the API; the page is allowed what it is allowed all the same.
   const granted = (origin: string) => frames.add(origin).catch((error) => console.error("frames lack the API", error));
   const handler = handlerFor({ ...page, document: page.document ?? name }, harbor, flags, granted, openOptions);

@@ -214,7 +214,8 @@ for (const inBrowser of inBrowsers) {
           await t.test("a schema goes to the model, and what is none is refused", async () => {
             const page = await modelPage(world, await origin());
             const said = (await inSession(page, `return s.prompt("rate", { responseConstraint: ${SCHEMA} })`)).value as string;
-            assert.deepEqual(JSON.parse(said.slice("rate".length)).required, ["Rating"]);
+            assert.deepEqual(JSON.parse(said), { Rating: 0 });
+            assert.deepEqual((echo.asked.at(-1)?.response_format?.json_schema?.schema as { required: unknown }).required, ["Rating"]);
             await names(page, [
               ["const schema = {}; schema.self = schema; return (await LM.create()).prompt('x', { responseConstraint: schema })", "NotSupportedError"],
               ["return (await LM.create()).prompt('x', { responseConstraint: { type: 'soup' } })", "NotSupportedError"],
@@ -285,8 +286,9 @@ for (const inBrowser of inBrowsers) {
                 { type: "tool-response", value: new LanguageModelToolSuccess({ callID: value.callID, name: value.name, result: [{ type: "text", value: "7 m" }, { type: "object", value: { deep: 7 } }] }) },
                 { type: "tool-response", value: new LanguageModelToolError({ callID: parts[1].value.callID, name: "two", errorMessage: "no such harbor" }) }] }]);
               const streamed = (await read((await s.clone()).promptStreaming("<GenerateSimpleToolCalls>"))).map((one) => [one.type, one.value?.name]);
-              return [parts.length, type, value.name, value.arguments, isCall, typeof answered, streamed, typeof (await s.prompt("Hello"))];`);
-            assert.deepEqual(found.value, [2, "tool-call", "one", { input: "text" }, true, "string", [["tool-call", "one"]], "string"], JSON.stringify(found));
+              return [parts.length, type, value.name, value.arguments, isCall, typeof answered, streamed, typeof (await s.prompt("Hello")),
+                (await (await s.clone()).prompt("<GenerateSimpleToolCalls>both")).map(({ type, value }) => [type, value.name ?? value])];`);
+            assert.deepEqual(found.value, [2, "tool-call", "one", { input: "text" }, true, "string", [["tool-call", "one"]], "string", [["text", "both"], ["tool-call", "one"]]], JSON.stringify(found));
             const bad = (tool: string) => `return LM.create({ expectedOutputs: [{ type: "tool-call" }], tools: [${tool}] })`;
             await names(page, [
               ...([`{ name: "", description: "d", inputSchema: { type: "object" } }`, `{ name: "a", description: "", inputSchema: { type: "object" } }`, `{ name: "a", description: "d" }`,

@@ -2,11 +2,12 @@
 //
 // Owns its port, and knows who has left in the middle of an answer. What it does is in the last thing that it is told:
 //
-//   anything         says that back, letter for letter in pieces of a few, with the schema behind it
+//   anything         says that back, letter for letter in pieces of a few; where a schema is given, the least that fits it
 //   <many N>         N pieces, `0 1 2 …`, as fast as they are taken;  <rate N S>  N in a second, S seconds long
 //   <hang>           one piece, and nothing more; <silent>: not even that
 //   <cut>            one piece, and the connection ends; <full>: longer than its window; <refuse>: will not say it
-//   <GenerateSimpleToolCalls>, <GenerateMultipleToolCalls>   calls the first tool, or all of them
+//   <GenerateSimpleToolCalls>, <GenerateMultipleToolCalls>   says the rest, and calls the first tool, or all, with the arguments that stand
+//                    behind `Args: ` in their descriptions
 //   <say TEXT>       TEXT, and nothing else
 //   <roles>          the roles of the conversation, in their order; <last tool>: what the last result of a tool was
 
@@ -24,7 +25,7 @@ interface Message {
 interface Body {
   messages: Message[];
   stream?: boolean;
-  tools?: { function: { name: string } }[];
+  tools?: { function: { name: string; description?: string } }[];
   response_format?: { json_schema?: { schema?: unknown } };
   [name: string]: unknown;
 }
@@ -125,18 +126,16 @@ async function sayAll(told: string, body: Body, send: (delta: Delta) => Promise<
   if (/<cut>/.test(told)) response.destroy();
   if (/<hang>|<cut>/.test(told)) return undefined;
   if (/<refuse>/.test(told)) return "content_filter";
-  const calls = callsIn(told, body);
-  for (const [index, name] of calls.entries()) {
-    await send({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name, arguments: '{"input":"text"}' } }] });
+  const call = /<Generate(Simple|Multiple)ToolCalls>/.exec(told);
+  const said = call === null ? answerTo(told, body) : told.replace(call[0], "");
+  for (const piece of said.match(/[^]{1,7}/gu) ?? []) await send({ content: piece });
+  if (call === null || body.tools === undefined) return "stop";
+  for (const [index, tool] of body.tools.slice(0, call[1] === "Simple" ? 1 : undefined).entries()) {
+    const { name, description = "" } = tool.function;
+    const args = /Args: (\{[^}]*\})/.exec(description)?.[1] ?? '{"input":"text"}';
+    await send({ tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name, arguments: args } }] });
   }
-  if (calls.length > 0) return "tool_calls";
-  for (const piece of answerTo(told, body).match(/[^]{1,7}/gu) ?? []) await send({ content: piece });
-  return "stop";
-}
-
-function callsIn(told: string, { tools = [] }: Body): string[] {
-  if (/<GenerateMultipleToolCalls>/.test(told)) return tools.map((tool) => tool.function.name);
-  return /<GenerateSimpleToolCalls>/.test(told) ? tools.slice(0, 1).map((tool) => tool.function.name) : [];
+  return "tool_calls";
 }
 
 function answerTo(told: string, { messages, response_format }: Body): string {
@@ -144,7 +143,33 @@ function answerTo(told: string, { messages, response_format }: Body): string {
   if (said !== null) return said[1] ?? "";
   if (/<roles>/.test(told)) return messages.map(({ role }) => role).join(" ");
   const schema = response_format?.json_schema?.schema;
-  return told + (schema === undefined ? "" : JSON.stringify(schema));
+  return schema === undefined ? told : JSON.stringify(leastOf(schema as Schema));
+}
+
+interface Schema {
+  type?: string;
+  minimum?: number;
+  enum?: unknown[];
+  properties?: { [name: string]: Schema };
+  required?: string[];
+}
+
+/** The least that a schema allows. */
+function leastOf({ type, minimum = 0, enum: choices, properties = {}, required = [] }: Schema): unknown {
+  if (choices !== undefined) return choices[0];
+  switch (type) {
+    case "object":
+      return Object.fromEntries(required.map((name) => [name, leastOf(properties[name] ?? {})]));
+    case "array":
+      return [];
+    case "boolean":
+      return true;
+    case "number":
+    case "integer":
+      return minimum;
+    default:
+      return "text";
+  }
 }
 
 /** So many pieces a second, each with the time at which it was said. */
