@@ -9,6 +9,9 @@ import type { Settled } from "./way.test.ts";
 const said = (options: Page, what: RegExp) =>
   until(String(what), async () => what.test(await textOf(options, "#harbor")) || undefined);
 
+/** Of what the person can switch off: models, seeing tools, using them. */
+const switches = ({ textGeneration, toolAccess, toolCalling }: { [feature: string]: boolean }) => [textGeneration, toolAccess, toolCalling];
+
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {
     test("without Harbor a page learns so, and the options say what to do", () =>
@@ -20,7 +23,7 @@ for (const inBrowser of inBrowsers) {
           }
           const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
           assert.deepEqual([value.harbor.connected, value.harbor.code], [false, "ERR_HARBOR_NOT_FOUND"]);
-          assert.deepEqual(value.features, { textGeneration: true, toolAccess: true, toolCalling: true });
+          assert.deepEqual(switches(value.features), [true, true, true]);
           await said(await browser.open(browser.apiUrl("options.html")), /Switch it on at (chrome:\/\/extensions|about:addons).*says how\.$/);
         },
         { alone: true },
@@ -47,7 +50,7 @@ for (const inBrowser of inBrowsers) {
         await browser.endBackgrounds(page);
         assert.deepEqual(await codes(), ["ERR_FEATURE_DISABLED", "ERR_FEATURE_DISABLED"]);
         const { value } = (await page.run("return shown(agent.capabilities())")) as Settled;
-        assert.deepEqual([value.features, value.tools.available], [{ textGeneration: true, toolAccess: false, toolCalling: false }, false]);
+        assert.deepEqual([switches(value.features), value.tools.available], [[true, false, false], false]);
         await options.click("#toolAccess");
         await options.click("#toolCalling");
         await becomes(["ERR_SCOPE_REQUIRED", "ERR_SCOPE_REQUIRED"]);

@@ -162,6 +162,16 @@ for (const inBrowser of inBrowsers) {
             await echo.leaving(before + 1);
           });
 
+          await t.test("the extension is loaded again: what streams fails once", async () => {
+            const other = await modelPage(world, at);
+            await begin(other);
+            const before = echo.left.length;
+            await browser.manage("reload", "web-agents-api");
+            const { name, ends } = await ended(other);
+            assert.deepEqual([name, ends], ["UnknownError", 1]);
+            await echo.leaving(before + 1);
+          });
+
           await t.test("a page that has overwritten what it can still gets its answers, and sees nothing else", async () => {
             const site = await Site.start(HOSTILE);
             try {
