@@ -138,7 +138,7 @@ for (const inBrowser of inBrowsers) {
         const page = await browser.open(site.url);
         await sidebar.says("#site", /No access to your tools/);
         await askAndAllow(browser, page);
-        await sidebar.says("#site", /^127\.0\.0\.1:\d+May use 8 tools for (10|9) more minutes.*Stop$/);
+        await sidebar.says("#site", /^127\.0\.0\.1:\d+May use 9 tools for (10|9) more minutes.*Stop$/);
         const mark = () => sidebar.page.run("const [tab] = await chrome.tabs.query({ active: true, currentWindow: true }); return chrome.action.getBadgeText({ tabId: tab.id })");
         await until("the mark", async () => ((await mark()) === "on" ? true : undefined));
         await page.run("return shown(agent.tools.call({ tool: 't/life' }))");

@@ -49,6 +49,8 @@ export class Echo {
   static async start(harbor: Harbor, name = "echo"): Promise<Echo> {
     const echo = new Echo();
     await new Promise<void>((resolve) => echo.#server.listen(0, "127.0.0.1", resolve));
+    // A test that fails before it ends this ends all the same.
+    echo.#server.unref();
     await harbor.cli("models", "add", "openai-compatible", "--name", name, "--url", echo.url);
     await harbor.cli("models", "default", `${name}:echo`);
     return echo;
