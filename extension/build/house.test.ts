@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { build } from "esbuild";
 import { BROWSERS, EXTENSIONS, chromiumId, manifest } from "./manifest.mjs";
 
 const ROOMS = ["build", "e2e", "harbor", "shared", "types", "web-agents-api"];
@@ -50,6 +51,14 @@ test("the injected script uses its own copies only", () => {
     assert.doesNotMatch(body, /\.(then|map|forEach|push|call|bind|apply|addEventListener|join|slice|includes|indexOf|replace|test|exec|filter|some|every)\(/, file);
     assert.doesNotMatch(body, /\bfor \(const .* of |\[\.\.\.|\.\.\.\w+[\])]/, file);
   }
+});
+
+test("the script in each page is small", async () => {
+  const { outputFiles } = await build({
+    ...{ absWorkingDir: __ROOT__, entryPoints: ["web-agents-api/page/injected.ts"], bundle: true, minify: true, write: false },
+    ...{ format: "iife", target: "chrome120", define: { __VERSION__: '"0.0.0"' }, logLevel: "warning" },
+  });
+  assert.ok((outputFiles[0]?.contents.length ?? Infinity) <= 40_000, String(outputFiles[0]?.contents.length));
 });
 
 const keys = JSON.parse(readFileSync(join(__ROOT__, "keys.json"), "utf8"));

@@ -64,6 +64,8 @@ async function modelsOf(bridge: Bridge, provider_id: string): Promise<Model[]> {
 export async function prompt(bridge: Bridge, { origin, tab, body, stream }: PromptRequest, context: Context, after: After): Promise<unknown> {
   const given = parseObject("body", body);
   const fields = Object.fromEntries(PROMPT_FIELDS.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+  // The person has allowed the model that they were shown; whoever wants another one has to be allowed to know of it.
+  if (fields["model"] !== undefined || fields["provider"] !== undefined) await need(bridge, { origin, tab }, "model:list");
   // The bridge reads each of them.
   const chat = { ...fields, origin, tab_id: tab } as Requests["host_llm_chat"];
   const { signal } = context;

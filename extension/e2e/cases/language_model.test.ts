@@ -94,7 +94,7 @@ for (const inBrowser of inBrowsers) {
               let done = false;
               const s = await LM.create({ monitor: (m) => m.addEventListener("downloadprogress", ({ loaded, total, lengthComputable }) => events.push([loaded, total, lengthComputable, done])) });
               done = true;
-              await new Promise((resolve) => setTimeout(resolve, 20));
+              await s.measureContextUsage("x");
               return [events, s instanceof LM, s.contextUsage, s.contextWindow, s.oncontextoverflow, typeof s.topK];`);
             assert.deepEqual(events, [[[0, 1, true, false], [1, 1, true, false]], true, 0, 4096, null, "undefined"]);
             for (const at of [0, 1]) {

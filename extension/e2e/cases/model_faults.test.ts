@@ -151,13 +151,13 @@ for (const inBrowser of inBrowsers) {
             const before = echo.left.length;
             await idle.run("window.unread = (await LM.create()).promptStreaming('<many 1000000>'); return null");
             assert.equal(await page.run("return s.prompt('meanwhile')"), "meanwhile");
-            const said = echo.said;
             await until("the model to wait", async () => {
-              const now = echo.said;
-              await page.run("return new Promise((resolve) => setTimeout(resolve, 300))");
-              return now === echo.said || undefined;
+              const now = echo.longest;
+              // Each takes its time, in which a model that is read would say more.
+              for (let time = 0; time < 3; time += 1) await page.run("return s.prompt('meanwhile')");
+              return now === echo.longest || undefined;
             });
-            assert.ok(echo.said < 1_000_000, `${said}`);
+            assert.ok(echo.longest < 1_000_000, String(echo.longest));
             await idle.close();
             await echo.leaving(before + 1);
           });

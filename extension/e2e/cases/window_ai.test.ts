@@ -65,7 +65,7 @@ for (const inBrowser of inBrowsers) {
               for (const one of all) found.push((await tried(one)).code);
               return found;`)) as string[];
             const invalid = "ERR_INVALID_REQUEST";
-            assert.deepEqual(codes, [invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid, "ERR_MODEL_FAILED", "ERR_MODEL_FAILED", "ERR_MODEL_FAILED", invalid, "ERR_MODEL_FAILED"]);
+            assert.deepEqual(codes, [invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid, invalid, "ERR_MODEL_FAILED", "ERR_MODEL_FAILED", "ERR_MODEL_FAILED", invalid, "ERR_SCOPE_REQUIRED"]);
             const ends = await page.run(`const s = await ai.createTextSession();
               const cut = (await read(s.promptStreaming("<cut>"))).map(({ type, error }) => [type, error?.code]);
               const reason = { mine: true };
@@ -85,6 +85,9 @@ for (const inBrowser of inBrowsers) {
             const [listed, active] = (await page.run(list)) as { value?: any }[];
             assert.deepEqual(listed?.value, [{ id: "echo", type: "openai-compatible", name: "echo", available: true, isDefault: true, isTypeDefault: true, models: ["echo"] }]);
             assert.deepEqual(active?.value, { provider: "echo", model: "echo" });
+            const chosen = (await page.run(`const ask = (options) => tried(async () => (await ai.createTextSession(options)).prompt("Hello"));
+              return Promise.all([ask({ model: "echo:echo" }), ask({ provider: "nobody" })])`)) as { value?: string; code?: string; message?: string }[];
+            assert.deepEqual([chosen[0]?.value, chosen[1]?.code, /echo/.test(chosen[1]?.message ?? "")], ["Hello", "ERR_MODEL_FAILED", false]);
             assert.equal((await became(page, "return ai.providers.add({ type: 'openai', apiKey: 'sk-x' })")).code, "ERR_USER_GESTURE_REQUIRED");
             await page.run("document.querySelector('#ask').onclick = () => { window.added = settled(ai.providers.add({ type: 'openai', apiKey: 'sk-x' })); }");
             await page.click("#ask");

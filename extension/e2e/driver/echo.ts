@@ -36,8 +36,8 @@ export class Echo {
   readonly #server: Server;
   /** What it was asked. */
   readonly asked: Body[] = [];
-  /** How many pieces it has said. */
-  said = 0;
+  /** How many pieces the longest of its answers has had so far. */
+  longest = 0;
   /** When askers have left before the end. */
   readonly left: number[] = [];
 
@@ -87,7 +87,11 @@ export class Echo {
       if (!response.writableFinished) this.left.push(Date.now());
     });
     if (/<full>/.test(lastOf(body.messages))) return json(400, { error: { message: "too long", code: "context_length_exceeded" } });
-    await speak(body, response, () => (this.said += 1));
+    let said = 0;
+    await speak(body, response, () => {
+      said += 1;
+      this.longest = Math.max(this.longest, said);
+    });
   }
 }
 
