@@ -225,6 +225,12 @@ impl Paths {
         self.server(server_id).join("tmp")
     }
 
+    /// Where the directories are of its processes that belong to one web origin or AI client each.
+    #[must_use]
+    pub fn server_instances(&self, server_id: &str) -> PathBuf {
+        self.server(server_id).join("instances")
+    }
+
     /// A server's own directory to write into.
     #[must_use]
     pub fn server_data(&self, server_id: &str) -> PathBuf {

@@ -37,6 +37,8 @@ pub struct Curated {
     pub secrets: &'static [Secret],
     /// The settings of its sandbox.
     pub sandbox: Sandbox,
+    /// Whether it keeps what one says for the next one who asks: then each web origin and AI client gets its own process.
+    pub stateful: bool,
     /// Words to find it by.
     pub tags: &'static [&'static str],
     /// Where its code is.

@@ -7,10 +7,14 @@
 //! A provider refuses a conversation with a call that has no result, and goes on refusing it: the session would be lost. Owns
 //! these rules, and what is put where something is missing. Must never drop what a person or a model said.
 
+mod fit;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use harbor_ipc_proto::model::{self, Image, MAX_IMAGES, Message, Part, Role, ToolCall, ToolResult, Wrong};
+
+pub use fit::{Shortened, fit};
 
 /// What a model is told where nobody knows what came of a call.
 pub const NO_RESULT: &str =

@@ -20,6 +20,11 @@ pub const WRAPPER_START_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long the installation of a package may take: one step of it.
 pub const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
 
+/// Processes of a server for web origins and AI clients, where each has its own.
+pub const INSTANCES: u32 = 8;
+/// How long one may stay without a call where its server says nothing of that.
+pub const INSTANCE_IDLE: Duration = Duration::from_secs(15 * 60);
+
 /// Restarts without a stable period in between, and the delays before them in milliseconds.
 pub const RESTART_ATTEMPTS: u32 = 3;
 /// See [`RESTART_ATTEMPTS`].

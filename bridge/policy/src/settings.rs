@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::client::{Attempts, RestartWhen, Supervision};
+use harbor_ipc_proto::client::{Attempts, Instance, RestartWhen, Supervision};
 
 use crate::limits;
 
@@ -31,6 +31,10 @@ pub struct Settings {
     pub lazy: bool,
     /// How long it may stay without a call.
     pub idle_stop: Option<Duration>,
+    /// Whose process answers.
+    pub instance: Instance,
+    /// How many there may be beside the plain one.
+    pub max_instances: u32,
 }
 
 /// The restart policy.
@@ -93,6 +97,8 @@ impl Default for Settings {
             auto_start: false,
             lazy: true,
             idle_stop: None,
+            instance: Instance::Shared,
+            max_instances: limits::INSTANCES,
         }
     }
 }
@@ -129,6 +135,10 @@ impl Settings {
             }
             asked => asked.map(Duration::from_millis),
         };
+        let max_instances = asked.max_instances.unwrap_or(limits::INSTANCES);
+        if !(1..=64).contains(&max_instances) {
+            return Err(Wrong { field: "max_instances", expected: "1 to 64" });
+        }
         Ok(Self {
             restart: restart(asked)?,
             start_timeout: start_timeout?,
@@ -140,7 +150,16 @@ impl Settings {
             auto_start: asked.auto_start.unwrap_or(false),
             lazy: asked.lazy.unwrap_or(true),
             idle_stop,
+            instance: asked.instance.unwrap_or_default(),
+            max_instances,
         })
+    }
+
+    /// Those of a process that belongs to one web origin or AI client: a call starts it, and it ends when it is not used.
+    #[must_use]
+    pub fn of_instance(self) -> Self {
+        let idle_stop = self.idle_stop.or(Some(limits::INSTANCE_IDLE));
+        Self { auto_start: false, lazy: true, idle_stop, ..self }
     }
 }
 
@@ -193,6 +212,7 @@ mod tests {
             "restart_jitter_percent"
         );
         assert_eq!(wrong(Supervision { idle_stop_ms: Some(0), ..asked() }), "idle_stop_ms");
+        assert_eq!(wrong(Supervision { max_instances: Some(65), ..asked() }), "max_instances");
         assert!(Settings::new(&Supervision { queue_wait_ms: Some(0), ..asked() }, false).is_ok());
     }
 

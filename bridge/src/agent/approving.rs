@@ -5,10 +5,7 @@
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::json::Json;
-use harbor_policy::approval::{
-    Answer, Call, Correction, Leaving, Mode as Asks, Need, Read, Traits, Who, Why,
-};
+use harbor_policy::approval::{Answer, Call, Leaving, Mode as Asks, Need, Read, Who, Why};
 use harbor_policy::turn::Verdict;
 
 use super::session::{Decision, Mode, Session};
@@ -109,7 +106,7 @@ impl Approvals {
     pub fn note_result(&self, planned: &Planned) {
         let What::Tool(usable, _) = &planned.what else { return };
         let private = self.agent.host.has_private(&usable.source);
-        self.session.note_read(Read::Result { traits: traits(usable), private });
+        self.session.note_read(Read::Result { traits: usable.traits, private });
     }
 
     fn need(&self, planned: &Planned, usable: &Usable) -> Need {
@@ -120,7 +117,7 @@ impl Approvals {
             Some(Mode::Ask | Mode::Reads) => Who::Owner(Asks::Ask),
         };
         let need =
-            self.session.decisions.borrow().need(who, &call(planned), traits(usable), self.session.taint());
+            self.session.decisions.borrow().need(who, &call(planned), usable.traits, self.session.taint());
         match need {
             // What leaves is shown each time.
             Need::Ask { leaving: None, .. } if self.mode.is_some() && self.agent.always.has(usable) => {
@@ -129,11 +126,6 @@ impl Approvals {
             need => need,
         }
     }
-}
-
-/// What a tool may do, by what it says of itself.
-pub(super) fn traits(usable: &Usable) -> Traits {
-    Traits::of(usable.tool.members[4].as_ref().map(Json::as_str), Correction::default())
 }
 
 fn call(planned: &Planned) -> Call<'_> {

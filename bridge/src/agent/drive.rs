@@ -28,6 +28,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinSet;
 
 use super::approving::{Approvals, Judged};
+use super::counts::{Counted, CountedTurn};
 use super::happening::{Happening, Shown};
 use super::plan::Plan;
 use super::session::{Decision, Session, TurnGuard};
@@ -65,7 +66,7 @@ pub struct Outcome {
 /// What a task has come to.
 enum Done {
     Answered(Result<Answered, ErrorBody>),
-    Called(usize, Result<Called, ErrorBody>, Duration),
+    Called(usize, Result<(Called, answer::Read), ErrorBody>, Duration),
     Decided(usize, Decision),
 }
 
@@ -77,6 +78,8 @@ struct Call {
     remark: Option<String>,
     refusal: Option<String>,
     question: Option<Question>,
+    /// The question, as long as the person is waited for.
+    waits: Option<Counted>,
 }
 
 /// What the person is asked about a call.
@@ -101,6 +104,7 @@ pub(super) struct Drive {
     outcome: Outcome,
     /// Whether the answer that is under way is one step.
     is_step: bool,
+    counted: CountedTurn,
 }
 
 impl Drive {
@@ -112,6 +116,7 @@ impl Drive {
         plan: Plan,
     ) -> Self {
         let approvals = Approvals::new(&session, &agent, &on_behalf);
+        let counted = agent.counts.turn();
         Self {
             agent,
             session,
@@ -133,6 +138,7 @@ impl Drive {
                 error: None,
             },
             is_step: false,
+            counted,
         }
     }
 
@@ -196,7 +202,7 @@ impl Drive {
             }
             Done::Called(at, called, took) => self.called(at, called, took),
             Done::Decided(at, decision) => {
-                self.close_question(at);
+                self.close_question(at, Some(&decision));
                 let is_allowed = self.approvals.decide(&self.calls[at].planned, &decision);
                 self.calls[at].refusal = refusal(decision);
                 Event::Decided(at, is_allowed)
@@ -242,7 +248,11 @@ impl Drive {
     /// Puts the conversation to the model.
     fn ask(&mut self, last: Option<Why>) {
         self.partial.borrow_mut().clear();
+        let before = self.plan.shortened;
         let prompt = self.plan.prompt(&self.session, last.is_some());
+        if let Some(what) = self.plan.shortened.sentence().filter(|_| self.plan.shortened != before) {
+            self.tell(Happening::Status(what));
+        }
         // A step is told once it is whole.
         self.is_step = prompt.options.response_schema.is_some();
         let is_step = self.is_step;
@@ -307,7 +317,7 @@ impl Drive {
 
     fn plan_call(&self, call: ToolCall) -> Call {
         let planned = self.plan.toolbox.plan(call, &self.session.kept);
-        Call { planned, result: None, remark: None, refusal: None, question: None }
+        Call { planned, result: None, remark: None, refusal: None, question: None, waits: None }
     }
 
     fn judge(&mut self, at: usize) -> Verdict {
@@ -335,12 +345,18 @@ impl Drive {
             self.guard.ongoing.questions.borrow_mut().insert(id.clone(), sender);
         }
         self.tell(Happening::Approval { call, id, why, leaves, waits: true });
+        self.calls[at].waits = Some(self.agent.counts.question());
         let patience = matches!(*self.on_behalf, OnBehalf::Origin { .. }).then_some(PATIENCE);
         self.tasks.spawn_local(async move { Done::Decided(at, decision(heard, patience).await) });
     }
 
     /// The person is not waited for any more.
-    fn close_question(&mut self, at: usize) {
+    fn close_question(&mut self, at: usize, decision: Option<&Decision>) {
+        let call = &mut self.calls[at];
+        if let (Some(waits), What::Tool(usable, _)) = (call.waits.take(), &call.planned.what) {
+            let turn = (&*self.guard.ongoing.log.turn, &**usable);
+            waits.answered(&self.agent.host.trail, &self.on_behalf, turn, decision);
+        }
         let Some(Question { id, judged }) = self.calls[at].question.take() else { return };
         self.guard.ongoing.questions.borrow_mut().remove(&id);
         let call = self.calls[at].planned.shown.clone();
@@ -356,7 +372,16 @@ impl Drive {
                 self.tasks.spawn_local(async move {
                     let began = std::time::Instant::now();
                     let called = agent.call_tool(&on_behalf, turn, usable, arguments).await;
-                    Done::Called(at, called, began.elapsed())
+                    let took = began.elapsed();
+                    let called = match called {
+                        Ok(called) => {
+                            let mut read = answer::read(&called.result);
+                            read.images = agent.models.scaled(read.images).await;
+                            Ok((called, read))
+                        }
+                        Err(error) => Err(error),
+                    };
+                    Done::Called(at, called, took)
                 });
                 None
             }
@@ -381,14 +406,18 @@ impl Drive {
         }
     }
 
-    fn called(&mut self, at: usize, called: Result<Called, ErrorBody>, took: Duration) -> Event {
+    fn called(
+        &mut self,
+        at: usize,
+        called: Result<(Called, answer::Read), ErrorBody>,
+        took: Duration,
+    ) -> Event {
         let hash = match &called {
-            Ok(called) => self.plan.toolbox.hash(&called.result.as_str()),
+            Ok((called, _)) => self.plan.toolbox.hash(&called.result.as_str()),
             Err(error) => self.plan.toolbox.hash(&error.message),
         };
         match called {
-            Ok(called) => {
-                let read = answer::read(&called.result);
+            Ok((called, read)) => {
                 self.approvals.note_result(&self.calls[at].planned);
                 let tool = &self.calls[at].planned.shown.tool;
                 let mut told = self.session.kept.told(&self.plan.toolbox.telling, tool, &read.text);
@@ -410,7 +439,7 @@ impl Drive {
     }
 
     fn settle(&mut self, at: usize, how: Unmade) {
-        self.close_question(at);
+        self.close_question(at, None);
         let text = match how {
             Unmade::Refused => {
                 self.calls[at].refusal.take().unwrap_or_else(|| "It may not be called.".into())
@@ -495,6 +524,8 @@ impl Drive {
                 citations: self.outcome.citations.clone(),
             }),
         }
+        let (trail, turn) = (&self.agent.host.trail, &self.guard.ongoing.log.turn);
+        self.counted.ended(trail, &self.on_behalf, turn, &self.outcome);
         self.outcome
     }
 }

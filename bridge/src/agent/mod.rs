@@ -15,6 +15,7 @@ mod answer;
 mod approving;
 mod citing;
 mod context;
+mod counts;
 mod drive;
 pub mod export;
 pub mod happening;
@@ -33,13 +34,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_home::instance::random_token;
-use harbor_ipc_proto::client::ChatEvent;
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{AgentStatus, ChatEvent};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{Message, Part, Role, ToolChoice};
 use harbor_policy::access::OwnersTurn;
 use harbor_policy::approval::Read;
 use harbor_policy::budget::OWNER;
+use harbor_policy::history::Shortened;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 
@@ -123,6 +125,7 @@ pub struct Agent {
     owned: owned::OwnedSessions,
     /// Runs that are under way.
     runs: RefCell<BTreeMap<String, Rc<Session>>>,
+    counts: Rc<counts::Counts>,
 }
 
 impl std::fmt::Debug for Agent {
@@ -143,7 +146,14 @@ impl Agent {
             open: RefCell::default(),
             owned: owned::OwnedSessions::default(),
             runs: RefCell::default(),
+            counts: Rc::default(),
         })
+    }
+
+    /// What turns have done, in numbers.
+    #[must_use]
+    pub fn status(&self) -> AgentStatus {
+        self.counts.status()
     }
 
     /// Says something in a session, and drives the turn to its end. The turn goes on when this future is dropped.
@@ -162,7 +172,7 @@ impl Agent {
         if said.has_files {
             session.note_read(Read::File);
         }
-        session.say(Message { role: Role::User, parts: said.parts });
+        session.say(Message { role: Role::User, parts: self.models.scaled_parts(said.parts).await });
         let log = guard.ongoing.log.clone();
         let drive = Drive::new(self.clone(), session.clone(), guard, Rc::new(on_behalf), plan);
         Ok((log, tokio::task::spawn_local(drive.run())))
@@ -216,6 +226,7 @@ impl Agent {
             system,
             missing,
             sources,
+            shortened: Shortened::default(),
         })
     }
 
@@ -269,7 +280,7 @@ impl Agent {
         usable: Usable,
         arguments: String,
     ) -> Result<Called, ErrorBody> {
-        let Usable { source, tool } = usable;
+        let Usable { source, tool, .. } = usable;
         let (caller, run) = match on_behalf {
             OnBehalf::Owner(sender, turns) => {
                 (Caller::Owner(sender.clone(), turns.permit(source.kind())), turn)

@@ -2,7 +2,9 @@
 //!
 //! Owns how tools are told to a model that can call them, and to one that cannot. Must never ask it.
 
-use harbor_ipc_proto::model::{Message, Options, ToolChoice};
+use harbor_ipc_proto::model::{Message, Options, Tool, ToolChoice};
+use harbor_policy::history::{Shortened, fit};
+use harbor_policy::models::estimate;
 use harbor_policy::turn::Limits;
 
 use super::citing::Sources;
@@ -26,7 +28,12 @@ pub(super) struct Plan {
     pub missing: Vec<String>,
     /// Its results by number, where the answer has to say what it comes from.
     pub sources: Option<Sources>,
+    /// What of the conversation the model is not sent any more.
+    pub shortened: Shortened,
 }
+
+/// Where a model's answers have no bound, this share of its window is left for one.
+const SHARE_OF_ANSWER: u64 = 8;
 
 impl Plan {
     /// Why this model uses no tools though there are some.
@@ -47,32 +54,46 @@ impl Plan {
         }
     }
 
-    fn prompt_with_tools(&self, session: &Session, choice: ToolChoice, is_last: bool) -> Prompt {
+    fn prompt_with_tools(&mut self, session: &Session, choice: ToolChoice, is_last: bool) -> Prompt {
         // Some providers want to hear of the tools that were called, and others write calls as long as they hear of any.
         let tools = match choice == ToolChoice::None && !self.model.wants_tools_of_history {
             true => Vec::new(),
             false => self.toolbox.definitions(!session.kept.is_empty()),
         };
+        let messages =
+            self.fitted(context::messages(&self.system, &session.messages.borrow(), is_last), &tools);
         Prompt {
             tool_choice: if tools.is_empty() { ToolChoice::Auto } else { choice },
             tools,
-            ..self.bare(context::messages(&self.system, &session.messages.borrow(), is_last))
+            ..self.bare(messages)
         }
     }
 
     /// The same for a model that calls no tools: it writes steps, where its provider forces it to.
-    fn prompt_of_steps(&self, session: &Session, choice: &ToolChoice, is_last: bool) -> Prompt {
+    fn prompt_of_steps(&mut self, session: &Session, choice: &ToolChoice, is_last: bool) -> Prompt {
         let tools = self.toolbox.definitions(!session.kept.is_empty());
         let is_step = self.model.takes_schemas && *choice != ToolChoice::None && !tools.is_empty();
         let system = match is_step {
             true => format!("{}\n{}", self.system, steps::told(&tools)),
             false => self.system.clone(),
         };
-        let said = steps::messages(context::messages(&system, &session.messages.borrow(), is_last));
+        let said = self.fitted(context::messages(&system, &session.messages.borrow(), is_last), &[]);
+        let said = steps::messages(said);
         let mut prompt = self.bare(said);
         prompt.options.response_schema =
             is_step.then(|| steps::schema(&tools, *choice == ToolChoice::Required));
         prompt
+    }
+
+    /// What of a conversation fits into the model's window, beside its tools and an answer.
+    fn fitted(&mut self, messages: Vec<Message>, tools: &[Tool]) -> Vec<Message> {
+        let Some(window) = self.model.window.map(u64::from) else { return messages };
+        let answer = self.max_tokens.map_or(window / SHARE_OF_ANSWER, u64::from);
+        let of_tool = |tool: &Tool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
+        let taken = answer + tools.iter().map(of_tool).sum::<u64>();
+        let (messages, shortened) = fit(messages, window.saturating_sub(taken));
+        self.shortened = shortened;
+        messages
     }
 
     /// A prompt of these messages, without tools.

@@ -19,7 +19,6 @@ use harbor_policy::turn::Wanted;
 use harbor_policy::untrusted::{Nonce, cleaned};
 use serde_json::value::RawValue;
 
-use super::approving::traits;
 use super::happening::Shown;
 use super::kept::{Kept, Telling};
 use crate::host::Usable;
@@ -154,7 +153,7 @@ impl Toolbox {
 
     fn described(&self, name: &str) -> What {
         match self.offer.names.tool(name).and_then(|full| self.usable.get(full)) {
-            Some(usable) => What::Known(usable.tool.shown().into_string()),
+            Some(usable) => What::Known(cleaned(usable.tool.shown().as_str())),
             None => What::Faulty(format!("there is no tool {name:.100}; search_tools finds some")),
         }
     }
@@ -164,7 +163,7 @@ impl Toolbox {
         let canonical: Option<serde_json::Value> =
             serde_json::from_str(planned.shown.arguments.as_str()).ok();
         let reads = match &planned.what {
-            What::Tool(usable, _) => traits(usable).reads_only,
+            What::Tool(usable, _) => usable.traits.reads_only,
             What::Known(_) | What::Faulty(_) => true,
         };
         Wanted {

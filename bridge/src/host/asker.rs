@@ -15,6 +15,7 @@ use harbor_policy::origin::Origin;
 use super::invalid;
 use crate::config::OWNER;
 use crate::link::Party;
+use crate::supervisor::User;
 
 /// A connection, as far as the host has to know it.
 #[derive(Debug, Clone)]
@@ -83,6 +84,12 @@ impl Asker {
         }
         let tab = tab_id.map(|tab| Tab { session: sender.session.clone(), tab });
         Ok(Self { sender: sender.clone(), origin, profile: parse_profile(profile)?, tab })
+    }
+
+    /// Whose process answers it, where each origin has one.
+    #[must_use]
+    pub fn user(&self) -> User<'_> {
+        User { origin: self.origin.as_str(), profile: &self.profile, client: self.sender.client }
     }
 
     /// The calls of a tab, or of a connection, take turns with those of others.

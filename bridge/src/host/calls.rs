@@ -176,9 +176,19 @@ impl Host {
         let turns = self.turns(&caller, &call.source, &limits, limit, note.began()).await;
         limit.used += note.set_queued();
         let turns = turns?;
+        let source = match &caller {
+            Caller::Owner(..) => source,
+            Caller::Origin(asker) => {
+                let own = source.clone().instance_for(asker.user(), &mut limit).await;
+                own.map_err(|why| errors::no_instance(&call.source, &why, reader))?.unwrap_or(source)
+            }
+        };
+        note.set_instance(source.instance());
         let slot = source.slot().ok_or_else(|| errors::too_many(&call.source))?;
         let ready = source.clone().ready(&mut limit).await;
-        ready.map_err(|why| errors::unavailable(&call.source, &why, reader))?;
+        ready.map_err(|why| {
+            errors::of_instance(errors::unavailable(&call.source, &why, reader), source.instance())
+        })?;
         // A source that has just told of a new tool is about to be asked for its list.
         if source.tools().is_none_or(|tools| tools.get(&call.tool).is_none()) {
             source.clone().listed(&mut limit).await;

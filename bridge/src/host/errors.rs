@@ -1,5 +1,7 @@
 //! What clients are told when a call or a start comes to nothing: one place for code, sentence and next step.
 
+use std::sync::Arc;
+
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -11,7 +13,7 @@ use harbor_policy::suggest::hint;
 
 use super::asker::Caller;
 use crate::link::{CallError, EndReport, Failure, TimeLimit};
-use crate::supervisor::{StartError, Unavailable};
+use crate::supervisor::{NoInstance, StartError, Unavailable};
 
 /// Who reads an error. What a server wrote, and how it is started, is the owner's alone: it may be what another origin has
 /// sent, or a path of this machine.
@@ -124,6 +126,31 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
         }
         Some(report) => with_report(error, report, reader),
         None => error.with("cause", state),
+    }
+}
+
+/// There is no process for whoever asks.
+pub(super) fn no_instance(id: &SourceId, why: &NoInstance, reader: Reader) -> ErrorBody {
+    match why {
+        NoInstance::Unavailable(unavailable_now) => unavailable(id, unavailable_now, reader),
+        NoInstance::Full(most) => {
+            let message = format!(
+                "{id} has a process for each page and AI client, {most} at most, and all are in use; the person allows more by \
+                 `harbor set {id} --max-instances N`. The call was not sent"
+            );
+            ErrorBody::new(Code::ServerUnavailable, message)
+                .with("server_id", id.as_str())
+                .with("cause", "instances_in_use")
+                .with_json("sent", Json::from_valid("false".into()))
+        }
+    }
+}
+
+/// With the name of the process, where it is somebody's own.
+pub(super) fn of_instance(error: ErrorBody, instance: Option<Arc<str>>) -> ErrorBody {
+    match instance {
+        Some(name) => error.with("instance", &*name),
+        None => error,
     }
 }
 

@@ -7,7 +7,9 @@ mod exposition;
 
 use std::collections::BTreeMap;
 
-use harbor_ipc_proto::client::{CatalogStatus, ModelsStatus, ServerStatus, StatusView, UsageSample};
+use harbor_ipc_proto::client::{
+    AgentStatus, CatalogStatus, ModelsStatus, ServerStatus, StatusView, UsageSample,
+};
 use harbor_policy::health::Health;
 use harbor_policy::lifecycle::State;
 use harbor_policy::stats::{Counters, Stats};
@@ -118,6 +120,41 @@ const MODELS: &[OfModels] = &[
     }),
 ];
 
+/// A number of the agent.
+type OfAgent = (Family, fn(&AgentStatus) -> f64);
+
+const AGENT: &[OfAgent] = &[
+    (family(Gauge, "harbor_turns_running", "", "Turns of models with tools that are under way."), |agent| {
+        agent.running as f64
+    }),
+    (
+        family(Counter, "harbor_turn_rounds", "", "How often a model was asked in turns that are over."),
+        |agent| agent.rounds as f64,
+    ),
+    (family(Counter, "harbor_turn_calls", "", "Calls that models wanted in turns that are over."), |agent| {
+        agent.calls as f64
+    }),
+    (family(Gauge, "harbor_approvals_waiting", "", "Questions that wait for the person."), |agent| {
+        agent.waiting as f64
+    }),
+];
+const TURNS: Family = family(Counter, "harbor_turns", "", "Turns that are over, by why they ended.");
+const APPROVALS: Family =
+    family(Counter, "harbor_approvals", "", "Questions whether a tool may be called, by the answer.");
+const TOKENS: Family = family(
+    Counter,
+    "harbor_turn_tokens",
+    "",
+    "Tokens that models have read and written in turns that are over.",
+);
+
+const INSTANCES: Family = family(
+    Gauge,
+    "harbor_server_instances",
+    "",
+    "Processes that belong to one page or AI client each, of a server where each has one.",
+);
+
 const SERVER: Family = family(Info, "harbor_server", "", "The servers, with their labels and sandboxes.");
 const STATE: Family = family(Gauge, "harbor_server_state", "", "1 for the state that the server is in.");
 
@@ -201,9 +238,10 @@ impl Host {
         presence: Presence,
         catalog: CatalogStatus,
         models: ModelsStatus,
+        agent: AgentStatus,
         dialect: Dialect,
     ) -> String {
-        let status = self.status(presence, catalog, models);
+        let status = self.status(presence, catalog, models, agent);
         let stats = self.stats.borrow();
         let mut out = Exposition::new(dialect);
         of_bridge(&mut out, &status);
@@ -218,6 +256,7 @@ impl Host {
         for (family, number) in MODELS {
             status.models.iter().for_each(|models| out.add(family, &[], number(models)));
         }
+        status.agent.iter().for_each(|agent| of_agent(&mut out, agent));
         of_servers(&mut out, &status.servers);
         calls(&mut out, &stats);
         if self.config.now().metrics_of_origins {
@@ -252,6 +291,21 @@ fn of_bridge(out: &mut Exposition, status: &StatusView) {
     }
 }
 
+fn of_agent(out: &mut Exposition, agent: &AgentStatus) {
+    for (family, number) in AGENT {
+        out.add(family, &[], number(agent));
+    }
+    for (why, count) in &agent.ended {
+        out.add(&TURNS, &[("ended", why)], *count as f64);
+    }
+    for (decision, count) in &agent.answered {
+        out.add(&APPROVALS, &[("decision", decision)], *count as f64);
+    }
+    for (direction, count) in [("input", agent.input_tokens), ("output", agent.output_tokens)] {
+        out.add(&TOKENS, &[("direction", direction)], count as f64);
+    }
+}
+
 fn of_servers(out: &mut Exposition, servers: &[ServerStatus]) {
     for server in servers {
         let sandbox = server.sandbox.as_deref().unwrap_or_default();
@@ -262,6 +316,10 @@ fn of_servers(out: &mut Exposition, servers: &[ServerStatus]) {
         for state in State::ALL.iter().map(|state| state.as_str()) {
             out.add(&STATE, &[("server", &server.id), ("state", state)], flag(server.state == state));
         }
+    }
+    for server in servers {
+        let up = server.instances.iter().filter(|one| one.pid.is_some()).count();
+        out.add(&INSTANCES, &[("server", &server.id)], up as f64);
     }
     for (family, number) in SERVERS {
         for server in servers {

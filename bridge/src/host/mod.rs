@@ -210,6 +210,7 @@ impl Host {
     /// A connection has gone: its runs end, and with the last one of a browser session what was bound to its tabs.
     pub fn leave(&self, sender: &Sender, named_session: bool) {
         self.runs.end_client(sender.client);
+        self.supervisor.client_left(sender.client);
         self.permissions.part(&sender.session, named_session);
     }
 

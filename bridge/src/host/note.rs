@@ -3,7 +3,7 @@
 //! Owns the promise that each call is noted once, also one whose caller leaves in the middle. Notes sizes and times,
 //! never arguments or results.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,6 +37,8 @@ pub(super) struct Note {
     bytes_in: u64,
     run_id: Option<Arc<str>>,
     began: Instant,
+    /// Which process of the source, where it is the caller's own.
+    instance: RefCell<Option<Arc<str>>>,
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
     hash: Cell<Option<ToolHash>>,
@@ -78,6 +80,7 @@ impl Note {
             // Another one was made up.
             run_id: call.run_id.as_deref().filter(|id| id.len() == RUN_ID).map(Into::into),
             began: Instant::now(),
+            instance: RefCell::default(),
             queued: Cell::default(),
             asked: Cell::default(),
             hash: Cell::default(),
@@ -100,6 +103,11 @@ impl Note {
     pub(super) fn set_queued(&self) -> Duration {
         self.queued.set(self.began.elapsed());
         self.queued.get()
+    }
+
+    /// This process of the source answers.
+    pub(super) fn set_instance(&self, instance: Option<Arc<str>>) {
+        *self.instance.borrow_mut() = instance;
     }
 
     /// The server is asked now.
@@ -141,6 +149,7 @@ impl Note {
             origin: self.origin.clone(),
             profile: self.profile.clone(),
             server: Some(self.source.shared()),
+            instance: self.instance.borrow().clone(),
             tool: Some(self.tool.clone()),
             bytes_in: Some(self.bytes_in),
             run_id: self.run_id.clone(),

@@ -141,12 +141,21 @@ impl Host {
                 Some(turns?)
             }
         };
+        let server = match &caller {
+            Caller::Owner(..) => server,
+            Caller::Origin(asker) => {
+                let own = server.instance_for(asker.user(), &mut limit).await;
+                own.map_err(|why| errors::no_instance(id, &why, reader))?.unwrap_or(server)
+            }
+        };
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
         // What was allowed when the request came may have ended while it waited.
         let (permit, running) = match caller {
             Caller::Owner(_, permit) => (permit, None),
             Caller::Origin(asker) => {
-                server.ready(&mut limit).await.map_err(|why| errors::unavailable(id, &why, reader))?;
+                server.ready(&mut limit).await.map_err(|why| {
+                    errors::of_instance(errors::unavailable(id, &why, reader), server.instance())
+                })?;
                 if event_of(&operation).is_some() {
                     self.trail.is_open()?;
                 }

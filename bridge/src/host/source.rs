@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::Operation;
@@ -21,7 +22,7 @@ use harbor_policy::access::Permit;
 use harbor_policy::slots::Slot;
 
 use crate::link::{Answer, Audience, TimeLimit, ToolList};
-use crate::supervisor::{Server, Supervisor, Unavailable, Why};
+use crate::supervisor::{NoInstance, Server, Supervisor, Unavailable, User, Why};
 
 /// A future that a source gives.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -72,6 +73,20 @@ pub trait ToolSource: Debug {
 
     /// Waits until a listing that is under way has ended, within a bound of its own; the time is taken off `limit`.
     fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()>;
+
+    /// What answers `user`, where each has a process of its own; none where it is this very source. The time is taken off `limit`.
+    fn instance_for<'a>(
+        self: Rc<Self>,
+        _user: User<'a>,
+        _limit: &'a mut TimeLimit,
+    ) -> Answering<'a, Result<Option<Rc<dyn ToolSource>>, NoInstance>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Its name, where it is somebody's own process of a source.
+    fn instance(&self) -> Option<Arc<str>> {
+        None
+    }
 
     /// Asks it. Permit and slot are given up here; dropping the future, or the end of `limit`, cancels the call. The error
     /// says why there is no answer.
@@ -133,6 +148,21 @@ impl ToolSource for Server {
 
     fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()> {
         Box::pin(async move { Server::listed(&self, limit).await })
+    }
+
+    fn instance_for<'a>(
+        self: Rc<Self>,
+        user: User<'a>,
+        limit: &'a mut TimeLimit,
+    ) -> Answering<'a, Result<Option<Rc<dyn ToolSource>>, NoInstance>> {
+        Box::pin(async move {
+            let instance = Server::instance_for(&self, user, limit).await?;
+            Ok(instance.map(|instance| instance as Rc<dyn ToolSource>))
+        })
+    }
+
+    fn instance(&self) -> Option<Arc<str>> {
+        self.instance()
     }
 
     fn call<'a>(

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::client::{
-    AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView, KernelStatus,
-    ModelsStatus, STATUS_VERSION, SecretStoreView, ServerStatus, StatusView, StoreSizes, UsageSample,
+    AgentStatus, AuditHealth, BridgeStatus, CatalogStatus, ClientCounts, HealthReason, HealthView,
+    InstanceStatus, KernelStatus, ModelsStatus, STATUS_VERSION, SecretStoreView, ServerStatus, StatusView,
+    StoreSizes, UsageSample,
 };
 use harbor_policy::health::{
     AuditFacts, DatabaseFacts, Facts, LogFacts, ServerFacts, UnreadFacts, reasons, worst,
@@ -53,7 +54,13 @@ pub struct Exporting {
 impl Host {
     /// Everything.
     #[must_use]
-    pub fn status(&self, presence: Presence, catalog: CatalogStatus, models: ModelsStatus) -> StatusView {
+    pub fn status(
+        &self,
+        presence: Presence,
+        catalog: CatalogStatus,
+        models: ModelsStatus,
+        agent: AgentStatus,
+    ) -> StatusView {
         StatusView {
             version: STATUS_VERSION,
             timestamp: wall_clock(),
@@ -62,6 +69,7 @@ impl Host {
             servers: self.server_statuses(),
             catalog,
             models: Some(models),
+            agent: Some(agent),
             limits: self.rate_limits(""),
             stores: self.store_sizes(),
         }
@@ -179,6 +187,7 @@ impl Host {
             log_lines: status.log_lines,
             ipc_us: status.round_trip.map(|time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX)),
             usage: used,
+            instances: server.instances().iter().filter_map(|one| instance_status(one)).collect(),
         }
     }
 
@@ -195,6 +204,22 @@ impl Host {
     pub async fn measure(&self, max_age: Duration) {
         self.supervisor.measure(max_age).await;
     }
+}
+
+/// A process that is somebody's own.
+fn instance_status(instance: &Server) -> Option<InstanceStatus> {
+    let (id, principal, status) = (instance.instance()?, instance.principal()?, instance.status());
+    Some(InstanceStatus {
+        id: id.to_string(),
+        principal: principal.to_string(),
+        state: status.state.as_str().into(),
+        since: status.since,
+        pid: status.pid,
+        in_flight: status.in_flight,
+        queued: status.queued,
+        restarts: status.restarts,
+        last_error: status.last_exit.map(|report| report.message.clone()),
+    })
 }
 
 /// Where secrets are kept.

@@ -4,9 +4,11 @@
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::client::Level;
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{Level, Supervision};
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
+use harbor_policy::approval::{Correction, Traits};
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name;
 
@@ -23,6 +25,24 @@ pub struct Usable {
     pub source: SourceId,
     /// The tool.
     pub tool: Tool,
+    /// What it may do: as it says itself, and as the person says, who knows better.
+    pub traits: Traits,
+}
+
+/// Where annotations stand among what a tool says of itself.
+const ANNOTATIONS: usize = 4;
+
+/// What the person says of a tool. Of several lists the worst counts.
+fn correction(said: &Supervision, tool: &str) -> Correction {
+    let is_among = |list: &Option<Vec<String>>| list.iter().flatten().any(|named| named == tool);
+    let (reads_only, destroys) =
+        match (is_among(&said.destroys), is_among(&said.writes), is_among(&said.reads)) {
+            (true, ..) => (Some(false), Some(true)),
+            (_, true, _) => (Some(false), Some(false)),
+            (_, _, true) => (Some(true), Some(false)),
+            _ => (None, None),
+        };
+    Correction { reads_only, destroys, open_world: None }
 }
 
 impl Host {
@@ -63,7 +83,13 @@ impl Host {
             let id = source.id();
             let meant = written.tools().filter(|(name, _)| is_meant(&id, name));
             let tools = meant.filter_map(|(name, _)| written.get(name).cloned());
-            usable.extend(tools.map(|tool| Usable { source: id.clone(), tool }));
+            let server = id.as_server().and_then(|id| self.supervisor.get(&id));
+            let said = server.map(|server| server.definition().supervision.clone()).unwrap_or_default();
+            usable.extend(tools.map(|tool| {
+                let annotations = tool.members[ANNOTATIONS].as_ref().map(Json::as_str);
+                let traits = Traits::of(annotations, correction(&said, &tool.name));
+                Usable { source: id.clone(), tool, traits }
+            }));
         }
         usable
     }
@@ -79,7 +105,11 @@ impl Host {
         let given = [&sandbox.read, &sandbox.write, &sandbox.sockets];
         let is_open = matches!(sandbox.level, Some(Level::Off | Level::Basic));
         let has_files = given.into_iter().flatten().any(|paths| !paths.is_empty());
-        is_open || has_files || !definition.secrets.is_empty() || definition.remote.is_some()
+        definition.supervision.private == Some(true)
+            || is_open
+            || has_files
+            || !definition.secrets.is_empty()
+            || definition.remote.is_some()
     }
 
     /// Whether a tool is what it was when a model was told of it, as far as its source has listed its tools since.
@@ -88,5 +118,23 @@ impl Host {
         let source: Option<Rc<dyn ToolSource>> = self.sources.get(source);
         let list = source.as_ref().and_then(|source| self.registry.known(&**source));
         list.is_some_and(|list| list.get(name).is_some_and(|tool| tool.hash == *hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_person_knows_better_what_a_tool_does_and_the_worst_that_they_say_counts() {
+        let said = Supervision::parse(r#"{"reads":["list","both"],"writes":["note"],"destroys":["both"]}"#);
+        let said = said.unwrap();
+        let of = |tool: &str| {
+            Traits::of(Some(r#"{"readOnlyHint":true,"openWorldHint":false}"#), correction(&said, tool))
+        };
+        assert!(of("other").reads_only && of("list").reads_only);
+        assert!(!of("note").reads_only && !of("note").destroys);
+        assert!(!of("both").reads_only && of("both").destroys);
+        assert!(Traits::of(None, correction(&said, "list")).reads_only, "it says nothing itself");
     }
 }

@@ -153,6 +153,7 @@ impl Owner<ModelLink> for Models {
             | FromModel::Checked { id, .. }
             | FromModel::Detected { id, .. }
             | FromModel::Counted { id, .. }
+            | FromModel::Scaled { id, .. }
             | FromModel::Failed { id, .. } => *id,
         };
         self.give(id, said);

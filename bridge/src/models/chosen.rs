@@ -3,6 +3,7 @@
 //! Owns that this is settled once: what becomes the default meanwhile changes nothing under way.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::ModelView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -13,6 +14,9 @@ use super::{Models, dialect_of, kind_of};
 /// Those whose servers force an answer into a schema, whatever the model is like.
 const FORCES: [Kind; 6] =
     [Kind::Ollama, Kind::OpenAi, Kind::Llamafile, Kind::LlamaServer, Kind::LmStudio, Kind::Vllm];
+
+/// For so long a provider is not asked again about a model of which it has told nothing: that would hold up each turn.
+const UNTOLD: Duration = Duration::from_secs(300);
 
 /// A model, and what is known of it.
 #[derive(Debug, Clone)]
@@ -51,7 +55,14 @@ impl Models {
         let about = match known {
             Some(known) => Some(known),
             // It may have come since.
-            None => self.list(&provider).await.ok().and_then(|all| find(&all)),
+            None if self.may_tell(&provider.id, &model) => {
+                let told = self.list(&provider).await.ok().and_then(|all| find(&all));
+                if told.is_none() {
+                    self.untold.borrow_mut().insert((provider.id.clone(), model.clone()), Instant::now());
+                }
+                told
+            }
+            None => None,
         };
         let window = about.as_ref().and_then(|about| about.context_window);
         Ok(Chosen {
@@ -63,5 +74,12 @@ impl Models {
             provider: provider.id,
             model,
         })
+    }
+
+    /// Whether a provider is asked about a model: not again soon where it has told nothing of it.
+    fn may_tell(&self, provider: &str, model: &str) -> bool {
+        let mut untold = self.untold.borrow_mut();
+        untold.retain(|_, asked| asked.elapsed() < UNTOLD);
+        !untold.contains_key(&(provider.to_owned(), model.to_owned()))
     }
 }

@@ -18,13 +18,14 @@ mod conversation;
 mod counting;
 mod errors;
 mod listing;
+mod pictures;
 mod ports;
 mod usage;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::{Rc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ModelView, ModelsStatus, ProviderView};
@@ -88,6 +89,8 @@ pub struct Models {
     last: Cell<u32>,
     /// What providers have told of their models, until they are changed.
     known: RefCell<BTreeMap<String, Rc<[ModelView]>>>,
+    /// Models of which their providers told nothing when they were last asked, and when that was.
+    untold: RefCell<BTreeMap<(String, String), Instant>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
     /// Whether nothing of an earlier bridge is left.
     may_start: Cell<bool>,
@@ -128,6 +131,7 @@ impl Models {
             open: RefCell::default(),
             last: Cell::default(),
             known: RefCell::default(),
+            untold: RefCell::default(),
             listener: RefCell::default(),
             may_start: Cell::default(),
             changing: tokio::sync::Mutex::default(),

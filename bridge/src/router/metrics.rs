@@ -26,6 +26,12 @@ impl Router {
     pub async fn metrics(&self, dialect: Dialect) -> String {
         // Where the machine is too slow for it, the age of the measurement is among the numbers.
         let _ = tokio::time::timeout(PATIENCE, self.host.measure(MAX_AGE)).await;
-        self.host.metrics(presence(self), self.catalog.status(), self.models.status(), dialect)
+        self.host.metrics(
+            presence(self),
+            self.catalog.status(),
+            self.models.status(),
+            self.agent.status(),
+            dialect,
+        )
     }
 }

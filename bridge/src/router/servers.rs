@@ -8,8 +8,8 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, AddServerResult, ConnectServer, ConnectServerResult, ConnectionInfo, CredentialType,
-    DisconnectServerResult, ListServersResult, Progress, RemoveServer, RemoveServerResult, SandboxSettings,
-    ServerChange, Supervision,
+    DisconnectServerResult, Instance, ListServersResult, Progress, RemoveServer, RemoveServerResult,
+    SandboxSettings, ServerChange, Supervision,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{JsonObject, Message as _};
@@ -162,9 +162,21 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         secrets: secret_names(message.secrets)?,
         remote: None,
     };
-    let ranges = Settings::new(&definition.supervision, false);
-    ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;
+    supervised(&definition)?;
     Ok(definition)
+}
+
+/// Whether a server can be supervised so.
+///
+/// # Errors
+/// Which setting is wrong.
+pub(super) fn supervised(definition: &Definition) -> Result<(), ErrorBody> {
+    let ranges = Settings::new(&definition.supervision, false);
+    let settings = ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;
+    match definition.image.is_some() && settings.instance == Instance::PerPrincipal {
+        true => Err(invalid("instance", "shared: a container has one process for all")),
+        false => Ok(()),
+    }
 }
 
 /// Each once, as they may be called.

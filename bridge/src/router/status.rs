@@ -106,7 +106,12 @@ pub(super) async fn subscribe(
 }
 
 fn whole(router: &Router) -> StatusView {
-    router.host.status(presence(router), router.catalog.status(), router.models.status())
+    router.host.status(
+        presence(router),
+        router.catalog.status(),
+        router.models.status(),
+        router.agent.status(),
+    )
 }
 
 pub(super) fn health(router: &Router) -> Handled {

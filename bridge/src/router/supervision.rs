@@ -9,16 +9,15 @@ use harbor_ipc_proto::client::{SetSupervision, SetSupervisionResult, Supervision
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_policy::lifecycle::State;
-use harbor_policy::settings::Settings;
 
 use super::client::Client;
-use super::servers::{about, stored};
+use super::servers::{about, stored, supervised};
 use super::views::view;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::store::definitions::Definition;
 
 /// What may be reset.
-const NAMES: &str = "label, restart, restart_attempts, restart_delays_ms, restart_jitter_percent, start_timeout_ms, call_timeout_ms, queue_wait_ms, hung_grace_ms, eof_grace_ms, term_grace_ms, auto_start, lazy or idle_stop_ms";
+const NAMES: &str = "label, restart, restart_attempts, restart_delays_ms, restart_jitter_percent, start_timeout_ms, call_timeout_ms, queue_wait_ms, hung_grace_ms, eof_grace_ms, term_grace_ms, auto_start, lazy, idle_stop_ms, instance, max_instances, private, reads, writes or destroys";
 
 pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSupervision) -> Handled {
     let server = router.host.server(&message.server_id)?;
@@ -59,9 +58,10 @@ fn changed(definition: &Definition, message: &SetSupervision) -> Result<Definiti
     if let Some(changes) = &message.supervision {
         supervision = supervision.with(Supervision::parse(changes.0.as_str())?);
     }
-    Settings::new(&supervision, false).map_err(|wrong| invalid(wrong.field, wrong.expected))?;
     let supervision = in_one_form(supervision);
-    Ok(Definition { supervision, label: message.label.clone().or(label), ..definition.clone() })
+    let changed = Definition { supervision, label: message.label.clone().or(label), ..definition.clone() };
+    supervised(&changed)?;
+    Ok(changed)
 }
 
 /// A switch that is as it is by itself says what none says.
@@ -69,6 +69,7 @@ fn in_one_form(supervision: Supervision) -> Supervision {
     Supervision {
         auto_start: supervision.auto_start.filter(|on| *on),
         lazy: supervision.lazy.filter(|on| !*on),
+        private: supervision.private.filter(|on| *on),
         ..supervision
     }
 }

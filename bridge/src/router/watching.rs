@@ -113,8 +113,11 @@ pub fn tell(router: &Router, told: &Told<'_>) {
         Told::Tools(server, _) => tools_changed(clients, server),
         Told::Offers(server, ListKind::Prompts) => offers_changed(clients, server, "prompts"),
         Told::Offers(server, _) => offers_changed(clients, server, "resources"),
-        Told::Resource(server, uri) => {
+        Told::Instance(server) => clients.iter().for_each(|client| client.note_change(server)),
+        Told::Resource(server, uri, only) => {
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));
+            let is_meant = |client: u64| only.as_ref().is_none_or(|only| only.contains(&client));
+            let interested = interested.filter(|client| is_meant(client.sender().client));
             // What was allowed at the subscription may have ended.
             interested
                 .filter(|client| router.host.may_use_all(&client.sender(), server))

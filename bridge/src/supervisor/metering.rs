@@ -130,7 +130,10 @@ impl Supervisor {
             server.ask_for_echo();
             let status = server.status();
             let runner = status.runner_pid.filter(|_| !self.runners.is_shared());
-            Some((server.id().clone(), vec![runner.or(status.pid)?]))
+            let instances = server.instances();
+            let instances = instances.iter().filter_map(|one| one.status().runner_pid.or(one.status().pid));
+            let instances = instances.filter(|_| !self.runners.is_shared());
+            Some((server.id().clone(), std::iter::once(runner.or(status.pid)?).chain(instances).collect()))
         };
         running.filter_map(|server| roots(&server)).collect()
     }

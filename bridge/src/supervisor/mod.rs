@@ -56,7 +56,8 @@ pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
 pub use server::{
-    Confined, Denied, NEEDS_BUILD, Note, PERSON, Server, Status, TrialOf, Unavailable, Wanted, Why,
+    Confined, Denied, NEEDS_BUILD, NoInstance, Note, PERSON, Server, Status, TrialOf, Unavailable, User,
+    Wanted, Why,
 };
 pub use told::{Change, Listener, Told};
 
@@ -176,7 +177,9 @@ impl Supervisor {
         let before = self.remove(&id);
         let server = Server::new(stored, self.runners.clone());
         let leaving = self.leaving.borrow();
-        server.follow(leaving.iter().filter(|leaving| *leaving.id() == id).cloned().collect());
+        let before_it: Vec<_> = leaving.iter().filter(|leaving| *leaving.id() == id).cloned().collect();
+        server.follow_instances(before_it.iter().flat_map(|before| before.all_instances()).collect());
+        server.follow(before_it);
         drop(leaving);
         self.servers.borrow_mut().insert(id, server.clone());
         server.look_for_secrets();
@@ -199,7 +202,7 @@ impl Supervisor {
         server.go();
         self.runners.tell(&Told::Change(&change));
         let mut leaving = self.leaving.borrow_mut();
-        leaving.retain(|server| !server.is_down());
+        leaving.retain(|server| !server.is_down() || !server.all_instances().is_empty());
         leaving.push(server.clone());
         Some(server)
     }
@@ -232,7 +235,7 @@ impl Supervisor {
         let mut old = None;
         if with_data {
             let earlier = self.set_aside(id).await;
-            for directory in earlier.into_iter().chain([data]) {
+            for directory in earlier.into_iter().chain([paths.server_instances(id.as_str()), data]) {
                 old = self.clear(id, directory).await.or(old);
             }
         }
@@ -242,46 +245,54 @@ impl Supervisor {
         if old.is_some() { old } else { self.data_left(id).await }
     }
 
-    /// The data directory of a server's name, if there is anything in it.
+    /// The data directory of a server's name, if there is anything in it, or that of its instances.
     pub async fn data_left(&self, id: &ServerId) -> Option<PathBuf> {
-        let data = self.runners.shared.paths.server_data(id.as_str());
-        let looked = tokio::task::spawn_blocking(move || holds_something(&data).then_some(data));
+        let paths = &self.runners.shared.paths;
+        let all = [paths.server_data(id.as_str()), paths.server_instances(id.as_str())];
+        let looked = tokio::task::spawn_blocking(move || all.into_iter().find(|one| holds_something(one)));
         looked.await.ok().flatten()
     }
 
     /// Moves the data directory of a server's name out of the way, if there is anything in it: whoever has the name next begins
     /// without. Gives where it is then.
     pub async fn set_data_aside(&self, id: &ServerId) -> Result<Option<PathBuf>, StoreError> {
-        let data = self.runners.shared.paths.server_data(id.as_str());
+        let paths = &self.runners.shared.paths;
+        let all = [paths.server_instances(id.as_str()), paths.server_data(id.as_str())];
         let moved = tokio::task::spawn_blocking(move || {
-            if !holds_something(&data) {
-                return Ok(None);
+            let mut last = None;
+            for data in all.into_iter().filter(|data| holds_something(data)) {
+                let aside = free_name(&data, EARLIER, wall_clock());
+                let what = || format!("set {} aside", data.display());
+                std::fs::rename(&data, &aside).map_err(|source| StoreError::File { what: what(), source })?;
+                last = Some(aside);
             }
-            let aside = free_name(&data, EARLIER, wall_clock());
-            let what = || format!("set {} aside", data.display());
-            std::fs::rename(&data, &aside).map_err(|source| StoreError::File { what: what(), source })?;
-            Ok(Some(aside))
+            Ok(last)
         });
         moved.await.unwrap_or(Ok(None))
     }
 
     /// What of a server's name was set aside.
     async fn set_aside(&self, id: &ServerId) -> Vec<PathBuf> {
-        let data = self.runners.shared.paths.server_data(id.as_str());
-        tokio::task::spawn_blocking(move || beginning_with(&data, EARLIER)).await.unwrap_or_default()
+        let paths = &self.runners.shared.paths;
+        let [data, instances] = [paths.server_data(id.as_str()), paths.server_instances(id.as_str())];
+        let look = move || [beginning_with(&data, EARLIER), beginning_with(&instances, EARLIER)].concat();
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
     /// Whether there is a data directory of a server's name, even an empty one, or what a removal could not remove.
     pub async fn has_data_directory(&self, id: &ServerId) -> bool {
-        let data = self.runners.shared.paths.server_data(id.as_str());
+        let paths = &self.runners.shared.paths;
+        let all = [paths.server_data(id.as_str()), paths.server_instances(id.as_str())];
         let is_there = |path: PathBuf| match path.symlink_metadata() {
             Ok(_) => true,
             Err(error) => error.kind() != std::io::ErrorKind::NotFound,
         };
         let looked = tokio::task::spawn_blocking(move || {
-            is_there(data.with_extension("old"))
-                || !beginning_with(&data, EARLIER).is_empty()
-                || is_there(data)
+            all.into_iter().any(|data| {
+                is_there(data.with_extension("old"))
+                    || !beginning_with(&data, EARLIER).is_empty()
+                    || is_there(data)
+            })
         });
         looked.await.unwrap_or(false)
     }
@@ -301,6 +312,9 @@ impl Supervisor {
             self.leaving.borrow().iter().filter(|leaving| leaving.id() == id).cloned().collect();
         for server in leaving {
             server.down().await;
+            for instance in server.all_instances() {
+                instance.down().await;
+            }
         }
     }
 
@@ -329,6 +343,11 @@ impl Supervisor {
             }
         }
         None
+    }
+
+    /// A connection has gone: processes that only it has used end.
+    pub fn client_left(&self, client: u64) {
+        self.all().iter().for_each(|server| server.client_left(client));
     }
 
     /// Has `listener` told of what happens to servers.
@@ -362,8 +381,10 @@ impl Supervisor {
             // Who installs something of that name already has the directories.
             let Some(_claim) = self.claim(&id) else { continue };
             // Its data only if that was wanted.
-            let data = self.runners.shared.paths.server_data(id.as_str());
-            self.clear(&id, data.with_extension("old")).await;
+            let paths = &self.runners.shared.paths;
+            for data in [paths.server_data(id.as_str()), paths.server_instances(id.as_str())] {
+                self.clear(&id, data.with_extension("old")).await;
+            }
             self.forget(&id, false).await;
         }
     }

@@ -189,7 +189,7 @@ impl Runners {
                 self.with(runner_pid, server, |server| server.on_list_changed(list))
             }
             LinkEvent::ResourceUpdated { server, uri } => self.with(runner_pid, server, |server| {
-                self.tell(&Told::Resource(server.id(), &uri));
+                self.tell(&Told::Resource(server.id(), &uri, server.clients()));
             }),
             LinkEvent::Log { server, source, level, text } => {
                 self.with_any(runner_pid, server, |server| server.on_log(source, level, text));

@@ -19,6 +19,7 @@ mod events;
 mod explaining;
 mod granted;
 mod installing;
+mod instances;
 mod lacking;
 mod launch;
 mod secrets;
@@ -57,12 +58,14 @@ use crate::store::locks::Lock;
 use crate::store::{images, packages};
 
 use behind::Behind;
+use instances::{Instances, Owner};
 
 pub use authorizing::{PERSON, Wanted};
 pub use calling::{Unavailable, Why};
 pub use confining::{Confined, Denied};
 pub use installing::NEEDS_BUILD;
 pub(super) use installing::PLANNED;
+pub use instances::{NoInstance, User};
 pub use status::Status;
 
 /// How long a start waits for the server's lists.
@@ -110,6 +113,9 @@ pub struct Server {
     place_of_package: Cell<Option<u32>>,
     /// It is tried out: nobody's server yet.
     trial: Option<TrialOf>,
+    /// It belongs to one web origin or AI client.
+    owner: Option<Owner>,
+    instances: Instances,
     /// It is started with nothing of the person's.
     alone: Cell<bool>,
     /// The commit that its installation has checked out, as it was before any code of it ran.
@@ -199,17 +205,17 @@ impl std::fmt::Debug for Server {
 
 impl Server {
     pub(super) fn new(stored: Stored, runners: Rc<Runners>) -> Rc<Self> {
-        Self::make(stored, runners, None)
+        Self::make(stored, runners, None, None)
     }
 
     /// One that is tried out.
     pub(super) fn on_trial(stored: Stored, runners: Rc<Runners>, trial: TrialOf) -> Rc<Self> {
-        let server = Self::make(stored, runners, Some(trial));
+        let server = Self::make(stored, runners, Some(trial), None);
         server.gone.set(true);
         server
     }
 
-    fn make(stored: Stored, runners: Rc<Runners>, trial: Option<TrialOf>) -> Rc<Self> {
+    fn make(stored: Stored, runners: Rc<Runners>, trial: Option<TrialOf>, owner: Option<Owner>) -> Rc<Self> {
         let Stored { server_id: id, definition, era } = stored;
         let (package, lock) = match &trial {
             Some(trial) => (trial.package.clone(), trial.planned.clone()),
@@ -219,6 +225,7 @@ impl Server {
             tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
             Settings::default()
         });
+        let settings = if owner.is_some() { settings.of_instance() } else { settings };
         // What is tried out is installed anew.
         let installed = lock.as_deref().filter(|_| trial.is_none());
         let used = package.as_ref().zip(Some(installed));
@@ -237,6 +244,8 @@ impl Server {
             files: RefCell::default(),
             image: RefCell::new(image),
             trial,
+            owner,
+            instances: Instances::default(),
             spoken: RefCell::new(era),
             runners,
             machine: RefCell::new(machine),
@@ -326,6 +335,7 @@ impl Server {
     pub(super) fn supervise(self: &Rc<Self>, definition: Definition) {
         // Its ranges were checked before; what a start says of them holds for this as well.
         let settings = settings(&definition, self.package.is_some()).unwrap_or_default();
+        let settings = if self.owner.is_some() { settings.of_instance() } else { settings };
         self.machine.borrow_mut().change(rules(&settings, self.has_image()));
         self.liveness.borrow_mut().change(settings.hung_grace);
         *self.settings.borrow_mut() = Rc::new(settings);
@@ -333,6 +343,10 @@ impl Server {
         if self.state() == State::Running {
             self.set_idle_alarm();
         }
+        if self.owner.is_some() {
+            return;
+        }
+        self.supervise_instances(&self.definition());
         self.runners.tell(&Told::Supervised(&self.id));
     }
 
@@ -455,6 +469,7 @@ impl Server {
     pub fn stop(self: &Rc<Self>) -> bool {
         let was_up = self.is_up();
         self.pending.set(false);
+        self.end_instances(|_| true);
         self.apply(Event::Stop);
         was_up
     }
@@ -463,6 +478,7 @@ impl Server {
     pub(super) fn go(self: &Rc<Self>) {
         self.gone.set(true);
         self.changed.notify_waiters();
+        self.instances().iter().for_each(|one| one.go());
         self.stop();
     }
 

@@ -18,14 +18,16 @@ pub enum Told<'a> {
     Change(&'a Change),
     /// Its label is another one, or what may start it, or how it is watched.
     Supervised(&'a ServerId),
+    /// One of its processes that belong to one web origin or AI client each has another state.
+    Instance(&'a ServerId),
     /// It has a new log line.
     Log(&'a ServerId, &'a Line),
     /// Its tools were listed, at its start or since they changed.
     Tools(&'a ServerId, &'a Rc<ToolList>),
     /// Another of its lists is not what it was.
     Offers(&'a ServerId, ListKind),
-    /// One of its resources changed.
-    Resource(&'a ServerId, &'a str),
+    /// One of its resources changed; of an instance, for these connections only.
+    Resource(&'a ServerId, &'a str, Option<Vec<u64>>),
 }
 
 /// A change of a server's state.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use super::docs::{objects, replies, settings};
-use super::{Attempts, CredentialType, Level, MessageDoc, NetworkKind, PUSHES, REQUESTS, RestartWhen};
+use super::{
+    Attempts, CredentialType, Instance, Level, MessageDoc, NetworkKind, PUSHES, REQUESTS, RestartWhen,
+};
 use crate::field::{JsonObject, Message, Word, put_object, read_object};
 use crate::json::{Json, Pieces};
 use crate::secret::{Secret, SecretMap};
@@ -100,6 +102,7 @@ samples! {
     NetworkKind: dice dice.one(Self::ALL);
     CredentialType: dice dice.one(&Self::ALL);
     RestartWhen: dice dice.one(&Self::ALL);
+    Instance: dice dice.one(&Self::ALL);
     Attempts: dice dice.one(&[Self::Most(0), Self::Most(1_000_000), Self::Unlimited]);
 }
 

@@ -3,6 +3,8 @@
 //! docs/status.schema.json is made from these types. What changes in them in a way that a reader could stumble over has
 //! another [`STATUS_VERSION`]; a field that is added has not.
 
+use std::collections::BTreeMap;
+
 use super::{AuditHealth, CallCounts, RateLimits, SecretStoreView, define_sent};
 use crate::field::Word;
 
@@ -28,6 +30,8 @@ define_sent! {
         catalog: CatalogStatus,
         /// The models; absent from a bridge that knows none.
         models: Option<ModelsStatus>,
+        /// Turns in which a model uses tools; absent from a bridge that knows none.
+        agent: Option<AgentStatus>,
         /// The limits of origins that have none of their own.
         limits: RateLimits,
         /// What is on the disk; absent until it was looked at.
@@ -152,6 +156,48 @@ define_sent! {
         ipc_us: Option<u64>,
         /// What its processes use, its own runner among them; absent until it was measured, and when it does not run.
         usage: Option<UsageSample>,
+        /// Its processes that belong to one web origin or AI client each, by name; none of a server that all share.
+        instances: Vec<InstanceStatus>,
+    }
+    /// A process of a server for one web origin or AI client.
+    "InstanceStatus" InstanceStatus {
+        /// Its name: `memory@` and 16 hexadecimal digits, the same whenever that principal has one.
+        id: String,
+        /// Whose it is.
+        principal: String,
+        /// As in `ServerStatus`.
+        state: Word,
+        /// Since when, in milliseconds since 1970.
+        since: u64,
+        /// Its process id, while it runs.
+        pid: Option<u32>,
+        /// Calls that it is working on.
+        in_flight: u32,
+        /// Calls that wait until it runs.
+        queued: u32,
+        /// How often it was restarted.
+        restarts: u32,
+        /// How it last ended without being told to, a sentence.
+        last_error: Option<String>,
+    }
+    /// What models do with tools, since the bridge began. Nothing of what was said.
+    "AgentStatus" AgentStatus {
+        /// Turns that are under way, those of runs among them.
+        running: u64,
+        /// Turns that have ended, by why: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time`, `repeats` or `failed`.
+        ended: BTreeMap<String, u64>,
+        /// How often a model was asked.
+        rounds: u64,
+        /// Calls of tools that models wanted.
+        calls: u64,
+        /// Tokens that models have read.
+        input_tokens: u64,
+        /// Tokens that they have written.
+        output_tokens: u64,
+        /// Questions that wait for the person.
+        waiting: u64,
+        /// Questions that were answered, by how: `once`, `session`, `always`, `no`, or `gone`: the turn ended before.
+        answered: BTreeMap<String, u64>,
     }
     /// What processes use.
     "UsageSample" UsageSample {

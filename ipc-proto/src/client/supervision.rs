@@ -38,6 +38,62 @@ define_settings! {
         lazy: bool,
         /// How long it may stay without a call before it is stopped: 1,000 to 604,800,000 ms; for ever when absent.
         idle_stop_ms: u64,
+        /// `shared` (default): one process for all. `per_principal`: each web origin and each AI client has a process and files of its
+        /// own, started at its first call; the person has the plain one.
+        instance: Instance,
+        /// Of `per_principal`: how many processes there may be beside the plain one, 1 to 64; 8. One that nobody uses ends for a new one.
+        max_instances: u32,
+        /// Whether what it answers counts as private, whatever it was given; false. Then nothing leaves unseen that a model has read there.
+        private: bool,
+        /// Names of its tools that only read, whatever they say of themselves: the person's word counts. Of a tool in several lists, the
+        /// worst holds.
+        reads: Vec<String>,
+        /// Those that change something and destroy nothing.
+        writes: Vec<String>,
+        /// Those that may destroy something.
+        destroys: Vec<String>,
+    }
+}
+
+/// Whose process of a server answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Instance {
+    /// One for all.
+    #[default]
+    Shared,
+    /// That of who asks: each web origin and each AI client has one.
+    PerPrincipal,
+}
+
+impl Instance {
+    /// Every value.
+    pub const ALL: [Self; 2] = [Self::Shared, Self::PerPrincipal];
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::PerPrincipal => "per_principal",
+        }
+    }
+}
+
+impl FromField for Instance {
+    const EXPECTED: &'static str = "shared or per_principal";
+    fn from_text(text: &str) -> Option<Self> {
+        let word = String::from_text(text)?;
+        Self::ALL.into_iter().find(|instance| instance.as_str() == word)
+    }
+}
+
+impl PutField for Instance {
+    const TYPE: &'static str = "string";
+    fn put(&self, out: &mut Vec<u8>) {
+        put_str(out, self.as_str());
+    }
+    fn room(&self) -> usize {
+        room_of(self.as_str())
     }
 }
 

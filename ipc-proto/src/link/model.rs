@@ -7,6 +7,7 @@
 //!   ► Cancel { id }    the provider's connection is dropped; nothing is answered, what was on its way may still come
 //!   ► Models { id } ─► Models { id } | Failed { id }
 //!   ► Count { id }  ─► Counted { id } | Failed { id }
+//!   ► Scale { id }  ─► Scaled { id } | Failed { id }
 //!   ► Check { id }  ─► Checked { id }
 //!   ► Detect { id } ─► Detected { id }
 //!   ► Shutdown, or the end of the link ─► the process ends
@@ -17,7 +18,7 @@
 
 use bincode::{BorrowDecode, Encode};
 
-use crate::model::{Dialect, Finish, Kind, Message, Options, Tool, ToolChoice, Usage};
+use crate::model::{Dialect, Finish, Image, Kind, Message, Options, Tool, ToolChoice, Usage};
 use crate::secret::Secret;
 
 /// From the bridge to the model worker.
@@ -69,6 +70,15 @@ pub enum ToModel {
     },
     /// How many tokens a chat would read, where the provider counts. It is not held.
     Count(Chat),
+    /// A picture of the size at which models look at one.
+    Scale {
+        /// Comes back in the answer.
+        id: u32,
+        /// The picture.
+        image: Image,
+        /// So long its longer side may be, in pixels.
+        longest: u32,
+    },
 }
 
 /// Where a provider is and how it is spoken to.
@@ -195,6 +205,13 @@ pub enum FromModel {
         id: u32,
         /// Why.
         failure: Failure,
+    },
+    /// The answer to [`ToModel::Scale`].
+    Scaled {
+        /// That of the request.
+        id: u32,
+        /// The smaller picture; the same where it is small enough.
+        image: Image,
     },
 }
 

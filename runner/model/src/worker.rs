@@ -11,7 +11,7 @@ use crate::failure::failed;
 use crate::open::Open;
 use crate::up::Up;
 use crate::way::Clients;
-use crate::{catalog, chat, check, count, detect};
+use crate::{catalog, chat, check, count, detect, pictures};
 
 /// The worker.
 #[derive(Debug)]
@@ -48,6 +48,12 @@ impl Worker {
             ToModel::Detect { id, places } => self.answer(id, async move |clients| {
                 let found = detect::detect(&clients, &places).await;
                 FromModel::Detected { id, found }
+            }),
+            ToModel::Scale { id, image, longest } => self.answer(id, async move |_| {
+                match tokio::task::spawn_blocking(move || pictures::scaled(image, longest)).await {
+                    Ok(image) => FromModel::Scaled { id, image },
+                    Err(_) => FromModel::Failed { id, failure: failed(Cause::Refused, "it was given up") },
+                }
             }),
             ToModel::Count(chat) => self.answer(chat.id, async move |clients| {
                 let id = chat.id;

@@ -5,7 +5,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
-use harbor_ipc_proto::client::{Attempts, RestartWhen, Supervision};
+use harbor_ipc_proto::client::{Attempts, Instance, RestartWhen, Supervision};
 
 use super::values::{duration, in_millis, millis, one_of};
 
@@ -20,6 +20,10 @@ pub(super) struct SupervisionOptions {
     restart: RestartOptions,
     #[command(flatten, next_help_heading = "Calls")]
     calls: CallOptions,
+    #[command(flatten, next_help_heading = "Who has which process")]
+    instances: InstanceOptions,
+    #[command(flatten, next_help_heading = "What models may do")]
+    models: ModelOptions,
 }
 
 #[derive(Debug, Args)]
@@ -73,9 +77,36 @@ struct CallOptions {
     hung_grace: Option<u64>,
 }
 
+#[derive(Debug, Args)]
+struct InstanceOptions {
+    /// One process for all (shared), or one with its own files for each web origin and AI client (per-principal)
+    #[arg(long, value_name = "WHICH", value_parser = one_of(["shared", "per-principal"], instance))]
+    instance: Option<Instance>,
+    /// Processes at once with per-principal, beside yours, 1 to 64 (default 8)
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=64))]
+    max_instances: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+struct ModelOptions {
+    /// What it answers is private: nothing that could contain it leaves without your yes
+    #[arg(long)]
+    private: bool,
+    /// Its tools that only read, whatever they say of themselves
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
+    reads: Vec<String>,
+    /// Its tools that change something and destroy nothing
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
+    writes: Vec<String>,
+    /// Its tools that may destroy something
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
+    destroys: Vec<String>,
+}
+
 impl SupervisionOptions {
     pub(super) fn read(self) -> Supervision {
-        let Self { start, restart, calls } = self;
+        let Self { start, restart, calls, instances, models } = self;
+        let named = |tools: Vec<String>| Some(tools).filter(|tools| !tools.is_empty());
         Supervision {
             restart: restart.restart,
             restart_attempts: restart.restart_attempts,
@@ -90,8 +121,19 @@ impl SupervisionOptions {
             auto_start: start.auto_start.then_some(true),
             lazy: start.manual.then_some(false),
             idle_stop_ms: start.idle_stop,
+            instance: instances.instance,
+            max_instances: instances.max_instances,
+            private: models.private.then_some(true),
+            reads: named(models.reads),
+            writes: named(models.writes),
+            destroys: named(models.destroys),
         }
     }
+}
+
+/// As [`restart`].
+fn instance(text: &str) -> Option<Instance> {
+    Instance::ALL.into_iter().find(|instance| instance.as_str().replace('_', "-") == text)
 }
 
 /// The words of the wire, with the hyphen that people type.
@@ -133,6 +175,12 @@ const SETTINGS: &[(&str, &str)] = &[
     ("auto-start", "auto_start"),
     ("manual", "lazy"),
     ("idle-stop", "idle_stop_ms"),
+    ("instance", "instance"),
+    ("max-instances", "max_instances"),
+    ("private", "private"),
+    ("reads", "reads"),
+    ("writes", "writes"),
+    ("destroys", "destroys"),
 ];
 
 /// The value of `--reset`: the setting behind the name of an option.

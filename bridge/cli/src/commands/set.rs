@@ -60,8 +60,21 @@ fn describe(server: &ServerView) -> String {
 
 /// A value of the wire as it is typed: times in seconds.
 fn typed(option: &str, value: &str) -> String {
-    let word = value.trim_matches(['[', ']', '"']).replace("on_crash", "on-crash");
-    let is_plain = matches!(option, "--restart" | "--restart-attempts" | "--restart-jitter");
+    let word = value
+        .trim_matches(['[', ']', '"'])
+        .replace("on_crash", "on-crash")
+        .replace("per_principal", "per-principal");
+    let is_plain = !matches!(
+        option,
+        "--restart-delays"
+            | "--start-timeout"
+            | "--call-timeout"
+            | "--queue-wait"
+            | "--hung-grace"
+            | "--eof-grace"
+            | "--term-grace"
+            | "--idle-stop"
+    );
     let seconds = |ms: &str| ms.trim().parse().map(|ms: u64| millis(ms));
     match is_plain {
         true => word,

@@ -8,8 +8,9 @@ use harbor_client::reply::Answer;
 use harbor_client::terminal::remark;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{
-    CallCounts, CatalogStatus, ClientCounts, GetServerStatus, GetServerStatusResult, Health, HealthView,
-    InstalledView, ServerStatus, ServerView, Status, StatusUpdate, StatusView, SubscribeStatus, UsageSample,
+    AgentStatus, CallCounts, CatalogStatus, ClientCounts, GetServerStatus, GetServerStatusResult, Health,
+    HealthView, InstalledView, InstanceStatus, ServerStatus, ServerView, Status, StatusUpdate, StatusView,
+    SubscribeStatus, UsageSample,
 };
 
 use super::list::{shown, state};
@@ -37,10 +38,18 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
         return Ok(screen.json(&answer.part("status").to_json())?);
     }
     screen.prose(&headlines(&answer.status))?;
+    if let Some(turns) = answer.status.agent.as_ref().and_then(turns) {
+        screen.prose(&turns)?;
+    }
     let servers = &answer.status.servers;
     if !servers.is_empty() {
         screen.text("")?;
         screen.table(&tabulate(servers))?;
+    }
+    let own: Vec<_> = servers.iter().flat_map(|server| &server.instances).map(of_instance).collect();
+    if !own.is_empty() {
+        screen.text("")?;
+        screen.prose(&own.join("\n"))?;
     }
     let oldest = servers.iter().filter_map(|server| Some(server.usage.as_ref()?.age_ms)).max();
     if let Some(age) = oldest.filter(|age| *age >= OLD_MS) {
@@ -191,6 +200,32 @@ fn headlines(status: &StatusView) -> String {
         summed(&bridge.calls),
         catalog::headline(&status.catalog, when::now()),
     )
+}
+
+/// What models have done with tools, if anything.
+fn turns(agent: &AgentStatus) -> Option<String> {
+    let ended: u64 = agent.ended.values().sum();
+    let failed = agent.ended.get("failed").copied().unwrap_or_default();
+    let said = |number: u64, what: &str| match number {
+        0 => String::new(),
+        number => format!(", {number} {what}"),
+    };
+    (ended + agent.running > 0).then(|| {
+        format!(
+            "turns    {ended}{}{}{}, {} calls, {} tokens",
+            said(failed, "failed"),
+            said(agent.running, "running"),
+            said(agent.waiting, "waiting for your answer"),
+            agent.calls,
+            agent.input_tokens + agent.output_tokens
+        )
+    })
+}
+
+/// A process of a server that belongs to one page or AI client.
+fn of_instance(one: &InstanceStatus) -> String {
+    let state = state(&one.state, false, one.in_flight, one.queued);
+    format!("{}  {state}  for {}", flatten(&one.id), flatten(&one.principal))
 }
 
 /// `, 12 MiB, 0.3 % of a processor`.

@@ -104,14 +104,17 @@ impl Alongside<ChatEventPush> for Turn<'_, '_> {
     fn on_input(&mut self, client: &mut Client) -> Result<(), Failure> {
         let line = self.console.line()?;
         let Some(question) = self.questions.front() else { return Ok(()) };
-        match question::read(line.as_deref()) {
+        match question.read(line.as_deref()) {
             Some(said) => {
                 let id = question.id.clone();
                 self.answer(client, id, said)?;
                 self.questions.pop_front();
                 self.ask_next()
             }
-            None => Ok(self.console.note(question::CHOICES)?),
+            None => {
+                let choices = question.choices();
+                Ok(self.console.note(choices)?)
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ const BASE: Curated = Curated {
     env: &[],
     secrets: &[],
     sandbox: Sandbox::DEFAULT,
+    stateful: false,
     tags: &[],
     repository: REFERENCE,
     homepage: REFERENCE,
@@ -53,6 +54,7 @@ const MEMORY: Curated = Curated {
         value: Some("{data}/memory.jsonl"),
     }],
     sandbox: Sandbox::NO_NETWORK,
+    stateful: true,
     tags: &["knowledge graph", "notes", "reference"],
     homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/memory",
     ..BASE
@@ -119,6 +121,7 @@ const SEQUENTIAL_THINKING: Curated = Curated {
     description: "Keeps a chain of thoughts that can be revised and branched.",
     source: Source::Npm("@modelcontextprotocol/server-sequential-thinking"),
     sandbox: Sandbox::NO_NETWORK,
+    stateful: true,
     tags: &["reasoning", "reference"],
     homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/sequentialthinking",
     ..BASE

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{CatalogDetails, InstallServer, ResolvedView, SandboxSettings};
+use harbor_ipc_proto::client::{
+    CatalogDetails, InstallServer, Instance, ResolvedView, SandboxSettings, Supervision,
+};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{JsonObject, put_object};
 use harbor_ipc_proto::json::Json;
@@ -24,7 +26,7 @@ use super::declared;
 use super::looking::{self, Looked};
 use crate::catalog::CatalogError;
 use crate::router::client::Client;
-use crate::router::servers::note;
+use crate::router::servers::{note, supervision};
 use crate::router::staged::What;
 use crate::router::{Router, invalid};
 use crate::store::definitions::Definition;
@@ -40,6 +42,8 @@ pub(super) struct Found {
     repository: Option<String>,
     from: String,
     ways: Vec<Way>,
+    /// Whether each origin is to have its own process of it.
+    stateful: bool,
     looked: Option<Rc<Looked>>,
     /// By what it can be named, where it was read.
     planned: Option<String>,
@@ -129,6 +133,7 @@ impl Found {
             repository: Some(curated.repository.into()),
             from: "curated".into(),
             ways: vec![Way { recipe: Recipe::from(curated), why_not: None }],
+            stateful: curated.stateful,
             ..Self::default()
         }
     }
@@ -161,6 +166,7 @@ impl Found {
             ways: says.ways.clone(),
             planned: Some(token.to_owned()),
             looked: Some(looked),
+            stateful: false,
         }
     }
 
@@ -181,6 +187,7 @@ impl Found {
             repository: details.repository,
             from: entry.source,
             ways: ways(details.packages.as_str(), details.remotes.as_str()),
+            stateful: false,
             looked: None,
             planned: None,
         })
@@ -312,6 +319,10 @@ pub(super) async fn expanded(
     };
     let filled = recipe.fill(given).map_err(|why| unfilled(&id, &why))?;
     not_this_machine(&filled.source, message.allow_private)?;
+    let supervision = match found.stateful {
+        true => Some(apart(message.supervision)?),
+        false => message.supervision,
+    };
     let sse = recipe.sse.then(|| "sse".to_owned());
     Ok(InstallServer {
         source: filled.source,
@@ -326,8 +337,16 @@ pub(super) async fn expanded(
         transport_type: message.transport_type.or(sse),
         secrets: Some([filled.secrets, message.secrets.unwrap_or_default()].concat()),
         sandbox: Some(widened(filled.sandbox, message.sandbox)?),
+        supervision,
         ..message
     })
+}
+
+/// What it remembers of one is not for the next one, unless the person says so.
+fn apart(said: Option<JsonObject>) -> Result<JsonObject, ErrorBody> {
+    let said = supervision(said)?;
+    let instance = said.instance.or(Some(Instance::PerPrincipal));
+    Ok(JsonObject::written(&Supervision { instance, ..said }))
 }
 
 /// Who types this machine's address means it; an entry is somebody else's.

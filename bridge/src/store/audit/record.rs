@@ -48,6 +48,8 @@ pub struct Record {
     pub asked_tools: Option<Arc<[String]>>,
     /// The server.
     pub server: Option<Arc<str>>,
+    /// Which of its processes, where each principal has one.
+    pub instance: Option<Arc<str>>,
     /// Its tool.
     pub tool: Option<Arc<str>>,
     /// The name of its secret.
@@ -99,6 +101,7 @@ impl Record {
         put_tools(out, "allowed_tools", self.allowed_tools.as_deref());
         put_tools(out, "asked_tools", self.asked_tools.as_deref());
         put_text(out, "server", self.server.as_deref());
+        put_text(out, "instance", self.instance.as_deref());
         put_name_of(out, "tool", self.tool.as_deref());
         put_name_of(out, "key", self.key.as_deref());
         put_text(out, "tool_hash", self.tool_hash.map(|hash| hex(&hash)).as_deref());
@@ -209,6 +212,7 @@ pub(super) mod tests {
             allowed_tools: Some(["files/read".into(), "a\"\n/b".into()].into()),
             asked_tools: Some(["files/*".into()].into()),
             server: Some("files".into()),
+            instance: Some("files@0123456789abcdef".into()),
             tool: Some("read".into()),
             key: Some("API_KEY".into()),
             tool_hash: Some([0xa7; 32]),

@@ -184,7 +184,10 @@ impl Server {
             return;
         }
         let change = self.change(Some(before));
-        self.runners.tell(&Told::Change(&change));
+        match self.instance() {
+            Some(_) => self.runners.tell(&Told::Instance(&self.id)),
+            None => self.runners.tell(&Told::Change(&change)),
+        }
         if let Some(text) = self.describe(&change) {
             self.note(&text);
         }

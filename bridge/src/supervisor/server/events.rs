@@ -82,6 +82,11 @@ impl Server {
 
     fn add_line(&self, line: Line) {
         let line = Line { text: self.hidden(line.text), ..line };
+        // There is one log for all processes of a server; a line says whose it is.
+        if let Some(plain) = self.plain() {
+            let name = self.instance().unwrap_or_default();
+            return plain.add_line(Line { text: format!("[{name}] {}", line.text), ..line });
+        }
         self.runners.shared.logs.append(&self.id, &line);
         if !self.gone.get() {
             self.runners.tell(&Told::Log(&self.id, &line));
@@ -172,6 +177,9 @@ impl Server {
         if let Some(tools) = lists.tools().filter(|_| self.has(lists)) {
             let before = self.known_tools.replace(Some(tools.clone()));
             // What is as it was is no news: two Harbors that are each other's servers would tell each other for ever.
+            if let Some(plain) = self.plain().filter(|plain| plain.known_tools().is_none()) {
+                plain.knows(tools.clone());
+            }
             if lists.is_first_telling() || before.as_ref() != Some(&tools) {
                 self.runners.tell(&Told::Tools(&self.id, &tools));
             }
@@ -192,7 +200,7 @@ impl Server {
         tokio::task::spawn_local(async move {
             let tell = |kind, fetched: Result<Change, String>| match fetched {
                 Ok(_) if kind == ListKind::Tools => server.on_tools(&lists),
-                Ok(Change::Some) if server.has(&lists) => {
+                Ok(Change::Some) if server.has(&lists) && server.owner.is_none() => {
                     server.runners.tell(&Told::Offers(&server.id, kind));
                 }
                 Ok(_) => {}

@@ -300,7 +300,7 @@ impl Server {
         let paths = &self.runners.shared.paths;
         match self.trial {
             Some(_) => paths.server_trial(self.id.as_str()),
-            None => paths.server(self.id.as_str()),
+            None => self.own_root(),
         }
     }
 

@@ -246,7 +246,10 @@ impl Server {
         start: Start,
         work: impl FnOnce(Preparing) -> Result<T, Unprepared> + Send + 'static,
     ) -> Result<T, Unprepared> {
-        let package = self.package.clone();
+        let package = self.package.clone().map(|package| {
+            let args = package.args.iter().map(|arg| self.with_own_data(arg)).collect();
+            Package { args, ..package }
+        });
         let package = match (package, self.lock()) {
             (Some(package), Some(lock)) => Some(pinned(&package, &lock)),
             (package, _) => package,
@@ -276,7 +279,7 @@ impl Server {
 
     /// What of its definition a start is to know: all of it, if it is the server's own.
     fn meant_for(&self, start: &Start, package: Option<&Package>) -> Definition {
-        let own = Definition::clone(&self.definition());
+        let own = self.own_definition();
         let sandbox = match &start.installer {
             Some(_) => apart::of_installer(&own.sandbox, package.and_then(Package::local_path)),
             None if self.is_alone() => apart::of_trial(&own.sandbox),

@@ -57,6 +57,7 @@ define_requests! {
         /// The question, from the event `approval`.
         approval_id: String,
         /// `once`, `session` (this tool, as long as the session is there), `always` (this tool, in every session) or `no`.
+        /// Where the event `approval` has `leaves`, every yes is for this call only.
         decision: String,
         /// Of `no`: what the model is told.
         reason: Option<String>,

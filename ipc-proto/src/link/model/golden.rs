@@ -110,10 +110,15 @@ fn golden_bytes_to_the_worker() {
         (ToModel::Check { id: 1, target: target() }, with(b"\x06\x01", TARGET)),
         (ToModel::Detect { id: 1, places: vec![place] }, b"\x07\x01\x01\x00\x09".to_vec()),
         (ToModel::Count(chat()), with(b"\x08", &chat_bytes)),
+        (ToModel::Scale { id: 1, image: image(), longest: 2 }, b"\x09\x01\x01m\x01d\x02".to_vec()),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);
     }
+}
+
+fn image() -> Image {
+    Image { media_type: "m".into(), data: "d".into() }
 }
 
 fn failure(cause: Cause) -> Failure {
@@ -180,6 +185,7 @@ fn golden_bytes_of_answers() {
         (FromModel::Detected { id: 1, found: vec![found] }, b"\x04\x01\x01\x06\x00\x01u\x00\x01"),
         (FromModel::Counted { id: 1, input_tokens: 2 }, b"\x05\x01\x02"),
         (FromModel::Failed { id: 1, failure: failed }, b"\x06\x01\x00\x01\xc8\x00\x01w"),
+        (FromModel::Scaled { id: 1, image: image() }, b"\x07\x01\x01m\x01d"),
     ];
     for (message, wanted) in &golden {
         check(message, wanted);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::client::{Attempts, CredentialType, NetworkKind, RestartWhen, Supervision};
+use harbor_ipc_proto::client::{Attempts, CredentialType, Instance, NetworkKind, RestartWhen, Supervision};
 
 use super::super::*;
 use super::{command, refused_with, words};
@@ -128,6 +128,13 @@ fn how_a_server_is_supervised() {
         "--manual",
         "--idle-stop",
         "604800",
+        "--instance",
+        "per-principal",
+        "--max-instances=64",
+        "--private",
+        "--reads",
+        "list,read",
+        "--destroys=drop",
         "--as-is",
         "--",
         "y",
@@ -148,6 +155,12 @@ fn how_a_server_is_supervised() {
         auto_start: Some(true),
         lazy: Some(false),
         idle_stop_ms: Some(604_800_000),
+        instance: Some(Instance::PerPrincipal),
+        max_instances: Some(64),
+        private: Some(true),
+        reads: Some(vec!["list".into(), "read".into()]),
+        writes: None,
+        destroys: Some(vec!["drop".into()]),
     };
     assert_eq!(add.supervision, supervision);
     let Command::Set(set) =

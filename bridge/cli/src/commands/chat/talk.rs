@@ -214,6 +214,9 @@ impl<'a, 'b> Talk<'a, 'b> {
             private: self.private.then_some(true),
         };
         let id = self.client.ask(&create, QUICK)?.into_value().session.id;
+        if self.private {
+            self.stopper.goes_with_us(&id);
+        }
         Ok(self.session.insert(id).clone())
     }
 

@@ -9,7 +9,10 @@ use crate::pretty::pretty;
 use crate::table::flatten;
 
 /// How it is answered.
-pub const CHOICES: &str = "  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow";
+const CHOICES: &str = "  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow";
+
+/// The same where something would leave: a yes is for what is shown.
+const CHOICES_OF_LEAVING: &str = "  y: this time   n: no; a reason for the model may follow";
 
 /// A call that waits for the person.
 pub struct Question {
@@ -42,6 +45,16 @@ impl Question {
         }
     }
 
+    /// How it is answered.
+    pub fn choices(&self) -> &'static str {
+        if self.leaves.is_some() { CHOICES_OF_LEAVING } else { CHOICES }
+    }
+
+    /// What a line means; `None` where it is no answer to this question.
+    pub fn read(&self, line: Option<&str>) -> Option<Said> {
+        read(line).filter(|said| self.leaves.is_none() || matches!(said.decision, "once" | "no"))
+    }
+
     /// All of it: the exact arguments, why it is asked, what would leave.
     pub fn text(&self) -> String {
         let why = self.why.as_ref().map(|why| format!(": {}", flatten(why))).unwrap_or_default();
@@ -50,7 +63,11 @@ impl Question {
             .as_ref()
             .map(|leaves| format!("\n  this would leave your machine:\n{}", indented(leaves)));
         let (tool, arguments) = (flatten(&self.tool), indented(&pretty(&self.arguments)));
-        format!("\n? {tool} wants your yes{why}\n{arguments}{}\n{CHOICES}", leaves.unwrap_or_default())
+        format!(
+            "\n? {tool} wants your yes{why}\n{arguments}{}\n{}",
+            leaves.unwrap_or_default(),
+            self.choices()
+        )
     }
 }
 
@@ -60,7 +77,7 @@ fn indented(text: &str) -> String {
 }
 
 /// What a line means; `None` where it is no answer. The end of all lines is a no.
-pub fn read(line: Option<&str>) -> Option<Said> {
+fn read(line: Option<&str>) -> Option<Said> {
     let Some(line) = line else { return Some(Said { decision: "no", reason: None }) };
     let line = line.trim();
     let (word, rest) = match line.find(|c: char| !c.is_alphanumeric()) {
@@ -113,7 +130,12 @@ mod tests {
             question.text(),
             "\n? mail/send\\u{1b}]0;x\\u{7} wants your yes: it reaches others\n    {\n      \"to\": \"a@b.example\",\n      \
              \"text\": \"\\u{202e}x\\u{200b}\"\n    }\n  this would leave your machine:\n    a@b.example\n    \
-             y: this time\n  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow"
+             y: this time\n  y: this time   n: no; a reason for the model may follow"
+        );
+        let said = |line| question.read(Some(line)).map(|said| said.decision);
+        assert_eq!(
+            [said("y"), said("a"), said("always"), said("no")],
+            [Some("once"), None, None, Some("no")]
         );
     }
 }

@@ -1,23 +1,29 @@
 //! Ctrl-C: the first one stops the turn and keeps what has come, the next one ends us.
 //!
 //! Owns signals while there may be a turn, and that the terminal is as it was when one of them ends us. Must never stop a turn that
-//! nobody waits for.
+//! nobody waits for, nor leave a private conversation behind.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use harbor_client::errors::Failure;
-use harbor_ipc_proto::client::ChatStop;
+use harbor_ipc_proto::client::{ChatDeleteSession, ChatStop};
 use nix::sys::signal::{Signal, raise};
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 
 use super::super::top::Signals;
 use crate::client::{Canceller, Client};
 
-/// The session whose turn the next Ctrl-C stops.
+/// The session whose turn the next Ctrl-C stops, and the one that goes with us.
 #[derive(Debug, Clone, Default)]
-pub struct Stopper(Arc<Mutex<Option<String>>>);
+pub struct Stopper(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    turn: Option<String>,
+    private: Option<String>,
+}
 
 impl Stopper {
     /// From now on signals come to us. This lasts until the program ends.
@@ -39,8 +45,17 @@ impl Stopper {
         self.set(None);
     }
 
+    /// This session goes when a signal ends us.
+    pub fn goes_with_us(&self, session: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).private = Some(session.to_owned());
+    }
+
     fn set(&self, session: Option<String>) -> Option<String> {
-        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), session)
+        std::mem::replace(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).turn, session)
+    }
+
+    fn take_private(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).private.take()
     }
 
     /// Runs as long as the program.
@@ -56,7 +71,13 @@ impl Stopper {
                     // Where the bridge is gone, so is the turn, and who waits for it hears of it.
                     match session.map(|session_id| canceller.say(&ChatStop { session_id })) {
                         Some(Ok(())) => {}
-                        Some(Err(_)) | None => end(signals, signal, before),
+                        Some(Err(_)) | None => {
+                            if let Some(session_id) = self.take_private() {
+                                // Where the bridge is gone, so is the session.
+                                let _ = canceller.say(&ChatDeleteSession { session_id });
+                            }
+                            end(signals, signal, before);
+                        }
                     }
                 }
             }

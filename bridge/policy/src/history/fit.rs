@@ -1,0 +1,198 @@
+//! A conversation that has become too long for its model, made short enough.
+//!
+//! ```text
+//!  results of tools, the oldest first, but for those of the last round ─► a sentence in place of each
+//!  whole turns, the oldest first, but for the last one ─────────────────► left out
+//!  results of the last round, the oldest first ─────────────────────────► a sentence in place of each
+//! ```
+//!
+//! Owns the order. A call keeps its result, however short that is. Must never change what is kept of the conversation: this is for one
+//! request.
+
+use harbor_ipc_proto::model::{Message, Part, Role};
+
+use crate::models::estimate;
+
+/// What stands in place of a result.
+pub const NO_ROOM: &str =
+    "(This result was here. It was left out to make room; call the tool again if it is needed.)";
+
+/// What stands before the first message that is left.
+pub const EARLIER: &str = "(What was said before was left out to make room.)";
+
+/// A picture takes about so many tokens.
+const OF_A_PICTURE: u64 = 1600;
+
+/// What stands around a message in the model's own template, in tokens.
+const AROUND: u64 = 4;
+
+/// A result that is no longer than this stays, in bytes.
+const SHORT: usize = 200;
+
+/// What was left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shortened {
+    /// Results of tools.
+    pub results: usize,
+    /// Whole turns.
+    pub turns: usize,
+}
+
+impl Shortened {
+    /// The same as a sentence; none where nothing was left out.
+    #[must_use]
+    pub fn sentence(self) -> Option<String> {
+        let of = |count: usize, what: &str| match count {
+            0 => None,
+            1 => Some(format!("one {what}")),
+            count => Some(format!("{count} {}", what.replacen(' ', "s ", 1))),
+        };
+        let all: Vec<_> = [of(self.turns, "exchange before"), of(self.results, "result of a tool")]
+            .into_iter()
+            .flatten()
+            .collect();
+        let what = (!all.is_empty()).then(|| all.join(" and "))?;
+        Some(format!("the conversation is longer than the model's window; left out for this answer: {what}"))
+    }
+}
+
+/// The conversation within so many tokens, as far as that can be; and what was left out for it.
+#[must_use]
+pub fn fit(mut messages: Vec<Message>, room: u64) -> (Vec<Message>, Shortened) {
+    let mut done = Shortened::default();
+    let mut size: u64 = messages.iter().map(tokens).sum();
+    if size <= room {
+        return (messages, done);
+    }
+    let last_round = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or(0);
+    let (earlier, _) = messages.split_at_mut(last_round);
+    shorten(earlier, (&mut size, room), &mut done);
+    while size > room
+        && let Some((from, to)) = oldest_turn(&messages)
+    {
+        let gone: u64 = messages.drain(from..to).map(|message| tokens(&message)).sum();
+        size = size.saturating_sub(gone);
+        done.turns += 1;
+    }
+    if done.turns > 0
+        && let Some(first) = messages.iter_mut().find(|message| message.role == Role::User)
+    {
+        first.parts.insert(0, Part::Text(EARLIER.to_owned()));
+    }
+    shorten(&mut messages, (&mut size, room), &mut done);
+    (messages, done)
+}
+
+/// Puts a sentence in place of results, the oldest first, until the rest fits.
+fn shorten(messages: &mut [Message], (size, room): (&mut u64, u64), done: &mut Shortened) {
+    for message in messages {
+        for at in 0..message.parts.len() {
+            if *size <= room {
+                return;
+            }
+            let before = tokens(message);
+            let Part::ToolResult(result) = &mut message.parts[at] else { continue };
+            if result.text.len() <= SHORT && result.images.is_empty() {
+                continue;
+            }
+            NO_ROOM.clone_into(&mut result.text);
+            result.images.clear();
+            *size = size.saturating_sub(before).saturating_add(tokens(message));
+            done.results += 1;
+        }
+    }
+}
+
+/// Where the first turn begins and where the next one does; none where there is but one.
+fn oldest_turn(messages: &[Message]) -> Option<(usize, usize)> {
+    let mut begins = messages.iter().enumerate().filter(|(_, message)| message.role == Role::User);
+    Some((begins.next()?.0, begins.next()?.0))
+}
+
+/// About so many tokens.
+fn tokens(message: &Message) -> u64 {
+    let of = |part: &Part| match part {
+        Part::Text(text) => estimate(text.len()),
+        Part::Image(_) => OF_A_PICTURE,
+        Part::ToolCall(call) => estimate(call.name.len() + call.arguments.len()),
+        Part::ToolResult(result) => estimate(result.text.len()) + OF_A_PICTURE * result.images.len() as u64,
+        // It goes back to nobody.
+        Part::Reasoning(_) => 0,
+        Part::Opaque(opaque) => estimate(opaque.json.len()),
+    };
+    AROUND + message.parts.iter().map(of).sum::<u64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use harbor_ipc_proto::model::{ToolCall, ToolResult};
+    use proptest::prelude::*;
+
+    use super::super::check;
+    use super::*;
+
+    fn said(role: Role, text: &str) -> Message {
+        Message { role, parts: vec![Part::Text(text.into())] }
+    }
+
+    /// A question, a call with its result of so many bytes, an answer.
+    fn turn(number: usize, bytes: usize) -> Vec<Message> {
+        let id = format!("c{number}");
+        let call = ToolCall { id: id.clone(), name: "t".into(), arguments: "{}".into() };
+        let (text, images) = ("x".repeat(bytes), Vec::new());
+        let result = ToolResult { call_id: id, name: "t".into(), text, images, is_error: false };
+        vec![
+            said(Role::User, &format!("question {number}")),
+            Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
+            Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
+            said(Role::Assistant, &"a".repeat(300)),
+        ]
+    }
+
+    fn talk(turns: usize, bytes: usize) -> Vec<Message> {
+        let mut all = vec![said(Role::System, "heed")];
+        all.extend((0..turns).flat_map(|number| turn(number, bytes)));
+        // The last one waits for what comes of its call.
+        all.pop();
+        all
+    }
+
+    fn whole(messages: &[Message]) -> u64 {
+        messages.iter().map(tokens).sum()
+    }
+
+    #[test]
+    fn results_go_first_and_then_whole_turns_and_the_last_round_stays() {
+        let all = talk(4, 3000);
+        assert_eq!(fit(all.clone(), whole(&all)), (all.clone(), Shortened::default()));
+        let (less, done) = fit(all.clone(), whole(&all) - 1);
+        assert_eq!((done, less.len()), (Shortened { results: 1, turns: 0 }, all.len()));
+        let (less, done) = fit(all.clone(), 1500);
+        assert_eq!(done, Shortened { results: 3, turns: 0 });
+        assert!(whole(&less) <= 1500 && check(&less).is_ok());
+        let (less, done) = fit(all.clone(), 1150);
+        assert_eq!(
+            (done.turns, less[0].role, &less[1].parts[0]),
+            (3, Role::System, &Part::Text(EARLIER.into()))
+        );
+        assert!(less.iter().any(|message| {
+            message
+                .parts
+                .iter()
+                .any(|part| matches!(part, Part::ToolResult(result) if result.text.len() == 3000))
+        }));
+        let (less, done) = fit(all, 100);
+        assert_eq!((done.turns, whole(&less) < 200, check(&less)), (3, true, Ok(())));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_goes_each_call_keeps_its_result(turns in 1usize..6, bytes in 0usize..4000, room in 0u64..8000) {
+            let all = talk(turns, bytes);
+            let (less, done) = fit(all.clone(), room);
+            prop_assert_eq!(check(&less), Ok(()));
+            prop_assert!(whole(&less) <= whole(&all));
+            prop_assert_eq!(done == Shortened::default(), less == all);
+        }
+    }
+}

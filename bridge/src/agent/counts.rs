@@ -1,0 +1,167 @@
+//! What turns have done since the bridge began, in numbers.
+//!
+//! Owns these counts, and what of a turn and of a question is in the audit log. Must never have a word of what was said.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Instant;
+
+use harbor_ipc_proto::client::AgentStatus;
+use harbor_policy::origin::Origin;
+use harbor_policy::turn::Why;
+
+use super::session::Decision;
+use super::{OnBehalf, Outcome};
+use crate::host::{Trail, Usable};
+use crate::store::audit::Record;
+
+/// The counts of all turns.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    running: Cell<u64>,
+    waiting: Cell<u64>,
+    sum: RefCell<Sum>,
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    ended: BTreeMap<&'static str, u64>,
+    answered: BTreeMap<&'static str, u64>,
+    rounds: u64,
+    calls: u64,
+    input: u64,
+    output: u64,
+}
+
+/// How a question ended whose turn ended before.
+const GONE: &str = "gone";
+
+/// Something that is under way is counted as long as this is there.
+#[derive(Debug)]
+pub(super) struct Counted {
+    counts: Rc<Counts>,
+    of: fn(&Counts) -> &Cell<u64>,
+}
+
+impl Counted {
+    fn begin(counts: &Rc<Counts>, of: fn(&Counts) -> &Cell<u64>) -> Self {
+        of(counts).set(of(counts).get() + 1);
+        Self { counts: counts.clone(), of }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let cell = (self.of)(&self.counts);
+        cell.set(cell.get().saturating_sub(1));
+    }
+}
+
+/// A turn that is counted until this is dropped.
+#[derive(Debug)]
+pub(super) struct CountedTurn {
+    turn: Counted,
+    began: Instant,
+}
+
+impl Counts {
+    /// A turn begins.
+    pub fn turn(self: &Rc<Self>) -> CountedTurn {
+        CountedTurn { turn: Counted::begin(self, |counts| &counts.running), began: Instant::now() }
+    }
+
+    /// The person is asked.
+    pub fn question(self: &Rc<Self>) -> Counted {
+        Counted::begin(self, |counts| &counts.waiting)
+    }
+
+    /// What there is to see.
+    pub fn status(&self) -> AgentStatus {
+        let sum = self.sum.borrow();
+        let named = |all: &BTreeMap<&'static str, u64>| {
+            all.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+        };
+        AgentStatus {
+            running: self.running.get(),
+            ended: named(&sum.ended),
+            rounds: sum.rounds,
+            calls: sum.calls,
+            input_tokens: sum.input,
+            output_tokens: sum.output,
+            waiting: self.waiting.get(),
+            answered: named(&sum.answered),
+        }
+    }
+
+    fn add(&self, why: Why, outcome: &Outcome) {
+        let (mut sum, used) = (self.sum.borrow_mut(), outcome.spent.view());
+        *sum.ended.entry(why.word()).or_default() += 1;
+        sum.rounds += u64::from(outcome.rounds);
+        sum.calls += outcome.steps.len() as u64;
+        sum.input = sum.input.saturating_add(used.input_tokens);
+        sum.output = sum.output.saturating_add(used.output_tokens);
+    }
+}
+
+impl CountedTurn {
+    /// The turn has ended: it is counted, and written down.
+    pub fn ended(self, trail: &Trail, on_behalf: &OnBehalf, turn: &str, outcome: &Outcome) {
+        self.turn.counts.add(outcome.ended, outcome);
+        let used = outcome.spent.view();
+        let model = outcome.spent.model.as_ref();
+        trail.called(Record {
+            event: "turn",
+            decision: "allowed",
+            outcome: Some(outcome.ended.word()),
+            code: outcome.error.as_ref().map(|error| error.code.as_str()),
+            duration_us: Some(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)),
+            count: Some(outcome.steps.len() as u64),
+            provider: model.map(|(provider, _)| provider.as_str().into()),
+            model: model.map(|(_, model)| model.as_str().into()),
+            tokens: model.map(|_| [used.input_tokens, used.output_tokens]),
+            ..of(on_behalf, turn)
+        });
+    }
+}
+
+impl Counted {
+    /// The question is over; without a decision its turn has ended before.
+    pub fn answered(
+        self,
+        trail: &Trail,
+        on_behalf: &OnBehalf,
+        (turn, usable): (&str, &Usable),
+        decision: Option<&Decision>,
+    ) {
+        let outcome = match decision {
+            Some(Decision::Once) => "once",
+            Some(Decision::Session) => "session",
+            Some(Decision::Always) => "always",
+            Some(Decision::No(_)) => "no",
+            None => GONE,
+        };
+        *self.counts.sum.borrow_mut().answered.entry(outcome).or_default() += 1;
+        let is_allowed = !matches!(decision, None | Some(Decision::No(_)));
+        trail.called(Record {
+            event: "approval",
+            decision: if is_allowed { "allowed" } else { "denied" },
+            outcome: Some(outcome),
+            server: Some(usable.source.shared()),
+            tool: Some(usable.tool.name.clone()),
+            tool_hash: Some(usable.tool.hash),
+            ..of(on_behalf, turn)
+        });
+    }
+}
+
+fn of(on_behalf: &OnBehalf, turn: &str) -> Record {
+    let (by, origin, profile, run) = match on_behalf {
+        OnBehalf::Owner(sender, _) => (sender.by.clone(), None, None, turn),
+        OnBehalf::Origin { asker, run, .. } => {
+            let origin = Origin::shared(&asker.origin);
+            (asker.sender.by.clone(), Some(origin), Some(asker.profile.clone()), run.as_str())
+        }
+    };
+    Record { by, origin, profile, run_id: Some(run.into()), ..Record::default() }
+}

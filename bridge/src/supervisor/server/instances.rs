@@ -1,0 +1,276 @@
+//! Processes of a server that belong to one web origin or AI client each: its instances.
+//!
+//! ```text
+//!  a call of an origin ─► the plain server ─ per_principal? ─► its instance: the same definition, package and secrets,
+//!                                                              with directories of its own (`instances/<key>`)
+//!  its clients leave, it is idle, its place is wanted, the plain server is stopped, changed or removed ─► it ends
+//! ```
+//!
+//! Owns which instances there are, and how many run. Must never give one principal what another one's process holds, nor start one
+//! that could write where one before it still does.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::Instance;
+use harbor_ipc_proto::hex::hex;
+use sha2::{Digest as _, Sha256};
+
+use super::{Server, Unavailable};
+use crate::link::TimeLimit;
+use crate::store::definitions::{Definition, Stored};
+
+/// So many bytes of the principal's hash are its key: nobody finds another name with the same ones.
+const KEY: usize = 8;
+
+/// So many are known at most, whether they run or not.
+const KNOWN: usize = 128;
+
+/// Who wants an instance.
+#[derive(Debug, Clone, Copy)]
+pub struct User<'a> {
+    /// The web origin or the AI client.
+    pub origin: &'a str,
+    /// Its profile: who it is logged in as is another one there.
+    pub profile: &'a str,
+    /// The connection by which it asks.
+    pub client: u64,
+}
+
+/// Why there is none.
+#[derive(Debug)]
+pub enum NoInstance {
+    /// As many as there may be are in use.
+    Full(u32),
+    /// Its server is stopped, or could not be installed.
+    Unavailable(Unavailable),
+}
+
+/// Of an instance: whose it is.
+#[derive(Debug)]
+pub(super) struct Owner {
+    plain: Weak<Server>,
+    /// For people.
+    principal: Arc<str>,
+    /// `memory@0123456789abcdef`.
+    name: Arc<str>,
+    key: String,
+    /// The connections by which it was used.
+    clients: RefCell<BTreeSet<u64>>,
+}
+
+/// The instances of a plain server.
+#[derive(Debug, Default)]
+pub(super) struct Instances {
+    all: RefCell<BTreeMap<String, Rc<Server>>>,
+    /// Those that were ended and may not be down yet.
+    ended: RefCell<Vec<Rc<Server>>>,
+}
+
+impl Server {
+    /// The process of it that is `user`'s, which the next call starts; none of a server that all share.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn instance_for(
+        self: &Rc<Self>,
+        user: User<'_>,
+        limit: &mut TimeLimit,
+    ) -> Result<Option<Rc<Self>>, NoInstance> {
+        if self.settings().instance == Instance::Shared || self.owner.is_some() {
+            return Ok(None);
+        }
+        if let Some(at_rest) = self.at_rest() {
+            return Err(NoInstance::Unavailable(at_rest));
+        }
+        // There is one package, and the plain server installs it.
+        if self.machine.borrow().installs_first() {
+            self.ready(limit).await.map_err(NoInstance::Unavailable)?;
+        }
+        let key = key(user);
+        let known = self.instances.all.borrow().get(&key).cloned();
+        let instance = match known {
+            Some(known) if known.is_up() => known,
+            known => {
+                self.make_room()?;
+                known.unwrap_or_else(|| self.begin_instance(key, user))
+            }
+        };
+        if let Some(owner) = &instance.owner {
+            owner.clients.borrow_mut().insert(user.client);
+        }
+        Ok(Some(instance))
+    }
+
+    fn begin_instance(self: &Rc<Self>, key: String, user: User<'_>) -> Rc<Self> {
+        let principal = match user.profile {
+            harbor_policy::grants::DEFAULT_PROFILE => user.origin.into(),
+            profile => format!("{} ({profile})", user.origin).into(),
+        };
+        let owner = Owner {
+            plain: Rc::downgrade(self),
+            principal,
+            name: format!("{}@{key}", self.id).into(),
+            key: key.clone(),
+            clients: RefCell::default(),
+        };
+        let (definition, era) = (Definition::clone(&self.definition()), self.spoken.borrow().clone());
+        let stored = Stored { server_id: self.id.clone(), definition, era };
+        let instance = Self::make(stored, self.runners.clone(), None, Some(owner));
+        let mut ended = self.instances.ended.borrow_mut();
+        ended.retain(|one| !one.is_down());
+        instance.follow(ended.iter().filter(|one| one.key() == Some(&key)).cloned().collect());
+        drop(ended);
+        let mut all = self.instances.all.borrow_mut();
+        if all.len() >= KNOWN {
+            all.retain(|_, one| !one.is_down());
+        }
+        all.insert(key, instance.clone());
+        instance
+    }
+
+    /// Ends the one that was not used for longest, where there are as many as there may be.
+    fn make_room(&self) -> Result<(), NoInstance> {
+        let most = self.settings().max_instances;
+        let all: Vec<_> = self.instances.all.borrow().values().cloned().collect();
+        let up: Vec<_> = all.iter().filter(|one| one.is_up()).collect();
+        if up.len() < most as usize {
+            return Ok(());
+        }
+        let unused = up.into_iter().filter(|one| one.open.get() == 0 && one.queue.taken() == 0);
+        match unused.min_by_key(|one| one.last_used.get()) {
+            Some(oldest) => self.end_instances(|one| Rc::ptr_eq(one, oldest)),
+            None => return Err(NoInstance::Full(most)),
+        }
+        Ok(())
+    }
+
+    /// Ends those of its instances.
+    pub(super) fn end_instances(&self, which: impl Fn(&Rc<Self>) -> bool) {
+        let ended: Vec<_> = {
+            let mut all = self.instances.all.borrow_mut();
+            let keys: Vec<_> = all.iter().filter(|(_, one)| which(one)).map(|(key, _)| key.clone()).collect();
+            keys.into_iter().filter_map(|key| all.remove(&key)).collect()
+        };
+        for one in &ended {
+            one.stop();
+        }
+        self.instances.ended.borrow_mut().extend(ended);
+    }
+
+    /// A connection has gone: what nobody else has used ends.
+    pub(in crate::supervisor) fn client_left(&self, client: u64) {
+        self.end_instances(|one| {
+            one.owner.as_ref().is_some_and(|owner| {
+                let mut clients = owner.clients.borrow_mut();
+                clients.remove(&client) && clients.is_empty()
+            })
+        });
+    }
+
+    /// Its instances, by key.
+    #[must_use]
+    pub fn instances(&self) -> Vec<Rc<Self>> {
+        self.instances.all.borrow().values().cloned().collect()
+    }
+
+    /// Those and the ones that may not be down yet.
+    pub(in crate::supervisor) fn all_instances(&self) -> Vec<Rc<Self>> {
+        let ended = self.instances.ended.borrow();
+        self.instances().into_iter().chain(ended.iter().filter(|one| !one.is_down()).cloned()).collect()
+    }
+
+    /// Whose directories its own instances may get are still in use by these.
+    pub(in crate::supervisor) fn follow_instances(&self, before: Vec<Rc<Self>>) {
+        self.instances.ended.borrow_mut().extend(before);
+    }
+
+    /// Of an instance: its name.
+    #[must_use]
+    pub fn instance(&self) -> Option<Arc<str>> {
+        self.owner.as_ref().map(|owner| owner.name.clone())
+    }
+
+    /// Of an instance: whose it is.
+    #[must_use]
+    pub fn principal(&self) -> Option<Arc<str>> {
+        self.owner.as_ref().map(|owner| owner.principal.clone())
+    }
+
+    /// Of an instance: the connections by which it is used.
+    pub(in crate::supervisor) fn clients(&self) -> Option<Vec<u64>> {
+        self.owner.as_ref().map(|owner| owner.clients.borrow().iter().copied().collect())
+    }
+
+    fn key(&self) -> Option<&String> {
+        self.owner.as_ref().map(|owner| &owner.key)
+    }
+
+    /// Of an instance: the server that it is one of.
+    pub(super) fn plain(&self) -> Option<Rc<Self>> {
+        self.owner.as_ref()?.plain.upgrade()
+    }
+
+    /// Where its own directories are.
+    pub(super) fn own_root(&self) -> PathBuf {
+        let paths = &self.runners.shared.paths;
+        match self.key() {
+            Some(key) => paths.server_instances(self.id.as_str()).join(key),
+            None => paths.server(self.id.as_str()),
+        }
+    }
+
+    /// A text of its definition, with its own data directory in the place of the plain server's.
+    pub(super) fn with_own_data(&self, text: &str) -> String {
+        let plain = self.runners.shared.paths.server_data(self.id.as_str());
+        match self.owner {
+            Some(_) => {
+                text.replace(&*plain.to_string_lossy(), &self.own_root().join("data").to_string_lossy())
+            }
+            None => text.to_owned(),
+        }
+    }
+
+    /// Its definition, with its own data directory in the place of the plain server's.
+    pub(super) fn own_definition(&self) -> Definition {
+        let mut own = Definition::clone(&self.definition());
+        if self.owner.is_none() {
+            return own;
+        }
+        let sandbox = [&mut own.sandbox.read, &mut own.sandbox.write, &mut own.sandbox.sockets];
+        let texts = own.args.iter_mut().chain(own.env.values_mut()).chain(&mut own.cwd);
+        for text in texts.chain(sandbox.into_iter().flatten().flatten()) {
+            *text = self.with_own_data(text);
+        }
+        own
+    }
+
+    /// Its instances go on under another definition, or end where all share one process now.
+    pub(super) fn supervise_instances(&self, definition: &Definition) {
+        if self.settings().instance == Instance::Shared {
+            self.end_instances(|_| true);
+        }
+        self.instances().iter().for_each(|one| one.supervise(definition.clone()));
+    }
+}
+
+fn key(user: User<'_>) -> String {
+    let digest = Sha256::digest(format!("{}\n{}", user.origin, user.profile));
+    hex(&digest[..KEY])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_origin_and_each_of_its_profiles_has_a_key_of_its_own() {
+        let key = |origin, profile| key(User { origin, profile, client: 1 });
+        let one = key("https://a.example", "default");
+        assert_eq!((one.len(), &one), (16, &key("https://a.example", "default")));
+        assert!(![key("https://b.example", "default"), key("https://a.example", "work")].contains(&one));
+    }
+}

@@ -1,0 +1,112 @@
+//! Pictures of the size at which models look at them: larger ones cost more and show no more.
+//!
+//! Owns the scaling, and how much memory a picture may take for it. A picture that cannot be read stays as it is: its provider says what
+//! it thinks of it. Must never run where answers wait.
+
+use std::io::Cursor;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use harbor_ipc_proto::model::Image;
+use image::codecs::jpeg::JpegEncoder;
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits};
+
+/// What a picture may take while it is read, in bytes; one of 8,000 by 8,000 takes that.
+const MEMORY: u64 = 256 * 1024 * 1024;
+
+/// So well JPEG pictures are kept, of 100.
+const QUALITY: u8 = 85;
+
+/// The picture with its longer side at most this long, in pixels.
+pub fn scaled(picture: Image, longest: u32) -> Image {
+    match smaller(&picture, longest) {
+        Ok(Some(smaller)) => smaller,
+        Ok(None) | Err(_) => picture,
+    }
+}
+
+fn smaller(picture: &Image, longest: u32) -> Result<Option<Image>, ImageError> {
+    let Some(format) = ImageFormat::from_mime_type(&picture.media_type).filter(is_read) else {
+        return Ok(None);
+    };
+    let Ok(bytes) = BASE64_STANDARD.decode(&picture.data) else { return Ok(None) };
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    let mut limits = Limits::default();
+    limits.max_alloc = Some(MEMORY);
+    reader.limits(limits);
+    let mut decoder = reader.into_decoder()?;
+    let (width, height) = decoder.dimensions();
+    if width.max(height) <= longest {
+        return Ok(None);
+    }
+    // How a camera was held stands beside the pixels, and is lost with the rest of that.
+    let orientation = decoder.orientation()?;
+    let mut whole = DynamicImage::from_decoder(decoder)?;
+    whole.apply_orientation(orientation);
+    let small = whole.resize(longest, longest, FilterType::Triangle);
+    let mut out = Cursor::new(Vec::new());
+    let media_type = match format {
+        ImageFormat::Jpeg => {
+            JpegEncoder::new_with_quality(&mut out, QUALITY).encode_image(&small.to_rgb8())?;
+            "image/jpeg"
+        }
+        _ => {
+            small.write_to(&mut out, ImageFormat::Png)?;
+            "image/png"
+        }
+    };
+    let data = BASE64_STANDARD.encode(out.into_inner());
+    Ok(Some(Image { media_type: media_type.to_owned(), data }))
+}
+
+/// A GIF may move; it stays.
+fn is_read(format: &ImageFormat) -> bool {
+    matches!(format, ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::WebP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picture(width: u32, height: u32, format: ImageFormat) -> Image {
+        let mut out = Cursor::new(Vec::new());
+        DynamicImage::new_rgb8(width, height).write_to(&mut out, format).unwrap();
+        Image { media_type: format.to_mime_type().to_owned(), data: BASE64_STANDARD.encode(out.into_inner()) }
+    }
+
+    fn size(picture: &Image) -> (u32, u32) {
+        let bytes = BASE64_STANDARD.decode(&picture.data).unwrap();
+        let format = ImageFormat::from_mime_type(&picture.media_type).unwrap();
+        ImageReader::with_format(Cursor::new(bytes), format).into_dimensions().unwrap()
+    }
+
+    #[test]
+    fn a_picture_is_brought_to_the_size_at_which_models_look() {
+        let made = |width, height, format| scaled(picture(width, height, format), 1568);
+        let large = made(2500, 1250, ImageFormat::Png);
+        assert_eq!((size(&large), large.media_type.as_str()), ((1568, 784), "image/png"));
+        let high = made(100, 3136, ImageFormat::Jpeg);
+        assert_eq!((size(&high), high.media_type.as_str()), ((50, 1568), "image/jpeg"));
+        let web = made(2000, 2000, ImageFormat::WebP);
+        assert_eq!((size(&web), web.media_type.as_str()), ((1568, 1568), "image/png"));
+    }
+
+    #[test]
+    fn what_is_small_enough_or_cannot_be_read_stays_as_it_is() {
+        let small = picture(1568, 10, ImageFormat::Png);
+        assert_eq!(scaled(small.clone(), 1568), small);
+        for (media_type, data) in
+            [("image/png", "AAAA"), ("image/gif", "R0lGODlh"), ("image/png", "no base64!")]
+        {
+            let odd = Image { media_type: media_type.into(), data: data.into() };
+            assert_eq!(scaled(odd.clone(), 1568), odd);
+        }
+        // It says that it has 60,000 by 60,000 pixels.
+        let mut bomb = BASE64_STANDARD.decode(picture(1, 1, ImageFormat::Png).data).unwrap();
+        bomb[16..20].copy_from_slice(&60_000u32.to_be_bytes());
+        bomb[20..24].copy_from_slice(&60_000u32.to_be_bytes());
+        let bomb = Image { media_type: "image/png".into(), data: BASE64_STANDARD.encode(bomb) };
+        assert_eq!(scaled(bomb.clone(), 1568), bomb);
+    }
+}
