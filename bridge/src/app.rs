@@ -412,20 +412,20 @@ async fn keep_workers(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>, models: 
 /// Servers that could not have their secrets start when they can.
 async fn start_unlocked(supervisor: Rc<Supervisor>, router: Weak<Router>) {
     if let Some(router) = router.upgrade() {
-        seal(&router).await;
+        seal(&supervisor, &router).await;
     }
     loop {
         supervisor.secrets().unlocked().await;
         supervisor.start_barred();
         let Some(router) = router.upgrade() else { return };
-        seal(&router).await;
+        seal(&supervisor, &router).await;
         router.clients.all().iter().for_each(|client| client.note_bridge());
     }
 }
 
 /// A bridge that ended while secrets were encrypted may have left conversations as they were.
-async fn seal(router: &Router) {
-    if router.supervisor.secrets().standing().is_locked {
+async fn seal(supervisor: &Supervisor, router: &Router) {
+    if supervisor.secrets().standing().asks {
         return;
     }
     if let Err(error) = router.agent.seal_all().await {

@@ -82,6 +82,11 @@ impl Bridge {
         }
     }
 
+    /// Its home.
+    pub fn directory(&self) -> &std::path::Path {
+        &self.home.path
+    }
+
     /// The bridge's process id.
     pub fn pid(&self) -> u32 {
         self.own.pid()

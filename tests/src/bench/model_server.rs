@@ -11,7 +11,7 @@ use crate::Outcome;
 use crate::http::{find, header};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,13 @@ const BEFORE: &str = r#"data: {"id":"c","object":"chat.completion.chunk","model"
 const BEHIND: &str = "\"},\"finish_reason\":null}]}\n\n";
 const END: &str = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
                    data: [DONE]\n\n";
+
+/// Calls of tools in one turn.
+pub const CALLS: usize = 20;
+
+/// A call of the tool `echo` of the server `s`, and the same where the model has to search for tools.
+const DIRECTLY: &str = r#"{"tool_calls":[{"index":0,"id":"ID","type":"function","function":{"name":"s_echo","arguments":"{\"text\":\"ID\"}"}}]}"#;
+const LAZILY: &str = r#"{"tool_calls":[{"index":0,"id":"ID","type":"function","function":{"name":"call_tool","arguments":"{\"name\":\"s_echo\",\"arguments\":{\"text\":\"ID\"}}"}}]}"#;
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 
@@ -46,10 +53,12 @@ pub enum Said {
     Paced,
     /// [`FLOOD`] pieces at once.
     Flood,
+    /// The tool `echo` is called, [`CALLS`] times; then it says something.
+    Calls,
 }
 
 impl Said {
-    const ALL: [Self; 3] = [Self::First, Self::Paced, Self::Flood];
+    const ALL: [Self; 4] = [Self::First, Self::Paced, Self::Flood, Self::Calls];
 
     /// The model that says it.
     pub fn model(self) -> &'static str {
@@ -57,13 +66,14 @@ impl Said {
             Self::First => "first",
             Self::Paced => "paced",
             Self::Flood => "flood",
+            Self::Calls => "calls",
         }
     }
 
     /// How many pieces come.
     pub fn pieces(self) -> usize {
         match self {
-            Self::First => 1,
+            Self::First | Self::Calls => 1,
             Self::Paced => PACED,
             Self::Flood => FLOOD,
         }
@@ -93,7 +103,15 @@ fn serve(mut stream: TcpStream) -> Outcome<()> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     while let Some(body) = request(&mut reader)? {
+        if body.is_empty() {
+            list(&mut stream)?;
+            continue;
+        }
         let said = Said::asked(&body).ok_or("no such model")?;
+        if said == Said::Calls {
+            calls(&mut stream, &body)?;
+            continue;
+        }
         stream.write_all(HEAD.as_bytes())?;
         for piece in 0..said.pieces() {
             if said == Said::Paced && piece > 0 {
@@ -104,6 +122,43 @@ fn serve(mut stream: TcpStream) -> Outcome<()> {
         chunk(&mut stream, END)?;
         stream.write_all(b"0\r\n\r\n")?;
     }
+    Ok(())
+}
+
+/// The models that there are.
+fn list(stream: &mut TcpStream) -> Outcome<()> {
+    let model = |said: Said| format!(r#"{{"id":"{}","max_model_len":128000}}"#, said.model());
+    let body = format!(r#"{{"object":"list","data":[{}]}}"#, Said::ALL.map(model).join(","));
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+    Ok(stream.write_all(format!("{head}{body}").as_bytes())?)
+}
+
+/// When requests of a model that calls tools had come, and when they were answered, in microseconds.
+pub static ROUNDS: Mutex<Vec<[f64; 2]>> = Mutex::new(Vec::new());
+
+/// Answers by a call, after [`CALLS`] of them by a text.
+fn calls(stream: &mut TcpStream, body: &[u8]) -> Outcome<()> {
+    let came = now();
+    let results = String::from_utf8_lossy(body).matches(r#""role":"tool""#).count();
+    let delta = if results < CALLS {
+        let tool = if find(body, br#""name":"call_tool""#).is_some() { LAZILY } else { DIRECTLY };
+        tool.replace("ID", &format!("c{results}"))
+    } else {
+        r#"{"content":"done"}"#.to_owned()
+    };
+    let finish = if results < CALLS { "tool_calls" } else { "stop" };
+    stream.write_all(HEAD.as_bytes())?;
+    let piece = |delta: &str, finish: &str| {
+        format!(
+            "data: {{\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{{\"index\":0,\"delta\":{delta},\"finish_reason\":{finish}}}]}}\n\n"
+        )
+    };
+    chunk(stream, &piece(&delta, "null"))?;
+    chunk(stream, &format!("{}data: [DONE]\n\n", piece("{}", &format!("\"{finish}\""))))?;
+    stream.write_all(b"0\r\n\r\n")?;
+    ROUNDS.lock().map_err(|_| "a thread has panicked")?.push([came, now()]);
     Ok(())
 }
 

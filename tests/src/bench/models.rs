@@ -103,7 +103,7 @@ pub fn measure(options: &Options) -> Outcome<Figures> {
 }
 
 /// A link to a bridge that knows the provider.
-fn of_provider(bridge: &Bridge, port: u16) -> Outcome<Link> {
+pub fn of_provider(bridge: &Bridge, port: u16) -> Outcome<Link> {
     let mut link = bridge.attach()?;
     let provider = LlmAddProvider {
         provider_type: "openai-compatible".into(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Shown by `--help`.
 pub const USAGE: &str = "\
 usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervision-only | --host-only | --sandbox-only |
-             --scale-only | --beside-only | --budget-only | --models] [--repetitions N] [--soak N] [--plot DIR]
+             --scale-only | --beside-only | --budget-only | --models | --agent] [--repetitions N] [--soak N] [--plot DIR]
              [--bin-dir DIR] [--servers DIR] [--peers DIR] [--without-harbor] [--seconds N]
 
   --quick            few repetitions of few calls: shows that everything works, not how fast it is
@@ -22,6 +22,7 @@ usage: bench [--quick] [--calls-only | --fronts-only | --peers-only | --supervis
   --scale-only       only floods, many servers, clients and tools, and a soak
   --beside-only      of these only what a flood, or one large message, costs those beside
   --models           only answers of a language model
+  --agent            only turns of a language model with tools
   --soak N           calls of the soak, 1 to 1000000000 (default 1000000, with --quick 20000)
   --plot DIR         draws bench-calls.svg and bench-scale.svg there, each when it was measured
   --repetitions N    how often each measurement of calls is repeated, 1 to 1000 (default 25, with --quick 3)
@@ -57,6 +58,8 @@ pub enum Part {
     Beside,
     /// Answers of a language model.
     Models,
+    /// Turns of a model with tools.
+    Agent,
 }
 
 /// The most that the options may be that are numbers; scripts/bench refuses more before it builds.
@@ -65,7 +68,7 @@ const MOST_SOAK: usize = 1_000_000_000;
 const MOST_SECONDS: usize = 86_400;
 
 /// The options that name what alone is measured.
-const ONLY: [(&str, Part); 10] = [
+const ONLY: [(&str, Part); 11] = [
     ("--calls-only", Part::Calls),
     ("--fronts-only", Part::Fronts),
     ("--peers-only", Part::Peers),
@@ -76,6 +79,7 @@ const ONLY: [(&str, Part); 10] = [
     ("--scale-only", Part::Scale),
     ("--beside-only", Part::Beside),
     ("--models", Part::Models),
+    ("--agent", Part::Agent),
 ];
 
 impl Part {
@@ -88,7 +92,13 @@ impl Part {
     fn is_of_harbor(self) -> bool {
         matches!(
             self,
-            Self::Supervision | Self::Host | Self::Budget | Self::Scale | Self::Beside | Self::Models
+            Self::Supervision
+                | Self::Host
+                | Self::Budget
+                | Self::Scale
+                | Self::Beside
+                | Self::Models
+                | Self::Agent
         )
     }
 

@@ -19,6 +19,8 @@
 //! to. Must do nothing on the measured path but write a prepared request and read its answer; must end by itself, in
 //! whatever state the others are.
 
+#[path = "../bench/agent.rs"]
+mod agent;
 #[path = "../bench/ask.rs"]
 mod ask;
 #[path = "../bench/beside.rs"]
@@ -93,6 +95,8 @@ mod programs;
 mod ready;
 #[path = "../bench/report.rs"]
 mod report;
+#[path = "../bench/report_agent.rs"]
+mod report_agent;
 #[path = "../bench/report_beside.rs"]
 mod report_beside;
 #[path = "../bench/report_budget.rs"]
@@ -206,6 +210,10 @@ fn run(options: &Options) -> Outcome<()> {
     }
     if options.part.has(Part::Models) && options.harbor {
         report_models::models(out, &models::measure(options)?);
+        print(&out.take())?;
+    }
+    if options.part.has(Part::Agent) && options.harbor {
+        report_agent::agent(out, &agent::measure(options)?);
         print(&out.take())?;
     }
     if options.part.has(Part::Budget) && options.harbor {

@@ -41,6 +41,7 @@ mod host_manifests;
 mod importing;
 mod install;
 mod installing;
+mod instances;
 mod leftovers;
 mod limits;
 mod liveness;

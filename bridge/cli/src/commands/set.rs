@@ -46,8 +46,9 @@ fn describe(server: &ServerView) -> String {
     ];
     let others = said.names().filter(|name| !matches!(*name, "lazy" | "auto_start"));
     let others = others.filter_map(|name| Some((supervision_option(name)?, said.raw(name)?)));
-    let others: Vec<_> =
-        others.map(|(option, value)| format!("  {option} {}", typed(&option, value))).collect();
+    let others: Vec<_> = others
+        .map(|(option, value)| format!("  {option} {}", typed(&option, value)).trim_end().to_owned())
+        .collect();
     match others.is_empty() {
         true => lines.push("all else as it is by default (`harbor help set`)".into()),
         false => {
@@ -60,7 +61,12 @@ fn describe(server: &ServerView) -> String {
 
 /// A value of the wire as it is typed: times in seconds.
 fn typed(option: &str, value: &str) -> String {
+    // A switch has no value.
+    if value == "true" {
+        return String::new();
+    }
     let word = value
+        .replace("\",\"", ",")
         .trim_matches(['[', ']', '"'])
         .replace("on_crash", "on-crash")
         .replace("per_principal", "per-principal");
@@ -101,7 +107,7 @@ mod tests {
     use super::super::rig::command;
     use super::*;
 
-    const ANSWER: &str = r#"{"type":"set_supervision_result","request_id":"1","server":{"server_id":"x","label":"The x","supervision":{"restart":"on_crash","restart_delays_ms":[100,2000],"eof_grace_ms":1500,"lazy":true}},"next_start":["eof_grace_ms"]}"#;
+    const ANSWER: &str = r#"{"type":"set_supervision_result","request_id":"1","server":{"server_id":"x","label":"The x","supervision":{"restart":"on_crash","restart_delays_ms":[100,2000],"eof_grace_ms":1500,"lazy":true,"instance":"per_principal","private":true,"reads":["a","b"]}},"next_start":["eof_grace_ms"]}"#;
 
     #[test]
     fn what_was_said_is_shown_as_it_is_typed() {
@@ -111,7 +117,8 @@ mod tests {
         assert_eq!(
             ran.printed,
             "label       The x\nmanual      no\nauto-start  no\nbeyond the defaults (`harbor help set`)\n  \
-             --eof-grace 1.5\n  --restart on-crash\n  --restart-delays 0.1,2\n"
+             --eof-grace 1.5\n  --instance per-principal\n  --private\n  --reads a,b\n  --restart on-crash\n  \
+             --restart-delays 0.1,2\n"
         );
         let said = "--eof-grace: from the next start on: `harbor restart x`";
         assert_eq!(later("x", &["eof_grace_ms".into()]).as_deref(), Some(said));

@@ -1,7 +1,7 @@
 //! What the person is asked, and what comes of their answers.
 
 use harbor_tests::{Bridge, Double, LIMIT, PROMPT};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::provider::{Round, Say};
 use super::scene::Scene;
@@ -130,4 +130,33 @@ fn what_the_person_attaches_is_private_and_stays_so_after_a_restart() {
     let failed: Vec<_> =
         answer["steps"].as_array().unwrap().iter().map(|step| step["is_error"].clone()).collect();
     assert_eq!(failed, [false, true], "what leaves asks, and nobody is here");
+}
+
+#[test]
+fn the_person_knows_better_what_a_tool_does_and_whose_answers_are_private() {
+    let scene = Scene::of("chat", &json!({"mode": "reads"}), |round| match round.results.len() {
+        0 => round.call("c1", "write", &json!({})),
+        _ => Say::Text("done".into()),
+    });
+    assert_eq!(scene.say("go").unwrap()["steps"][0]["is_error"], true, "it says that it writes");
+    let set = |supervision: &Value| {
+        scene.bridge.call("set_supervision", &json!({"server_id": "s", "supervision": supervision})).unwrap()
+    };
+    set(&json!({"reads": ["write"]}));
+    let session = Scene::begin(&scene, &json!({"mode": "reads"}));
+    let say = |text: &str| {
+        let fields = json!({"session_id": session, "message": text, "model": "p:m"});
+        scene.bridge.call("chat_send_message", &fields).unwrap()
+    };
+    assert_eq!(say("go")["steps"][0]["is_error"], false);
+    let private = || scene.bridge.call("chat_get_session", &json!({"session_id": session})).unwrap();
+    let before = private()["session"]["readPrivate"].clone();
+    set(&json!({"private": true}));
+    let session = scene.begin(&json!({"mode": "reads"}));
+    let fields = json!({"session_id": session, "message": "go", "model": "p:m"});
+    scene.bridge.call("chat_send_message", &fields).unwrap();
+    let got = scene.bridge.call("chat_get_session", &json!({"session_id": session})).unwrap();
+    assert_eq!(got["session"]["readPrivate"], true, "before: {before}");
+    let shown = set(&json!({}))["server"]["supervision"].clone();
+    assert_eq!((&shown["reads"], &shown["private"]), (&json!(["write"]), &json!(true)));
 }

@@ -222,3 +222,71 @@ fn an_error_of_a_server_is_data_as_a_result_is() {
     let told = &scene.provider.rounds()[1].results[0];
     assert!(told.starts_with("[data ") || told.contains("[data "), "{told}");
 }
+
+#[test]
+fn a_provider_that_does_not_list_its_model_is_not_asked_for_its_list_in_each_turn() {
+    let scene = Scene::new(|_| Say::Text("done".into()));
+    let lists = || scene.provider.server.asked().iter().filter(|asked| asked.path == "/v1/models").count();
+    for text in ["one", "two", "three"] {
+        scene.send_over(&scene.bridge, text, &json!({"model": "p:unlisted"})).wait(LIMIT).unwrap();
+    }
+    assert_eq!(lists(), 1);
+    scene.say("a model that is listed").unwrap();
+    scene.say("once more").unwrap();
+    assert_eq!(lists(), 2);
+}
+
+#[test]
+fn what_describes_a_tool_is_cleaned() {
+    let tools: Vec<Value> = (0..50)
+        .map(|n| json!({"name": format!("t{n}"), "description": "a\u{200b}b", "inputSchema": {"type": "object"}}))
+        .collect();
+    let scene = Scene::new(|round| match round.results.len() {
+        0 => Say::Calls(vec![("c1", "describe_tool".into(), json!({"name": "many_t7"}).to_string())]),
+        _ => Say::Text("done".into()),
+    });
+    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).offering(&json!(tools).to_string()));
+    scene.say("go").unwrap();
+    let told = &scene.provider.rounds()[1].results[0];
+    assert!(told.contains("t7") && !told.contains('\u{200b}'), "{told}");
+}
+
+/// A picture of 2,500 by 1,250 pixels, all black.
+const LARGE: &str = "\
+    iVBORw0KGgoAAAANSUhEUgAACcQAAATiAQAAAAC2Kk97AAABk0lEQVR42u3BMQEAAADCoPVPbQlPoAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAeBv9fwAB+Icd5AAA\
+    AABJRU5ErkJggg==";
+
+#[test]
+fn a_large_picture_comes_to_the_model_at_the_size_at_which_it_looks() {
+    let scene = Scene::new(|_| Say::Text("black".into()));
+    let attachment = json!([{"type": "image", "mediaType": "image/png", "data": LARGE}]);
+    scene.send_over(&scene.bridge, "what is it?", &json!({"attachments": attachment})).wait(LIMIT).unwrap();
+    let body = &scene.provider.rounds()[0].body;
+    let parts = body["messages"].as_array().unwrap().last().unwrap()["content"].as_array().unwrap().clone();
+    let picture = parts.iter().find(|part| part["type"] == "image_url").unwrap();
+    let url = picture["image_url"]["url"].as_str().unwrap();
+    let data = url.strip_prefix("data:image/png;base64,").unwrap();
+    // Width and height stand at the beginning: 1,568 by 784.
+    assert_ne!(data, LARGE);
+    let head = &data[..32];
+    assert_eq!(bytes_of(head)[16..24], [0, 0, 6, 32, 0, 0, 3, 16], "{head}");
+}
+
+/// What base64 of this length stands for, without padding.
+fn bytes_of(base64: &str) -> Vec<u8> {
+    let digit = |c: u8| match c {
+        b'A'..=b'Z' => c - b'A',
+        b'a'..=b'z' => c - b'a' + 26,
+        b'0'..=b'9' => c - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let words = base64.as_bytes().chunks(4);
+    let word = |word: &[u8]| word.iter().fold(0u32, |all, c| all << 6 | u32::from(digit(*c)));
+    words.flat_map(|four| word(four).to_be_bytes()[1..].to_vec()).collect()
+}

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use harbor_tests::{Bridge, Client, LIMIT};
+use harbor_tests::{Bridge, Client, LIMIT, wait_until};
 use serde_json::{Value, json};
 
 use super::provider::Say;
@@ -121,4 +121,22 @@ fn two_watchers_see_the_same_and_who_comes_late_catches_up() {
     // Both follow the next turn, too.
     scene.say("go on").unwrap();
     assert_eq!(all(&late), all(&other));
+}
+
+#[test]
+fn what_a_killed_bridge_left_plain_is_encrypted_at_the_next_start() {
+    let mut scene = Scene::new(|_| Say::Text("noted".into()));
+    scene.say(CANARY).unwrap();
+    let path = scene.home.path().join("sessions").join(format!("{}.json", scene.session));
+    let plain = fs::read(&path).unwrap();
+    let passphrase = scene.home.scratch("passphrase");
+    fs::write(&passphrase, "a long passphrase").unwrap();
+    fs::set_permissions(&passphrase, fs::Permissions::from_mode(0o600)).unwrap();
+    scene.bridge.call("encrypt_secrets", &json!({"passphrase": "a long passphrase"})).unwrap();
+    scene.bridge.stop();
+    fs::write(&path, &plain).unwrap();
+    scene.home.configure(&format!("[secrets]\npassphraseFile = \"{}\"\n", passphrase.display()));
+    scene.bridge = Bridge::start(&scene.home);
+    wait_until("it is encrypted", LIMIT, || fs::read(&path).unwrap().starts_with(b"age-encryption.org/v1"));
+    assert_eq!(scene.messages().len(), 2);
 }

@@ -133,3 +133,76 @@ fn the_first_answer_has_to_call_a_tool_where_that_is_wanted() {
         .unwrap();
     assert_eq!(scene.say("go").unwrap_err().code, "not_found");
 }
+
+#[test]
+fn turns_and_questions_are_counted_and_written_down_without_a_word_of_them() {
+    let scene = Scene::new(|round| match round.results.len() {
+        0 => round.call("c", "write", &json!({"note": "canary-argument"})),
+        _ => Say::Text("canary-answer".into()),
+    });
+    let pending = scene.send("canary-question");
+    let approval = scene.event("approval");
+    let status = || scene.bridge.call("status", &json!({})).unwrap()["status"]["agent"].clone();
+    let during = status();
+    assert_eq!((&during["running"], &during["waiting"]), (&json!(1), &json!(1)), "{during}");
+    scene.decide(&approval, "once");
+    let answer = pending.wait(LIMIT).unwrap();
+    let after = status();
+    assert_eq!((&after["running"], &after["waiting"]), (&json!(0), &json!(0)), "{after}");
+    assert_eq!((&after["ended"], &after["answered"]), (&json!({"done": 1}), &json!({"once": 1})));
+    assert_eq!(
+        (&after["rounds"], &after["calls"], &after["input_tokens"]),
+        (&json!(2), &json!(1), &json!(22))
+    );
+
+    let audit = scene.bridge.audit(&json!({"origin": "owner"}));
+    let all = scene.bridge.audit(&json!({}));
+    let of = |event: &str| {
+        all.iter().find(|line| line["event"] == event).unwrap_or_else(|| panic!("{all:#?}")).clone()
+    };
+    let (turn, question) = (of("turn"), of("approval"));
+    assert_eq!((&turn["outcome"], &turn["count"], &turn["model"]), (&json!("done"), &json!(1), &json!("m")));
+    assert_eq!((&turn["run_id"], &question["run_id"]), (&answer["turn_id"], &answer["turn_id"]));
+    assert_eq!((&question["tool"], &question["outcome"]), (&json!("write"), &json!("once")));
+    assert!(!format!("{audit:?}{all:?}").contains("canary"));
+    let metrics = scene.bridge.call("get_metrics", &json!({})).unwrap()["text"].as_str().unwrap().to_owned();
+    for line in [
+        "harbor_turns_total{ended=\"done\"} 1",
+        "harbor_approvals_total{decision=\"once\"} 1",
+        "harbor_turn_tokens_total{direction=\"input\"} 22",
+        "harbor_turns_running 0",
+        "harbor_server_instances{server=\"s\"} 0",
+    ] {
+        assert!(metrics.contains(line), "{line}\n{metrics}");
+    }
+}
+
+#[test]
+fn a_conversation_that_outgrows_its_model_is_shortened_and_goes_on() {
+    // The window is one of 128,000 tokens, about 384,000 bytes.
+    let scene = Scene::new(|round| match round.results.len() {
+        rounds @ 0..20 => {
+            let ids = [
+                "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "d0", "d1", "d2", "d3", "d4",
+                "d5", "d6", "d7", "d8", "d9",
+            ];
+            round.call(ids[rounds], "look", &json!({"n": rounds, "text": "x".repeat(30_000)}))
+        }
+        _ => Say::Text("done".into()),
+    });
+    let answer = scene.say("read it all").unwrap();
+    assert_eq!((&answer["response"], &answer["ended"]), (&json!("done"), &json!("done")));
+    let rounds = scene.provider.rounds();
+    let last = &rounds.last().unwrap().results;
+    assert_eq!(last.len(), 20, "each call keeps its result");
+    assert!(last[0].contains("left out to make room") && last[19].contains("xxx"), "{}", last[0]);
+    let said = std::iter::from_fn(|| scene.bridge.push_now("chat_event"));
+    let told = said.filter(|push| push["event"]["type"] == "status").any(|push| {
+        push["event"]["text"].as_str().is_some_and(|text| text.contains("longer than the model's window"))
+    });
+    assert!(told, "it is said");
+    assert!(
+        scene.messages().iter().any(|message| message["content"].to_string().len() > 20_000),
+        "the session has all"
+    );
+}

@@ -9,7 +9,7 @@ use crate::pretty::pretty;
 use crate::table::flatten;
 
 /// How it is answered.
-const CHOICES: &str = "  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow";
+pub const CHOICES: &str = "  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow";
 
 /// The same where something would leave: a yes is for what is shown.
 const CHOICES_OF_LEAVING: &str = "  y: this time   n: no; a reason for the model may follow";
