@@ -177,8 +177,13 @@ impl Server {
         if let Some(tools) = lists.tools().filter(|_| self.has(lists)) {
             let before = self.known_tools.replace(Some(tools.clone()));
             // What is as it was is no news: two Harbors that are each other's servers would tell each other for ever.
-            if let Some(plain) = self.plain().filter(|plain| plain.known_tools().is_none()) {
-                plain.knows(tools.clone());
+            // Of an instance only what its server has not told.
+            if let Some(plain) = self.plain() {
+                match plain.known_tools() {
+                    Some(known) if known == tools => return,
+                    Some(_) => {}
+                    None => plain.knows(tools.clone()),
+                }
             }
             if lists.is_first_telling() || before.as_ref() != Some(&tools) {
                 self.runners.tell(&Told::Tools(&self.id, &tools));

@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use harbor_tests::{Double, LIMIT};
+use harbor_tests::{Double, LIMIT, Terminal, programs, wait_until};
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::provider::Say;
@@ -108,4 +109,21 @@ fn a_model_that_calls_no_tools_writes_steps_that_its_server_forces() {
     assert!(rounds.iter().all(|round| round.tools.is_empty()), "it is told of tools in words");
     let last = rounds[1].body["messages"].as_array().unwrap().last().unwrap().clone();
     assert!(last["role"] == "user" && last["content"].to_string().contains("noon"), "{last}");
+}
+
+#[test]
+fn a_private_conversation_goes_with_the_terminal_that_is_ended_in_its_middle() {
+    let scene = Scene::new(|_| Say::Hang);
+    let mut usual = scene.home.command("harbor");
+    usual.args(["chat", "--private", "--model", "p:m"]);
+    let mut terminal =
+        Terminal::start(&programs::behind(&["/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"], &usual));
+    terminal.wait_for("nothing is written down");
+    terminal.press("hello\r");
+    let sessions = || scene.bridge.call("chat_list_sessions", &json!({})).unwrap()["total"].clone();
+    wait_until("it has begun", LIMIT, || sessions() == 2);
+    terminal.wait_for("and");
+    terminal.signal(Signal::SIGTERM);
+    assert_eq!(terminal.end().0, -15);
+    wait_until("nothing of it is left", LIMIT, || sessions() == 1);
 }
