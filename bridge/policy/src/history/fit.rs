@@ -1,9 +1,9 @@
 //! A conversation that has become too long for its model, made short enough.
 //!
 //! ```text
-//!  results of tools, the oldest first, but for those of the last round ─► a sentence in place of each
+//!  results of tools and long arguments, the oldest first, but for the last round ─► a sentence in place of each
 //!  whole turns, the oldest first, but for the last one ─────────────────► left out
-//!  results of the last round, the oldest first ─────────────────────────► a sentence in place of each
+//!  results of the last round, the oldest first, if that is enough ──────► a sentence in place of each
 //! ```
 //!
 //! Owns the order. A call keeps its result, however short that is. Must never change what is kept of the conversation: this is for one
@@ -17,6 +17,9 @@ use crate::models::estimate;
 pub const NO_ROOM: &str =
     "(This result was here. It was left out to make room; call the tool again if it is needed.)";
 
+/// What stands in place of arguments.
+pub const NO_ARGUMENTS: &str = r#"{"left_out":"these arguments were left out to make room"}"#;
+
 /// What stands before the first message that is left.
 pub const EARLIER: &str = "(What was said before was left out to make room.)";
 
@@ -29,10 +32,13 @@ const AROUND: u64 = 4;
 /// A result that is no longer than this stays, in bytes.
 const SHORT: usize = 200;
 
+/// Arguments that are no longer than this stay, in bytes.
+const FEW: usize = 2_000;
+
 /// What was left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shortened {
-    /// Results of tools.
+    /// Results of tools, and arguments.
     pub results: usize,
     /// Whole turns.
     pub turns: usize,
@@ -79,8 +85,10 @@ pub fn fit(mut messages: Vec<Message>, room: u64) -> (Vec<Message>, Shortened) {
     {
         first.parts.insert(0, Part::Text(EARLIER.to_owned()));
     }
-    shorten(&mut messages, (&mut size, room), &mut done);
-    (messages, done)
+    let mut less = (messages.clone(), size, done);
+    shorten(&mut less.0, (&mut less.1, room), &mut less.2);
+    // Where even that is not enough, the model is not kept from what it has just asked for.
+    if less.1 <= room { (less.0, less.2) } else { (messages, done) }
 }
 
 /// Puts a sentence in place of results, the oldest first, until the rest fits.
@@ -91,12 +99,16 @@ fn shorten(messages: &mut [Message], (size, room): (&mut u64, u64), done: &mut S
                 return;
             }
             let before = tokens(message);
-            let Part::ToolResult(result) = &mut message.parts[at] else { continue };
-            if result.text.len() <= SHORT && result.images.is_empty() {
-                continue;
+            match &mut message.parts[at] {
+                Part::ToolResult(result) if result.text.len() > SHORT || !result.images.is_empty() => {
+                    NO_ROOM.clone_into(&mut result.text);
+                    result.images.clear();
+                }
+                Part::ToolCall(call) if call.arguments.len() > FEW => {
+                    NO_ARGUMENTS.clone_into(&mut call.arguments);
+                }
+                _ => continue,
             }
-            NO_ROOM.clone_into(&mut result.text);
-            result.images.clear();
             *size = size.saturating_sub(before).saturating_add(tokens(message));
             done.results += 1;
         }
@@ -181,8 +193,10 @@ mod tests {
                 .iter()
                 .any(|part| matches!(part, Part::ToolResult(result) if result.text.len() == 3000))
         }));
-        let (less, done) = fit(all, 100);
+        let (less, done) = fit(all.clone(), 100);
         assert_eq!((done.turns, whole(&less) < 200, check(&less)), (3, true, Ok(())));
+        let (less, done) = fit(all, 10);
+        assert_eq!((done.results, whole(&less) > 1000), (3, true), "what the last call has told stays");
     }
 
     proptest! {

@@ -31,10 +31,6 @@ fn target() -> Target {
 
 const TARGET: &[u8] = b"\x01p\x02\x01\x01u\x01\x01\x01k";
 
-fn image() -> Image {
-    Image { media_type: "m".into(), data: "d".into() }
-}
-
 fn messages() -> Vec<Message> {
     let call = ToolCall { id: "i".into(), name: "n".into(), arguments: "{}".into() };
     let result = ToolResult {

@@ -186,10 +186,12 @@ fn a_conversation_that_outgrows_its_model_is_shortened_and_goes_on() {
                 "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "d0", "d1", "d2", "d3", "d4",
                 "d5", "d6", "d7", "d8", "d9",
             ];
-            round.call(ids[rounds], "look", &json!({"n": rounds, "text": "x".repeat(30_000)}))
+            round.call(ids[rounds], "big", &json!({"bytes": 30_000 + rounds}))
         }
         _ => Say::Text("done".into()),
     });
+    let tools = r#"[{"name":"big","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]"#;
+    scene.bridge.add_and_connect("large", &Double::sound(&scene.home).offering(tools));
     let answer = scene.say("read it all").unwrap();
     assert_eq!((&answer["response"], &answer["ended"]), (&json!("done"), &json!("done")));
     let rounds = scene.provider.rounds();
