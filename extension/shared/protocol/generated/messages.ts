@@ -1026,7 +1026,7 @@ export interface Requests {
     session_id: string;
     /** The question, from the event `approval`. */
     approval_id: string;
-    /** `once`, `session` (this tool, as long as the session is there), `always` (this tool, in every session) or `no`. */
+    /** `once`, `session` (this tool, as long as the session is there), `always` (this tool, in every session) or `no`. Where the event `approval` has `leaves`, every yes is for this call only. */
     decision: string;
     /** Of `no`: what the model is told. */
     reason?: string;
@@ -2370,6 +2370,18 @@ export interface SupervisionSettings {
   lazy?: boolean;
   /** How long it may stay without a call before it is stopped: 1,000 to 604,800,000 ms; for ever when absent. */
   idle_stop_ms?: number;
+  /** `shared` (default): one process for all. `per_principal`: each web origin and each AI client has a process and files of its own, started at its first call; the person has the plain one. */
+  instance?: "shared" | "per_principal";
+  /** Of `per_principal`: how many processes there may be beside the plain one, 1 to 64; 8. One that nobody uses ends for a new one. */
+  max_instances?: number;
+  /** Whether what it answers counts as private, whatever it was given; false. Then nothing leaves unseen that a model has read there. */
+  private?: boolean;
+  /** Names of its tools that only read, whatever they say of themselves: the person's word counts. Of a tool in several lists, the worst holds. */
+  reads?: string[];
+  /** Those that change something and destroy nothing. */
+  writes?: string[];
+  /** Those that may destroy something. */
+  destroys?: string[];
 }
 
 /** What a server may do on this machine. What is absent has the default. */
@@ -2940,6 +2952,8 @@ export interface Status {
   catalog: CatalogStatus;
   /** The models; absent from a bridge that knows none. */
   models?: ModelsStatus;
+  /** Turns in which a model uses tools; absent from a bridge that knows none. */
+  agent?: AgentStatus;
   /** The limits of origins that have none of their own. */
   limits: RateLimits;
   /** What is on the disk; absent until it was looked at. */
@@ -3066,6 +3080,50 @@ export interface ServerStatus {
   ipc_us?: number;
   /** What its processes use, its own runner among them; absent until it was measured, and when it does not run. */
   usage?: UsageSample;
+  /** Its processes that belong to one web origin or AI client each, by name; none of a server that all share. */
+  instances: Array<InstanceStatus>;
+}
+
+/** A process of a server for one web origin or AI client. */
+export interface InstanceStatus {
+  /** Its name: `memory@` and 16 hexadecimal digits, the same whenever that principal has one. */
+  id: string;
+  /** Whose it is. */
+  principal: string;
+  /** As in `ServerStatus`. */
+  state: string;
+  /** Since when, in milliseconds since 1970. */
+  since: number;
+  /** Its process id, while it runs. */
+  pid?: number;
+  /** Calls that it is working on. */
+  in_flight: number;
+  /** Calls that wait until it runs. */
+  queued: number;
+  /** How often it was restarted. */
+  restarts: number;
+  /** How it last ended without being told to, a sentence. */
+  last_error?: string;
+}
+
+/** What models do with tools, since the bridge began. Nothing of what was said. */
+export interface AgentStatus {
+  /** Turns that are under way, those of runs among them. */
+  running: number;
+  /** Turns that have ended, by why: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time`, `repeats` or `failed`. */
+  ended: { [name: string]: number };
+  /** How often a model was asked. */
+  rounds: number;
+  /** Calls of tools that models wanted. */
+  calls: number;
+  /** Tokens that models have read. */
+  input_tokens: number;
+  /** Tokens that they have written. */
+  output_tokens: number;
+  /** Questions that wait for the person. */
+  waiting: number;
+  /** Questions that were answered, by how: `once`, `session`, `always`, `no`, or `gone`: the turn ended before. */
+  answered: { [name: string]: number };
 }
 
 /** What processes use. */
