@@ -34,7 +34,7 @@ struct Sum {
     output: u64,
 }
 
-/// How a question ended whose turn ended before.
+/// How a question ended that nobody answered before its time, or its turn, was over.
 const GONE: &str = "gone";
 
 /// Something that is under way is counted as long as this is there.
@@ -139,10 +139,10 @@ impl Counted {
             Some(Decision::Session) => "session",
             Some(Decision::Always) => "always",
             Some(Decision::No(_)) => "no",
-            None => GONE,
+            Some(Decision::Silence) | None => GONE,
         };
         *self.counts.sum.borrow_mut().answered.entry(outcome).or_default() += 1;
-        let is_allowed = !matches!(decision, None | Some(Decision::No(_)));
+        let is_allowed = matches!(decision, Some(Decision::Once | Decision::Session | Decision::Always));
         trail.called(Record {
             event: "approval",
             decision: if is_allowed { "allowed" } else { "denied" },
