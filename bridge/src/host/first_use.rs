@@ -108,6 +108,10 @@ impl Host {
 
     async fn grant_first(&self, asker: &Asker, only: Option<Allowlist>) -> Result<(), ErrorBody> {
         let sender = Sender { by: BRIDGE.into(), ..Sender::clone(&asker.sender) };
+        // Before anything is granted for a name that was another program when the client was configured.
+        if let Some(only) = &only {
+            self.on_named(only).await?;
+        }
         for scope in FIRST {
             let key = Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope };
             let tools = only.clone();

@@ -4,6 +4,8 @@
 //!  a server is defined ─► the accepted program? ─ yes ─► nothing
 //!                                 └─ another one ─► suspended: origins get `server_changed`, old secrets are withheld
 //!                                                   └─ the person accepts it, or the accepted program is back ─► ends
+//!
+//!  an AI client comes first, with `--only t/*` ─► had `t` another program since it was last accepted? ─ yes ─► suspended
 //! ```
 //!
 //! Owns who is suspended. Must never accept by itself where something was given to the program before.
@@ -18,13 +20,14 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::tool_name::Allowlist;
 
 use super::Host;
 use super::asker::Sender;
 use super::refused::server_changed;
 use crate::store::StoreError;
 use crate::store::audit::Record;
-use crate::store::programs::{Accepted, Programs};
+use crate::store::programs::{Accepted, EARLIER, Former, Programs, digest};
 use crate::supervisor::Server;
 
 /// Which servers are suspended.
@@ -33,6 +36,8 @@ pub struct Suspended {
     file: Programs,
     /// The program that was accepted for each name, and since when another one runs as that.
     accepted: RefCell<HashMap<ServerId, (String, Option<u64>)>>,
+    /// The programs that each name had before: their digests, and until when.
+    former: RefCell<HashMap<ServerId, HashMap<String, u64>>>,
     /// Those that are suspended. As a rule nobody is, and each call of an origin looks here.
     now: RefCell<BTreeMap<SourceId, Other>>,
 }
@@ -51,7 +56,11 @@ impl Suspended {
         let accepted =
             rows.map(|Accepted { server_id, program, other_since }| (server_id, (program, other_since)));
         let accepted = RefCell::new(accepted.collect());
-        Ok(Rc::new(Self { file, accepted, now: RefCell::default() }))
+        let mut former: HashMap<_, HashMap<_, _>> = HashMap::new();
+        for Former { server_id, digest, until } in file.former().await? {
+            former.entry(server_id).or_default().insert(digest, until);
+        }
+        Ok(Rc::new(Self { file, accepted, former: former.into(), now: RefCell::default() }))
     }
 
     /// That nothing stands between a source and what was granted for its name.
@@ -72,7 +81,11 @@ impl Suspended {
     pub(super) fn on_defined(&self, server: &Server) {
         let (id, program) = (server.id(), server.definition().program());
         let mut accepted = self.accepted.borrow_mut();
-        let (before, since) = accepted.entry(id.clone()).or_insert_with(|| (program.clone(), None));
+        let first = || match self.other_until(id, &program) {
+            Some(_) => (EARLIER.to_owned(), None),
+            None => (program.clone(), None),
+        };
+        let (before, since) = accepted.entry(id.clone()).or_insert_with(first);
         // What was given to one program that was not accepted is not for the next one.
         if self.now.borrow().get(&SourceId::from(id)).is_some_and(|last| last.after != program) {
             *since = None;
@@ -94,10 +107,38 @@ impl Suspended {
         }
     }
 
-    /// The name is nobody's any more.
+    /// The name is nobody's any more. What it was is remembered.
     pub(super) fn forget(&self, id: &ServerId) {
-        self.accepted.borrow_mut().remove(id);
-        self.now.borrow_mut().remove(&SourceId::from(id));
+        let accepted = self.accepted.borrow_mut().remove(id).map(|(program, _)| program);
+        let other = self.now.borrow_mut().remove(&SourceId::from(id)).map(|other| other.after);
+        accepted.iter().chain(&other).for_each(|program| self.remember(id, program));
+    }
+
+    fn remember(&self, id: &ServerId, program: &str) {
+        if program != EARLIER {
+            let mut former = self.former.borrow_mut();
+            former.entry(id.clone()).or_default().insert(digest(program), wall_clock());
+        }
+    }
+
+    /// Until when a name had another program than this one, if it had.
+    fn other_until(&self, id: &ServerId, program: &str) -> Option<u64> {
+        let (former, this) = (self.former.borrow(), digest(program));
+        former.get(id)?.iter().filter(|(other, _)| **other != this).map(|(_, until)| *until).max()
+    }
+
+    /// An AI client was configured with this name, nobody knows when: a program that is not the only one that it ever was has
+    /// to be accepted.
+    pub(super) async fn on_named(&self, server: &Server) -> Result<(), StoreError> {
+        let id = server.id();
+        if self.has(&id.into()) {
+            return Ok(());
+        }
+        let Some(until) = self.other_until(id, &server.definition().program()) else { return Ok(()) };
+        self.file.suspend(id, until).await?;
+        self.accepted.borrow_mut().insert(id.clone(), (EARLIER.to_owned(), Some(until)));
+        self.on_defined(server);
+        Ok(())
     }
 
     /// What is to be accepted of a server.
@@ -112,11 +153,27 @@ impl Suspended {
         meant.map(|(source, other)| change(source, other)).collect()
     }
 
+    /// By the person.
     async fn accept(&self, server: &Server, program: String) -> Result<(), StoreError> {
         self.file.accept(server.id(), &program).await?;
+        self.former.borrow_mut().remove(server.id());
+        self.runs(server, program);
+        Ok(())
+    }
+
+    /// Without the person, since nothing was given to the program before.
+    async fn settle(&self, server: &Server, program: String) -> Result<(), StoreError> {
+        let id = server.id();
+        self.file.settle(id, &program).await?;
+        let before = self.accepted.borrow().get(id).map(|(before, _)| before.clone());
+        before.iter().for_each(|before| self.remember(id, before));
+        self.runs(server, program);
+        Ok(())
+    }
+
+    fn runs(&self, server: &Server, program: String) {
         self.accepted.borrow_mut().insert(server.id().clone(), (program, None));
         self.on_defined(server);
-        Ok(())
     }
 }
 
@@ -162,7 +219,8 @@ impl Host {
         }
         let record = Record { server: Some(id.shared()), decision: "allowed", ..Record::default() };
         self.trail.decided("server_accepted", sender, record, true).await?;
-        self.settle_server(&server, program.to_owned()).await
+        let stored = self.suspended.accept(&server, program.to_owned()).await;
+        self.has_settled(&server, stored).await
     }
 
     /// Nothing was given to the program before: whatever takes its place takes nothing over.
@@ -174,14 +232,29 @@ impl Host {
         let Some(change) = self.server_change(id) else { return Ok(()) };
         let was_given = has_more || self.registry.has_pins(&source) || self.permissions.name(&source);
         match self.supervisor.get(id).filter(|_| !was_given) {
-            Some(server) => self.settle_server(&server, change.after).await,
+            Some(server) => {
+                let stored = self.suspended.settle(&server, change.after).await;
+                self.has_settled(&server, stored).await
+            }
             None => Ok(()),
         }
     }
 
-    async fn settle_server(&self, server: &Rc<Server>, program: String) -> Result<(), ErrorBody> {
-        let stored = self.suspended.accept(server, program).await;
-        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; nothing was changed")))?;
+    /// An AI client that comes for the first time was configured with these tools.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(super) async fn on_named(&self, tools: &Allowlist) -> Result<(), ErrorBody> {
+        for server in self.supervisor.all() {
+            if tools.of_source(&server.id().into()).is_some() {
+                self.suspended.on_named(&server).await.map_err(|error| unstored(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn has_settled(&self, server: &Rc<Server>, stored: Result<(), StoreError>) -> Result<(), ErrorBody> {
+        stored.map_err(|error| unstored(&error))?;
         let source = SourceId::from(server.id());
         // They said what the program before could do.
         self.registry.forget(&source).await;
@@ -190,4 +263,8 @@ impl Host {
         }
         Ok(())
     }
+}
+
+fn unstored(error: &StoreError) -> ErrorBody {
+    ErrorBody::new(Code::Internal, format!("{error}; nothing was changed"))
 }

@@ -251,11 +251,13 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
         router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
         if let Err(error) = credentials::keep(&router, &sender, &id, given).await {
             // A server that cannot start is none that was installed.
-            router.definitions.remove(&id).await.map_err(|error| stored(&error))?;
+            router.definitions.take_back(&id).await.map_err(|error| stored(&error))?;
             return Err(error);
         }
         let old_data = servers::old_data(&router, &id, &definition, keep_data).await?;
         let (server, _) = router.supervisor.put(Stored { server_id: id.clone(), definition, era: None });
+        // Its secrets came with it.
+        router.host.settle_if_nothing_was_given(&id, false).await?;
         drop(turn);
         drop(trial);
         router.staged.drop_of(&id);

@@ -364,6 +364,8 @@ async fn keep(
     router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
     let old_data = servers::old_data(router, &id, &definition, keep_data).await?;
     let (server, _) = router.supervisor.put(Stored { server_id: id, definition, era: None });
+    // Its secrets came with it.
+    router.host.settle_if_nothing_was_given(server.id(), false).await?;
     drop(turn);
     Ok((server, old_data))
 }

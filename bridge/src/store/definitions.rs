@@ -198,6 +198,7 @@ impl Definitions {
     pub async fn new(database: Rc<Database>, journal: Journal) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
         database.create(programs::TABLES).await?;
+        database.create(programs::FORMER_TABLES).await?;
         Ok(Self { database, journal })
     }
 
@@ -268,6 +269,20 @@ impl Definitions {
         self.journal
             .change_in(&self.database, move |transaction| {
                 programs::forget(transaction, &id)?;
+                transaction.execute("DELETE FROM definitions WHERE server_id = ?1", params![id]).map(drop)
+            })
+            .await
+    }
+
+    /// Takes a definition back that nothing came of: its program was nobody's.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn take_back(&self, id: &ServerId) -> Result<(), StoreError> {
+        let id = id.to_string();
+        self.journal
+            .change_in(&self.database, move |transaction| {
+                transaction.execute("DELETE FROM programs WHERE server_id = ?1", params![id])?;
                 transaction.execute("DELETE FROM definitions WHERE server_id = ?1", params![id]).map(drop)
             })
             .await

@@ -3,18 +3,23 @@
 //! ```text
 //!  programs(server_id PK, program, other_since ms or NULL)
 //!           program: the one that the person accepted; other_since: since when the definition runs another one
+//!  former_programs(server_id, digest, until ms)
+//!           programs that the name had before, until when; a digest: their arguments may have been secret
 //! ```
 //!
-//! Owns this table. A row changes in the transaction of its definition, so that no crash makes one program inherit what
+//! Owns these tables. What an AI client was configured with (`harbor mcp --only`) is known only once it comes, so the names'
+//! former programs are remembered until the person accepts the present one. A row changes in the transaction of its definition, so that no crash makes one program inherit what
 //! another was given; rows with another one are in the journal, for the same in a database that is lost. Must never accept
 //! anything: only the person does.
 
 use std::rc::Rc;
 
 use harbor_home::clock::wall_clock;
+use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::server_id::ServerId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::StoreError;
 use super::database::Database;
@@ -29,6 +34,18 @@ pub(super) const TABLES: &str = "
     ) STRICT;
 ";
 
+pub(super) const FORMER_TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS former_programs (
+        server_id TEXT NOT NULL,
+        digest    TEXT NOT NULL,
+        until     INTEGER NOT NULL,
+        PRIMARY KEY (server_id, digest)
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// What stands for the program of a name that had another one before.
+pub const EARLIER: &str = "(an earlier program of this name)";
+
 /// What counts as the program of a definition that cannot be read: no other one is the same.
 const UNREADABLE: &str = "?";
 
@@ -41,6 +58,23 @@ pub struct Accepted {
     pub program: String,
     /// Since when it runs another one, in milliseconds since 1970.
     pub other_since: Option<u64>,
+}
+
+/// A program that a name had before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Former {
+    /// Whose name it was.
+    pub server_id: ServerId,
+    /// Which program, as [`digest`] gives it.
+    pub digest: String,
+    /// Until when, in milliseconds since 1970.
+    pub until: u64,
+}
+
+/// What is remembered of a former program.
+#[must_use]
+pub fn digest(program: &str) -> String {
+    hex(&Sha256::digest(program.as_bytes()))
 }
 
 /// A row of a server that runs another program, as the journal has it.
@@ -77,6 +111,7 @@ impl Programs {
     /// When the database refuses.
     pub async fn open(database: Rc<Database>, journal: Journal) -> Result<Self, StoreError> {
         database.create(TABLES).await?;
+        database.create(FORMER_TABLES).await?;
         let filled = database.run(|connection| {
             let sql = "SELECT server_id, definition FROM definitions
                        WHERE server_id NOT IN (SELECT server_id FROM programs)";
@@ -112,18 +147,75 @@ impl Programs {
         all.await
     }
 
-    /// The person has accepted that a server runs this program.
+    /// All former programs whose name can be read.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn former(&self) -> Result<Vec<Former>, StoreError> {
+        let all = self.database.run(|connection| {
+            let mut rows = connection.prepare("SELECT server_id, digest, until FROM former_programs")?;
+            let rows = rows.query_map([], |row| {
+                let (id, until): (String, i64) = (row.get(0)?, row.get(2)?);
+                let (digest, until) = (row.get(1)?, u64::try_from(until).unwrap_or_default());
+                Ok(ServerId::parse(&id).map(|server_id| Former { server_id, digest, until }))
+            })?;
+            Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        });
+        all.await
+    }
+
+    /// The person has accepted that a server runs this program, whatever its name had before.
     ///
     /// # Errors
     /// When the database refuses.
     pub async fn accept(&self, id: &ServerId, program: &str) -> Result<(), StoreError> {
         let (id, program) = (id.to_string(), program.to_owned());
         let accept = move |connection: &Connection| {
-            let sql = "INSERT OR REPLACE INTO programs VALUES (?1, ?2, NULL)";
-            connection.execute(sql, params![id, program]).map(drop)
+            connection.execute("DELETE FROM former_programs WHERE server_id = ?1", [&id])?;
+            put(connection, &id, &program, None)
         };
         self.journal.change_in(&self.database, accept).await
     }
+
+    /// A server runs this program from now on, since nothing was given to the one before.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn settle(&self, id: &ServerId, program: &str) -> Result<(), StoreError> {
+        let (id, program) = (id.to_string(), program.to_owned());
+        let settle = move |connection: &Connection| {
+            let sql = "SELECT program FROM programs WHERE server_id = ?1";
+            let before: Option<String> = connection.query_row(sql, [&id], |row| row.get(0)).optional()?;
+            before.iter().try_for_each(|before| remember(connection, &id, before))?;
+            put(connection, &id, &program, None)
+        };
+        self.journal.change_in(&self.database, settle).await
+    }
+
+    /// What a server runs is for the person to accept: its name had another program until then.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn suspend(&self, id: &ServerId, until: u64) -> Result<(), StoreError> {
+        let (id, until) = (id.to_string(), i64::try_from(until).unwrap_or(i64::MAX));
+        let suspend = move |connection: &Connection| put(connection, &id, EARLIER, Some(until));
+        self.journal.change_in(&self.database, suspend).await
+    }
+}
+
+fn put(connection: &Connection, id: &str, program: &str, other_since: Option<i64>) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO programs VALUES (?1, ?2, ?3)";
+    connection.execute(sql, params![id, program, other_since]).map(drop)
+}
+
+/// A program is in the name's past.
+fn remember(connection: &Connection, id: &str, program: &str) -> rusqlite::Result<()> {
+    if [EARLIER, UNREADABLE].contains(&program) {
+        return Ok(());
+    }
+    let at = i64::try_from(wall_clock()).unwrap_or(i64::MAX);
+    let sql = "INSERT OR REPLACE INTO former_programs VALUES (?1, ?2, ?3)";
+    connection.execute(sql, params![id, digest(program), at]).map(drop)
 }
 
 fn program_of(id: &str, text: &str) -> String {
@@ -142,9 +234,7 @@ pub(super) fn rows(connection: &Connection) -> rusqlite::Result<Vec<ProgramRow>>
 
 /// Puts back what the journal had.
 pub(super) fn restore(connection: &Connection, row: &ProgramRow) -> rusqlite::Result<()> {
-    let ProgramRow { server_id, program, other_since } = row;
-    let sql = "INSERT OR REPLACE INTO programs VALUES (?1, ?2, ?3)";
-    connection.execute(sql, params![server_id, program, other_since]).map(drop)
+    put(connection, &row.server_id, &row.program, Some(row.other_since))
 }
 
 /// Before a definition is stored: the one that it replaces keeps its place here.
@@ -152,7 +242,11 @@ pub(super) fn note(connection: &Connection, id: &str, new: &Definition) -> rusql
     let sql = "SELECT definition FROM definitions WHERE server_id = ?1";
     let before: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;
     let now = new.program();
-    let first = before.map_or_else(|| now.clone(), |text| program_of(id, &text));
+    let first = match before {
+        Some(text) => program_of(id, &text),
+        None if had_another(connection, id, &now)? => EARLIER.to_owned(),
+        None => now.clone(),
+    };
     // What was given to one program that was not accepted is not for the next one.
     let is_next = first != now;
     let sql = "INSERT OR IGNORE INTO programs (server_id, program) VALUES (?1, ?2)";
@@ -166,7 +260,18 @@ pub(super) fn note(connection: &Connection, id: &str, new: &Definition) -> rusql
     connection.execute(sql, params![id, now, at, is_next]).map(drop)
 }
 
-/// The name is nobody's any more.
+fn had_another(connection: &Connection, id: &str, program: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM former_programs WHERE server_id = ?1 AND digest <> ?2)";
+    connection.query_row(sql, params![id, digest(program)], |row| row.get(0))
+}
+
+/// The name is nobody's any more. What it was is remembered.
 pub(super) fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+    let sql = "SELECT definition FROM definitions WHERE server_id = ?1";
+    let now: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;
+    let sql = "SELECT program FROM programs WHERE server_id = ?1";
+    let accepted: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;
+    let programs = accepted.into_iter().chain(now.map(|text| program_of(id, &text)));
+    programs.into_iter().try_for_each(|program| remember(connection, id, &program))?;
     connection.execute("DELETE FROM programs WHERE server_id = ?1", [id]).map(drop)
 }

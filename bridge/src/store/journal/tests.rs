@@ -56,6 +56,7 @@ fn tables() -> (tempfile::TempDir, Connection, Journal) {
     connection.execute_batch(locks::TABLES).unwrap();
     connection.execute_batch(written::TABLES).unwrap();
     connection.execute_batch(programs::TABLES).unwrap();
+    connection.execute_batch(programs::FORMER_TABLES).unwrap();
     let journal = Journal::at(&home.path().join("journal"));
     (home, connection, journal)
 }

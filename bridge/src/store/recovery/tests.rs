@@ -323,8 +323,14 @@ fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_on
 
 #[test]
 fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
-    let drop_new = "DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets; DROP TABLE tool_approvals;";
-    for (version, is_lost) in [(0, false), (1, false), (2, true)] {
+    let newest = "DROP TABLE former_programs;";
+    let drop_new = &format!(
+        "{newest} DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets; DROP \
+         TABLE tool_approvals;"
+    );
+    let cases = [(0, drop_new, false), (1, drop_new, false), (2, drop_new, true)];
+    let newest = newest.to_owned();
+    for (version, drop_new, is_lost) in cases.into_iter().chain([(2, &newest, false), (3, &newest, true)]) {
         let place = Place::new();
         drop(open(&place.paths()).unwrap());
         let connection = Connection::open(place.database()).unwrap();

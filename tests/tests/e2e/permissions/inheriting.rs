@@ -175,3 +175,66 @@ fn files_of_another_program_are_set_aside_unless_the_person_wants_them() {
     bridge.call("remove_server", &json!({"server_id": "s", "data": true})).unwrap();
     assert!(!data.parent().unwrap().exists(), "what was set aside goes, too");
 }
+
+/// What an AI client was configured with is not known before it comes.
+#[test]
+fn an_ai_client_that_comes_first_gets_no_name_that_was_another_program_before() {
+    let home = Home::new();
+    home.configure("[mcp]\nfirstUse = \"all\"\n");
+    let mut bridge = bridge_with_server(&home);
+    let first = Double::sound(&home);
+    let mut other = first.definition("s");
+    other["command"] = json!(another(&home));
+    let remove = |bridge: &Bridge| bridge.call("remove_server", &json!({"server_id": "s"})).unwrap();
+    let add = |bridge: &Bridge, definition: &Value| {
+        let added = bridge.call("add_server", definition).unwrap();
+        added["program_change"].is_object()
+    };
+    let come = |name: &str| {
+        let client = Client::attach_ai(&home, name);
+        assert_eq!(client.call("mcp_begin", &json!({"only": ["s/*"]})).unwrap()["granted"], true, "{name}");
+        client
+    };
+    let call = |client: &Client| match client.call("host_call_tool", &json!({"tool_name": "s/echo"})) {
+        Ok(_) => "ok".to_owned(),
+        Err(error) => error.details["reason"].as_str().unwrap_or(&error.code).to_owned(),
+    };
+    let accept = || harbor(&home, &["accept", "s"]);
+
+    // Removed, and another one added; also where the bridge was another one then.
+    remove(&bridge);
+    assert!(!add(&bridge, &other), "nothing was given to the one before");
+    bridge.connect("s");
+    bridge.stop();
+    bridge = Bridge::start(&home);
+    let client = come("removed");
+    bridge.connect("s");
+    assert_eq!(call(&client), "server_changed");
+    let shown = harbor(&home, &["tools", "--changed"]);
+    assert!(shown.contains("s: is a different program") && shown.contains("an earlier program"), "{shown}");
+    accept();
+    assert_eq!((call(&client), call(&come("later"))), ("ok".into(), "ok".into()), "that holds for all");
+
+    // Replaced, with nothing given to the one before.
+    remove(&bridge);
+    assert!(!add(&bridge, &other), "it was the last that was accepted");
+    assert!(!add(&bridge, &first.definition("s")));
+    bridge.connect("s");
+    assert_eq!(call(&come("replaced")), "server_changed");
+    accept();
+
+    // It comes while nobody has the name.
+    remove(&bridge);
+    let client = come("between");
+    assert!(add(&bridge, &other), "its grant was for the name's earlier program");
+    bridge.connect("s");
+    assert_eq!(call(&client), "server_changed");
+    accept();
+    assert_eq!(call(&client), "ok");
+
+    // The same program is the same one.
+    remove(&bridge);
+    assert!(!add(&bridge, &other));
+    bridge.connect("s");
+    assert_eq!(call(&come("same")), "ok");
+}
