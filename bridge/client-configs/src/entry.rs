@@ -22,6 +22,8 @@ pub struct Entry {
     pub args: Vec<String>,
     /// Its environment.
     pub env: Vec<(String, String)>,
+    /// Lists of the client's own, by name: tools that it may not use.
+    pub lists: Vec<(String, Vec<String>)>,
 }
 
 impl Entry {
@@ -34,6 +36,9 @@ impl Entry {
         if self.typed {
             value["type"] = "stdio".into();
         }
+        for (name, list) in &self.lists {
+            value[name] = list.clone().into();
+        }
         value
     }
 
@@ -44,12 +49,14 @@ impl Entry {
     }
 
     /// The members that it has to say otherwise.
-    pub(super) fn stale(&self, old: &Value) -> Vec<&'static str> {
+    pub(super) fn stale(&self, old: &Value) -> Vec<&str> {
         let new = self.value();
         let own = new["env"].as_object().into_iter().flatten();
         let env_fits = own.into_iter().all(|(name, value)| old["env"].get(name) == Some(value));
+        let lists = self.lists.iter().map(|(name, _)| name.as_str());
         let mut stale: Vec<_> = ["type", "command", "args"]
             .into_iter()
+            .chain(lists)
             .filter(|key| new.get(key).is_some_and(|new| old.get(key) != Some(new)))
             .collect();
         stale.extend((!env_fits).then_some("env"));

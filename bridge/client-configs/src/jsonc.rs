@@ -83,6 +83,28 @@ fn renew(text: &str, key: &str, entry: &Entry, stale: &[&str]) -> Result<String,
     renew(&text, key, entry, rest)
 }
 
+/// The text with an entry that it does not have, as it is written in another one.
+pub fn give(text: &str, key: &str, name: &str, from: &str) -> Result<String, ForeignError> {
+    let unknown = || ForeignError::NoTable(key.to_owned());
+    let theirs = root(from)?.ok_or_else(unknown)?;
+    let Some(Node::Object(table)) = member(&theirs, key)?.map(|found| &found.value) else {
+        return Err(unknown());
+    };
+    let range = member(table, name)?.ok_or_else(unknown)?.value.range();
+    let written = &from[range.start..range.end];
+    let Some(root) = root(text)? else { return Err(unknown()) };
+    let style = Style::of(text, &root);
+    match member(&root, key)?.map(|found| &found.value) {
+        Some(Node::Object(table)) => Ok(style.insert(text, table, name, written)),
+        Some(_) => Err(unknown()),
+        None => {
+            let indent = style.indent_in(text, &root);
+            let entries = style.object(&[(name, written.to_owned())], &indent);
+            Ok(style.insert(text, &root, key, &entries))
+        }
+    }
+}
+
 pub fn take(text: &str, key: &str, name: &str, key_too: bool) -> Result<String, ForeignError> {
     let unknown = || ForeignError::NoTable(key.to_owned());
     let root = root(text)?.ok_or_else(unknown)?;
@@ -192,15 +214,19 @@ impl Style {
     }
 
     /// What an entry says; each member stands at `indent`.
-    fn members(&self, entry: &Entry, indent: &str) -> Vec<(&'static str, String)> {
-        let words: Vec<_> = entry.args.iter().map(|word| quoted(word)).collect();
-        let env: Vec<_> = entry.env.iter().map(|(name, value)| (name.as_str(), quoted(value))).collect();
+    fn members<'a>(&self, entry: &'a Entry, indent: &str) -> Vec<(&'a str, String)> {
         let comma = if self.compact { "," } else { ", " };
+        let list = |words: &[String]| {
+            let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+            format!("[{}]", words.join(comma))
+        };
+        let env: Vec<_> = entry.env.iter().map(|(name, value)| (name.as_str(), quoted(value))).collect();
         let mut members = Vec::new();
         members.extend(entry.typed.then(|| ("type", quoted("stdio"))));
         members.push(("command", quoted(&entry.command)));
-        members.push(("args", format!("[{}]", words.join(comma))));
+        members.push(("args", list(&entry.args)));
         members.push(("env", self.object(&env, indent)));
+        members.extend(entry.lists.iter().map(|(name, words)| (name.as_str(), list(words))));
         members
     }
 

@@ -100,7 +100,7 @@ impl Format {
     }
 
     /// The text with this entry under `key`, as a new one or in the place of another program's. One of ours is renewed where it
-    /// says something else, and in JSON keeps what others have added to it.
+    /// says something else, and keeps what others have added to it.
     ///
     /// # Errors
     /// When the text is malformed or cannot be edited.
@@ -108,17 +108,46 @@ impl Format {
         let before = self.read(text)?;
         let (mark, body) = text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 });
         let old = before.get(key).and_then(|entries| entries.get(&entry.name));
-        let value = match old.filter(|old| self == Self::Json && is_ours(old)) {
-            Some(old) => entry.renewed(old),
-            None => entry.value(),
+        let ours = old.filter(|old| is_ours(old));
+        let value = ours.map_or_else(|| entry.value(), |old| entry.renewed(old));
+        let after = match (self, ours) {
+            (Self::Json, _) => jsonc::put(body, key, entry)?,
+            (Self::Toml, Some(old)) => toml::renew(body, key, entry, &entry.stale(old))?,
+            (Self::Toml, None) => toml::put(body, key, entry)?,
         };
-        let after = match self {
-            Self::Json => jsonc::put(body, key, entry)?,
-            Self::Toml => toml::put(body, key, entry)?,
-        };
-        let mut wanted = before;
+        let mut wanted = before.clone();
         table(&mut wanted, key)?.insert(entry.name.clone(), value);
         self.checked(format!("{mark}{after}"), &wanted, key)
+    }
+
+    /// The text with an entry again that it had in an earlier one, as it is written there. `None` when it has one of that name, or
+    /// the earlier one had none.
+    ///
+    /// # Errors
+    /// When one of them is malformed, or the text cannot be edited.
+    pub fn give_back(
+        self,
+        text: &str,
+        key: &str,
+        name: &str,
+        from: &str,
+    ) -> Result<Option<String>, ForeignError> {
+        let of = |root: &Value| root.get(key).and_then(|entries| entries.get(name)).cloned();
+        let mut wanted = self.read(text)?;
+        let Some(theirs) = of(&self.read(from)?).filter(|_| of(&wanted).is_none()) else { return Ok(None) };
+        let bare = |text: &str| text.strip_prefix(MARK).unwrap_or(text).to_owned();
+        let (body, from) = (bare(text), bare(from));
+        let after = match self {
+            // Nothing but space or comments.
+            Self::Json if wanted.as_object().is_some_and(Map::is_empty) && !body.contains('{') => {
+                jsonc::give(&format!("{body}{{}}\n"), key, name, &from)?
+            }
+            Self::Json => jsonc::give(&body, key, name, &from)?,
+            Self::Toml => toml::give(&body, key, name, &from)?,
+        };
+        table(&mut wanted, key)?.insert(name.to_owned(), theirs);
+        let mark = if text.starts_with(MARK) { String::from(MARK) } else { String::new() };
+        self.checked(format!("{mark}{after}"), &wanted, key).map(Some)
     }
 
     /// The text without the entry of this name under `key`, and without `key` itself if that is then empty and was ours.

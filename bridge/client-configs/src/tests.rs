@@ -11,6 +11,7 @@ fn entry(typed: bool) -> Entry {
         command: "/opt/harbor".into(),
         args: vec!["mcp".into(), "--client".into(), "x".into()],
         env: vec![("HARBOR_HOME".into(), "/home/me/.harbor".into())],
+        lists: Vec::new(),
     }
 }
 
@@ -103,6 +104,54 @@ fn an_entry_of_ours_is_renewed_and_keeps_what_others_have_added() {
     assert_eq!(typed.replace(",\n      \"type\": \"stdio\"", ""), wanted, "it is added behind the others");
     let theirs = old.replace("\"args\": [\"mcp\"]", "\"url\": 1");
     assert!(!put(&theirs).contains("url"), "another program's goes whole");
+}
+
+#[test]
+fn lists_of_the_client_go_into_our_entry_and_stay_there() {
+    let with = Entry { lists: vec![("excludeTools".into(), vec!["a__b".into()])], ..entry(false) };
+    let json = Format::Json.put("{}", "mcpServers", &with).unwrap();
+    assert!(json.contains("\"excludeTools\": [\"a__b\"]"), "{json}");
+    assert_eq!(put(&json), json, "what is not said stays");
+    let more = Entry { lists: vec![("excludeTools".into(), vec!["a__b".into(), "c__d".into()])], ..with };
+    assert!(Format::Json.put(&json, "mcpServers", &more).unwrap().contains("[\"a__b\", \"c__d\"]"));
+
+    let old = format!(
+        "{CODEX}\n[mcp_servers.harbor] # ours\ncommand = \"/old/harbor\"\nargs = [\"mcp\"]\nenabled_tools = [\"x\"]\n\
+         startup_timeout_sec = 7 # slow\nenv = {{ HARBOR_HOME = \"/home/me/.harbor\" }}\n\n[tui]\nx = 1\n"
+    );
+    let renewed = Format::Toml.put(&old, "mcp_servers", &entry(false)).unwrap();
+    let wanted = old.replace("/old/", "/opt/").replace("[\"mcp\"]", "[\"mcp\", \"--client\", \"x\"]");
+    assert_eq!(renewed, wanted);
+    let listed = Entry { lists: vec![("disabled_tools".into(), vec!["a__b".into()])], ..entry(false) };
+    let listed = Format::Toml.put(&wanted, "mcp_servers", &listed).unwrap();
+    assert_eq!(listed.replace("disabled_tools = [\"a__b\"]\n", ""), wanted);
+}
+
+#[test]
+fn what_was_taken_is_given_back_as_it_was_written() {
+    let give = |format: Format, key: &str, text: &str, name: &str, from: &str| {
+        format.give_back(text, key, name, from).unwrap()
+    };
+    let of_cursor = |text: &str| give(Format::Json, "mcpServers", text, "time", CURSOR);
+    let now = "{\n  \"mcpServers\": {\n    \"new\": { \"command\": \"x\" }\n  }\n}\n";
+    assert_eq!(
+        of_cursor(now).unwrap(),
+        now.replace(
+            "\"x\" }\n",
+            "\"x\" },\n    \"time\": { \"command\": \"uvx\", \"args\": [\"mcp-server-time\"] }\n"
+        )
+    );
+    assert_eq!(of_cursor(CURSOR), None, "it is there");
+    for empty in ["", "{}", "{\"a\": 1}", "// mine\n"] {
+        let back = of_cursor(empty).unwrap();
+        assert_eq!(Format::Json.read(&back).unwrap()["mcpServers"]["time"]["command"], "uvx", "{back}");
+    }
+    let of_codex = |text: &str| give(Format::Toml, "mcp_servers", text, "time", CODEX);
+    assert_eq!(
+        of_codex("model = \"p\"\n").unwrap(),
+        "model = \"p\"\n\n[mcp_servers.time]\ncommand = 'uvx'\nargs = [\n  \"x\",\n]\n"
+    );
+    assert_eq!(of_codex(CODEX), None);
 }
 
 const CODEX: &str =

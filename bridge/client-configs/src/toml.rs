@@ -15,6 +15,63 @@ pub fn read(text: &str) -> Result<Value, ForeignError> {
     Ok(table(&root))
 }
 
+/// The text with these members of our entry said anew where they stand, and what others have added to it.
+pub fn renew(text: &str, key: &str, entry: &Entry, stale: &[&str]) -> Result<String, ForeignError> {
+    let by_hand = || ForeignError::ByHand(key.to_owned());
+    let lines = lines(entry);
+    let mut text = text.to_owned();
+    for name in stale {
+        let (_, value) = lines.iter().find(|(line, _)| line == name).ok_or_else(by_hand)?;
+        let (range, value) = place(&text, key, entry, name, value).ok_or_else(by_hand)?;
+        text.replace_range(range, &value);
+    }
+    Ok(text)
+}
+
+/// Where in the text a member of our entry goes, and what goes there.
+fn place(text: &str, key: &str, entry: &Entry, name: &str, value: &str) -> Option<(Range<usize>, String)> {
+    let root = parse(text).ok()?;
+    let ours = root.get(key)?.get_ref().as_table()?.get(entry.name.as_str())?.get_ref().as_table()?;
+    if let Some(old) = ours.get(name) {
+        let is_in_lines = old.get_ref().as_table().is_some() && !text.get(old.span())?.starts_with('{');
+        return (!is_in_lines).then(|| (old.span(), value.to_owned()));
+    }
+    // Behind the command, which is in the table itself and not in one below it.
+    let end = ours.get("command")?.span().end;
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let at = text.get(end..)?.find('\n').map_or(text.len(), |found| end + found + 1);
+    let before = if text[..at].ends_with('\n') { "" } else { newline };
+    Some((at..at, format!("{before}{name} = {value}{newline}")))
+}
+
+/// The members of an entry, each with its value as it is written.
+fn lines(entry: &Entry) -> Vec<(&str, String)> {
+    let list = |words: &[String]| {
+        let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+        format!("[{}]", words.join(", "))
+    };
+    let env: Vec<_> = entry.env.iter().map(|(name, value)| format!("{name} = {}", quoted(value))).collect();
+    let lists = entry.lists.iter().map(|(name, words)| (name.as_str(), list(words)));
+    let mut lines = vec![
+        ("command", quoted(&entry.command)),
+        ("args", list(&entry.args)),
+        ("env", format!("{{ {} }}", env.join(", "))),
+    ];
+    lines.extend(lists);
+    lines
+}
+
+/// The text with a table that it does not have, as it is written in another one.
+pub fn give(text: &str, key: &str, name: &str, from: &str) -> Result<String, ForeignError> {
+    let range = whole_lines(from, key, name)?;
+    let gap = match text {
+        "" => "",
+        text if text.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    Ok(format!("{text}{gap}{}", &from[range]))
+}
+
 pub fn put(text: &str, key: &str, entry: &Entry) -> Result<String, ForeignError> {
     let text = match read(text)?.get(key).is_some_and(|entries| entries.get(&entry.name).is_some()) {
         true => take(text, key, &entry.name)?,
@@ -26,18 +83,24 @@ pub fn put(text: &str, key: &str, entry: &Entry) -> Result<String, ForeignError>
         text if text.ends_with('\n') => newline.to_owned(),
         _ => newline.repeat(2),
     };
-    let words: Vec<_> = entry.args.iter().map(|word| quoted(word)).collect();
-    let env: Vec<_> = entry.env.iter().map(|(name, value)| format!("{name} = {}", quoted(value))).collect();
-    let lines = [
-        format!("[{key}.{}]", entry.name),
-        format!("command = {}", quoted(&entry.command)),
-        format!("args = [{}]", words.join(", ")),
-        format!("env = {{ {} }}", env.join(", ")),
-    ];
+    let head = format!("[{key}.{}]", entry.name);
+    let lines = lines(entry).into_iter().map(|(name, value)| format!("{name} = {value}"));
+    let lines: Vec<_> = std::iter::once(head).chain(lines).collect();
     Ok(format!("{text}{gap}{}{newline}", lines.join(newline)))
 }
 
 pub fn take(text: &str, key: &str, name: &str) -> Result<String, ForeignError> {
+    let Range { start, end } = whole_lines(text, key, name)?;
+    let (head, tail) = (&text[..start], &text[end..]);
+    // The empty line before it was put there with it.
+    let shorter = head.strip_suffix("\r\n").or_else(|| head.strip_suffix('\n')).unwrap_or(head);
+    let was_empty = shorter.is_empty() || shorter.ends_with('\n');
+    let alone = tail.is_empty() || tail.starts_with(['\n', '\r']);
+    Ok([if was_empty && alone { shorter } else { head }, tail].concat())
+}
+
+/// The lines of an entry.
+fn whole_lines(text: &str, key: &str, name: &str) -> Result<Range<usize>, ForeignError> {
     let root = parse(text)?;
     let entries = root.get(key).and_then(|entries| entries.get_ref().as_table());
     let found = entries.and_then(|entries| entries.get_key_value(name));
@@ -50,12 +113,7 @@ pub fn take(text: &str, key: &str, name: &str) -> Result<String, ForeignError> {
     };
     let from = head.rfind('\n').map_or(0, |newline| newline + 1);
     let until = tail.find('\n').map_or(text.len(), |newline| all.end + newline + 1);
-    let (head, tail) = (&text[..from], &text[until..]);
-    // The empty line before it was put there with it.
-    let shorter = head.strip_suffix("\r\n").or_else(|| head.strip_suffix('\n')).unwrap_or(head);
-    let was_empty = shorter.is_empty() || shorter.ends_with('\n');
-    let alone = tail.is_empty() || tail.starts_with(['\n', '\r']);
-    Ok([if was_empty && alone { shorter } else { head }, tail].concat())
+    Ok(from..until)
 }
 
 fn parse(text: &str) -> Result<DeTable<'_>, ForeignError> {

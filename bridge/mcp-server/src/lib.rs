@@ -30,6 +30,7 @@ use harbor_home::Paths;
 use harbor_policy::tool_name::Allowlist;
 
 pub use self::http::{Http, tokens};
+pub use self::names::called;
 
 /// Which AI client is served, and how.
 #[derive(Debug)]

@@ -50,6 +50,12 @@ impl Names {
     }
 }
 
+/// What a tool is called among AI clients, as long as no other one has that name.
+#[must_use]
+pub fn called(server: &str, tool: &str) -> String {
+    Names::default().add(server, tool)
+}
+
 /// What a name stands for without a list.
 pub fn without_list(name: &str) -> Option<Target> {
     let (server, name) = name.split_once(BETWEEN)?;
