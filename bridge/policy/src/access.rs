@@ -55,6 +55,8 @@ const TABLE: &[(&str, Reach)] = &[
     ("add_remote_server", Reach::Owner),
     ("remove_server", Reach::Owner),
     ("list_servers", Reach::Owner),
+    ("get_definition", Reach::Owner),
+    ("compare_server", Reach::Owner),
     ("set_credential", Reach::Owner),
     ("set_server_secrets", Reach::Owner),
     ("get_credential_status", Reach::Owner),

@@ -210,7 +210,7 @@ async fn still_defined(router: &Router, id: &ServerId) -> Result<(), ErrorBody> 
     defined.map(drop)
 }
 
-async fn of(router: &Router, id: &ServerId) -> Result<Credentials, ErrorBody> {
+pub(super) async fn of(router: &Router, id: &ServerId) -> Result<Credentials, ErrorBody> {
     router.supervisor.secrets().of(id.as_str()).await.map_err(|error| unread(&error))
 }
 

@@ -15,8 +15,8 @@ use harbor_policy::access::Pass;
 
 use super::client::Client;
 use super::{
-    Asked, Handled, Router, agent, agent_runs, catalog, config, credentials, grants, installs, mcp,
-    mcp_client, metrics, models, oauth, origins, programs, questions, remotes, sandbox, secret_store,
+    Asked, Handled, Router, agent, agent_runs, catalog, config, credentials, definitions, grants, installs,
+    mcp, mcp_client, metrics, models, oauth, origins, programs, questions, remotes, sandbox, secret_store,
     servers, session, sources, status, supervision, upgrades, watching,
 };
 use crate::host::asker::Caller;
@@ -69,6 +69,8 @@ impl<'a> Turn<'a> {
             ServerRequest::GetServerStatus(message) => installs::status(router, &message.server_id).await,
             ServerRequest::ConnectServer(message) => servers::connect(router, client, id, &message).await,
             ServerRequest::DisconnectServer(message) => servers::disconnect(router, &message.server_id).await,
+            ServerRequest::GetDefinition(message) => definitions::get(router, &message.server_id),
+            ServerRequest::CompareServer(message) => definitions::compare(router, message).await,
             ServerRequest::GetSandbox(message) => sandbox::get(router, &message.server_id).await,
             ServerRequest::SetSupervision(message) => supervision::set(router, client, message).await,
             ServerRequest::SetSandbox(message) => sandbox::set(router, client, message).await,

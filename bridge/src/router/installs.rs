@@ -328,6 +328,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
         sandbox: message.sandbox,
         secrets: message.secrets,
         keep_data: None,
+        keep_env: None,
     })?;
     Ok(Wanted { id, package, definition, given, keep_data })
 }

@@ -16,6 +16,7 @@ pub mod client;
 pub mod clients;
 mod config;
 mod credentials;
+mod definitions;
 mod dispatch;
 mod grants;
 mod installs;

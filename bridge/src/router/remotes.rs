@@ -12,11 +12,16 @@ use harbor_policy::{environment, remote, settings};
 use super::client::Client;
 use super::servers::{about, settled, stored, supervision};
 use super::views::view;
-use super::{Handled, Router, installs, invalid, reply, to_the_end};
+use super::{Handled, Router, definitions, installs, invalid, reply, to_the_end};
 use crate::store::definitions::{Carried, Definition, Remote, Stored};
 
-pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddRemoteServer) -> Handled {
+pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddRemoteServer) -> Handled {
     let server_id = message.server_id.clone();
+    definitions::keep(router, &server_id, message.keep_env.take(), "keep_env", &mut message.env)?;
+    definitions::keep(router, &server_id, message.keep_headers.take(), "keep_headers", &mut message.headers)?;
+    if message.keep_url == Some(true) {
+        message.url = definitions::url(router, &server_id)?;
+    }
     let definition = definition(message)?;
     installs::may_be_named(&server_id)?;
     installs::not_claimed(router, &server_id).await?;

@@ -24,14 +24,15 @@ use tokio::sync::MutexGuard;
 
 use super::client::Client;
 use super::views::{connection_info, image_view, view, views};
-use super::{Handled, Router, credentials, installs, invalid, reply, sandbox, to_the_end};
+use super::{Handled, Router, credentials, definitions, installs, invalid, reply, sandbox, to_the_end};
 use crate::host::start_failed;
 use crate::store::StoreError;
 use crate::store::audit::Record;
 use crate::store::definitions::{Definition, Image, Stored};
 use crate::supervisor::{Note, Server};
 
-pub(super) async fn add(router: &Rc<Router>, client: &Client, message: AddServer) -> Handled {
+pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddServer) -> Handled {
+    definitions::keep(router, &message.server_id, message.keep_env.take(), "keep_env", &mut message.env)?;
     let (server_id, keep_data) = (message.server_id.clone(), message.keep_data == Some(true));
     let definition = definition(message)?;
     installs::may_be_named(&server_id)?;

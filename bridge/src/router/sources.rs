@@ -193,6 +193,7 @@ fn of_image(image: String, message: InstallServer) -> Result<Whole, ErrorBody> {
         sandbox: message.sandbox,
         secrets: message.secrets,
         keep_data: None,
+        keep_env: None,
     })?;
     let (plan, progress) = (message.plan == Some(true), message.progress);
     let keep_data = message.keep_data == Some(true);
@@ -226,6 +227,9 @@ fn of_remote(url: String, mut message: InstallServer) -> Result<Whole, ErrorBody
         supervision: message.supervision,
         allow_private: message.allow_private,
         allow_http: message.allow_http,
+        keep_env: None,
+        keep_headers: None,
+        keep_url: None,
     })?;
     let definition = Definition { secrets, ..definition };
     let (plan, progress, name) = (message.plan == Some(true), message.progress, remote::shown(&url));

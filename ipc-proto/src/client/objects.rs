@@ -1,6 +1,6 @@
 //! Objects about servers and AI clients that stand inside replies.
 
-use super::{ImageView, SandboxSummary, ServerChange, Supervision, define_sent};
+use super::{ImageView, SandboxSettings, SandboxSummary, ServerChange, Supervision, define_sent};
 use crate::field::Word;
 use crate::json::Json;
 
@@ -17,7 +17,7 @@ define_sent! {
         command: String,
         /// The container image that is run.
         image: Option<ImageView>,
-        /// Its arguments.
+        /// Its arguments; what looks like a secret in them is left out.
         args: Vec<String>,
         /// Names of the environment variables of its own.
         env_names: Vec<String>,
@@ -78,6 +78,45 @@ define_sent! {
         supervision: Supervision,
         /// What held its last start: the level, and what of it this kernel cannot hold; none until it was started.
         sandbox: Option<SandboxSummary>,
+    }
+    /// How a server is started, as the person said it. Values of variables and headers are never shown.
+    "Definition" DefinitionView {
+        /// The server's id.
+        server_id: String,
+        /// A name for people, where one was given.
+        label: Option<String>,
+        /// The program; absent where an image is run, or nothing here.
+        command: Option<String>,
+        /// The container image.
+        image: Option<String>,
+        /// The engine that runs the image, where one was named.
+        engine: Option<String>,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Names of its environment variables.
+        env_names: Vec<String>,
+        /// The directory it runs in, where one was given.
+        cwd: Option<String>,
+        /// The roots that it may ask for.
+        roots: Vec<String>,
+        /// Whether the command runs as it is, although it may be recognised as a package.
+        as_is: bool,
+        /// Names of secrets without which it is not started.
+        secrets: Vec<String>,
+        /// How it is supervised.
+        supervision: Supervision,
+        /// What it may do on this machine.
+        sandbox: SandboxSettings,
+        /// Where it is, if that is elsewhere: what is shown of that.
+        url: Option<String>,
+        /// `http`, `sse` or `auto`, if it is elsewhere.
+        transport_type: Option<Word>,
+        /// Names of its headers.
+        header_names: Vec<String>,
+        /// Whether it may be at a private address.
+        allow_private: bool,
+        /// Whether it may be spoken to without TLS.
+        allow_http: bool,
     }
     /// A server that runs elsewhere.
     "Remote" RemoteView {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{
     CatalogChanges, CatalogDetails, CatalogEntry, CatalogSource, CatalogStatus, ConnectionInfo,
-    ConnectionView, GrantView, HealthView, ImageView, InstalledView, LogLine, OffersView, Provenance,
-    ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerChange, ServerView, StatsView,
-    StatusView, ToolChange, UnstoredView, UpgradeView, UsableServer, define_sent,
+    ConnectionView, DefinitionView, GrantView, HealthView, ImageView, InstalledView, LogLine, OffersView,
+    Provenance, ResolvedView, RuntimesView, SandboxSettings, SandboxView, ServerChange, ServerView,
+    StatsView, StatusView, ToolChange, UnstoredView, UpgradeView, UsableServer, define_sent,
 };
 use crate::field::Word;
 use crate::json::{Json, Pieces};
@@ -87,6 +87,17 @@ define_sent! {
         program_change: Option<ServerChange>,
     }
     /// What holds the server.
+    "get_definition" GetDefinitionResult {
+        /// The definition.
+        definition: DefinitionView,
+    }
+    /// What is different.
+    "compare_server" CompareServerResult {
+        /// Names of variables and headers with another value, or that only one side has; `url` and `arguments`. Secrets that only
+        /// the server has do not count.
+        differs: Vec<String>,
+    }
+    /// What it may do.
     "get_sandbox" GetSandboxResult {
         /// What it may do.
         sandbox: SandboxView,

@@ -89,6 +89,7 @@ pub(super) async fn read(router: &Router, name: &str, manifest: &JsonObject) -> 
 fn plain(id: &ServerId, command: &str) -> AddServer {
     AddServer {
         keep_data: None,
+        keep_env: None,
         server_id: id.clone(),
         command: Some(command.to_owned()),
         image: None,

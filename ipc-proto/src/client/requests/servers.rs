@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::define_requests;
 use crate::field::JsonObject;
+use crate::secret::{Secret, SecretMap};
 use crate::server_id::ServerId;
 
 define_requests! {
@@ -41,6 +42,8 @@ define_requests! {
         /// Whether it gets the files that an earlier server with this id has left, or that another program of this id has,
         /// as its home. Otherwise they are set aside.
         keep_data: Option<bool>,
+        /// Names of environment variables that keep the value which the definition with this id has.
+        keep_env: Option<Vec<String>>,
     }
     /// Defines a server that runs elsewhere, or replaces the definition with this id.
     "add_remote_server" AddRemoteServer -> AddRemoteServerResult {
@@ -66,6 +69,30 @@ define_requests! {
         allow_private: Option<bool>,
         /// Whether it may be spoken to without TLS although it is not on this machine.
         allow_http: Option<bool>,
+        /// Names of variables that keep the value which the definition with this id has.
+        keep_env: Option<Vec<String>>,
+        /// Names of headers that do.
+        keep_headers: Option<Vec<String>>,
+        /// Whether `url` is only what is shown of the URL of the definition with this id, which stays.
+        keep_url: Option<bool>,
+    }
+    /// Gives the definition of a server, to be changed and defined anew.
+    "get_definition" GetDefinition -> GetDefinitionResult {
+        /// The server's id.
+        server_id: ServerId,
+    }
+    /// Compares values with those that a server has, in its definition and as secrets: nobody is shown any.
+    "compare_server" CompareServer -> CompareServerResult {
+        /// The server's id.
+        server_id: ServerId,
+        /// Where it is, if that is elsewhere.
+        url: Option<Secret>,
+        /// Its arguments.
+        args: Option<Vec<String>>,
+        /// All of its environment variables.
+        env: Option<SecretMap>,
+        /// All of its headers.
+        headers: Option<SecretMap>,
     }
     /// Says what a server may do on this machine, as the next start has it.
     "get_sandbox" GetSandbox -> GetSandboxResult {

@@ -1,0 +1,110 @@
+//! Definitions as their owner sees them again: to change them, or to compare them with others.
+//!
+//! Owns which values stay where a definition is replaced by one that was made of what is shown. Must never give out a value of a
+//! variable or a header.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{CompareServer, CompareServerResult, DefinitionView, GetDefinitionResult};
+use harbor_ipc_proto::secret::SecretMap;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::credentials::Credentials;
+use harbor_policy::remote::shown;
+
+use super::{Handled, Router, credentials, invalid, reply};
+use crate::store::definitions::Definition;
+
+pub(super) fn get(router: &Router, id: &ServerId) -> Handled {
+    let definition = Definition::clone(&*router.host.server(id)?.definition());
+    let Definition { command, args, env, cwd, label, roots, supervision, as_is, sandbox, secrets, .. } =
+        definition;
+    let (remote, image) = (definition.remote, definition.image);
+    let definition = DefinitionView {
+        server_id: id.to_string(),
+        label,
+        command: Some(command).filter(|command| !command.is_empty()),
+        engine: image.as_ref().and_then(|image| image.engine.clone()),
+        image: image.map(|image| image.reference),
+        args,
+        env_names: env.into_keys().collect(),
+        cwd,
+        roots,
+        as_is,
+        secrets,
+        supervision,
+        sandbox,
+        url: remote.as_ref().map(|remote| shown(&remote.url)),
+        transport_type: remote.as_ref().map(|remote| remote.transport.as_str().into()),
+        allow_private: remote.as_ref().is_some_and(|remote| remote.allow_private),
+        allow_http: remote.as_ref().is_some_and(|remote| remote.allow_http),
+        header_names: remote.into_iter().flat_map(|remote| remote.headers.into_keys()).collect(),
+    };
+    reply(GetDefinitionResult { definition })
+}
+
+pub(super) async fn compare(router: &Router, message: CompareServer) -> Handled {
+    let id = &message.server_id;
+    let definition = router.host.server(id)?.definition();
+    let secrets = credentials::of(router, id).await?;
+    let remote = definition.remote.as_ref();
+    let nothing = BTreeMap::new();
+    let headers = remote.map_or(&nothing, |remote| &remote.headers);
+    let mut differs = different(message.env, &definition.env, &secrets);
+    differs.extend(different(message.headers, headers, &secrets));
+    let url = message.url.as_ref().map(|url| url.expose());
+    if url != remote.map(|remote| &*remote.url) {
+        differs.push("url".into());
+    }
+    if message.args.is_some_and(|args| args != definition.args) {
+        differs.push("arguments".into());
+    }
+    reply(CompareServerResult { differs })
+}
+
+/// The names whose values are not the same.
+fn different(
+    theirs: Option<SecretMap>,
+    ours: &BTreeMap<String, String>,
+    secrets: &Credentials,
+) -> Vec<String> {
+    let theirs = theirs.unwrap_or_default().0;
+    let of_secret = |name: &String| secrets.0.get(name).map(|secret| secret.value.expose());
+    let has = |name: &String| of_secret(name).or_else(|| ours.get(name).map(String::as_str));
+    let names: BTreeSet<_> = theirs.keys().chain(ours.keys()).collect();
+    let differs = names.into_iter().filter(|name| theirs.get(*name).map(|value| value.expose()) != has(name));
+    differs.cloned().collect()
+}
+
+/// What stays of the definition before, of which only the names were shown.
+///
+/// # Errors
+/// When there is no such value.
+pub(super) fn keep(
+    router: &Router,
+    id: &ServerId,
+    names: Option<Vec<String>>,
+    field: &'static str,
+    into: &mut Option<BTreeMap<String, String>>,
+) -> Result<(), ErrorBody> {
+    let before = router.supervisor.get(id).map(|server| server.definition());
+    for name in names.into_iter().flatten() {
+        let kept = before.as_ref().and_then(|before| match (field, &before.remote) {
+            ("keep_headers", remote) => remote.as_ref()?.headers.get(&name),
+            _ => before.env.get(&name),
+        });
+        let kept = kept.ok_or_else(|| invalid(field, "names that the definition has"))?;
+        into.get_or_insert_default().insert(name, kept.clone());
+    }
+    Ok(())
+}
+
+/// The URL of the definition before.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn url(router: &Router, id: &ServerId) -> Result<String, ErrorBody> {
+    let before = router.supervisor.get(id).map(|server| server.definition());
+    let url = before.as_ref().and_then(|before| Some(before.remote.as_ref()?.url.clone()));
+    url.ok_or_else(|| invalid("keep_url", "said of a server that runs elsewhere"))
+}
