@@ -76,6 +76,27 @@ fn named(arg: &str, before: Option<&String>) -> Option<String> {
     (is_value(arg) && !arg.starts_with('-')).then(|| option.clone())
 }
 
+/// Whether a value looks like a secret, or has a password in it, whatever it is called.
+#[must_use]
+pub fn is_secret_value(value: &str) -> bool {
+    is_key(value) || masked(value).is_some()
+}
+
+/// Arguments without what looks like a secret in them, as they may be shown.
+#[must_use]
+pub fn without_secrets(args: &[String]) -> Vec<String> {
+    let mut shown: Vec<_> = args.iter().map(|arg| masked(arg).unwrap_or_else(|| arg.clone())).collect();
+    for told in telltales(args) {
+        if let Some(arg) = shown.get_mut(told.at) {
+            *arg = HIDDEN.into();
+        }
+    }
+    shown
+}
+
+/// What stands for a value that may be secret.
+pub const HIDDEN: &str = "…";
+
 /// A text with the password of each address in it hidden: `://user:***@`. `None` where there is none.
 #[must_use]
 pub fn masked(text: &str) -> Option<String> {
@@ -139,6 +160,22 @@ mod tests {
         }
         for text in ["https://h:80/a@b", "https://user@h/", "a:b@c", "postgres://u:${PASSWORD}@h"] {
             assert_eq!(masked(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_shown_without_secrets() {
+        let args = ["-y", "--token", "v4lue", "postgres://u:pw@h/db", "x", "K=ghp_0123456789abcdef"];
+        let shown = without_secrets(&args.map(str::to_owned));
+        assert_eq!(shown, ["-y", "--token", "…", "postgres://u:***@h/db", "x", "…"]);
+        for (value, is_secret) in [
+            ("postgres://u:pw@h/db", true),
+            ("xoxb-1234567890", true),
+            ("Bearer sk-0123456789abc", true),
+            ("https://example.com/mcp", false),
+            ("production", false),
+        ] {
+            assert_eq!(is_secret_value(value), is_secret, "{value}");
         }
     }
 

@@ -10,6 +10,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::json::Json;
 use harbor_policy::lifecycle::State;
 use harbor_policy::remote;
+use harbor_policy::telltale::without_secrets;
 
 use super::{Router, sandbox};
 use crate::link::{EndReport, Info};
@@ -35,7 +36,7 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
         label: server.label().to_owned(),
         command: definition.command.clone(),
         image: image_view(server),
-        args: definition.args.clone(),
+        args: without_secrets(&definition.args),
         env_names: definition.env.keys().cloned().collect(),
         cwd: definition.cwd.clone(),
         state: status.state.as_str().into(),

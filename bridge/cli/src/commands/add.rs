@@ -15,6 +15,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::field::JsonObject;
 
+use super::apart::{self, Apart};
 use super::places::{absolute, current_dir, settings};
 use super::remarks;
 use super::remote::Spoken;
@@ -41,6 +42,13 @@ pub struct Added {
     shown: Payload,
 }
 
+impl Added {
+    /// The whole answer.
+    pub fn json(&self) -> String {
+        self.shown.to_json()
+    }
+}
+
 /// The request for a definition that was typed in the directory `here`.
 pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
     let server_id = server_id(&definition.name)?;
@@ -61,6 +69,9 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
             supervision,
             allow_private,
             allow_http,
+            keep_env: None,
+            keep_headers: None,
+            keep_url: None,
         }));
     }
     Ok(Adding::Here(AddServer {
@@ -78,6 +89,7 @@ pub fn ask(definition: &Definition, here: &Path) -> Result<Adding, Failure> {
         sandbox: sandbox(&definition.sandbox, here)?,
         secrets: some(&definition.secrets, definition.secrets.is_empty()),
         keep_data: definition.keep_data.then_some(true),
+        keep_env: None,
     }))
 }
 
@@ -109,11 +121,14 @@ pub fn sandbox(said: &SandboxSettings, here: &Path) -> Result<Option<JsonObject>
 pub fn run(
     client: &mut Client,
     definition: &Definition,
-    ask: &Adding,
+    (ask, secrets): (&Adding, &[Apart]),
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let name = &definition.name;
     let mut added = define(client, name, ask)?;
+    apart::keep(client, name, secrets)?;
+    apart::tell(name, secrets);
+    apart::warn_of_arguments(name, &apart::in_arguments(&definition.args));
     old_sandbox(name, &added).iter().for_each(|text| remark(text));
     relative(definition, &current_dir()?).iter().for_each(|text| remark(text));
     if !screen.json {
@@ -293,7 +308,7 @@ mod tests {
     fn add(json: bool, start: bool, answers: &[&str]) -> super::super::rig::Ran {
         let definition = Definition { start, ..definition("uvx") };
         let ask = ask(&definition, Path::new("/")).unwrap();
-        command(json, answers, |client, screen| run(client, &definition, &ask, screen))
+        command(json, answers, |client, screen| run(client, &definition, (&ask, &[]), screen))
     }
 
     #[test]

@@ -14,6 +14,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
+use harbor_policy::telltale::without_secrets;
 use serde_json::{Value, json};
 
 use super::printing::print;
@@ -51,8 +52,11 @@ fn ask(server: Option<&str>) -> Result<HostListToolChanges, Failure> {
 /// The program that a server was, and the one that it is.
 fn describe_server(change: &ServerChange) -> String {
     let ServerChange { server_id, before, after, .. } = change;
-    let program =
-        |sign: char, program: &str| format!("  {sign} {}", reveal(program).replace(['\n', '\t'], " "));
+    let program = |sign: char, program: &str| {
+        let words: Vec<_> = program.split(' ').map(str::to_owned).collect();
+        let shown = without_secrets(&words).join(" ");
+        format!("  {sign} {}", reveal(&shown).replace(['\n', '\t'], " "))
+    };
     format!(
         "{server_id}: is a different program; origins cannot use it until you accept it\n{}\n{}",
         program('-', before),

@@ -29,7 +29,7 @@ pub use self::runs::word;
 use super::printing::{count, print};
 use super::remote::Spoken;
 use super::servers::START;
-use super::{add, auth, places, remarks, secrets};
+use super::{add, apart, auth, places, remarks, secrets};
 use crate::args::{Auth, Package};
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -63,7 +63,9 @@ pub fn check(wanted: &Package) -> Result<(), Failure> {
 }
 
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
-    let complete = &entry::complete(client, wanted, screen)?;
+    let mut wanted = wanted.clone();
+    let keys = apart::keys(&mut wanted.definition.env);
+    let complete = &entry::complete(client, &wanted, screen)?;
     let entry::Complete { package: wanted, secrets, .. } = complete;
     if wanted.dry_run {
         return dry_run(client, complete, screen);
@@ -88,6 +90,9 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         true => secrets::values(&name, &wanted.definition.secrets)?,
         false => entry::ask_for(secrets, &name)?,
     };
+    apart::tell(&name, &keys);
+    apart::warn_of_arguments(&name, &apart::in_arguments(&wanted.definition.args));
+    let values = values.into_iter().chain(keys.into_iter().map(|(name, _, value)| (name, value))).collect();
     let answer = under_way(client, "installing", &as_planned(complete, &plan, &values)?)?;
     print(screen, &answer, |answer| describe_installed(&answer.installed))?;
     // Also where the result is JSON: it may well be an old trap.

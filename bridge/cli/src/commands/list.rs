@@ -5,7 +5,7 @@
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ListServers, ServerView};
-use harbor_policy::telltale::{masked, telltales};
+use harbor_policy::telltale::without_secrets;
 
 use super::remote;
 use super::{remarks, restarts};
@@ -136,12 +136,9 @@ fn command(server: &ServerView) -> String {
     if let Some(url) = remote::shown(server) {
         return url;
     }
-    let args = &server.args;
-    let mut words = vec![program(server)];
-    words.extend(args.iter().map(|arg| quoted(&masked(arg).unwrap_or_else(|| arg.clone()))));
-    // Who shows a list to others shows no key with it; --json has the whole definition.
-    telltales(args).iter().for_each(|told| words[1 + told.at] = "…".into());
-    words.join(" ")
+    // Who shows a list to others shows no key with it.
+    let args = without_secrets(&server.args);
+    std::iter::once(program(server)).chain(args.iter().map(|arg| quoted(arg))).collect::<Vec<_>>().join(" ")
 }
 
 /// What it starts: a command, or an image and who runs it.

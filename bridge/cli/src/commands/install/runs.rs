@@ -5,6 +5,7 @@
 
 use harbor_ipc_proto::client::{NamedView, RunsView};
 use harbor_policy::sandbox::prefixes::path_in_argument;
+use harbor_policy::telltale::without_secrets;
 
 use harbor_client::terminal::reveal;
 
@@ -16,7 +17,7 @@ const MOST_SHOWN: usize = 12;
 
 /// The lines of what a plan says of it.
 pub fn describe(runs: &RunsView) -> Vec<String> {
-    let (program, args) = (runs.program.clone(), &runs.args);
+    let (program, args) = (runs.program.clone(), &without_secrets(&runs.args));
     let what = if program.is_some() { "runs       " } else { "arguments  " };
     let shown = program.into_iter().chain(args.iter().take(MOST_SHOWN).cloned());
     let words: Vec<_> = shown.map(|text| word(&text)).chain(more(args.len())).collect();
