@@ -203,3 +203,227 @@ fn harbor_takes_the_place_of_what_it_has_and_the_file_is_kept() {
     assert_eq!(fs::read_to_string(person.join(".cursor/mcp.json.before-harbor")).unwrap(), text);
     assert_eq!(bridge.server("near")["shown_state"], "needs_key");
 }
+
+/// A person's home with files of clients in it.
+struct Person<'a> {
+    home: &'a Home,
+    directory: PathBuf,
+}
+
+impl<'a> Person<'a> {
+    fn new(home: &'a Home) -> Self {
+        Self { home, directory: home.scratch("person") }
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.directory.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.directory.join(file)).unwrap()
+    }
+
+    fn json(&self, file: &str) -> Value {
+        serde_json::from_str(&self.read(file)).unwrap()
+    }
+
+    fn harbor(&self, args: &[&str]) -> (String, String) {
+        let mut command = self.home.command("harbor");
+        for name in ["XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"] {
+            command.env_remove(name);
+        }
+        let (out, err, code) = said(command.args(args).env("HOME", &self.directory));
+        assert_eq!(code, Some(0), "{args:?}: {out}{err}");
+        (out, err)
+    }
+}
+
+const GEMINI: &str = ".gemini/settings.json";
+const CODEX: &str = ".codex/config.toml";
+const CLAUDE: &str = ".claude.json";
+
+#[test]
+fn what_limits_a_client_limits_it_behind_harbor_too() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive());
+    let person = Person::new(&home);
+    let servers = json!({"mcpServers": {
+        "my fs": {"command": "/bin/false", "excludeTools": ["write"]},
+        "git": {"command": "/bin/true", "includeTools": ["log"]},
+    }});
+    person.write(GEMINI, &servers.to_string());
+    let (_, err) = person.harbor(&["import", "gemini-cli", "--replace", "--yes"]);
+    assert!(err.contains("Gemini CLI: the limits of git, my fs hold for Harbor's entry, too"), "{err}");
+    let entry = person.json(GEMINI)["mcpServers"]["harbor"].clone();
+    assert_eq!(entry["excludeTools"], json!(["my-fs__write"]));
+    let only = ["mcp", "--client", "gemini-cli", "--only", "git/log", "--only", "my-fs/*"];
+    assert_eq!(entry["args"], json!(only));
+
+    // What a client was limited to stays when Harbor is installed again, everywhere, or in the place of more servers.
+    person.write(CODEX, "model = \"o\"\n");
+    person.harbor(&["mcp", "install", "codex", "--only", "git/*", "--client", "cx"]);
+    let (_, err) = person.harbor(&["grants", "client://cx"]);
+    assert!(
+        err.contains("Codex is set up with this name: when it first connects, it may use git/*"),
+        "{err}"
+    );
+    let limited = person
+        .read(CODEX)
+        .replace("[mcp_servers.harbor]\n", "[mcp_servers.harbor]\ndisabled_tools = [\"x\"]\n");
+    person.write(CODEX, &limited);
+    let (_, err) = person.harbor(&["mcp", "install", "--all"]);
+    assert!(err.contains("Codex keeps the limit (--only) that its entry had"), "{err}");
+    assert_eq!(person.read(CODEX), limited);
+    person.write(
+        CODEX,
+        &format!("{limited}\n[mcp_servers.more]\ncommand = \"/bin/sh\"\ndisabled_tools = [\"rm\"]\n"),
+    );
+    person.harbor(&["import", "codex", "--replace", "--yes"]);
+    let text = person.read(CODEX);
+    let words = "args = [\"mcp\", \"--client\", \"cx\", \"--only\", \"git/*\", \"--only\", \"more/*\"]\n";
+    assert!(text.contains(words) && text.contains("disabled_tools = [\"more__rm\", \"x\"]\n"), "{text}");
+    assert!(!text.contains("[mcp_servers.more]"), "{text}");
+}
+
+#[test]
+fn the_same_server_with_another_value_is_another_one_and_stays() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let person = Person::new(&home);
+    let file = |token: &str, mode: &str, key: &str| {
+        let near = json!({"command": "/bin/false", "args": ["--api-key", key], "env": {"GITHUB_TOKEN": token, "MODE": mode}});
+        json!({"mcpServers": {"near": near}}).to_string()
+    };
+    person.write(CLAUDE, &file("one-0123456789", "a", "k-0123456789"));
+    person.harbor(&["import", "claude-code", "--yes"]);
+    let secret = |bridge: &Bridge| bridge.server("near")["args"].clone();
+    assert_eq!(secret(&bridge), json!(["--api-key", "…"]), "nobody is shown it");
+    assert!(!home.done(&["list", "--json"]).contains("k-0123456789"));
+    for (text, differs) in [
+        (file("two-0123456789", "a", "k-0123456789"), "GITHUB_TOKEN"),
+        (file("one-0123456789", "b", "k-0123456789"), "MODE"),
+        (file("one-0123456789", "a", "l-0123456789"), "arguments"),
+        (file("two-0123456789", "b", "k-0123456789"), "GITHUB_TOKEN, MODE"),
+    ] {
+        person.write(CLAUDE, &text);
+        let (out, err) = person.harbor(&["import", "claude-code", "--replace", "--yes"]);
+        let wanted = format!("near is here with another {differs}; it stays in the client's file");
+        assert!(out.contains(&wanted) && !(out + &err).contains("0123456789"), "{wanted}");
+        assert_eq!(person.read(CLAUDE), text);
+    }
+    person.write(CLAUDE, &file("one-0123456789", "a", "k-0123456789"));
+    person.harbor(&["import", "claude-code", "--replace", "--yes"]);
+    assert_eq!(person.json(CLAUDE)["mcpServers"].as_object().unwrap().len(), 1, "the same one is taken over");
+}
+
+#[test]
+fn what_was_taken_over_is_given_back_when_harbor_goes() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    assert!(bridge.is_alive());
+    let person = Person::new(&home);
+    let text = "{\n  \"mcpServers\": {\n    \"near\": { \"command\": \"/bin/false\", \"env\": {\"API_TOKEN\": \"v4lue-0123456789\"} }\n  }\n}\n";
+    let replace = || {
+        person.write(CLAUDE, text);
+        person.harbor(&["import", "claude-code", "--replace", "--yes"]);
+        assert!(!person.read(CLAUDE).contains("near"));
+    };
+    // Nobody has written it since.
+    replace();
+    let (out, _) = person.harbor(&["mcp", "uninstall", "claude-code"]);
+    assert!(out.contains("Harbor is no longer in") && out.ends_with("; the file has near again\n"), "{out}");
+    assert_eq!(person.read(CLAUDE), text);
+    let copy = |name: &str| person.directory.join(format!(".claude.json.before-harbor{name}"));
+    assert_eq!(fs::read_to_string(copy("")).unwrap(), text);
+    assert_eq!(std::os::unix::fs::MetadataExt::mode(&copy("").metadata().unwrap()) & 0o777, 0o600);
+
+    // The client has written it since.
+    replace();
+    assert!(copy("-2").exists(), "no copy takes another one's place");
+    let mut now = person.json(CLAUDE);
+    now["numStartups"] = json!(7);
+    person.write(CLAUDE, &now.to_string());
+    person.harbor(&["mcp", "uninstall", "claude-code"]);
+    let back = json!({"mcpServers": {"near": serde_json::from_str::<Value>(text).unwrap()["mcpServers"]["near"]}, "numStartups": 7});
+    assert_eq!(person.json(CLAUDE), back);
+
+    // The copy is gone as well.
+    replace();
+    person.write(CLAUDE, &now.to_string());
+    fs::remove_file(copy("-3")).unwrap();
+    let (_, err) = person.harbor(&["mcp", "uninstall", "claude-code"]);
+    assert!(err.contains("near was in this file before Harbor; it could not be put back"), "{err}");
+}
+
+#[test]
+fn values_that_look_like_keys_are_stored_as_secrets_and_not_shown() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let url = "postgres://me:v4lue-0123456789@localhost/db";
+    let path = file(
+        &home,
+        &json!({"db": {"command": "/bin/false", "env": {"DB": url, "HOOK": "xoxb-0123456789-ab", "MODE": "x"}}}),
+    );
+    let (out, err, code) = said(&mut import(&home, &path, &["--yes"]));
+    assert_eq!(code, Some(0), "{out}{err}");
+    let env = format!("DB={url}");
+    let mut add = home.command("harbor");
+    add.args(["add", "typed", "--no-start", "--env", &env, "--env", "MODE=x", "--", "/bin/false", url]);
+    let (typed, said_so, code) = said(&mut add);
+    assert_eq!(code, Some(0), "{typed}{said_so}");
+    assert!(said_so.contains("typed: DB looks like a key and is stored as a secret"), "{said_so}");
+    assert!(said_so.contains("the password in argument 1 in its arguments looks like a secret"), "{said_so}");
+    for id in ["db", "typed"] {
+        assert_eq!(bridge.server(id)["env_names"], json!(["MODE"]));
+    }
+    let secrets = home.done(&["secrets", "list"]);
+    assert!(secrets.contains("HOOK") && secrets.matches("DB").count() == 2, "{secrets}");
+    let listed = [home.done(&["list"]), home.done(&["list", "--json"])].concat();
+    let shown = [out, err, typed, said_so, listed].concat();
+    assert!(!shown.contains("v4lue") && !shown.contains("xoxb-"), "{shown}");
+    assert!(shown.contains("postgres://me:***@localhost/db"), "{shown}");
+}
+
+#[test]
+fn a_definition_is_changed_in_an_editor_as_a_whole_or_not_at_all() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let path = file(&home, &json!({"db": {"command": "/bin/false", "args": ["x"], "env": {"MODE": "slow"}}}));
+    said(&mut import(&home, &path, &["--yes"]));
+    let edit = |script: &str| {
+        let mut command = home.command("harbor");
+        command.env_remove("VISUAL").env("EDITOR", script).args(["edit", "db"]);
+        said(&mut command)
+    };
+    let drafts = || {
+        let names = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with("edit-db-")).count()
+    };
+    let (out, err, code) = edit("true");
+    assert_eq!((out.as_str(), code), ("", Some(0)), "{err}");
+    assert!(err.contains("db is as it was"), "{err}");
+    let (out, err, code) = edit(
+        "sed -i 's/\"x\"/\"y\"/; s/\"label\": \"db\"/\"label\": \"Base\"/; s/\"label\": null/\"label\": \"Base\"/'",
+    );
+    assert_eq!((out.as_str(), code), ("db is changed\n", Some(0)), "{err}");
+    let now = bridge.server("db");
+    assert_eq!(
+        (&now["args"], &now["label"], &now["env_names"]),
+        (&json!(["y"]), &json!("Base"), &json!(["MODE"]))
+    );
+    let same = json!({"server_id": "db", "args": ["y"], "env": {"MODE": "slow"}});
+    assert_eq!(
+        bridge.call("compare_server", &same).unwrap()["differs"],
+        json!([]),
+        "its value is the one before"
+    );
+    assert_eq!(drafts(), 0);
+    // What is wrong changes nothing, and what was written is there.
+    let (_, err, code) = edit("sed -i s/roots/rots/");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("a definition has no `rots`") && err.contains("what you wrote is in "), "{err}");
+    assert_eq!((drafts(), bridge.server("db")["args"].clone()), (1, json!(["y"])));
+}

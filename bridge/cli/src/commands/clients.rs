@@ -6,7 +6,10 @@
 //!
 //! Owns what is said about it. Must never start a bridge, or show what else stands in those files: there are secrets.
 
+mod earlier;
 mod file;
+mod limits;
+mod replacing;
 pub mod status;
 mod undo;
 
@@ -19,7 +22,10 @@ use harbor_client_configs::{AiClient, CLIENTS, Entry, Swap, is_ours};
 use harbor_home::Paths;
 use serde_json::{Value, json};
 
+use self::earlier::Earlier;
 pub use self::file::{Found, failed};
+pub use self::replacing::replace;
+use self::replacing::{Restored, restore};
 use self::undo::Note;
 use crate::args::{Install, Uninstall};
 use crate::check;
@@ -59,6 +65,7 @@ fn entry(client: &AiClient, name: &str, only: &[String], paths: &Paths) -> Resul
         command: text(&program)?,
         args,
         env: vec![("HARBOR_HOME".to_owned(), text(paths.home())?)],
+        lists: Vec::new(),
     })
 }
 
@@ -86,25 +93,6 @@ pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(
         }
     }
     failed.map_or(Ok(()), Err)
-}
-
-/// Puts Harbor in the place of these servers of a client's. Where the file as it was is kept.
-pub fn replace(client: &'static AiClient, names: &[&str], paths: &Paths) -> Result<PathBuf, Failure> {
-    let found = Found::read(&place(client)?)?;
-    let wrong = |why| failed(&found.path, &why);
-    let text = found.text.clone().unwrap_or_default();
-    let mut after = text.clone();
-    for name in names {
-        after = client.format.take(&after, client.key, name, false).map_err(wrong)?.unwrap_or(after);
-    }
-    let root = client.format.read(&after).map_err(wrong)?;
-    if root[client.key].get(NAME).is_some_and(|other| !is_ours(other)) {
-        return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
-    }
-    after = client.format.put(&after, client.key, &entry(client, client.id, &[], paths)?).map_err(wrong)?;
-    let copy = found.keep()?;
-    found.write(&after)?;
-    Ok(copy)
 }
 
 /// The AI clients that have a configuration here.
@@ -139,19 +127,24 @@ fn install_one(
     paths: &Paths,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let name = wanted.name.as_deref().unwrap_or(client.id);
-    let mut entry = entry(client, name, &wanted.only, paths)?;
-    if wanted.file.as_deref().and_then(project).is_some() {
-        // Other people have Harbor elsewhere, and a home of their own.
-        entry.command = "harbor".to_owned();
-        entry.env.clear();
-    }
-    entry.args.extend(wanted.lazy.then(|| "--lazy".to_owned()));
     let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
     let text = found.text.clone().unwrap_or_default();
     let wrong = |why| failed(&found.path, &why);
     let root = client.format.read(&text).map_err(wrong)?;
     let old = root[client.key].get(NAME);
+    // What it says there holds until something else is said.
+    let earlier = old.filter(|old| is_ours(old)).map(Earlier::of).unwrap_or_default();
+    let name = wanted.name.as_deref().or(earlier.name.as_deref()).unwrap_or(client.id);
+    let only = if wanted.only.is_empty() { &earlier.only } else { &wanted.only };
+    let mut entry = entry(client, name, only, paths)?;
+    if wanted.file.as_deref().and_then(project).is_some() {
+        // Other people have Harbor elsewhere, and a home of their own.
+        entry.command = "harbor".to_owned();
+        entry.env.clear();
+    }
+    let is_lazy = earlier.others.iter().any(|word| word == "--lazy");
+    entry.args.extend((wanted.lazy && !is_lazy).then(|| "--lazy".to_owned()));
+    entry.args.extend(earlier.others.iter().cloned());
     if old.is_some_and(|old| !is_ours(old)) && !wanted.replace {
         return Err(failed(
             &found.path,
@@ -184,7 +177,7 @@ fn install_one(
     } else if wanted.dry_run {
         return show(screen, client, &found.path, &text, &text);
     }
-    tell_installed((client, wanted), paths, &entry, &found, changed, screen)
+    tell_installed((client, wanted, name, only), paths, &entry, &found, changed, screen)
 }
 
 /// The note first: a change without one could not be undone exactly.
@@ -204,7 +197,7 @@ fn write(paths: &Paths, found: &Found, after: &str, new: Note, old: Option<Note>
 }
 
 fn tell_installed(
-    (client, wanted): (&AiClient, &Install),
+    (client, wanted, name, only): (&AiClient, &Install, &str, &[String]),
     paths: &Paths,
     entry: &Entry,
     found: &Found,
@@ -212,7 +205,7 @@ fn tell_installed(
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let file = found.path.display().to_string();
-    let origin = format!("client://{}", wanted.name.as_deref().unwrap_or(client.id));
+    let origin = format!("client://{name}");
     if screen.json {
         let made = changed && found.text.is_none();
         let answer = json!({"client": client.id, "file": file, "origin": origin, "changed": changed, "created": made,
@@ -224,7 +217,7 @@ fn tell_installed(
     let by_hand = format!(
         "allow them: `harbor grant {origin} mcp:tools.list --always` and `harbor grant {origin} mcp:tools.call --always`"
     );
-    let allowed = match (first_use(paths).as_str(), wanted.only.as_slice()) {
+    let allowed = match (first_use(paths).as_str(), only) {
         ("all", []) => format!("{title} may use all tools. Review or limit: `harbor grants {origin}`"),
         ("all", only) => {
             format!("{title} may use {}. Review or limit: `harbor grants {origin}`", only.join(", "))
@@ -245,6 +238,12 @@ fn tell_installed(
     // What is said of the client's own file is not so of another one.
     let lines = lines.into_iter().enumerate().filter(|(at, _)| *at != 2 || wanted.file.is_none());
     screen.text(&lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n"))?;
+    if wanted.only.is_empty() && !only.is_empty() {
+        let id = client.id;
+        remark(&format!(
+            "{title} keeps the limit (--only) that its entry had; to lift it: `harbor mcp uninstall {id}`, then `harbor mcp install {id}`"
+        ));
+    }
     Ok(())
 }
 
@@ -302,41 +301,51 @@ pub fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Resu
     }
     let note = Note::load(paths, &found.path).unwrap_or_default();
     let exact = note.undo(&text);
-    let after = match &exact {
-        Some(before) => before.clone(),
-        None => {
-            let taken = client.format.take(&text, client.key, NAME, note.made_key).map_err(wrong)?;
-            taken.unwrap_or_else(|| text.clone())
-        }
+    let restored = match &exact {
+        Some(before) => Restored { text: before.clone(), back: Vec::new(), left: Vec::new() },
+        None => restore(client, &found, &text, &note)?,
     };
+    let after = &restored.text;
     if wanted.dry_run {
-        return show(screen, client, &found.path, &text, &after);
+        return show(screen, client, &found.path, &text, after);
     }
     let is_empty = |text: &str| matches!(text.trim(), "" | "{}");
-    match note.made_file && is_empty(&after) {
+    match note.made_file && is_empty(after) {
         true => found.remove(&note.made_directories)?,
-        false => drop(found.write(&after)?),
+        false => drop(found.write(after)?),
     }
     Note::forget(paths, &found.path);
-    tell_uninstalled(wanted, &found, Some(old), exact.is_some(), screen)
+    tell_uninstalled(wanted, &found, Some((old, &restored)), exact.is_some(), screen)
 }
 
 fn tell_uninstalled(
     wanted: &Uninstall,
     found: &Found,
-    old: Option<&Value>,
+    done: Option<(&Value, &Restored)>,
     exact: bool,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
     let file = found.path.display().to_string();
     if screen.json {
-        let answer =
-            json!({"client": wanted.client.id, "file": file, "changed": old.is_some(), "as_before": exact});
+        let back = done.map_or(&[][..], |(_, restored)| restored.back.as_slice());
+        let answer = json!({"client": wanted.client.id, "file": file, "changed": done.is_some(), "as_before": exact,
+            "given_back": back});
         return Ok(screen.json(&answer.to_string())?);
     }
-    let Some(old) = old else { return Ok(screen.text(&format!("Harbor is not in {file}"))?) };
-    let how = if exact { "the file is as it was before" } else { "the rest of the file is unchanged" };
+    let Some((old, restored)) = done else { return Ok(screen.text(&format!("Harbor is not in {file}"))?) };
+    let how = match (exact, restored.back.as_slice()) {
+        (true, _) => "the file is as it was before".to_owned(),
+        (false, []) => "the rest of the file is unchanged".to_owned(),
+        (false, back) => format!("the file has {} again", back.join(", ")),
+    };
     screen.text(&format!("Harbor is no longer in {file}; {how}"))?;
+    for left in &restored.left {
+        remark(&format!(
+            "{} was in this file before Harbor; it could not be put back. The file as it was: {}",
+            left.name,
+            left.copy.display()
+        ));
+    }
     if let Some(name) = name_of(old) {
         remark(&format!(
             "the grants of client://{name} stay; see `harbor grants client://{name}`, revoke them with `harbor revoke`"

@@ -7,6 +7,7 @@
 //!
 //! Owns what is said about each, and that nothing of the person's goes into somebody else's text unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
 
+mod here;
 mod risks;
 mod tell;
 
@@ -14,19 +15,18 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use harbor_client::errors::{Exit, Failure};
-use harbor_client::id;
 use harbor_client::terminal::remark;
 use harbor_client_configs::{
     AiClient, CLIENTS, Elsewhere, Format, Launch, Surroundings, fills_of, launch, named, server_id,
 };
 use harbor_home::Paths;
-use harbor_ipc_proto::client::{CredentialType, ListServers, ServerView, SetCredential, Supervision};
-use harbor_ipc_proto::secret::Secret;
-use harbor_policy::credentials::{is_secret_name, wrong_key, wrong_value};
-use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private, shown};
+use harbor_ipc_proto::client::{CredentialType, ListServers, Supervision};
+use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private};
 use serde_json::Value;
 
+use self::here::Known;
 use super::add;
+use super::apart::{self, Apart};
 use super::clients::{self, Found, failed, place, project};
 use super::servers;
 use crate::args::{Definition, Import, Remote, Source};
@@ -81,14 +81,19 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
             "import from a file: `harbor import FILE`; add one: `harbor add`".into(),
         ));
     }
-    let (mut outcomes, mut asked) = (Vec::new(), false);
+    let (mut outcomes, mut asked, mut ids) = (Vec::new(), false, Vec::new());
     if servers.iter().any(|server| server.launch.is_ok()) {
         let mut client = Client::connect(paths)?;
-        let mut known = known(&client.ask(&ListServers {}, QUICK)?.servers);
-        asked = risks::ask(&servers, |server| here(server, &known).is_none(), wanted)?;
+        let mut known = here::known(&client.ask(&ListServers {}, QUICK)?.servers);
+        let mut new = Vec::new();
+        for server in &servers {
+            new.extend(here::here(&mut client, server, &known)?.is_none().then_some(server));
+        }
+        asked = risks::ask(&new, wanted)?;
         for server in &servers {
             outcomes.push(take_over(&mut client, server, &mut known, wanted, asked)?);
         }
+        ids = known.iter().map(|known| known.id().to_owned()).collect();
     } else {
         outcomes.extend(
             servers
@@ -98,7 +103,7 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
     }
     tell::tell(&servers, &outcomes, (wanted, asked), screen)?;
     if wanted.replace && !wanted.dry_run {
-        replace(&servers, &outcomes, paths, screen)?;
+        replace(&servers, &outcomes, &ids, paths, screen)?;
     }
     // One client's broken file is no failure of the others'.
     let failed = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Failed(_)));
@@ -112,6 +117,7 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
 fn replace(
     servers: &[Server],
     outcomes: &[Outcome],
+    ids: &[String],
     paths: &Paths,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
@@ -121,22 +127,24 @@ fn replace(
             .iter()
             .zip(outcomes)
             .filter(|(server, outcome)| has(outcome) && server.client.is_some_and(|its| its.id == client.id));
-        let names: Vec<_> = theirs.map(|(server, _)| server.name.as_str()).collect();
-        if names.is_empty() {
+        let taken: Vec<_> = theirs.map(|(server, _)| (server.name.as_str(), server.id.as_str())).collect();
+        if taken.is_empty() {
             continue;
         }
-        let copy = clients::replace(client, &names, paths)?;
+        let replaced = clients::replace(client, &taken, ids, paths)?;
+        let names: Vec<_> = taken.iter().map(|(name, _)| *name).collect();
         let text = format!(
             "{}: Harbor is in the place of {}; the file as it was: {}",
             client.title,
             names.join(", "),
-            copy.display()
+            replaced.copy.display()
         );
         if screen.json {
             remark(&text);
         } else {
             screen.text(&text)?;
         }
+        replaced.said.iter().for_each(|text| remark(&format!("{}: {text}", client.title)));
     }
     Ok(())
 }
@@ -210,95 +218,28 @@ fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
         .collect()
 }
 
-/// What a bridge shows of a definition, to compare it.
-#[derive(Debug, PartialEq, Eq)]
-struct Shown {
-    id: String,
-    command: String,
-    image: String,
-    args: Vec<String>,
-    env_names: Vec<String>,
-    cwd: Option<String>,
-    url: String,
-    header_names: Vec<String>,
-}
-
-impl Shown {
-    fn of(server: &Server, launch: &Launch) -> Self {
-        Self {
-            id: server.id.clone(),
-            command: launch.command.clone(),
-            image: launch.image.as_ref().map(|image| image.reference.clone()).unwrap_or_default(),
-            args: launch.args.clone(),
-            env_names: plain(launch.env.keys().cloned()),
-            cwd: launch.cwd.clone(),
-            url: launch.remote.as_ref().map(|remote| shown(&remote.url)).unwrap_or_default(),
-            header_names: plain(launch.remote.iter().flat_map(|remote| remote.headers.keys().cloned())),
-        }
-    }
-}
-
-fn known(servers: &[ServerView]) -> Vec<Shown> {
-    let one = |server: &ServerView| {
-        let remote = server.remote.as_ref();
-        Shown {
-            id: server.server_id.clone(),
-            command: server.command.clone(),
-            image: server.image.as_ref().map(|image| image.reference.clone()).unwrap_or_default(),
-            args: server.args.clone(),
-            env_names: plain(server.env_names.iter().cloned()),
-            cwd: server.cwd.clone(),
-            url: remote.map(|remote| remote.url.clone()).unwrap_or_default(),
-            header_names: plain(remote.into_iter().flat_map(|remote| remote.header_names.iter().cloned())),
-        }
-    };
-    servers.iter().map(one).collect()
-}
-
-/// What is secret by its name is kept apart, and in no definition.
-fn plain(names: impl Iterator<Item = String>) -> Vec<String> {
-    names.filter(|name| !is_secret_name(name)).collect()
-}
-
-/// What is to be said of one whose id a server here has already, or that cannot be taken over.
-fn here(server: &Server, known: &[Shown]) -> Option<Outcome> {
-    let launch = match &server.launch {
-        Ok(launch) => launch,
-        Err(why) => return Some(Outcome::Skipped(why.clone())),
-    };
-    let old = known.iter().find(|old| old.id == server.id)?;
-    let id = &server.id;
-    Some(match *old == Shown::of(server, launch) {
-        true => Outcome::Here,
-        false => Outcome::Skipped(format!(
-            "another server is called {id} here; remove it first: `harbor remove {id}`"
-        )),
-    })
-}
-
 fn take_over(
     client: &mut Client,
     server: &Server,
-    known: &mut Vec<Shown>,
+    known: &mut Vec<Known>,
     wanted: &Import,
     asked: bool,
 ) -> Result<Outcome, Failure> {
-    if let Some(outcome) = here(server, known) {
+    if let Some(outcome) = here::here(client, server, known)? {
         return Ok(outcome);
     }
     let Ok(launch) = &server.launch else { return Ok(Outcome::Skipped(String::new())) };
-    let shown = Shown::of(server, launch);
     if let Some(why) = risks::unallowed(launch, wanted).filter(|_| !asked) {
         return Ok(Outcome::Skipped(why));
     }
     if wanted.dry_run {
-        known.push(shown);
+        known.push(Known::planned(server, launch));
         return Ok(Outcome::WouldBe);
     }
     let (definition, secrets) = (definition(server, launch, wanted.manual), secrets_of(launch));
     let added = add::ask(&definition, Path::new("/")).and_then(|ask| add::define(client, &server.id, &ask));
     // Nothing starts it before it has them.
-    let kept = added.and_then(|_| keep(client, &server.id, &secrets));
+    let kept = added.and_then(|_| apart::keep(client, &server.id, &secrets));
     let outcome = match kept {
         Err(refused @ Failure::Refused(_)) => {
             return Ok(Outcome::Failed(refused.message().unwrap_or_default()));
@@ -314,45 +255,21 @@ fn take_over(
         },
         Ok(_) => Outcome::Imported,
     };
-    known.push(shown);
+    known.push(Known::stored(server, launch));
     Ok(outcome)
 }
 
-/// The secrets of a launch: by name, whether it is a header, and the value.
-fn secrets_of(launch: &Launch) -> Vec<(&String, CredentialType, Secret)> {
-    let headers = launch.remote.iter().flat_map(|remote| &remote.headers);
-    let headers = headers.map(|(name, value)| (name, CredentialType::Header, value));
-    let env = launch.env.iter().map(|(name, value)| (name, CredentialType::ApiKey, value));
-    let all = env.chain(headers).map(|(name, kind, value)| (name, kind, Secret::new(value.clone())));
-    all.filter(|(name, kind, value)| {
-        let fits = wrong_key(*kind, name).is_none() && wrong_value(*kind, value).is_none();
-        is_secret_name(name) && fits
-    })
-    .collect()
-}
-
-fn keep(
-    client: &mut Client,
-    server: &str,
-    secrets: &[(&String, CredentialType, Secret)],
-) -> Result<(), Failure> {
-    for (key, kind, value) in secrets {
-        let ask = SetCredential {
-            server_id: id::server_id(server)?,
-            key: (*key).clone(),
-            value: value.clone(),
-            credential_type: Some(*kind),
-            username: None,
-            expires_at: None,
-        };
-        client.ask(&ask, QUICK)?;
-    }
-    Ok(())
+/// The secrets of a launch.
+fn secrets_of(launch: &Launch) -> Vec<Apart> {
+    let mut all = apart::secrets_of(&launch.env, CredentialType::ApiKey);
+    let headers = launch.remote.iter();
+    all.extend(headers.flat_map(|remote| apart::secrets_of(&remote.headers, CredentialType::Header)));
+    all
 }
 
 fn definition(server: &Server, launch: &Launch, manual: bool) -> Definition {
     let secrets = secrets_of(launch);
-    let apart = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
+    let apart = |name: &String| secrets.iter().any(|(key, ..)| key == name);
     let remote = launch.remote.as_ref().map(|remote| {
         let mut remote = elsewhere(remote);
         remote.headers.retain(|name, _| !apart(name));
@@ -361,7 +278,7 @@ fn definition(server: &Server, launch: &Launch, manual: bool) -> Definition {
     let mut env = launch.env.clone();
     env.retain(|name, _| !apart(name));
     // Without them it is not started, should they not arrive.
-    let needed = secrets.iter().filter(|_| remote.is_none()).map(|(key, ..)| *key);
+    let needed = secrets.iter().filter(|_| remote.is_none()).map(|(key, ..)| key);
     let needed = needed.chain(&launch.missing).cloned();
     Definition {
         secrets: needed.collect(),

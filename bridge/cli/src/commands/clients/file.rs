@@ -16,6 +16,9 @@ use harbor_client::errors::Failure;
 /// A client that keeps more than this there keeps no configuration, in bytes.
 const MAX_SIZE: u64 = 64 * 1024 * 1024;
 
+/// Copies beside it that one person may have.
+const MOST_COPIES: u32 = 1000;
+
 /// A configuration as it was found.
 #[derive(Debug)]
 pub struct Found {
@@ -45,17 +48,25 @@ impl Found {
         Ok(made.keep())
     }
 
-    /// Keeps it as it is in another file beside it, with the same mode. Where that is.
+    /// Keeps it as it was read in a new file beside it, which is on disk then, and only the person's. Where that is.
     pub fn keep(&self) -> Result<PathBuf, Failure> {
+        let text = self.text.as_deref().unwrap_or_default();
         let name = |n: u32| {
             let more = if n == 1 { String::new() } else { format!("-{n}") };
             let mut path = self.path.clone().into_os_string();
             path.push(format!(".before-harbor{more}"));
             PathBuf::from(path)
         };
-        let copy = (1..).map(name).find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| name(1));
-        fs::copy(&self.path, &copy).map_err(|error| failed(&copy, &error))?;
-        Ok(copy)
+        for copy in (1..=MOST_COPIES).map(name) {
+            match write_new(&copy, text) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                written => return written.map(|()| copy.clone()).map_err(|error| failed(&copy, &error)),
+            }
+        }
+        Err(failed(
+            &name(1),
+            &format!("there are {MOST_COPIES} copies of it already; remove those that you do not need"),
+        ))
     }
 
     /// Removes it, and of these directories those that are empty then.
@@ -93,6 +104,20 @@ impl Found {
             false => Err(io::Error::other("it was changed in the meantime; run the command again")),
         }
     }
+}
+
+/// A file that nobody had before, on disk; nothing of it stays where that fails.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| {
+        // A file system that cannot do it has the file all the same.
+        let _ = path.parent().map(File::open).transpose()?.map(|directory| directory.sync_all());
+        Ok(())
+    });
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
 }
 
 /// The file behind links; one that is not there yet is where it is said to be.
@@ -237,6 +262,26 @@ mod tests {
         fs::create_dir_all(home.path().join("a/b")).unwrap();
         fs::write(&gone.path, "come").unwrap();
         assert!(gone.write("x").is_err());
+    }
+
+    #[test]
+    fn a_copy_is_private_and_in_the_place_of_no_other_one() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("f");
+        fs::write(&path, "one").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        // Also a link to nothing is in the way.
+        symlink("elsewhere", home.path().join("f.before-harbor-2")).unwrap();
+        let found = Found::read(&path).unwrap();
+        let copies = [found.keep().unwrap(), found.keep().unwrap()];
+        assert_eq!(copies, ["f.before-harbor", "f.before-harbor-3"].map(|name| home.path().join(name)));
+        for copy in copies {
+            assert_eq!(
+                (fs::read_to_string(&copy).unwrap(), copy.metadata().unwrap().mode() & 0o777),
+                ("one".into(), 0o600)
+            );
+        }
+        assert!(!home.path().join("elsewhere").exists());
     }
 
     #[test]

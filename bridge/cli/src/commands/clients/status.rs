@@ -5,11 +5,14 @@
 use std::path::{Path, PathBuf};
 
 use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_client_configs::{AiClient, CLIENTS, is_ours};
 use harbor_home::Paths;
+use harbor_policy::origin::Origin;
 use serde_json::{Value, json};
 
-use super::{Found, NAME, entry, name_of, place};
+use super::earlier::Earlier;
+use super::{Found, NAME, entry, first_use, name_of, place};
 use crate::screen::Screen;
 use crate::table::Table;
 
@@ -53,6 +56,31 @@ pub fn show(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
         screen.text(&format!("\n{}", notes.join("\n")))?;
     }
     Ok(())
+}
+
+/// Says what an AI client will get that has not been here yet, where one is set up as this origin.
+pub fn at_first(origin: &Origin, paths: &Paths) {
+    let Some(name) = origin.as_str().strip_prefix("client://") else { return };
+    for client in CLIENTS {
+        let Some(only) = only_of(client, name) else { continue };
+        let (title, only) =
+            (client.title, if only.is_empty() { "all tools".into() } else { only.join(", ") });
+        remark(&match first_use(paths).as_str() {
+            "all" => format!("{title} is set up with this name: when it first connects, it may use {only}"),
+            _ => format!(
+                "{title} is set up with this name; it gets no tools by itself (mcp.firstUse in config.toml)"
+            ),
+        });
+    }
+}
+
+/// The tools to which a client's entry limits it, if the entry has this name.
+fn only_of(client: &AiClient, name: &str) -> Option<Vec<String>> {
+    let text = Found::read(&place(client).ok()?).ok()?.text?;
+    let root = client.format.read(&text).ok()?;
+    let entry = root[client.key].get(NAME).filter(|entry| is_ours(entry))?;
+    let earlier = Earlier::of(entry);
+    (earlier.name.as_deref() == Some(name)).then_some(earlier.only)
 }
 
 fn look(client: &'static AiClient, paths: &Paths) -> Result<Seen, Failure> {

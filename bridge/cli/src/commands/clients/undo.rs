@@ -32,6 +32,21 @@ pub struct Note {
     pub made_key: bool,
     /// The directories that had to be made, the uppermost first.
     pub made_directories: Vec<PathBuf>,
+    /// The client's servers that Harbor was put in the place of.
+    #[serde(default)]
+    pub taken: Vec<Taken>,
+    /// The digest of the text before them, which is kept whole; absent where more than one change led here.
+    #[serde(default)]
+    pub before: Option<String>,
+}
+
+/// A server that was taken out of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// Its name there.
+    pub name: String,
+    /// The file as it was.
+    pub copy: PathBuf,
 }
 
 impl Note {
@@ -51,7 +66,23 @@ impl Note {
     /// The same, where what had to be made was made by an earlier one.
     pub fn made_by(self, earlier: &Self) -> Self {
         let made_directories = earlier.made_directories.clone();
-        Self { made_file: earlier.made_file, made_key: earlier.made_key, made_directories, ..self }
+        let taken = earlier.taken.clone();
+        Self { made_file: earlier.made_file, made_key: earlier.made_key, made_directories, taken, ..self }
+    }
+
+    /// The same, where these servers were taken out of `before`.
+    pub fn with_taken(mut self, taken: impl Iterator<Item = Taken>, before: &str) -> Self {
+        self.before = self.taken.is_empty().then(|| digest(before));
+        self.taken.extend(taken);
+        self
+    }
+
+    /// The whole text before servers were taken out of it; `None` when this one is not the text that we left, or that one is
+    /// gone.
+    pub fn untouched(&self, text: &str) -> Option<String> {
+        let before = self.before.as_ref().filter(|_| self.after == digest(text))?;
+        let kept = fs::read_to_string(&self.taken.first()?.copy).ok()?;
+        (digest(&kept) == *before).then_some(kept)
     }
 
     /// The same, of a change that leads back to nothing that was before us.

@@ -15,17 +15,15 @@ use harbor_client::terminal::remark;
 use harbor_client_configs::Launch;
 use harbor_policy::handover::warnings;
 use harbor_policy::remote::{is_exposed, parse, place, says_private};
-use harbor_policy::telltale::{masked, telltales};
+use harbor_policy::telltale::{HIDDEN, without_secrets};
 use url::Url;
 
+use super::super::apart::in_arguments;
 use super::super::changes::quoted;
 use super::{Server, secrets_of};
 use crate::args::Import;
 use crate::consent;
 use crate::table::flatten;
-
-/// What stands for a value that may be secret.
-const HIDDEN: &str = "…";
 
 /// Where a server elsewhere is.
 pub fn host(launch: &Launch) -> Option<String> {
@@ -65,8 +63,7 @@ pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
 }
 
 /// Shows what is new, and asks for a yes to all of it. Whether that was said.
-pub fn ask(servers: &[Server], is_new: impl Fn(&Server) -> bool, wanted: &Import) -> Result<bool, Failure> {
-    let new: Vec<_> = servers.iter().filter(|server| is_new(server)).collect();
+pub fn ask(new: &[&Server], wanted: &Import) -> Result<bool, Failure> {
     if new.is_empty() || wanted.yes || wanted.dry_run {
         return Ok(false);
     }
@@ -116,7 +113,7 @@ fn described(server: &Server, launch: &Launch) -> String {
 /// `  its variables: MODE, TOKEN (stored as a secret)`.
 fn named<'a>(title: &str, launch: &Launch, names: impl Iterator<Item = &'a String>) -> Option<String> {
     let secrets = secrets_of(launch);
-    let is_kept = |name: &String| secrets.iter().any(|(key, ..)| *key == name);
+    let is_kept = |name: &String| secrets.iter().any(|(key, ..)| key == name);
     let kept = |name: &String| if is_kept(name) { " (stored as a secret)" } else { "" };
     let names: Vec<_> = names.map(|name| format!("{}{}", flatten(name), kept(name))).collect();
     (!names.is_empty()).then(|| format!("  {title}: {}", names.join(", ")))
@@ -130,9 +127,7 @@ pub fn warning(launch: &Launch) -> Option<String> {
 
 /// Arguments that look like secrets, by their names: they would stand in the definition as they are.
 pub fn plain_secrets(launch: &Launch) -> Vec<String> {
-    let passwords = launch.args.iter().enumerate().filter(|(_, arg)| masked(arg).is_some());
-    let passwords = passwords.map(|(at, _)| format!("the password in argument {}", at + 1));
-    telltales(&launch.args).into_iter().map(|told| told.name).chain(passwords).collect()
+    in_arguments(&launch.args)
 }
 
 /// The whole command, without what has a variable's value in it, or looks like a secret.
@@ -145,8 +140,7 @@ pub fn shortened(launch: &Launch) -> String {
         None if has("its command") => HIDDEN.into(),
         None => word(&launch.command),
     };
-    let mut args: Vec<_> = launch.args.iter().map(|arg| masked(arg).unwrap_or_else(|| arg.clone())).collect();
-    telltales(&launch.args).iter().for_each(|told| args[told.at] = HIDDEN.into());
+    let args = without_secrets(&launch.args);
     let args = match has("its arguments") {
         true => HIDDEN.to_owned(),
         false => args.iter().map(word).collect::<Vec<_>>().join(" "),

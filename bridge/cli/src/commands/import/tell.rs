@@ -6,6 +6,7 @@ use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use serde_json::{Value, json};
 
+use super::super::apart::warn_of_arguments;
 use super::super::printing::count;
 use super::{Outcome, Server, risks};
 use crate::args::Import;
@@ -31,8 +32,7 @@ pub fn tell(
     servers
         .iter()
         .zip(outcomes)
-        .filter_map(|(server, outcome)| plain(server, outcome))
-        .for_each(|text| remark(&text));
+        .for_each(|(server, outcome)| warn_of_arguments(&server.id, &plain(server, outcome)));
     // Who was asked has read it there.
     if !asked {
         let new = |outcome: &Outcome| matches!(outcome, Outcome::Imported | Outcome::WouldBe);
@@ -62,18 +62,11 @@ pub fn tell(
     Ok(())
 }
 
-/// What is to be done about arguments that look like secrets.
-fn plain(server: &Server, outcome: &Outcome) -> Option<String> {
+/// Arguments that look like secrets, of what is here now.
+fn plain(server: &Server, outcome: &Outcome) -> Vec<String> {
     let is_here = matches!(outcome, Outcome::Imported | Outcome::WouldBe | Outcome::Here);
-    let names = risks::plain_secrets(server.launch.as_ref().ok().filter(|_| is_here)?);
-    let (names, id) = (flatten(&names.join(", ")), &server.id);
-    (!names.is_empty()).then(|| {
-        format!(
-            "{id}: {names} in its arguments looks like a secret. It is stored unencrypted, and your other programs can read it \
-             while {id} runs. If {id} can take it as a variable, replace it: `harbor remove {id}`, then `harbor add {id} --secret KEY` \
-             with its command, then `harbor secrets set {id} KEY`"
-        )
-    })
+    let launch = server.launch.as_ref().ok().filter(|_| is_here);
+    launch.map_or(Vec::new(), risks::plain_secrets).iter().map(|name| flatten(name)).collect()
 }
 
 fn line(server: &Server, outcome: &Outcome) -> String {

@@ -1,0 +1,122 @@
+//! Harbor in the place of servers of a client's, and those servers back in its file.
+//!
+//! ```text
+//!  import --replace ─► what limits them ─► out they go, Harbor in ─► the file as it was is kept ─► noted ─► written
+//!  uninstall        ─► the file as it was, if nobody has written it since; else each of them, as it stood there
+//! ```
+//!
+//! Owns that nothing which was taken is lost. Must never show what stands in those files.
+
+use std::fs;
+use std::path::PathBuf;
+
+use harbor_client::errors::Failure;
+use harbor_client_configs::{AiClient, is_ours};
+use harbor_home::Paths;
+
+use super::earlier::Earlier;
+use super::limits::Limits;
+use super::undo::{Note, Taken};
+use super::{Found, NAME, entry, failed, place, write};
+
+/// What was done to a client's file.
+pub struct Replaced {
+    /// Where the file as it was is kept.
+    pub copy: PathBuf,
+    /// What there is to say of it.
+    pub said: Vec<String>,
+}
+
+/// Puts Harbor in the place of these servers, each with its name there and its id here. `ids` are all servers here.
+pub fn replace(
+    client: &'static AiClient,
+    servers: &[(&str, &str)],
+    ids: &[String],
+    paths: &Paths,
+) -> Result<Replaced, Failure> {
+    let found = Found::read(&place(client)?)?;
+    let wrong = |why| failed(&found.path, &why);
+    let text = found.text.clone().unwrap_or_default();
+    let root = client.format.read(&text).map_err(wrong)?;
+    let entries = &root[client.key];
+    let ours = &entries[NAME];
+    if !ours.is_null() && !is_ours(ours) {
+        return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
+    }
+    let earlier = Earlier::of(ours);
+    let limits = Limits::of(entries, servers, &earlier.only, ours, ids);
+    let name = earlier.name.as_deref().unwrap_or(client.id);
+    let mut entry = entry(client, name, &limits.only, paths)?;
+    entry.args.extend(earlier.others.clone());
+    entry.lists = limits.lists.clone();
+    let mut after = text.clone();
+    for (name, _) in servers {
+        after = client.format.take(&after, client.key, name, false).map_err(wrong)?.unwrap_or(after);
+    }
+    after = client.format.put(&after, client.key, &entry).map_err(wrong)?;
+    let copy = found.keep()?;
+    let old = Note::load(paths, &found.path);
+    let taken = |name: &str| Taken { name: name.to_owned(), copy: copy.clone() };
+    let new = Note::of(&found.path, &text, &after).inexact().made_by(&old.clone().unwrap_or_default());
+    let new = new.with_taken(servers.iter().map(|(name, _)| taken(name)), &text);
+    if let Err(error) = write(paths, &found, &after, new, old) {
+        let _ = fs::remove_file(&copy);
+        return Err(error);
+    }
+    Ok(Replaced { copy, said: said(name, &earlier, &limits) })
+}
+
+fn said(name: &str, earlier: &Earlier, limits: &Limits) -> Vec<String> {
+    let mut said = Vec::new();
+    if !limits.of.is_empty() {
+        said.push(format!("the limits of {} hold for Harbor's entry, too", limits.of.join(", ")));
+    }
+    if earlier.only.is_empty() && !limits.only.is_empty() {
+        said.push(format!(
+            "servers that you add later are off for it: `--only` of its entry lists those of today; see \
+             `harbor grants client://{name}`"
+        ));
+    }
+    said
+}
+
+/// The text without Harbor, with the servers that Harbor was put in the place of.
+pub struct Restored {
+    /// The whole text.
+    pub text: String,
+    /// The servers that are in it again.
+    pub back: Vec<String>,
+    /// Those that could not be put back, and where they are.
+    pub left: Vec<Taken>,
+}
+
+/// Takes Harbor out and puts back what it took.
+pub fn restore(client: &AiClient, found: &Found, text: &str, note: &Note) -> Result<Restored, Failure> {
+    let wrong = |why| failed(&found.path, &why);
+    let out = |text: &str| -> Result<String, Failure> {
+        let taken = client.format.take(text, client.key, NAME, note.made_key).map_err(wrong)?;
+        Ok(taken.unwrap_or_else(|| text.to_owned()))
+    };
+    if let Some(before) = note.untouched(text) {
+        let back = note.taken.iter().map(|taken| taken.name.clone()).collect();
+        return Ok(Restored { text: out(&before)?, back, left: Vec::new() });
+    }
+    let (mut text, mut back, mut left) = (out(text)?, Vec::new(), Vec::new());
+    for taken in &note.taken {
+        let has = |text: &str| {
+            client.format.read(text).is_ok_and(|root| root[client.key].get(&taken.name).is_some())
+        };
+        if has(&text) {
+            continue;
+        }
+        let from = fs::read_to_string(&taken.copy).unwrap_or_default();
+        match client.format.give_back(&text, client.key, &taken.name, &from) {
+            Ok(Some(after)) => {
+                text = after;
+                back.push(taken.name.clone());
+            }
+            _ => left.push(taken.clone()),
+        }
+    }
+    Ok(Restored { text, back, left })
+}
