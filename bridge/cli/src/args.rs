@@ -131,6 +131,15 @@ pub enum Command {
     #[command(alias = "ls")]
     List,
     Set(Box<Set>),
+    /// Change a server's definition in your editor
+    ///
+    /// Opens what `harbor add` or `harbor import` stored in $VISUAL or $EDITOR. What is saved is checked and applied as a whole; a server
+    /// that runs is started again. Values of variables and headers are not shown: `***` stays as it is.
+    Edit {
+        /// The server's name
+        #[arg(value_parser = server_id)]
+        server: String,
+    },
     Tools(Listing),
     Accept(Accept),
     Call(Box<Call>),

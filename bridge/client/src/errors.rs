@@ -479,6 +479,8 @@ impl Failure {
             Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => Some(3),
             Code::BudgetExceeded => Some(4),
             Code::ModelFailed => Some(5),
+            // What the command line names and nobody has: a server, a session.
+            Code::NotFound => Some(2),
             _ => None,
         };
         let own = match self {
@@ -505,8 +507,12 @@ impl Failure {
             Self::Dial(error) => error.to_string(),
             Self::Refused(refusal) | Self::Unanswered(refusal) => {
                 // Set apart from what we say ourselves, and harmless wherever it is looked at.
-                let tail =
-                    refusal.tail().map(|tail| format!("it said:\n    {}", tail.replace('\n', "\n    ")));
+                // Where that is a sentence already, the installer's pages of it are in nobody's way.
+                let is_told = ["there is no package ", "there is no version "]
+                    .iter()
+                    .any(|words| refusal.message.contains(words));
+                let tail = refusal.tail().filter(|_| !is_told);
+                let tail = tail.map(|tail| format!("it said:\n    {}", tail.replace('\n', "\n    ")));
                 [Some(refusal.reason()), tail, refusal.next_step()]
                     .into_iter()
                     .flatten()

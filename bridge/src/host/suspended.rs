@@ -253,7 +253,11 @@ impl Host {
         Ok(())
     }
 
-    async fn has_settled(&self, server: &Rc<Server>, stored: Result<(), StoreError>) -> Result<(), ErrorBody> {
+    async fn has_settled(
+        &self,
+        server: &Rc<Server>,
+        stored: Result<(), StoreError>,
+    ) -> Result<(), ErrorBody> {
         stored.map_err(|error| unstored(&error))?;
         let source = SourceId::from(server.id());
         // They said what the program before could do.

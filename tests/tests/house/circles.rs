@@ -78,6 +78,7 @@ const ALL: &[Floors] = &[
         below: &["commands"],
         rows: &[
             &[
+                "apart",
                 "arguments",
                 "follow",
                 "mcp",
@@ -93,7 +94,7 @@ const ALL: &[Floors] = &[
             &["audit", "catalog", "completions", "remarks"],
             &["activity", "clients", "list", "servers", "service", "stats", "switch", "tools"],
             &["add", "call", "native_host", "status"],
-            &["doctor", "import", "offers", "sandbox", "set"],
+            &["doctor", "edit", "import", "offers", "sandbox", "set"],
             &["setup", "top"],
             &["turn"],
             &["ask", "secrets"],

@@ -17,6 +17,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &[
             "add",
             "set",
+            "edit",
             "sandbox",
             "start",
             "stop",

@@ -91,6 +91,12 @@ pub struct Logs {
     /// Follow: print new lines until Ctrl-C
     #[arg(short, long)]
     pub follow: bool,
+    /// Also lines of the installation
+    #[arg(long)]
+    pub all: bool,
+    /// Only lines of the installation
+    #[arg(long, conflicts_with = "all")]
+    pub install: bool,
 }
 
 /// Show the bridge, the servers and their numbers

@@ -150,20 +150,23 @@ fn ended(calls: u32) -> Option<String> {
     Some(format!("harbor: {} that ran on it {what} not given", count(calls, "call")))
 }
 
-pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
+/// Shows them; whether there are any.
+pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<bool, Failure> {
     match origin {
         Some(origin) => {
             let ask = HostGetPermissions { origin: Some(origin.to_string()), profile: None, tab_id: None };
             let answer = client.ask(&ask, QUICK)?;
             if screen.json {
-                return Ok(screen.json(&answer.to_json())?);
+                screen.json(&answer.to_json())?;
+                return Ok(true);
             }
             show(&answer.grants, &answer.unstored, Some(origin), screen)
         }
         None => {
             let answer = client.ask(&HostListAllPermissions { profile: None, tab_id: None }, QUICK)?;
             if screen.json {
-                return Ok(screen.json(&answer.to_json())?);
+                screen.json(&answer.to_json())?;
+                return Ok(true);
             }
             show(&answer.grants, &answer.unstored, None, screen)
         }
@@ -175,13 +178,13 @@ fn show(
     unstored: &[UnstoredView],
     origin: Option<&Origin>,
     screen: &mut Screen,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     match grants {
         [] => remark(&none(origin)),
         grants => screen.table(&tabulate(grants, when::now()))?,
     }
     unstored.iter().for_each(|one| remark(&not_stored(one)));
-    Ok(())
+    Ok(!grants.is_empty())
 }
 
 /// What would be back with the next bridge, as things are.

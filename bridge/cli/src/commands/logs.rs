@@ -1,6 +1,6 @@
 //! logs: the newest lines of a server, and those that come.
 //!
-//! Owns how a line looks.
+//! Owns how a line looks, and that what an installer printed is in nobody's way.
 
 use harbor_client::errors::Failure;
 use harbor_client::id::server_id;
@@ -9,37 +9,74 @@ use harbor_client::terminal::{disarm, remark};
 use harbor_ipc_proto::client::{LogLine, McpGetLogs, ServerLog};
 
 use super::follow;
-use super::printing::print;
 use crate::args::Logs;
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 use crate::when::utc;
 
+/// The source of what an installer printed.
+const INSTALL: &str = "install";
+
+/// How many lines are shown where nobody says so.
+const LINES_SHOWN: u64 = 200;
+
+/// The most lines that the bridge gives.
+const MOST: u64 = 1000;
+
 pub fn show(client: &mut Client, logs: &Logs, screen: &mut Screen) -> Result<(), Failure> {
+    // A program sees by `source` what each line is.
+    let logs = &Logs { all: logs.all || screen.json, install: logs.install && !screen.json, ..logs.clone() };
     let ask = ask(logs)?;
     if logs.follow {
-        return go_on(client, &ask, &logs.server, screen);
+        return go_on(client, &ask, logs, screen);
     }
     let answer = client.ask(&ask, QUICK)?;
-    if !screen.json && answer.logs.is_empty() {
-        remark(&format!("{} has logged nothing", logs.server));
-        return Ok(());
+    if screen.json {
+        return Ok(screen.json(&answer.to_json())?);
     }
-    print(screen, &answer, |answer| answer.logs.iter().map(describe).collect::<Vec<_>>().join("\n"))
+    let lines = newest(logs, &answer.logs);
+    let name = &logs.server;
+    match (lines.is_empty(), answer.logs.is_empty()) {
+        (true, true) => remark(&format!("{name} has logged nothing")),
+        (true, false) if logs.install => remark(&format!("the installation of {name} has logged nothing")),
+        (true, false) => remark(&format!(
+            "{name} has logged nothing but its installation; show that: `harbor logs {name} --install`"
+        )),
+        (false, _) => {
+            screen.text(&lines.into_iter().map(describe).collect::<Vec<_>>().join("\n"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The newest lines that are wanted. More were asked for, since those of the installation do not count.
+fn newest<'a>(logs: &Logs, all: &'a [LogLine]) -> Vec<&'a LogLine> {
+    let lines: Vec<_> = all.iter().filter(|line| is_wanted(logs, &line.source)).collect();
+    let most = usize::try_from(logs.lines.unwrap_or(LINES_SHOWN)).unwrap_or(usize::MAX);
+    lines[lines.len().saturating_sub(most)..].to_vec()
+}
+
+fn is_wanted(logs: &Logs, source: &str) -> bool {
+    logs.all || (source == INSTALL) == logs.install
 }
 
 fn ask(logs: &Logs) -> Result<McpGetLogs, Failure> {
     let follow = logs.follow.then_some(true);
-    Ok(McpGetLogs { server_id: server_id(&logs.server)?, limit: logs.lines, follow })
+    let limit = if logs.all { logs.lines } else { Some(MOST) };
+    Ok(McpGetLogs { server_id: server_id(&logs.server)?, limit, follow })
 }
 
-fn go_on(client: &mut Client, ask: &McpGetLogs, server: &str, screen: &mut Screen) -> Result<(), Failure> {
+fn go_on(client: &mut Client, ask: &McpGetLogs, logs: &Logs, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.follow::<ServerLog, _>(ask)?;
-    for (line, shown) in answer.logs.iter().zip(answer.parts("logs")) {
+    let wanted = newest(logs, &answer.logs);
+    let shown = answer.parts("logs");
+    let lines =
+        answer.logs.iter().zip(shown).filter(|(line, _)| wanted.iter().any(|one| std::ptr::eq(*one, *line)));
+    for (line, shown) in lines {
         follow::line(screen, &shown, || describe(line))?;
     }
     follow::each(client, |line: Answer<ServerLog>| {
-        if line.server_id != server {
+        if line.server_id != logs.server || !is_wanted(logs, &line.source) {
             return Ok(());
         }
         // So that all lines look the same to a program, those of the answer and those that came later.
@@ -91,7 +128,7 @@ mod tests {
         "1970-01-01 00:00:00.000Z stderr: hello\n1970-01-01 00:00:00.001Z mcp warning: hm\n";
 
     fn typed(lines: Option<u64>, follow: bool) -> Logs {
-        Logs { server: "time".into(), lines, follow }
+        Logs { server: "time".into(), lines, follow, all: true, install: false }
     }
 
     fn answer(logs: &str) -> String {
@@ -117,6 +154,25 @@ mod tests {
         let ran = command(true, &[&answer(LINES)], |c, s| show(c, &typed(None, false), s));
         assert_eq!(ran.printed, format!("{{\"logs\":{LINES}}}\n"));
         assert_eq!(command(false, &[&answer("[]")], |c, s| show(c, &typed(None, false), s)).printed, "");
+    }
+
+    #[test]
+    fn what_the_installer_printed_is_shown_on_request() {
+        let install = r#"{"timestamp":0,"source":"install","text":"Downloading"}"#;
+        let lines = LINES.replacen('[', &format!("[{install},"), 1);
+        let show_as = |lines: &str, all: bool, install: bool| {
+            let logs = Logs { all, install, ..typed(None, false) };
+            command(false, &[&answer(lines)], |c, s| show(c, &logs, s))
+        };
+        let of_install = "1970-01-01 00:00:00.000Z install: Downloading\n";
+        assert_eq!(show_as(&lines, false, false).printed, PRINTED);
+        assert!(show_as(&lines, false, false).asked[0].ends_with("\"limit\":1000}"));
+        assert_eq!(show_as(&lines, false, true).printed, of_install);
+        assert_eq!(show_as(&lines, true, false).printed, format!("{of_install}{PRINTED}"));
+        let logs = Logs { lines: Some(1), ..typed(None, false) };
+        let ran = command(false, &[&answer(&lines)], |c, s| show(c, &Logs { all: false, ..logs.clone() }, s));
+        assert_eq!(ran.printed.lines().count(), 1, "those that are hidden do not count");
+        assert_eq!(show_as(&format!("[{install}]"), false, false).printed, "");
     }
 
     #[test]

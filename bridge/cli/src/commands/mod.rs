@@ -4,6 +4,7 @@
 
 mod activity;
 mod add;
+mod apart;
 mod arguments;
 mod ask;
 mod audit;
@@ -18,6 +19,7 @@ mod complete;
 pub mod completions;
 mod config;
 mod doctor;
+mod edit;
 mod events;
 mod follow;
 mod grants;
@@ -79,9 +81,10 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Version => bridge::show_version(screen),
         Command::Ping => bridge::ping(&mut connect()?, screen),
         Command::Shutdown => bridge::shut_down(&paths()?, screen),
-        Command::Add(definition) => {
+        Command::Add(mut definition) => {
+            let secrets = apart::take(&mut definition);
             let ask = add::ask(&definition, &places::current_dir()?)?;
-            add::run(&mut connect()?, &definition, &ask, screen)
+            add::run(&mut connect()?, &definition, (&ask, &secrets), screen)
         }
         Command::Install(package) => {
             install::check(&package)?;
@@ -107,7 +110,13 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Prompts { server, wanted } => show_prompts(server.as_deref(), wanted, screen),
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
         Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),
-        Command::Grants { origin } => grants::list(&mut connect()?, origin.as_ref(), screen),
+        Command::Grants { origin } => {
+            if !grants::list(&mut connect()?, origin.as_ref(), screen)? {
+                let paths = paths()?;
+                origin.iter().for_each(|origin| clients::status::at_first(origin, &paths));
+            }
+            Ok(())
+        }
         Command::Activity(wanted) => activity::show(&mut connect()?, &wanted, screen),
         Command::Audit(audit) => audit::show(&mut connect()?, &audit, screen),
         Command::Stats { origin } => stats::show(&mut connect()?, origin.as_ref(), screen),
@@ -129,6 +138,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Sessions { wanted } => {
             sessions::run(&mut connect()?, wanted.as_ref().unwrap_or(&Sessions::List), screen)
         }
+        Command::Edit { server } => edit::run(&mut connect()?, &server, &paths()?, screen),
         Command::Set(wanted) => set::run(&mut connect()?, &wanted, screen),
         Command::Status(wanted) => status::show(&mut connect()?, &wanted, screen),
         Command::Top => top::run(&paths()?, screen),

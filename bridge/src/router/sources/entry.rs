@@ -114,6 +114,10 @@ pub async fn unknown(router: &Router, id: &str) -> ErrorBody {
     let meant = closest(id, known);
     let next = match meant {
         Some(meant) => format!("; did you mean {meant}?"),
+        // As packages of servers are called.
+        None if id.starts_with("mcp-") || id.ends_with("-mcp") => {
+            format!("; did you mean pypi:{id} or npm:{id}?")
+        }
         None => format!(
             "; `harbor catalog search {id}` looks for it, and a package is named npm:{id} or pypi:{id}"
         ),

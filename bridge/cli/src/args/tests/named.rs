@@ -8,8 +8,14 @@ use std::path::{Path, PathBuf};
 use super::super::{HELP_ALL, command};
 
 /// Where texts for people are, as seen from the root.
-const PLACES: &[(&str, &str)] =
-    &[("bridge", "rs"), ("runner", "rs"), ("catalog-worker", "rs"), ("docs", "md"), ("README.md", "md")];
+const PLACES: &[(&str, &str)] = &[
+    ("bridge", "rs"),
+    ("runner", "rs"),
+    ("catalog-worker", "rs"),
+    ("docs", "md"),
+    ("README.md", "md"),
+    ("extension", "ts"),
+];
 
 /// What is made by programs, or by others.
 const NOT_OURS: &[&str] = &["node_modules", "dist", "target", "tests", "fixtures"];

@@ -42,7 +42,7 @@ fn wanted_of(question: &Question, is_somebody_here: bool) -> Result<Wanted, Fail
     let approve = match (using.approve, is_somebody_here) {
         (Some(Approve::Ask), false) => {
             let wrong = "--approve ask: there is no terminal to ask on\n--approve reads refuses what may change something, --approve all lets \
-                         everything run";
+                         everything run that destroys nothing";
             return Err(Failure::Usage(wrong.into()));
         }
         (Some(approve), _) => approve,

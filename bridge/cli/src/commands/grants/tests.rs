@@ -159,27 +159,27 @@ fn listed(tag: &str, grants: &str) -> String {
 #[test]
 fn the_grants_are_a_table() {
     let all = listed("host_list_all_permissions", ALWAYS);
-    let ran = command(false, &[&all], |c, s| list(c, None, s));
+    let ran = command(false, &[&all], |c, s| list(c, None, s).map(drop));
     assert_eq!(
         ran.printed,
         "ORIGIN             SCOPE           GRANT   TOOLS   UNTIL\n\
          https://a.example  mcp:tools.call  always  time/*  -\n"
     );
     assert_eq!(ran.asked, [r#"{"type":"host_list_all_permissions","request_id":"1"}"#]);
-    let ran = command(true, &[&all], |c, s| list(c, None, s));
+    let ran = command(true, &[&all], |c, s| list(c, None, s).map(drop));
     assert_eq!(
         ran.printed,
         format!("{{\"grants\":[{}],\"unstored\":[]}}\n", complete_object("Grant", ALWAYS))
     );
     let origin = Origin::parse("https://a.example").unwrap();
     let of_one = listed("host_get_permissions", "");
-    let ran = command(false, &[&of_one], |c, s| list(c, Some(&origin), s));
+    let ran = command(false, &[&of_one], |c, s| list(c, Some(&origin), s).map(drop));
     assert_eq!(
         ran.asked,
         [r#"{"type":"host_get_permissions","request_id":"1","origin":"https://a.example"}"#]
     );
     assert_eq!((ran.printed.as_str(), ran.exit), ("", Exit::Done));
-    let ran = command(false, &[&error("invalid_params")], |c, s| list(c, Some(&origin), s));
+    let ran = command(false, &[&error("invalid_params")], |c, s| list(c, Some(&origin), s).map(drop));
     assert_eq!(ran.exit, Exit::Usage);
 }
 
