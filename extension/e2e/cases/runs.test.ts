@@ -1,10 +1,12 @@
 // Runs in real pages: what happens is told in order, and each run has one end, however it ends.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { describe, test } from "node:test";
 import { type Page, textOf, until } from "../driver/browser.ts";
 import { addDouble } from "../driver/double.ts";
 import { Echo } from "../driver/echo.ts";
+import { Sidebar } from "../driver/sidebar.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
 
@@ -171,7 +173,8 @@ for (const inBrowser of inBrowsers) {
         const { page, echo } = await ready(world);
         await begin(page, { task: "<hang>" });
         await page.run("return came('token')");
-        await world.harbor.cli("shutdown", "--now").catch(() => world.harbor.cli("shutdown"));
+        const { bridge } = JSON.parse(await world.harbor.cli("status", "--json"));
+        execFileSync("kill", ["-9", String(bridge.pid)]);
         const run = await ended(page);
         assertWhole(run, "error");
         assert.equal((run.events.at(-1)?.["error"] as { retryable: boolean }).retryable, true);
@@ -207,6 +210,37 @@ for (const inBrowser of inBrowsers) {
         await page.run("stopper.abort(new Error('enough'))");
         assert.equal((await ended(page)).thrown?.message, "enough");
         await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
+        await echo.end();
+      }));
+
+    test("the panel shows what a site has used of models, limits it, and takes it back: a run ends", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, site } = world;
+        const { page, echo } = await ready(world);
+        const sidebar = await Sidebar.open(browser, `site/${encodeURIComponent(site.origin)}`);
+        await sidebar.says("#used", /^0 tokens used today, of 50,000$/);
+        await begin(page, { task: "hello" });
+        assertWhole(await ended(page), "final");
+        await sidebar.says("#used", /^[1-9]\d* tokens used today, of 50,000$/);
+        await sidebar.click("#budget");
+        await sidebar.type("#tokens", "many");
+        await sidebar.click("#save-budget");
+        await sidebar.says("#tokens-problem", /whole number/);
+        await sidebar.type("#tokens", "7");
+        await sidebar.click("#save-budget");
+        await sidebar.says("#used", /of 7$/);
+        await begin(page, { task: "hello" });
+        assert.equal((await ended(page)).events.at(-1)?.type, "error");
+        await sidebar.click("#budget");
+        await sidebar.click("#default-budget");
+        await sidebar.says("#used", /of 50,000$/);
+        await begin(page, { task: "<hang>" });
+        await page.run("return came('token')");
+        await sidebar.click("[data-revoke=all]");
+        const run = await ended(page);
+        assertWhole(run, "error");
+        assert.match((run.events.at(-1)?.["error"] as { code: string }).code, /ERR_(SCOPE_REQUIRED|CANCELLED)/);
+        await echo.leaving(1);
         await echo.end();
       }));
 
