@@ -149,7 +149,7 @@ pub(super) fn no_instance(id: &SourceId, why: &NoInstance, reader: Reader) -> Er
 /// With the name of the process, where it is somebody's own.
 pub(super) fn of_instance(error: ErrorBody, instance: Option<Arc<str>>) -> ErrorBody {
     match instance {
-        Some(name) => error.with("instance", &*name),
+        Some(name) => error.with("instance", &name),
         None => error,
     }
 }

@@ -221,11 +221,7 @@ impl Server {
             Some(trial) => (trial.package.clone(), trial.planned.clone()),
             None => used(&definition, &id, &runners),
         };
-        let settings = settings(&definition, package.is_some()).unwrap_or_else(|field| {
-            tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
-            Settings::default()
-        });
-        let settings = if owner.is_some() { settings.of_instance() } else { settings };
+        let settings = held_to(&definition, (&id, package.is_some()), owner.is_some());
         // What is tried out is installed anew.
         let installed = lock.as_deref().filter(|_| trial.is_none());
         let used = package.as_ref().zip(Some(installed));
@@ -547,6 +543,15 @@ fn is_installed(package: &Package, lock: &Lock, id: &ServerId, paths: &Paths) ->
 /// A package in its locked version.
 fn pinned(package: &Package, lock: &Lock) -> Package {
     Package { spec: lock.spec.clone(), ..package.clone() }
+}
+
+/// The settings of a server; those of an instance differ.
+fn held_to(definition: &Definition, (id, has_package): (&ServerId, bool), is_instance: bool) -> Settings {
+    let settings = settings(definition, has_package).unwrap_or_else(|field| {
+        tracing::warn!(server = %id, field, "its supervision cannot be read; the defaults hold");
+        Settings::default()
+    });
+    if is_instance { settings.of_instance() } else { settings }
 }
 
 /// The settings of a definition.
