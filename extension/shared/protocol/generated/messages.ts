@@ -80,6 +80,8 @@ export interface Requests {
     secrets?: string[];
     /** Whether it gets the files that an earlier server with this id has left, or that another program of this id has, as its home. Otherwise they are set aside. */
     keep_data?: boolean;
+    /** Names of environment variables that keep the value which the definition with this id has. */
+    keep_env?: string[];
   };
   /** Defines a server that runs elsewhere, or replaces the definition with this id. */
   add_remote_server: {
@@ -103,6 +105,30 @@ export interface Requests {
     allow_private?: boolean;
     /** Whether it may be spoken to without TLS although it is not on this machine. */
     allow_http?: boolean;
+    /** Names of variables that keep the value which the definition with this id has. */
+    keep_env?: string[];
+    /** Names of headers that do. */
+    keep_headers?: string[];
+    /** Whether `url` is only what is shown of the URL of the definition with this id, which stays. */
+    keep_url?: boolean;
+  };
+  /** Gives the definition of a server, to be changed and defined anew. */
+  get_definition: {
+    /** The server's id. */
+    server_id: string;
+  };
+  /** Compares values with those that a server has, in its definition and as secrets: nobody is shown any. */
+  compare_server: {
+    /** The server's id. */
+    server_id: string;
+    /** Where it is, if that is elsewhere. */
+    url?: string;
+    /** Its arguments. */
+    args?: string[];
+    /** All of its environment variables. */
+    env?: { [name: string]: string };
+    /** All of its headers. */
+    headers?: { [name: string]: string };
   };
   /** Says what a server may do on this machine, as the next start has it. */
   get_sandbox: {
@@ -1250,6 +1276,16 @@ export interface Replies {
     program_change?: ServerChange;
   };
   /** What holds the server. */
+  get_definition: {
+    /** The definition. */
+    definition: Definition;
+  };
+  /** What is different. */
+  compare_server: {
+    /** Names of variables and headers with another value, or that only one side has; `url` and `arguments`. Secrets that only the server has do not count. */
+    differs: Array<string>;
+  };
+  /** What it may do. */
   get_sandbox: {
     /** What it may do. */
     sandbox: Sandbox;
@@ -2424,7 +2460,7 @@ export interface Server {
   command: string;
   /** The container image that is run. */
   image?: Image;
-  /** Its arguments. */
+  /** Its arguments; what looks like a secret in them is left out. */
   args: Array<string>;
   /** Names of the environment variables of its own. */
   env_names: Array<string>;
@@ -2480,6 +2516,46 @@ export interface Server {
   supervision: SupervisionSettings;
   /** What held its last start: the level, and what of it this kernel cannot hold; none until it was started. */
   sandbox?: SandboxSummary;
+}
+
+/** How a server is started, as the person said it. Values of variables and headers are never shown. */
+export interface Definition {
+  /** The server's id. */
+  server_id: string;
+  /** A name for people, where one was given. */
+  label?: string;
+  /** The program; absent where an image is run, or nothing here. */
+  command?: string;
+  /** The container image. */
+  image?: string;
+  /** The engine that runs the image, where one was named. */
+  engine?: string;
+  /** Its arguments. */
+  args: Array<string>;
+  /** Names of its environment variables. */
+  env_names: Array<string>;
+  /** The directory it runs in, where one was given. */
+  cwd?: string;
+  /** The roots that it may ask for. */
+  roots: Array<string>;
+  /** Whether the command runs as it is, although it may be recognised as a package. */
+  as_is: boolean;
+  /** Names of secrets without which it is not started. */
+  secrets: Array<string>;
+  /** How it is supervised. */
+  supervision: SupervisionSettings;
+  /** What it may do on this machine. */
+  sandbox: SandboxSettings;
+  /** Where it is, if that is elsewhere: what is shown of that. */
+  url?: string;
+  /** `http`, `sse` or `auto`, if it is elsewhere. */
+  transport_type?: string;
+  /** Names of its headers. */
+  header_names: Array<string>;
+  /** Whether it may be at a private address. */
+  allow_private: boolean;
+  /** Whether it may be spoken to without TLS. */
+  allow_http: boolean;
 }
 
 /** A server that runs elsewhere. */
