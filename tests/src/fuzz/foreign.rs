@@ -92,6 +92,7 @@ fn entry() -> Entry {
         command: "/opt/é/harbor".into(),
         args: vec!["mcp".into()],
         env: vec![("HARBOR_HOME".into(), "/h \"x\"".into())],
+        lists: Vec::new(),
     }
 }
 
