@@ -146,7 +146,7 @@ fn openings(options: &Options, bridge: &Bridge, link: &mut Link) -> Outcome<Vec<
     let mut whole: ChatGetSessionResult =
         read_object(&text).map_err(|error| format!("a session's {} cannot be read", error.field))?;
     let message = |number: usize| harbor_ipc_proto::client::ChatMessage {
-        role: if number % 2 == 0 { "user" } else { "assistant" }.into(),
+        role: if number.is_multiple_of(2) { "user" } else { "assistant" }.into(),
         content: Some(Json::string(&format!("message {number} {}", "words ".repeat(80)))),
         toolCalls: None,
         toolCallId: None,

@@ -100,7 +100,7 @@ fn an_instance_ends_with_its_client_with_its_server_and_for_one_that_is_wanted_m
     assert_eq!(b.tool("s/pid", &json!({})).unwrap_err().code, "ERR_SERVER_UNAVAILABLE");
     bridge.connect("s");
 
-    let mut other = Client::attach(&home);
+    let other = Client::attach(&home);
     let of_b = pid(&other, &other.speaking_for(B), B);
     other.close();
     wait_until("it ends with its client", LIMIT, || of_b.is_gone());

@@ -190,7 +190,7 @@ fn a_conversation_that_outgrows_its_model_is_shortened_and_goes_on() {
         }
         _ => Say::Text("done".into()),
     });
-    let tools = r#"[{"name":"big","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]"#;
+    let tools = r#"[{"name":"big","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"openWorldHint":false}}]"#;
     scene.bridge.add_and_connect("large", &Double::sound(&scene.home).offering(tools));
     let answer = scene.say("read it all").unwrap();
     assert_eq!((&answer["response"], &answer["ended"]), (&json!("done"), &json!("done")));
