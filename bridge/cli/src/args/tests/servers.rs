@@ -103,6 +103,21 @@ fn a_definition_that_makes_no_sense_is_refused() {
 }
 
 #[test]
+fn whose_process_it_is_and_what_its_tools_do() {
+    let of_instances = ["--instance", "per-principal", "--max-instances=64"];
+    let of_models = ["--private", "--reads", "list,read", "--destroys=drop", "--", "y"];
+    let supervision = Supervision {
+        instance: Some(Instance::PerPrincipal),
+        max_instances: Some(64),
+        private: Some(true),
+        reads: Some(vec!["list".into(), "read".into()]),
+        destroys: Some(vec!["drop".into()]),
+        ..Supervision::default()
+    };
+    assert_eq!(added(&[&of_instances[..], &of_models].concat()).supervision, supervision);
+}
+
+#[test]
 fn how_a_server_is_supervised() {
     let line = [
         "--restart",
@@ -128,13 +143,6 @@ fn how_a_server_is_supervised() {
         "--manual",
         "--idle-stop",
         "604800",
-        "--instance",
-        "per-principal",
-        "--max-instances=64",
-        "--private",
-        "--reads",
-        "list,read",
-        "--destroys=drop",
         "--as-is",
         "--",
         "y",
@@ -155,12 +163,7 @@ fn how_a_server_is_supervised() {
         auto_start: Some(true),
         lazy: Some(false),
         idle_stop_ms: Some(604_800_000),
-        instance: Some(Instance::PerPrincipal),
-        max_instances: Some(64),
-        private: Some(true),
-        reads: Some(vec!["list".into(), "read".into()]),
-        writes: None,
-        destroys: Some(vec!["drop".into()]),
+        ..Supervision::default()
     };
     assert_eq!(add.supervision, supervision);
     let Command::Set(set) =
