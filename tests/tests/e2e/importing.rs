@@ -392,7 +392,7 @@ fn a_definition_is_changed_in_an_editor_as_a_whole_or_not_at_all() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
     let path = file(&home, &json!({"db": {"command": "/bin/false", "args": ["x"], "env": {"MODE": "slow"}}}));
-    said(&mut import(&home, &path, &["--yes"]));
+    assert_eq!(said(&mut import(&home, &path, &["--yes"])).2, Some(0));
     let edit = |script: &str| {
         let mut command = home.command("harbor");
         command.env_remove("VISUAL").env("EDITOR", script).args(["edit", "db"]);
