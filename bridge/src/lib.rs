@@ -3,6 +3,7 @@
 pub mod agent;
 mod alarm;
 pub mod app;
+mod browser;
 pub mod catalog;
 pub mod check;
 pub mod closing;

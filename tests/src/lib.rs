@@ -21,6 +21,7 @@
 pub mod attacker;
 pub mod authority;
 pub mod bridge;
+pub mod browser;
 pub mod catalog;
 pub mod client;
 pub mod direct;

@@ -249,6 +249,20 @@ impl Refusal {
         let profile = self.profile.as_ref().map(|profile| format!(" --profile {profile:?}"));
         let profile = profile.unwrap_or_default();
         let is_client = origin.starts_with("client://");
+        if let Some(source) = self.text("source_id").filter(|_| is_client) {
+            let name = origin.strip_prefix("client://").unwrap_or_default();
+            match code {
+                Code::ScopeRequired => {
+                    return Some(format!(
+                        "`harbor grant {origin} {scope} --always --tool '{source}/*'` allows it"
+                    ));
+                }
+                Code::ToolNotAllowed => {
+                    return Some(format!("`harbor tools --client {name} --on '{source}/*'` allows it"));
+                }
+                _ => {}
+            }
+        }
         Some(match code {
             Code::PermissionDenied => {
                 format!("`harbor revoke {origin} {scope} --deny{profile}` revokes the denial")
@@ -328,7 +342,13 @@ impl Refusal {
 fn has_next_step(cause: &str) -> bool {
     matches!(
         cause,
-        "missing_secrets" | "secrets_locked" | "secrets_unreadable" | "needs_authorization" | "package_lost"
+        "missing_secrets"
+            | "secrets_locked"
+            | "secrets_unreadable"
+            | "needs_authorization"
+            | "package_lost"
+            | "no_browser"
+            | "browser_gone"
     )
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //!  time/get_current_time     time__get_current_time
 //!  my.files/read all         my_files__read_all_3f0c92d1a4b7      with the head of a hash of the whole name
+//!  browser/browser_click     browser_click                        of what is no server: its own name, where that is unique
 //! ```
 //!
 //! Owns both directions. A name says the same tool at all times, whatever other tools there are: what could be read in
@@ -13,6 +14,7 @@ use std::iter;
 
 use super::target::Target;
 use harbor_ipc_proto::hex::hex;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::tool_name;
 use sha2::{Digest as _, Sha256};
 
@@ -25,6 +27,10 @@ const DIGITS: usize = 12;
 /// What stands between the server and its tool.
 const BETWEEN: &str = "__";
 
+/// The browser, and how its tools' names begin.
+const BROWSER: &str = "browser";
+const OF_BROWSER: &str = "browser_";
+
 /// The names of the last list, and the tools that they stand for.
 #[derive(Debug, Default)]
 pub struct Names(HashMap<String, String>);
@@ -36,7 +42,10 @@ impl Names {
         // Two hashes that begin alike: the later one gets more of its own.
         let lengths = iter::successors(Some(DIGITS), |length| Some(length * 2));
         let lengths = lengths.take_while(|length| *length < LONGEST);
-        let mut names = plain(server, tool).into_iter().chain(lengths.map(|length| hashed(&whole, length)));
+        let mut names = own(server, tool)
+            .into_iter()
+            .chain(plain(server, tool))
+            .chain(lengths.map(|length| hashed(&whole, length)));
         let is_free = |name: &String| self.0.get(name).is_none_or(|other| *other == whole);
         let name = names.find(is_free).unwrap_or_else(|| hashed(&whole, DIGITS));
         self.0.insert(name.clone(), whole);
@@ -56,8 +65,19 @@ pub fn called(server: &str, tool: &str) -> String {
     Names::default().add(server, tool)
 }
 
+/// The name that a source which is no server gives to its tool, where no server's tool can have it.
+fn own(source: &str, tool: &str) -> Option<String> {
+    let is_server = SourceId::parse(source).is_none_or(|id| id.kind() == SourceKind::Server);
+    let is_taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let fits = tool.len() <= LONGEST && tool.chars().all(is_taken) && !tool.contains(BETWEEN);
+    (!is_server && fits).then(|| tool.to_owned())
+}
+
 /// What a name stands for without a list.
 pub fn without_list(name: &str) -> Option<Target> {
+    if name.starts_with(OF_BROWSER) && own(BROWSER, name).is_some() {
+        return Some(Target { server: BROWSER.to_owned(), name: name.to_owned() });
+    }
     let (server, name) = name.split_once(BETWEEN)?;
     let target = Target { server: server.to_owned(), name: name.to_owned() };
     let is_plain = tool_name::split(&target.tool()).is_ok() && plain(server, name).is_some();
@@ -116,6 +136,18 @@ mod tests {
         }
         assert_eq!(names.add("s", &"x".repeat(500)).len(), LONGEST);
         assert_eq!(names.add("s", &"x".repeat(61)), format!("s__{}", "x".repeat(61)));
+    }
+
+    #[test]
+    fn the_browsers_tools_have_their_own_names() {
+        let mut names = Names::default();
+        assert_eq!(names.add("browser", "browser_click"), "browser_click");
+        let other = names.add("browser:firefox", "browser_click");
+        assert!(other.starts_with("browser_firefox__browser_click_"), "{other}");
+        assert_eq!(stands_for(&names, "browser_click").unwrap(), "browser/browser_click");
+        assert_eq!(stands_for(&names, &other).unwrap(), "browser:firefox/browser_click");
+        assert_eq!(without_list("browser_click").unwrap().tool(), "browser/browser_click");
+        assert_eq!(without_list("browser_x__y").unwrap().tool(), "browser_x/y");
     }
 
     #[test]

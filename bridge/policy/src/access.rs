@@ -40,6 +40,8 @@ enum Reach {
     OwnerOrClient,
     /// An AI client: what it says is about itself.
     Client,
+    /// Harbor's own browser extension: what it says is about its browser.
+    Extension,
 }
 
 /// Each message type and who may send it. A type that is missing here may be sent by nobody.
@@ -182,6 +184,11 @@ const TABLE: &[(&str, Reach)] = &[
     ("session_get", Reach::Everybody),
     ("session_list", Reach::Everybody),
     ("session_end", Reach::Everybody),
+    ("source_register", Reach::Extension),
+    ("source_unregister", Reach::Extension),
+    ("source_result", Reach::Extension),
+    ("source_event", Reach::Extension),
+    ("list_sources", Reach::Owner),
 ];
 
 /// Proof that a message may be sent by who sent it.
@@ -265,6 +272,7 @@ pub fn check(principal: &Principal, tag: &str) -> Result<Pass, Denied> {
             Ok(Pass(Reach::Owner))
         }
         (Some(Reach::Client | Reach::OwnerOrClient), Principal::Client { .. }) => Ok(Pass(Reach::Client)),
+        (Some(Reach::Extension), Principal::Extension { .. }) => Ok(Pass(Reach::Extension)),
         _ => Err(Denied),
     }
 }
@@ -317,6 +325,10 @@ mod tests {
     /// What nobody else may.
     const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin", "mcp_follow_messages"];
 
+    /// What the extension alone may, of the owner's connections.
+    const OF_THE_EXTENSION: &[&str] =
+        &["source_register", "source_unregister", "source_result", "source_event"];
+
     /// Every message × every kind of principal.
     #[test]
     fn the_table_knows_every_message() {
@@ -324,7 +336,8 @@ mod tests {
         let client = Principal::Client { origin: Origin::client("x").unwrap() };
         for request in REQUESTS.iter().filter(|request| request.tag != "attach") {
             let of_owner = !OF_CLIENTS_ONLY.contains(&request.tag);
-            assert_eq!(check(&Principal::Owner, request.tag).is_ok(), of_owner, "{}", request.tag);
+            let of_command_line = of_owner && !OF_THE_EXTENSION.contains(&request.tag);
+            assert_eq!(check(&Principal::Owner, request.tag).is_ok(), of_command_line, "{}", request.tag);
             assert_eq!(check(&extension, request.tag).is_ok(), of_owner, "{}", request.tag);
             let pass = check(&client, request.tag);
             assert_eq!(pass.is_ok(), OF_CLIENTS.contains(&request.tag), "{}", request.tag);

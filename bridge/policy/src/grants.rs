@@ -197,7 +197,7 @@ impl Grants {
     /// Whether a grant names a tool of this source.
     #[must_use]
     pub fn name(&self, source: &SourceId) -> bool {
-        let names = |grant: &Grant| grant.tools.as_ref().is_some_and(|list| list.of_source(source).is_some());
+        let names = |grant: &Grant| grant.tools.as_ref().is_some_and(|list| list.names(source));
         self.all().any(|(_, grant)| names(grant))
     }
 

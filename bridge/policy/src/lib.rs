@@ -41,6 +41,7 @@ pub mod slots;
 pub mod standing;
 pub mod stats;
 pub mod suggest;
+pub mod tabs;
 pub mod telltale;
 pub mod tool_name;
 pub mod turn;

@@ -5,6 +5,7 @@
 //!  files/read/now              split at the FIRST slash: the tool `read/now` of `files`
 //!  time/*                      in a list: every tool of `time`, also those that come later
 //!  time/get_*                  in a list: the one tool with this odd name
+//!  *                           in a list: every tool of every server, and of nothing else
 //!  browser/browser_click       a tool of another kind of source (`source_id`)
 //! ```
 //!
@@ -16,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use harbor_ipc_proto::source_id::{self, SourceId};
+use harbor_ipc_proto::source_id::{self, SourceId, SourceKind};
 
 /// The longest name of a tool at its server, in bytes.
 pub const MAX_TOOL: usize = 512;
@@ -93,7 +94,14 @@ impl std::error::Error for WrongAllowlist {}
 
 /// The tools that a grant covers. An empty list covers none. Clones share it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Allowlist(Arc<HashMap<SourceId, Tools>>);
+pub struct Allowlist(Arc<Listed>);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Listed {
+    by_source: HashMap<SourceId, Tools>,
+    /// Every tool of every server, where that is meant.
+    of_servers: Option<Tools>,
+}
 
 /// What a list has of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,7 +121,7 @@ impl Tools {
 }
 
 impl Allowlist {
-    /// The list with these entries, each `server/tool` or `server/*`. The same entry twice is one.
+    /// The list with these entries, each `server/tool`, `server/*`, or `*` for all servers. The same entry twice is one.
     ///
     /// # Errors
     /// When there are too many entries, or which one is the first that names no tool.
@@ -121,17 +129,21 @@ impl Allowlist {
         if entries.len() > MAX_ENTRIES {
             return Err(WrongAllowlist::TooMany);
         }
-        let mut sources: HashMap<SourceId, Tools> = HashMap::new();
+        let mut listed = Listed::default();
         for (at, entry) in entries.iter().enumerate() {
+            if entry == EVERY {
+                listed.of_servers = Some(Tools { every: true, ..Tools::default() });
+                continue;
+            }
             let (source, tool) = split(entry).map_err(|why| WrongAllowlist::Entry(at + 1, why))?;
-            let tools = sources.entry(source).or_default();
+            let tools = listed.by_source.entry(source).or_default();
             if tool == EVERY {
                 tools.every = true;
             } else {
                 tools.named.insert(tool.into());
             }
         }
-        Ok(Self(Arc::new(sources)))
+        Ok(Self(Arc::new(listed)))
     }
 
     /// Whether it has this tool. Its time does not depend on the length of the list.
@@ -143,21 +155,28 @@ impl Allowlist {
     /// What it has of this source, if anything.
     #[must_use]
     pub fn of_source(&self, source: &SourceId) -> Option<&Tools> {
-        self.0.get(source)
+        let of_servers = self.0.of_servers.as_ref().filter(|_| source.kind() == SourceKind::Server);
+        of_servers.or_else(|| self.0.by_source.get(source))
+    }
+
+    /// Whether it names this source, or a tool of it.
+    #[must_use]
+    pub fn names(&self, source: &SourceId) -> bool {
+        self.0.by_source.contains_key(source)
     }
 
     /// The same list without what it has of this source; none where it has nothing of it.
     #[must_use]
     pub fn without(&self, source: &SourceId) -> Option<Self> {
-        self.of_source(source)?;
-        let others = self.0.iter().filter(|(of, _)| *of != source);
-        Some(Self(Arc::new(others.map(|(of, tools)| (of.clone(), tools.clone())).collect())))
+        let mut others = Listed::clone(&self.0);
+        others.by_source.remove(source)?;
+        Some(Self(Arc::new(others)))
     }
 
     /// Whether it has nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.by_source.is_empty() && self.0.of_servers.is_none()
     }
 
     /// Its entries as they were given, sorted, each once.
@@ -168,7 +187,8 @@ impl Allowlist {
             let names = every.chain(tools.named.iter().map(AsRef::as_ref));
             names.map(|tool| format!("{source}/{tool}")).collect::<Vec<_>>()
         };
-        let mut entries: Vec<_> = self.0.iter().flat_map(of_source).collect();
+        let every = self.0.of_servers.iter().map(|_| EVERY.to_owned());
+        let mut entries: Vec<_> = self.0.by_source.iter().flat_map(of_source).chain(every).collect();
         entries.sort_unstable();
         entries
     }
@@ -234,8 +254,26 @@ mod tests {
     }
 
     #[test]
+    fn a_star_for_all_servers_covers_servers_and_nothing_else() {
+        let all = list(&["*", "js:a/x", "time/now"]).unwrap();
+        for (source, tool, covered) in [
+            ("time", "any", true),
+            ("other", "x", true),
+            ("js:a", "x", true),
+            ("js:a", "y", false),
+            ("browser", "x", false),
+        ] {
+            assert_eq!(all.covers(&id(source), tool), covered, "{source}/{tool}");
+        }
+        assert_eq!(all.entries(), ["*", "js:a/x", "time/now"]);
+        assert!(all.names(&id("time")) && !all.names(&id("other")));
+        assert_eq!(all.without(&id("time")).unwrap().entries(), ["*", "js:a/x"]);
+        assert_eq!((all.without(&id("other")), list(&["*"]).unwrap().is_empty()), (None, false));
+    }
+
+    #[test]
     fn a_wrong_entry_is_told_by_its_number_and_not_repeated() {
-        assert_eq!(list(&["a/b", "*"]), Err(WrongAllowlist::Entry(2, WrongToolName::NoSlash)));
+        assert_eq!(list(&["a/b", "x"]), Err(WrongAllowlist::Entry(2, WrongToolName::NoSlash)));
         assert_eq!(list(&["*/x", "*"]), Err(WrongAllowlist::Entry(1, WrongToolName::Source)));
         assert!(!list(&["canary"]).unwrap_err().to_string().contains("canary"));
         assert!(list(&["a/b"; MAX_ENTRIES]).is_ok());

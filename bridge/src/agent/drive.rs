@@ -368,7 +368,7 @@ impl Drive {
             What::Tool(usable, arguments) => {
                 let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
                 let (usable, arguments) = (Usable::clone(usable), arguments.clone());
-                let turn = self.guard.ongoing.log.turn.clone();
+                let turn = (self.session.id.as_str().into(), self.guard.ongoing.log.turn.clone());
                 self.tasks.spawn_local(async move {
                     let began = std::time::Instant::now();
                     let called = agent.call_tool(&on_behalf, turn, usable, arguments).await;

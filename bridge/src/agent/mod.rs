@@ -32,6 +32,7 @@ mod toolbox;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -276,7 +277,7 @@ impl Agent {
     async fn call_tool(
         &self,
         on_behalf: &OnBehalf,
-        turn: String,
+        (session, turn): (Arc<str>, String),
         usable: Usable,
         arguments: String,
     ) -> Result<Called, ErrorBody> {
@@ -287,7 +288,8 @@ impl Agent {
             }
             OnBehalf::Origin { asker, run, .. } => (Caller::Origin(asker.clone()), run.clone()),
         };
-        let audience = Audience { party: Some(caller.party()), ..Audience::default() };
+        let audience =
+            Audience { party: Some(caller.party()), conversation: Some(session), ..Audience::default() };
         let call = ToolCall {
             source,
             tool: tool.name,

@@ -24,6 +24,7 @@ use std::time::Duration;
 use harbor_ipc_proto::server_id::{RULE, ServerId};
 use harbor_policy::origin::Origin;
 use harbor_policy::secret_store::Choice;
+use harbor_policy::tabs::urls::{ENTRY_RULE, Hosts};
 use nix::fcntl::OFlag;
 use nix::unistd::geteuid;
 use toml::de::DeTable;
@@ -124,6 +125,15 @@ const OAUTH: &[Key<HostConfig>] = &[Key::text("clientMetadataUrl", DOCUMENT_RULE
     host.client_document.is_some()
 })];
 
+const BROWSER: &[Key<HostConfig>] = &[
+    Key::texts("blocked", ENTRY_RULE, |host, texts| {
+        Hosts::parse(texts.iter().copied()).map(|hosts| host.sites.blocked = hosts).is_some()
+    }),
+    Key::texts("askFirst", ENTRY_RULE, |host, texts| {
+        Hosts::parse(texts.iter().copied()).map(|hosts| host.sites.ask_first = hosts).is_some()
+    }),
+];
+
 const RUNS: &[Key<HostConfig>] =
     &[Key::number("runStaleSeconds", 1..=86_400, |host, n| host.run_stale = seconds(n))];
 
@@ -216,6 +226,7 @@ pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     let file = Table::whole(text, document.get_ref());
     file.knows([
         "grants", "limits", "host", "mcp", "pages", "metrics", "traces", "catalog", "oauth", "secrets",
+        "browser",
     ])?;
     let mut host = HostConfig::default();
     file.table("grants")?.read_only(GRANTS, &mut host)?;
@@ -226,6 +237,7 @@ pub fn parse(text: &str) -> Result<HostConfig, ConfigError> {
     file.table("traces")?.read_only(TRACES, &mut host)?;
     file.table("catalog")?.read_only(CATALOG, &mut host.catalog)?;
     file.table("oauth")?.read_only(OAUTH, &mut host)?;
+    file.table("browser")?.read_only(BROWSER, &mut host)?;
     file.table("secrets")?.read_only(SECRETS, &mut host.secrets)?;
     let limits = file.table("limits")?;
     let names = PER_ORIGIN.iter().map(|key| key.name).chain([OF_ALL_TOGETHER.name]);

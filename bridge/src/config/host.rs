@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use harbor_policy::limits::CALL_TIMEOUT;
+use harbor_policy::tabs::urls::Sites;
 
 use super::catalog::CatalogConfig;
 use super::pages::PagesConfig;
@@ -45,6 +46,8 @@ pub struct HostConfig {
     pub client_document: Option<String>,
     /// The catalog of servers.
     pub catalog: CatalogConfig,
+    /// The sites that no tool opens in the person's browser.
+    pub sites: Sites,
     /// Where secrets are kept.
     pub secrets: SecretsConfig,
     /// What of the page API there is for web pages.
@@ -137,6 +140,7 @@ impl Default for HostConfig {
             traces_of_origins: false,
             client_document: None,
             catalog: CatalogConfig::default(),
+            sites: Sites::default(),
             secrets: SecretsConfig::default(),
             pages: PagesConfig::default(),
             every_origin: OriginLimits::DEFAULT,

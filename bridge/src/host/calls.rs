@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
-use harbor_ipc_proto::source_id::SourceId;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::access::Permit;
 use harbor_policy::limiter::Limits;
 use harbor_policy::runs::Share;
@@ -223,6 +223,7 @@ impl Host {
     /// The source, if it is not known already that the tool cannot be called there.
     fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<dyn ToolSource>, ErrorBody> {
         let source = self.sources.get(&call.source).ok_or_else(|| match caller {
+            _ if call.source.kind() == SourceKind::Browser => errors::no_browser(&call.source),
             Caller::Owner(..) => self.unknown(&call.source),
             Caller::Origin(_) => tool_not_found(&call.source, &call.tool),
         })?;

@@ -43,6 +43,17 @@ pub(super) fn not_found<'a>(id: &SourceId, defined: impl IntoIterator<Item = &'a
     ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
 }
 
+/// A call of a browser that is not there. Said to those who were allowed to use it.
+pub(super) fn no_browser(id: &SourceId) -> ErrorBody {
+    let message = format!(
+        "{id} is not connected: the browser has to be open, with Harbor's extension in it and its browser tools switched on"
+    );
+    ErrorBody::new(Code::ServerUnavailable, message)
+        .with("server_id", id.as_str())
+        .with("cause", "no_browser")
+        .with_json("sent", Json::from_valid("false".into()))
+}
+
 /// For the compiler's sake: the host makes each permit for the kind of source that it asks.
 pub(super) fn not_permitted(id: &SourceId) -> ErrorBody {
     let message = format!("what was allowed does not cover {id}, which is a {}", id.kind().as_str());

@@ -207,6 +207,11 @@ impl Host {
         self.sources.add(source).ok_or_else(|| errors::taken(&id))
     }
 
+    /// A source has tools that are Harbor's own: as they are now, the person has seen them by having Harbor.
+    pub fn vouch_for(&self, source: &SourceId, tools: &ToolList) {
+        self.registry.vouch_for(source, tools);
+    }
+
     /// A connection has gone: its runs end, and with the last one of a browser session what was bound to its tabs.
     pub fn leave(&self, sender: &Sender, named_session: bool) {
         self.runs.end_client(sender.client);

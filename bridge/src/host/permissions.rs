@@ -19,7 +19,7 @@ use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_ipc_proto::client::GrantView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::source_id::SourceId;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::access::{ModelPermit, Permit};
 use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
 use harbor_policy::origin::Origin;
@@ -320,7 +320,14 @@ impl Permissions {
             Verdict::Granted(grant) => {
                 tool.map_or(Ok(()), |(source, _)| self.suspended.admit(source)).map(|()| grant.grant_type)
             }
-            verdict => Err(refused(asker, scope, &verdict)),
+            verdict => {
+                let error = refused(asker, scope, &verdict);
+                // What was granted for servers does not cover it: the next step names it.
+                match tool.filter(|(source, _)| source.kind() != SourceKind::Server) {
+                    Some((source, _)) => Err(error.with("source_id", source.as_str())),
+                    None => Err(error),
+                }
+            }
         }
     }
 

@@ -181,6 +181,24 @@ impl Registry {
         news
     }
 
+    /// Pins tools as they are, whatever was pinned before.
+    pub fn vouch_for(&self, source: &SourceId, list: &ToolList) {
+        let mut all = self.pinned.borrow_mut();
+        let pinned = all.entry(source.clone()).or_default();
+        let is_other = |tool: &&Tool| pinned.get(&tool.name).is_none_or(|before| before.hash != tool.hash);
+        let others: Vec<_> = list.iter().filter(is_other).collect();
+        let stored: Vec<_> =
+            others.into_iter().filter(|tool| pinned.put(tool)).map(|tool| pin(tool, true)).collect();
+        let is_news = pinned.note_listed(list);
+        drop(all);
+        if is_news {
+            self.store_listed(source);
+        }
+        if !stored.is_empty() {
+            self.store(source, stored);
+        }
+    }
+
     /// What is pushed of a change; beyond a few a minute they are there for who asks.
     fn news(&self, source: &SourceId, before: Option<&Tool>, now: &Tool) -> Option<ToolChanged> {
         let is_told = self.flood.borrow_mut().note(source.as_str(), boot_clock()).is_some();

@@ -229,7 +229,8 @@ impl Sources {
     }
 
     /// All of them: servers by id, then the others.
-    pub(super) fn all(&self) -> Vec<Rc<dyn ToolSource>> {
+    #[must_use]
+    pub fn all(&self) -> Vec<Rc<dyn ToolSource>> {
         let servers = self.supervisor.all().into_iter().map(|server| server as _);
         servers.chain(self.others.borrow().values().cloned()).collect()
     }

@@ -84,6 +84,8 @@ pub struct Audience {
     pub party: Option<Party>,
     /// Who wants to hear of its progress.
     pub progress: Option<OnProgress>,
+    /// The conversation of the agent that it is part of.
+    pub conversation: Option<Arc<str>>,
     /// Who answers what the server asks.
     pub answerer: Option<Answerer>,
 }

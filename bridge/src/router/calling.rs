@@ -11,7 +11,6 @@ use harbor_ipc_proto::client::{
     HostCallTool, HostCallToolResult, McpCallTool, McpCallToolResult, Provenance,
 };
 use harbor_ipc_proto::hex::hex;
-use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::access::Pass;
 use harbor_policy::tool_name;
 
@@ -31,17 +30,21 @@ pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
         Ok(caller) => caller,
         Err(error) => return due.give(Err(error)),
     };
-    let answerer = answerer_of(&due.router, &due.client, &due.id, &message.server_id, message.answers);
+    // Only a server asks back.
+    let answerer = message
+        .server_id
+        .as_server()
+        .and_then(|server| answerer_of(&due.router, &due.client, &due.id, &server, message.answers));
     let progress = progress_to(&due.client, &due.id, message.progress);
     let call = ToolCall {
-        source: SourceId::from(&message.server_id),
+        source: message.server_id,
         tool: message.tool_name.into(),
         arguments: object(message.arguments),
         task: message.task.map(|task| task.0.into_string()),
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: None,
         unless_stopped: message.unless_stopped == Some(true),
-        audience: Audience { party: Some(caller.party()), progress, answerer },
+        audience: Audience { party: Some(caller.party()), progress, answerer, ..Audience::default() },
     };
     make(due, caller, call, |called| reply(McpCallToolResult { result: called.result }));
 }
@@ -81,7 +84,7 @@ fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), Err
         time: AskedTime { timeout: message.timeout_ms, whole: message.max_timeout_ms },
         run_id: message.run_id,
         unless_stopped: false,
-        audience: Audience { party: Some(caller.party()), progress, answerer },
+        audience: Audience { party: Some(caller.party()), progress, answerer, ..Audience::default() },
     };
     Ok((caller, call))
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AgentRequest, CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, ModelRequest,
-    OauthRequest, Request, ServerRequest, SessionRequest, StatusRequest,
+    OauthRequest, Request, ServerRequest, SessionRequest, SourceRequest, StatusRequest,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceKind;
@@ -17,7 +17,7 @@ use super::client::Client;
 use super::{
     Asked, Handled, Router, agent, agent_runs, catalog, config, credentials, definitions, grants, installs,
     mcp, mcp_client, metrics, models, oauth, origins, programs, questions, remotes, sandbox, secret_store,
-    servers, session, sources, status, supervision, upgrades, watching,
+    servers, session, sources, status, supervision, tool_sources, upgrades, watching,
 };
 use crate::host::asker::Caller;
 
@@ -46,6 +46,7 @@ impl<'a> Turn<'a> {
             Request::Host(request) => Box::pin(self.host(request)).await,
             Request::Model(request) => Box::pin(self.models(request)).await,
             Request::Agent(request) => Box::pin(self.agent(request)).await,
+            Request::Source(request) => self.sources(request),
         }
     }
 
@@ -56,6 +57,17 @@ impl<'a> Turn<'a> {
             | SessionRequest::Ping(_)
             | SessionRequest::Cancel(_) => answered_elsewhere(),
             SessionRequest::Shutdown(_) => session::shut_down(self.router),
+        }
+    }
+
+    fn sources(&self, request: SourceRequest) -> Handled {
+        let (router, client) = (self.router, self.client);
+        match request {
+            SourceRequest::SourceRegister(message) => tool_sources::register(router, client, &message),
+            SourceRequest::SourceUnregister(message) => tool_sources::unregister(router, client, &message),
+            SourceRequest::SourceResult(message) => tool_sources::result(router, client, message),
+            SourceRequest::SourceEvent(message) => tool_sources::event(router, client, message),
+            SourceRequest::ListSources(_) => tool_sources::list(router),
         }
     }
 

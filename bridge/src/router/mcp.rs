@@ -79,7 +79,12 @@ pub(super) fn connections(router: &Router) -> Handled {
 }
 
 pub(super) async fn tools(request: Asked<'_>, message: &McpListTools) -> Handled {
-    let id = &message.server_id;
+    let Some(id) = message.server_id.as_server() else {
+        let source = request.router.host.source(&message.server_id)?;
+        let list = source.tools().unwrap_or_default();
+        return reply(McpListToolsResult { tools: written(&list), last_listed: None, no_answer: None });
+    };
+    let id = &id;
     let server = request.router.host.server(id)?;
     let known = request.router.host.registry.known(&*server).filter(|list| list.iter().next().is_some());
     let last = |list: &ToolList, no_answer| {
@@ -157,7 +162,7 @@ async fn converse(
     answers: Option<JsonObject>,
 ) -> Result<Json, ErrorBody> {
     let answerer = answerer_of(router, client, request_id, id, answers);
-    let audience = Audience { party: Some(caller.party()), progress: None, answerer };
+    let audience = Audience { party: Some(caller.party()), answerer, ..Audience::default() };
     router.host.ask(caller, id, operation, time, audience).await
 }
 

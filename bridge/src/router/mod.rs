@@ -39,6 +39,7 @@ mod staged;
 mod status;
 mod supervision;
 mod telling;
+mod tool_sources;
 mod upgrades;
 mod views;
 pub mod watching;
@@ -60,6 +61,7 @@ use harbor_policy::slots::Slot;
 use tokio::sync::Notify;
 
 use crate::agent::Agent;
+use crate::browser::Browsers;
 use crate::catalog::Catalog;
 use crate::host::{Host, invalid};
 use crate::models::Models;
@@ -83,6 +85,7 @@ pub struct Router {
     pub models: Rc<Models>,
     /// Conversations in which they use tools.
     pub agent: Rc<Agent>,
+    browsers: Rc<Browsers>,
     definitions: Rc<Definitions>,
     /// What waits for a yes.
     staged: staged::Staged,
@@ -116,6 +119,7 @@ impl Router {
     ) -> Rc<Self> {
         Rc::new(Self {
             supervisor,
+            browsers: Browsers::new(host.clone()),
             host,
             catalog,
             models,
@@ -156,6 +160,7 @@ impl Router {
         watching::forget(self, client);
         self.staged.forget(client);
         self.flows.forget(client);
+        tool_sources::leave(self, client);
         self.clients.all().iter().for_each(|client| client.note_bridge());
         let sender = client.sender();
         if !client.has_named_session() {

@@ -172,15 +172,20 @@ fn tell_message(router: &Router, clients: &[Rc<Client>], server: &ServerId, line
 }
 
 fn tools_changed(clients: &[Rc<Client>], server: &ServerId) {
-    list_changed(clients, server, |server_id| ToolsChanged { server_id });
+    list_changed(clients, server.as_str(), |server_id| ToolsChanged { server_id });
+}
+
+/// A source that is no server has come or gone.
+pub(super) fn sources_changed(router: &Router) {
+    list_changed(&router.clients.all(), "browser", |server_id| ToolsChanged { server_id });
 }
 
 fn offers_changed(clients: &[Rc<Client>], server: &ServerId, kind: &'static str) {
-    list_changed(clients, server, |server_id| OffersChanged { kind: kind.into(), server_id });
+    list_changed(clients, server.as_str(), |server_id| OffersChanged { kind: kind.into(), server_id });
 }
 
 /// An AI client hears of it once it was allowed a list, and not whose it is.
-fn list_changed<P: Message>(clients: &[Rc<Client>], server: &ServerId, push: impl Fn(Option<String>) -> P) {
+fn list_changed<P: Message>(clients: &[Rc<Client>], server: &str, push: impl Fn(Option<String>) -> P) {
     let watching = || clients.iter().filter(|client| client.watches_host());
     let owners = watching().filter(|client| client.sender().own.is_none());
     send(owners, || push(Some(server.to_string())));

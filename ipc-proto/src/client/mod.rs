@@ -34,6 +34,7 @@ mod schema;
 mod stats;
 mod status;
 mod supervision;
+mod tool_sources;
 pub mod typescript;
 
 pub(crate) use define::{define_requests, define_sent, define_settings, is_option};
@@ -54,6 +55,7 @@ pub use schema::status_schema;
 pub use stats::*;
 pub use status::*;
 pub use supervision::*;
+pub use tool_sources::*;
 
 /// One field, for the documentation.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,8 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
 use super::{
-    BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent, ServerStatus, StoreSizes,
-    TurnEvent, define_sent,
+    BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent, ServerStatus, SourceSession,
+    StoreSizes, TurnEvent, define_sent,
 };
 use crate::field::Word;
 use crate::json::Json;
@@ -210,5 +210,38 @@ define_sent! {
         leaves: Option<String>,
         /// Whether it still waits.
         waits: bool,
+    }
+    /// A tool of a source of this connection is called; `source_result` answers it.
+    "source_call" SourceCall {
+        /// The call. Nobody can guess it.
+        call_id: String,
+        /// The source.
+        source_id: String,
+        /// The caller's session.
+        session_id: String,
+        /// Who calls: `owner`, `agent`, or an origin such as `client://NAME`.
+        principal: String,
+        /// The tool.
+        tool_name: String,
+        /// Its arguments: an object that fits the tool's schema.
+        arguments: Json,
+        /// When the bridge gives up.
+        timeout_ms: u64,
+        /// The tabs that may be acted on.
+        session: SourceSession,
+    }
+    /// Nobody waits for a call's answer any more: it is to stop.
+    "source_cancel" SourceCancel {
+        /// The call.
+        call_id: String,
+    }
+    /// A session is over.
+    "source_session_ended" SourceSessionEnded {
+        /// The source.
+        source_id: String,
+        /// The session.
+        session_id: String,
+        /// Whether its tabs are to be closed; else they are the person's again.
+        close_tabs: bool,
     }
 }

@@ -14,10 +14,12 @@ use crate::json::{Json, Pieces};
 mod agent;
 mod models;
 mod secrets;
+mod tool_sources;
 
 pub use agent::*;
 pub use models::*;
 pub use secrets::*;
+pub use tool_sources::*;
 
 define_sent! {
     /// Every other reply, by the type of its request.

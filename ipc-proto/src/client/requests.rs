@@ -18,6 +18,7 @@ mod oauth;
 mod servers;
 mod session;
 mod status;
+mod tool_sources;
 
 pub use agent::*;
 pub use catalog::*;
@@ -30,6 +31,7 @@ pub use oauth::*;
 pub use servers::*;
 pub use session::*;
 pub use status::*;
+pub use tool_sources::*;
 
 macro_rules! join {
     ($($category:ident $name:ident,)*) => {
@@ -95,6 +97,7 @@ join! {
     Host HostRequest,
     Model ModelRequest,
     Agent AgentRequest,
+    Source SourceRequest,
 }
 
 /// Every request, in the order of the documentation.

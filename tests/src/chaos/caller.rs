@@ -137,7 +137,7 @@ fn look(subject: &Subject, dice: &mut Dice) -> Request {
         ListServers {}.into(),
         Ping { echo: None }.into(),
         McpListConnections {}.into(),
-        McpListTools { server_id: server_id.clone(), wait_ms: None }.into(),
+        McpListTools { server_id: (&server_id).into(), wait_ms: None }.into(),
         McpGetLogs { server_id, limit: None, follow: None }.into(),
     ];
     dice.one_of(&looks).cloned().unwrap_or(Ping { echo: None }.into())

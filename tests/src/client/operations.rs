@@ -7,6 +7,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::field::{JsonObject, Message as _};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use serde_json::{Value, json};
 
 use super::{Answer, Client, ErrorValue, Pending, all_shown, server_id, shown, typed};
@@ -127,7 +128,7 @@ impl Client {
 #[must_use]
 pub fn tool_call(server_id: ServerId, tool: &str, arguments: String) -> McpCallTool {
     McpCallTool {
-        server_id,
+        server_id: SourceId::from(&server_id),
         tool_name: tool.to_owned(),
         arguments: Some(JsonObject(Json::from_valid(arguments))),
         timeout_ms: None,

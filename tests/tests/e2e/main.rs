@@ -14,6 +14,7 @@ mod agent;
 mod asks;
 mod attacks;
 mod audit;
+mod browser;
 mod calls;
 mod catalog;
 mod catalog_worker;

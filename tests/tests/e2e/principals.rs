@@ -49,6 +49,9 @@ const OF_CLIENTS: &[&str] = &[
 /// What nobody else may.
 const OF_CLIENTS_ONLY: &[&str] = &["mcp_begin", "mcp_follow_messages"];
 
+/// What the extension alone may.
+const OF_THE_EXTENSION: &[&str] = &["source_register", "source_unregister", "source_result", "source_event"];
+
 /// A request of this type with all that it needs, about a server that nobody has.
 fn fields_of(message: &MessageDoc) -> Value {
     let mut fields = json!({});
@@ -56,7 +59,7 @@ fn fields_of(message: &MessageDoc) -> Value {
         fields[field.name] = match (field.name, field.kind) {
             ("origin", _) => json!(SITE),
             ("scope", _) => json!(CALL),
-            ("server_id", _) => json!("nobody"),
+            ("server_id" | "source_id", _) => json!("nobody"),
             ("tool_name", _) => json!("nobody/tool"),
             (_, "a string") => json!("x"),
             (_, "an array of strings") => json!(["x"]),
@@ -97,20 +100,21 @@ fn each_kind_of_client_may_send_its_messages_and_no_others() {
     assert!(bridge.is_alive());
     let relay = Relay::firefox(&home, &[]);
     let clients = [
-        ("the parent of serve --stdio", bridge.clone(), true),
-        ("the command line", Client::attach(&home), true),
-        ("an extension", Client::attach_browser(&home, "one"), true),
-        ("a browser's native host", relay.clone(), true),
-        ("an AI client", Client::attach_ai(&home, "ai"), false),
+        ("the parent of serve --stdio", bridge.clone(), true, false),
+        ("the command line", Client::attach(&home), true, false),
+        ("an extension", Client::attach_browser(&home, "one"), true, true),
+        ("a browser's native host", relay.clone(), true, true),
+        ("an AI client", Client::attach_ai(&home, "ai"), false, false),
     ];
-    for (who, client, is_owner) in &clients {
+    for (who, client, is_owner, is_extension) in &clients {
         // Ending the bridge is another test's business.
         for message in REQUESTS.iter().filter(|message| !is_owner || message.tag != "shutdown") {
             let mut fields = fields_of(message);
             if *is_owner && has_origin(message) {
                 fields["origin"] = json!(SITE);
             }
-            let for_owner = !OF_CLIENTS_ONLY.contains(&message.tag);
+            let for_owner = !OF_CLIENTS_ONLY.contains(&message.tag)
+                && (*is_extension || !OF_THE_EXTENSION.contains(&message.tag));
             let allowed = match is_owner {
                 true => message.tag != "attach" && for_owner,
                 false => OF_CLIENTS.contains(&message.tag),

@@ -11,6 +11,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("front", 7),
     ("router", 6),
     ("agent", 5),
+    ("browser", 5),
     ("check", 4),
     ("host", 4),
     ("catalog", 4),

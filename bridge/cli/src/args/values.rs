@@ -9,6 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Error};
 use harbor_ipc_proto::server_id::{RULE, ServerId};
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::origin::Origin;
 use harbor_policy::tool_name::{self, WrongToolName};
 
@@ -46,10 +47,18 @@ pub(super) fn server_id(text: &str) -> Result<String, String> {
     Ok(id.as_str().to_owned())
 }
 
+/// The id of a server, or of another source of tools.
+pub(super) fn source_id(text: &str) -> Result<String, String> {
+    match SourceId::parse(text) {
+        Some(id) => Ok(id.to_string()),
+        None => server_id(text),
+    }
+}
+
 /// `SERVER/TOOL`.
 pub(super) fn tool(text: &str) -> Result<(String, String), String> {
     match text.split_once('/') {
-        Some((server, tool)) if !tool.is_empty() => Ok((server_id(server)?, tool.to_owned())),
+        Some((server, tool)) if !tool.is_empty() => Ok((source_id(server)?, tool.to_owned())),
         _ => Err("a tool is named SERVER/TOOL".into()),
     }
 }
@@ -66,13 +75,16 @@ pub(super) fn tool_or_name(text: &str) -> Result<(String, String), String> {
 pub(super) fn server_or_tool(text: &str) -> Result<(String, Option<String>), String> {
     match text.contains('/') {
         true => tool(text).map(|(server, tool)| (server, Some(tool))),
-        false => Ok((server_id(text)?, None)),
+        false => Ok((source_id(text)?, None)),
     }
 }
 
-/// `SERVER/TOOL` or `SERVER/*`.
+/// `SERVER/TOOL`, `SERVER/*`, or `*` for all servers.
 pub(super) fn tool_pattern(text: &str) -> Result<String, String> {
     let Err(wrong) = tool_name::split(text) else { return Ok(text.to_owned()) };
+    if text == tool_name::EVERY {
+        return Ok(text.to_owned());
+    }
     // Only a server: probably all of its tools are meant.
     let every = (wrong == WrongToolName::NoSlash && ServerId::parse(text).is_some())
         .then(|| format!("; did you mean {text}/*?"));

@@ -9,7 +9,7 @@ mod fit;
 use std::time::Duration;
 
 use harbor_client::errors::{Exit, Failure, Refusal};
-use harbor_client::id::server_id;
+use harbor_client::id::source_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{HostCallTool, ListServers, McpCallTool, Progress};
@@ -49,7 +49,7 @@ pub fn ask(call: &Call, shows_progress: bool) -> Result<Calling, Failure> {
     let progress = shows_progress.then_some(true);
     Ok(match &call.asker {
         None => Calling::Own(McpCallTool {
-            server_id: server_id(&call.server)?,
+            server_id: source_id(&call.server)?,
             tool_name: call.tool.clone(),
             arguments: given,
             timeout_ms,

@@ -10,6 +10,7 @@ use harbor_ipc_proto::client::{
     GrantView, HostGetPermissions, HostGrantPermission, HostGrantPermissionResult, HostListAllPermissions,
     HostRevokePermission, ListServers, UnstoredView,
 };
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::grants::DEFAULT_PROFILE;
 use harbor_policy::origin::Origin;
 use harbor_policy::suggest::hint;
@@ -48,7 +49,9 @@ pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<
 
 /// The servers that are named by patterns.
 fn named_servers(patterns: &[String]) -> BTreeSet<&str> {
-    patterns.iter().filter_map(|pattern| Some(pattern.split_once('/')?.0)).collect()
+    let names = patterns.iter().filter_map(|pattern| Some(pattern.split_once('/')?.0));
+    // Other sources come and go.
+    names.filter(|name| SourceId::parse(name).is_none_or(|id| id.kind() == SourceKind::Server)).collect()
 }
 
 /// Says which servers there are not. It may be a slip, or the server may come later.

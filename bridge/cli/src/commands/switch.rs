@@ -7,7 +7,10 @@ use std::collections::BTreeSet;
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{HostGetPermissions, HostGrantPermission, ListServers};
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::is_reserved;
 use harbor_policy::grants::GrantType;
+use harbor_policy::tool_name::EVERY;
 
 use super::{grants, tool_list};
 use crate::args::Switch;
@@ -42,9 +45,13 @@ pub fn run(client: &mut Client, wanted: &Switch, screen: &mut Screen) -> Result<
         let tools = listed.map(|answer| tool_list::read(&answer.tools).0).unwrap_or_default();
         known.extend(tools.iter().map(|tool| format!("{id}/{}", tool.text("name"))));
     }
-    let had_all = calls.allowed_tools.is_none();
-    let had = calls.allowed_tools.unwrap_or_else(|| ids.iter().map(|id| format!("{id}/*")).collect());
-    let tools = switched(had, &known, &wanted.off, &wanted.on);
+    let had = calls.allowed_tools.unwrap_or_else(|| vec![EVERY.to_owned()]);
+    let had_all = had.iter().any(|entry| entry == EVERY);
+    // All servers stay all of them, also those that come later, unless something of one is to be off.
+    let of_servers = had_all && !wanted.off.is_empty();
+    let expanded = had.into_iter().filter(|entry| !of_servers || entry != EVERY);
+    let servers = ids.iter().filter(|_| of_servers).map(|id| format!("{id}/*"));
+    let tools = switched(expanded.chain(servers).collect(), &known, &wanted.off, &wanted.on);
     for scope in SCOPES {
         let ask = HostGrantPermission {
             origin: origin.clone(),
@@ -64,7 +71,7 @@ pub fn run(client: &mut Client, wanted: &Switch, screen: &mut Screen) -> Result<
             }
         }
     }
-    if had_all {
+    if of_servers {
         remark(
             "servers that you add later are off for this client; switch one on: `harbor tools --client NAME --on 'SERVER/*'`",
         );
@@ -91,7 +98,9 @@ fn switched(had: Vec<String>, known: &BTreeSet<String>, off: &[String], on: &[St
         if let Some(server) = pattern.strip_suffix("/*") {
             list.retain(|entry| server_of(entry) != server);
         }
-        if !list.contains(&format!("{}/*", server_of(pattern))) {
+        let is_server = ServerId::parse(server_of(pattern)).is_some_and(|id| !is_reserved(&id));
+        let of_all = is_server && list.contains(EVERY);
+        if !of_all && !list.contains(&format!("{}/*", server_of(pattern))) {
             list.insert(pattern.clone());
         }
     }
@@ -117,6 +126,8 @@ mod tests {
             ("git/* time/zone", "", "time/*", "git/* time/*"),
             ("git/*", "git/log", "git/log", "git/log"),
             ("git/*", "", "git/log", "git/*"),
+            ("*", "", "browser/*", "* browser/*"),
+            ("*", "", "git/log", "*"),
         ] {
             let list = switched(words(had), &known, &words(off), &words(on));
             assert_eq!(list, words(now), "{had} - {off} + {on}");

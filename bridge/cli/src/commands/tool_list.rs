@@ -1,14 +1,14 @@
 //! The list of a server's tools: how it is asked for, and what of it is a tool.
 
 use harbor_client::errors::Failure;
-use harbor_client::id::server_id;
+use harbor_client::id::source_id;
 use harbor_client::payload::{Payload, items};
 use harbor_ipc_proto::client::McpListTools;
 use harbor_ipc_proto::json::Json;
 
 /// The request for what a server offers.
 pub fn request(server: &str) -> Result<McpListTools, Failure> {
-    Ok(McpListTools { server_id: server_id(server)?, wait_ms: None })
+    Ok(McpListTools { server_id: source_id(server)?, wait_ms: None })
 }
 
 /// The same, of what is known or at hand: it starts nothing.

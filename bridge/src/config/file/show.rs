@@ -5,6 +5,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use harbor_policy::tabs::urls::{Hosts, Sites};
+
 use super::super::host::{ChangedTools, HostConfig, OriginLimits, ServerLimits};
 use super::super::{CatalogConfig, Feature, SecretsConfig};
 
@@ -46,6 +48,7 @@ pub fn show(config: &HostConfig) -> String {
     if let Some(document) = &config.client_document {
         let _ = write!(out, "\n[oauth]\nclientMetadataUrl = \"{document}\"\n");
     }
+    of_browser(&mut out, &config.sites);
     of_secrets(&mut out, &config.secrets);
     out.push_str("\n[limits]\n");
     of_origin(&mut out, every_origin);
@@ -60,6 +63,13 @@ pub fn show(config: &HostConfig) -> String {
         of_server(&mut out, limits);
     }
     out
+}
+
+fn of_browser(out: &mut String, sites: &Sites) {
+    let list =
+        |hosts: &Hosts| hosts.entries().map(|entry| format!("{entry:?}")).collect::<Vec<_>>().join(", ");
+    let (blocked, asked) = (list(&sites.blocked), list(&sites.ask_first));
+    let _ = write!(out, "\n[browser]\nblocked = [{blocked}]\naskFirst = [{asked}]\n");
 }
 
 fn of_secrets(out: &mut String, secrets: &SecretsConfig) {
@@ -146,6 +156,9 @@ mod tests {
             awesomeUrl = ""
             githubApiUrl = "http://127.0.0.1:1"
             npmDownloadsUrl = "https://npm.example/{name}"
+            [browser]
+            blocked = ["bank.example", "*.Shop.example"]
+            askFirst = ["127.1"]
             [secrets]
             store = "keyring"
             passphraseFile = "/run/harbor passphrase"

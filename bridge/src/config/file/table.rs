@@ -26,6 +26,7 @@ enum Kind<T: 'static> {
     Flag(fn(&mut T, bool)),
     Word(&'static [Choice<T>]),
     Text(&'static str, fn(&mut T, &str) -> bool),
+    Texts(&'static str, fn(&mut T, &[&str]) -> bool),
 }
 
 /// A word, and what it sets.
@@ -49,6 +50,15 @@ impl<T> Key<T> {
         Self { name, kind: Kind::Text(rule, set) }
     }
 
+    /// A list of texts that follow a rule; likewise.
+    pub(super) const fn texts(
+        name: &'static str,
+        rule: &'static str,
+        set: fn(&mut T, &[&str]) -> bool,
+    ) -> Self {
+        Self { name, kind: Kind::Texts(rule, set) }
+    }
+
     /// Puts the value where it belongs, or says what is expected instead.
     fn read(&self, value: &DeValue<'_>, into: &mut T) -> Result<(), String> {
         match &self.kind {
@@ -65,6 +75,13 @@ impl<T> Key<T> {
                 Some(text) if set(into, text) => Ok(()),
                 _ => Err(format!("expected {rule}")),
             },
+            Kind::Texts(rule, set) => {
+                let items = value.as_array().map(|items| items.iter().map(|item| item.get_ref().as_str()));
+                match items.and_then(Iterator::collect::<Option<Vec<_>>>) {
+                    Some(texts) if set(into, &texts) => Ok(()),
+                    _ => Err(format!("expected a list of {rule}")),
+                }
+            }
             Kind::Word(choices) => {
                 let chosen = choices.iter().find(|(word, _)| value.as_str() == Some(*word));
                 chosen.map(|(_, set)| set(into)).ok_or_else(|| {

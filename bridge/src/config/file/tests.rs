@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use harbor_home::CONFIG_FILE;
+use harbor_policy::tabs::urls::Sites;
 use proptest::prelude::*;
 
 use super::*;
@@ -78,6 +79,10 @@ githubApiUrl = "http://localhost:1"
 npmDownloadsUrl = "https://npm.example/{name}"
 pypiDownloadsUrl = "https://pypi.example/{name}/recent"
 
+[browser]
+blocked = ["bank.example", "*.Shop.example."]
+askFirst = ["127.1"]
+
 [secrets]
 store = "keyring"
 passphraseFile = "/run/secrets/harbor"
@@ -117,6 +122,7 @@ fn an_empty_file_means_the_defaults() {
         traces_of_origins: false,
         client_document: None,
         catalog: CatalogConfig::default(),
+        sites: Sites::default(),
         secrets: SecretsConfig { store: Choice::File, passphrase_file: None },
         pages: PagesConfig::default(),
         every_origin: DEFAULT_LIMITS,
@@ -181,6 +187,10 @@ fn every_key_is_read() {
             traces_sample: 10,
             traces_of_origins: true,
             client_document: Some("https://example.com/harbor.json".into()),
+            sites: Sites {
+                blocked: Hosts::parse(["bank.example", "*.shop.example"]).unwrap(),
+                ask_first: Hosts::parse(["127.0.0.1"]).unwrap(),
+            },
             secrets: SecretsConfig {
                 store: Choice::Keyring,
                 passphrase_file: Some("/run/secrets/harbor".into()),

@@ -1208,6 +1208,52 @@ export interface Requests {
     /** The session. */
     session_id: string;
   };
+  /** Offers a source of tools for as long as this connection lasts: the bridge pushes `source_call`, and is answered by `source_result`. Of a browser the tools are the bridge's own. Only from Harbor's own extension. */
+  source_register: {
+    /** `browser`; later also `page` and `runtime`. */
+    kind: string;
+    /** Its name for people, such as `Firefox`. */
+    name: string;
+    /** Its tools, an array as in MCP; not of a browser. */
+    tools?: Json;
+    /** Of a page: its origin. */
+    origin?: string;
+    /** Likewise: its tab. */
+    tab_id?: number;
+  };
+  /** Takes a source back. Its open calls end at once. */
+  source_unregister: {
+    /** The source. */
+    source_id: string;
+  };
+  /** Answers a `source_call`: with a result or an error. */
+  source_result: {
+    /** The call. */
+    call_id: string;
+    /** MCP's CallToolResult. */
+    result?: { [name: string]: Json };
+    /** Why there is none. */
+    error?: SourceError;
+  };
+  /** Something has happened in a browser that the bridge decides about, or tells the session of. */
+  source_event: {
+    /** The source. */
+    source_id: string;
+    /** `tab_opened`: a tab for a session (`session_id`), of a session's tab (`opener_tab_id`), or that the person has put into its group; `tab_closed`; `navigated`: a tab is about to be, or is, at `url`; `released`: the person has taken a tab back; `stop`: the person has pressed Stop for a session; `dialog`, `download`, `tools_changed`. */
+    event: string;
+    /** The session that it is about. */
+    session_id?: string;
+    /** The tab that it is about. */
+    tab_id?: number;
+    /** Of `tab_opened`: the tab that has opened it. */
+    opener_tab_id?: number;
+    /** An address. */
+    url?: string;
+    /** The tab's title, or what else there is to say. */
+    title?: string;
+  };
+  /** Lists the tool sources that are no servers. */
+  list_sources: Record<never, never>;
 }
 
 /** What the bridge answers, by the type of the request. */
@@ -2177,6 +2223,34 @@ export interface Replies {
   session_end: {
     /** What it was. */
     session: SessionSummary;
+  /** It is there. */
+  source_register: {
+    /** Its id: `browser`, or `browser:NAME` where there is one already. */
+    source_id: string;
+  };
+  /** It is gone. */
+  source_unregister: {
+    /** False when this connection has no such source. */
+    unregistered: boolean;
+  };
+  /** Whether somebody waits for it. */
+  source_result: {
+    /** False when the call has ended, or was never made of a source of this connection. */
+    accepted: boolean;
+  };
+  /** What the bridge says to it. */
+  source_event: {
+    /** False when it is about no session's tab, or no session. */
+    accepted: boolean;
+    /** Of `navigated` and `tab_opened`: `allowed` or `denied`. */
+    verdict?: string;
+    /** Why it is denied, as a sentence. */
+    reason?: string;
+  };
+  /** They. */
+  list_sources: {
+    /** By id. */
+    sources: Array<Source>;
   };
 }
 
@@ -2375,6 +2449,38 @@ export interface Pushes {
     leaves?: string;
     /** Whether it still waits. */
     waits: boolean;
+  /** A tool of a source of this connection is called; `source_result` answers it. */
+  source_call: {
+    /** The call. Nobody can guess it. */
+    call_id: string;
+    /** The source. */
+    source_id: string;
+    /** The caller's session. */
+    session_id: string;
+    /** Who calls: `owner`, `agent`, or an origin such as `client://NAME`. */
+    principal: string;
+    /** The tool. */
+    tool_name: string;
+    /** Its arguments: an object that fits the tool's schema. */
+    arguments: Json;
+    /** When the bridge gives up. */
+    timeout_ms: number;
+    /** The tabs that may be acted on. */
+    session: SourceSession;
+  };
+  /** Nobody waits for a call's answer any more: it is to stop. */
+  source_cancel: {
+    /** The call. */
+    call_id: string;
+  };
+  /** A session is over. */
+  source_session_ended: {
+    /** The source. */
+    source_id: string;
+    /** The session. */
+    session_id: string;
+    /** Whether its tabs are to be closed; else they are the person's again. */
+    close_tabs: boolean;
   };
 }
 
@@ -4010,6 +4116,40 @@ export interface Citation {
   ref: string;
   /** What the tool said there. */
   excerpt: string;
+}
+
+/** A tool source that is no server. */
+export interface Source {
+  /** Its id. */
+  source_id: string;
+  /** `browser`, `page` or `runtime`. */
+  kind: string;
+  /** Its name for people. */
+  label: string;
+  /** `running`, while its connection lasts. */
+  state: string;
+  /** How many tools it has. */
+  tool_count: number;
+}
+
+/** The tabs that a caller works in. */
+export interface SourceSession {
+  /** The name of their group. */
+  label: string;
+  /** Its colour, as browsers name those of groups. */
+  colour: string;
+  /** All of them, by the bridge's word: no call acts on another tab. */
+  tabs: Array<number>;
+  /** The one that is meant; absent where there is none yet. */
+  tab_id?: number;
+}
+
+/** Why a source has no result. */
+export interface SourceError {
+  /** A word for programs, such as `tab_gone`, `timeout`, `denied`. */
+  code: string;
+  /** A sentence. */
+  message: string;
 }
 
 /** What went wrong, in a word. */

@@ -3,6 +3,7 @@
 use super::super::define_requests;
 use crate::field::JsonObject;
 use crate::server_id::ServerId;
+use crate::source_id::SourceId;
 
 define_requests! {
     /// Any request about what servers offer, by MCP.
@@ -24,7 +25,7 @@ define_requests! {
     /// Asks a server for its tools, all pages. Of one that was stopped, or has not been started yet, what is known of them.
     "mcp_list_tools" McpListTools -> McpListToolsResult {
         /// The server's id.
-        server_id: ServerId,
+        server_id: SourceId,
         /// How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any
         /// request. 0: what is at hand; no server is started for it.
         wait_ms: Option<u64>,
@@ -48,7 +49,7 @@ define_requests! {
     /// the server gets `notifications/cancelled`.
     "mcp_call_tool" McpCallTool -> McpCallToolResult {
         /// The server's id.
-        server_id: ServerId,
+        server_id: SourceId,
         /// The tool's name, as the server gave it.
         tool_name: String,
         /// The arguments, passed on as they are; `{}` when absent.

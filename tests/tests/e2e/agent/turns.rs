@@ -1,5 +1,6 @@
 //! Turns: the model's calls reach their servers, and what came of them the model.
 
+use harbor_tests::browser::Browser;
 use harbor_tests::{Double, LIMIT};
 use serde_json::{Value, json};
 
@@ -57,6 +58,22 @@ fn calls_that_only_read_run_beside_each_other() {
     assert_eq!(answer["steps"].as_array().unwrap().len(), 3);
     let ids: Vec<_> = scene.messages()[2..5].iter().map(|message| message["toolCallId"].clone()).collect();
     assert_eq!(ids, ["c1", "c2", "c3"], "results stand in the order of the calls");
+}
+
+#[test]
+fn a_turn_uses_the_browser_where_its_session_names_it() {
+    let mut scene = Scene::new(|round| match round.results.len() {
+        0 => round.call("c1", "browser_snapshot", &json!({})),
+        _ => Say::Text("done".into()),
+    });
+    let browser = Browser::start(&scene.home, "Chromium", "one");
+    scene.session = scene.begin(&json!({"enabled_servers": ["browser"]}));
+    let turn = scene.send("look at my page");
+    let called = browser.next_call();
+    assert_eq!((called.call.principal.as_str(), called.call.session.label.as_str()), ("agent", "Harbor"));
+    assert!(browser.answer(&called, "a headline"));
+    assert_eq!(turn.wait(LIMIT).unwrap()["steps"][0]["tool"], "browser/browser_snapshot");
+    assert!(scene.provider.rounds()[1].results[0].contains("a headline"));
 }
 
 #[test]

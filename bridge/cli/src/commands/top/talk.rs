@@ -112,7 +112,7 @@ impl Model {
         if self.servers.get(server).is_some_and(Server::is_running)
             && let Some(server_id) = ServerId::parse(server)
         {
-            self.send(Aim::Tools, server, McpListTools { server_id, wait_ms: None });
+            self.send(Aim::Tools, server, McpListTools { server_id: (&server_id).into(), wait_ms: None });
         }
     }
 

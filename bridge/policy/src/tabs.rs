@@ -1,0 +1,365 @@
+//! Whose tab is whose: the sessions in one browser.
+//!
+//! ```text
+//!  Holder ─ one session each ─► Session: name, colour, its tabs, the current one, what happened to them
+//!
+//!  its connection ends ─► 5 minutes of grace ─► joined again by its id, or over
+//!  nobody calls ─► 30 minutes ─► over            the person presses Stop ─► over, and refused for a while
+//! ```
+//!
+//! Owns who may act on which tab. A tab is of one session at most. Must never give a tab to a session unless the browser has
+//! said that it was opened for it, by one of its tabs, or put there by the person. Ids of sessions come from outside: nobody
+//! can guess one.
+
+mod events;
+pub mod urls;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+pub use events::{Event, Events, MOST_EVENTS};
+
+use crate::lifecycle::Millis;
+
+/// How many tabs a session may have.
+pub const MOST_TABS: usize = 40;
+
+/// How long a session outlives the connection that it is of.
+pub const GRACE: Millis = 5 * 60_000;
+
+/// How long nobody has to call for a session to end.
+pub const IDLE: Millis = 30 * 60_000;
+
+/// How long a holder is refused whom the person has stopped.
+pub const STOPPED: Millis = 5 * 60_000;
+
+/// The longest name, in characters.
+pub const MAX_NAME: usize = 32;
+
+/// The colours of groups, in turn; grey is left to the person.
+const COLOURS: [&str; 8] = ["blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"];
+
+/// Who has a session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// The person at the command line: one session, whatever they run.
+    Owner,
+    /// A conversation of the person's with the agent.
+    Conversation(Arc<str>),
+    /// A connection of an AI client.
+    Client {
+        /// Its origin.
+        origin: Arc<str>,
+        /// The connection's number.
+        connection: u64,
+    },
+}
+
+impl Holder {
+    /// Who it is, without which of its connections.
+    #[must_use]
+    pub fn principal(&self) -> &str {
+        match self {
+            Self::Owner => "owner",
+            Self::Conversation(_) => "agent",
+            Self::Client { origin, .. } => origin,
+        }
+    }
+
+    fn connection(&self) -> Option<u64> {
+        match self {
+            Self::Client { connection, .. } => Some(*connection),
+            Self::Owner | Self::Conversation(_) => None,
+        }
+    }
+}
+
+/// A session.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Whose it is.
+    pub holder: Holder,
+    /// The name of its group.
+    pub name: String,
+    /// The colour of its group.
+    pub colour: &'static str,
+    /// Its tabs, in the order in which they came.
+    tabs: Vec<u64>,
+    current: Option<u64>,
+    /// What has happened.
+    pub events: Events,
+    /// When its connection ended.
+    left: Option<Millis>,
+    /// When somebody called last.
+    used: Millis,
+    /// Calls that are open.
+    calls: u32,
+}
+
+impl Session {
+    /// Its tabs.
+    #[must_use]
+    pub fn tabs(&self) -> &[u64] {
+        &self.tabs
+    }
+
+    /// The tab that a call means which names none.
+    #[must_use]
+    pub fn current(&self) -> Option<u64> {
+        self.current
+    }
+
+    fn ends_at(&self) -> Option<Millis> {
+        if let Some(left) = self.left {
+            return Some(left + GRACE);
+        }
+        (self.calls == 0).then_some(self.used + IDLE)
+    }
+}
+
+/// Why a tab does not become a session's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotTaken {
+    /// There is no such session.
+    NoSession,
+    /// It is another session's.
+    Foreign,
+    /// The session has as many as it may.
+    Full,
+}
+
+/// The tab is none of the session's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotYours;
+
+/// The sessions in one browser.
+#[derive(Debug, Default)]
+pub struct Tabs {
+    sessions: BTreeMap<Arc<str>, Session>,
+    of_tab: HashMap<u64, Arc<str>>,
+    of_holder: HashMap<Holder, Arc<str>>,
+    stopped: HashMap<Holder, Millis>,
+    begun: usize,
+}
+
+impl Tabs {
+    /// The holder's session; one with the id `new` and this name where it has none.
+    pub fn session_of(
+        &mut self,
+        holder: &Holder,
+        name: &str,
+        new: impl FnOnce() -> Arc<str>,
+        now: Millis,
+    ) -> Arc<str> {
+        if let Some(id) = self.of_holder.get(holder) {
+            let id = id.clone();
+            self.touch(&id, now);
+            return id;
+        }
+        let (id, colour) = (new(), COLOURS[self.begun % COLOURS.len()]);
+        self.begun += 1;
+        let session = Session {
+            id: id.clone(),
+            holder: holder.clone(),
+            name: shortened(name),
+            colour,
+            tabs: Vec::new(),
+            current: None,
+            events: Events::default(),
+            left: None,
+            used: now,
+            calls: 0,
+        };
+        self.of_holder.insert(holder.clone(), id.clone());
+        self.sessions.insert(id.clone(), session);
+        id
+    }
+
+    /// The session with this id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Session> {
+        self.sessions.get(id)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values()
+    }
+
+    /// The session that has this tab.
+    #[must_use]
+    pub fn of_tab(&self, tab: u64) -> Option<&Session> {
+        self.sessions.get(self.of_tab.get(&tab)?)
+    }
+
+    /// Something has happened in a session.
+    pub fn note(&mut self, id: &str, event: Event) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.events.add(event);
+        }
+    }
+
+    /// Somebody has called.
+    pub fn touch(&mut self, id: &str, now: Millis) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.used = now;
+        }
+    }
+
+    /// A call begins, or has ended: a session does not idle meanwhile.
+    pub fn count_call(&mut self, id: &str, begins: bool, now: Millis) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.calls = if begins { session.calls + 1 } else { session.calls.saturating_sub(1) };
+            session.used = now;
+        }
+    }
+
+    /// Gives the session's group another name.
+    pub fn rename(&mut self, id: &str, name: &str) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.name = shortened(name);
+        }
+    }
+
+    /// The tab that a call means: the one that it names, else the current one, if there is one.
+    ///
+    /// # Errors
+    /// When it names one that is not the session's.
+    pub fn meant(&self, id: &str, asked: Option<u64>) -> Result<Option<u64>, NotYours> {
+        let session = self.sessions.get(id);
+        match asked {
+            None => Ok(session.and_then(|session| session.current)),
+            Some(tab) if session.is_some_and(|session| session.tabs.contains(&tab)) => Ok(Some(tab)),
+            Some(_) => Err(NotYours),
+        }
+    }
+
+    /// A tab was opened: for the session `id`, or by the tab `opener` of one. It becomes the current one where it was opened for
+    /// the session.
+    ///
+    /// # Errors
+    /// Why it is no session's.
+    pub fn open(&mut self, id: Option<&str>, opener: Option<u64>, tab: u64) -> Result<Arc<str>, NotTaken> {
+        let of_opener = opener.and_then(|opener| self.of_tab.get(&opener)).cloned();
+        let named = id.map(|id| self.sessions.get(id).map(|session| session.id.clone()));
+        let wanted = named.unwrap_or(of_opener).ok_or(NotTaken::NoSession)?;
+        match self.of_tab.get(&tab) {
+            Some(other) if *other == wanted => return Ok(wanted),
+            Some(_) => return Err(NotTaken::Foreign),
+            None => {}
+        }
+        let session = self.sessions.get_mut(&wanted).ok_or(NotTaken::NoSession)?;
+        if session.tabs.len() >= MOST_TABS {
+            return Err(NotTaken::Full);
+        }
+        session.tabs.push(tab);
+        if id.is_some() || session.current.is_none() {
+            session.current = Some(tab);
+        }
+        self.of_tab.insert(tab, wanted.clone());
+        Ok(wanted)
+    }
+
+    /// A tab is no session's any more: it was closed, or given back. Gives whose it was.
+    pub fn part(&mut self, tab: u64) -> Option<Arc<str>> {
+        let id = self.of_tab.remove(&tab)?;
+        let session = self.sessions.get_mut(&id)?;
+        session.tabs.retain(|own| *own != tab);
+        if session.current == Some(tab) {
+            session.current = session.tabs.last().copied();
+        }
+        Some(id)
+    }
+
+    /// Another tab of the session is the current one.
+    ///
+    /// # Errors
+    /// When it is not the session's.
+    pub fn select(&mut self, id: &str, tab: u64) -> Result<(), NotYours> {
+        let session =
+            self.sessions.get_mut(id).filter(|session| session.tabs.contains(&tab)).ok_or(NotYours)?;
+        session.current = Some(tab);
+        Ok(())
+    }
+
+    /// A connection has ended: its session may be joined again for a while.
+    pub fn leave(&mut self, connection: u64, now: Millis) {
+        let left = |session: &&mut Session| session.holder.connection() == Some(connection);
+        for session in self.sessions.values_mut().filter(left) {
+            session.left = Some(now);
+            self.of_holder.remove(&session.holder);
+        }
+        self.stopped.retain(|holder, _| holder.connection() != Some(connection));
+    }
+
+    /// A session whose connection has ended goes on with another one of the same principal. What that one had is over, and
+    /// returned.
+    ///
+    /// # Errors
+    /// When there is no such session of this principal's, or somebody has it.
+    pub fn join(&mut self, id: &str, holder: &Holder, now: Millis) -> Result<Option<Session>, NotYours> {
+        if self.of_holder.get(holder).is_some_and(|own| **own == *id) {
+            return Ok(None);
+        }
+        let is_free =
+            |session: &Session| session.left.is_some() && session.holder.principal() == holder.principal();
+        if !self.sessions.get(id).is_some_and(is_free) {
+            return Err(NotYours);
+        }
+        let before = self.of_holder.get(holder).cloned().and_then(|own| self.end(&own));
+        let session = self.sessions.get_mut(id).ok_or(NotYours)?;
+        (session.holder, session.left, session.used) = (holder.clone(), None, now);
+        self.of_holder.insert(holder.clone(), session.id.clone());
+        Ok(before)
+    }
+
+    /// A session is over.
+    pub fn end(&mut self, id: &str) -> Option<Session> {
+        let session = self.sessions.remove(id)?;
+        session.tabs.iter().for_each(|tab| drop(self.of_tab.remove(tab)));
+        if session.left.is_none() {
+            self.of_holder.remove(&session.holder);
+        }
+        Some(session)
+    }
+
+    /// The person has stopped a session: it is over, and its holder gets no other one for a while.
+    pub fn stop(&mut self, id: &str, now: Millis) -> Option<Session> {
+        let session = self.end(id)?;
+        if session.holder != Holder::Owner {
+            self.stopped.insert(session.holder.clone(), now + STOPPED);
+        }
+        Some(session)
+    }
+
+    /// Whether the person has stopped this holder a short while ago.
+    pub fn is_stopped(&mut self, holder: &Holder, now: Millis) -> bool {
+        self.stopped.retain(|_, until| *until > now);
+        self.stopped.contains_key(holder)
+    }
+
+    /// When the next session ends by itself.
+    #[must_use]
+    pub fn due(&self) -> Option<Millis> {
+        self.sessions.values().filter_map(Session::ends_at).min()
+    }
+
+    /// Ends those whose time is over, and returns them.
+    pub fn expire(&mut self, now: Millis) -> Vec<Session> {
+        let is_over = |session: &&Session| session.ends_at().is_some_and(|end| end <= now);
+        let over: Vec<_> = self.sessions.values().filter(is_over).map(|session| session.id.clone()).collect();
+        over.iter().filter_map(|id| self.end(id)).collect()
+    }
+}
+
+/// A name as a group's title has it.
+fn shortened(name: &str) -> String {
+    let plain = name.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let name: String = plain.collect::<String>().trim().chars().take(MAX_NAME).collect();
+    if name.is_empty() { "Harbor".to_owned() } else { name }
+}

@@ -1,0 +1,310 @@
+//! Which addresses a session's tab may show.
+//!
+//! ```text
+//!  text ─► the form that browsers make of it ─► scheme, host, no credentials ─► not blocked ─► the address to open
+//! ```
+//!
+//! Owns the rule, which holds for navigation, redirects, popups and frames alike. What is judged is the canonical form: an
+//! octal address, a full-width letter or `%61` is the host that a browser would go to. Must never repeat an address in a reason.
+
+use std::fmt;
+
+use url::{Host, Url};
+
+/// The page that every tab begins with.
+pub const BLANK: &str = "about:blank";
+
+/// No longer address is opened, in bytes.
+const MAX_URL: usize = 32 * 1024;
+
+/// What an entry of a list of hosts looks like, for error messages.
+pub const ENTRY_RULE: &str =
+    "host names, each alone or behind `*.` for all below it too: \"bank.example\", \"*.bank.example\"";
+
+/// Why an address is not opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denied {
+    /// It is no address.
+    NoUrl,
+    /// It is none of http, https and about:blank.
+    Scheme,
+    /// It has a name or a password in it.
+    Credentials,
+    /// The person has blocked its host.
+    Blocked,
+    /// The person wants to be asked first.
+    AskFirst,
+}
+
+impl Denied {
+    /// One word for programs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoUrl => "no_url",
+            Self::Scheme => "scheme",
+            Self::Credentials => "credentials",
+            Self::Blocked => "blocked",
+            Self::AskFirst => "ask_first",
+        }
+    }
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoUrl => "this is no address that a browser could open",
+            Self::Scheme => {
+                "only http and https pages are opened: no pages of the browser or its extensions, no files, no data: or \
+                 javascript: addresses"
+            }
+            Self::Credentials => "an address with a user name or password in it is not opened",
+            Self::Blocked => "the person has blocked this site for tools (`blocked` below [browser] in config.toml)",
+            Self::AskFirst => {
+                "the person wants to decide about this site themselves (`askFirst` below [browser] in config.toml); they can take it \
+                 off that list"
+            }
+        })
+    }
+}
+
+impl std::error::Error for Denied {}
+
+/// A list of hosts, in canonical form.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hosts(Vec<Entry>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    host: String,
+    /// Whether what is below it is meant, too.
+    below: bool,
+}
+
+impl Hosts {
+    /// The list with these entries; none where one of them names no host.
+    #[must_use]
+    pub fn parse<'a>(entries: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        entries.into_iter().map(entry).collect::<Option<_>>().map(Self)
+    }
+
+    /// Its entries, as they are written.
+    pub fn entries(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|Entry { host, below }| if *below { format!("*.{host}") } else { host.clone() })
+    }
+
+    fn has(&self, host: &str) -> bool {
+        self.0.iter().any(|entry| {
+            let above = host.strip_suffix(entry.host.as_str());
+            above.is_some_and(|above| above.is_empty() || entry.below && above.ends_with('.'))
+        })
+    }
+}
+
+fn entry(text: &str) -> Option<Entry> {
+    let (rest, below) = text.strip_prefix("*.").map_or((text, false), |rest| (rest, true));
+    let is_plain = !rest.is_empty() && !rest.contains(['/', '\\', '@', '?', '#', '*']);
+    let url = Url::parse(&format!("http://{rest}")).ok().filter(|url| is_plain && url.port().is_none())?;
+    Some(Entry { host: host_of(&url)?, below })
+}
+
+/// What the person has said about sites.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sites {
+    /// Never opened.
+    pub blocked: Hosts,
+    /// Not opened before the person has decided.
+    pub ask_first: Hosts,
+}
+
+impl Sites {
+    /// The canonical form of an address that may be opened.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn judge(&self, text: &str) -> Result<String, Denied> {
+        let url = parse(text)?;
+        if url.as_str() == BLANK {
+            return Ok(BLANK.to_owned());
+        }
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(Denied::Scheme);
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Denied::Credentials);
+        }
+        let host = host_of(&url).ok_or(Denied::NoUrl)?;
+        match (self.blocked.has(&host), self.ask_first.has(&host)) {
+            (true, _) => Err(Denied::Blocked),
+            (false, true) => Err(Denied::AskFirst),
+            (false, false) => Ok(url.into()),
+        }
+    }
+}
+
+/// A host without a scheme is meant to be one of the web.
+fn parse(text: &str) -> Result<Url, Denied> {
+    if text.len() > MAX_URL {
+        return Err(Denied::NoUrl);
+    }
+    let is_local = |text: &str| {
+        let rest = text.strip_prefix("localhost");
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+    };
+    let trimmed = text.trim_matches(|c: char| c <= ' ');
+    if is_local(trimmed) {
+        return Url::parse(&format!("http://{trimmed}")).map_err(|_| Denied::NoUrl);
+    }
+    match Url::parse(trimmed) {
+        Err(url::ParseError::RelativeUrlWithoutBase) => {
+            let is_host = trimmed.starts_with(|c: char| c.is_alphanumeric() || c == '[');
+            let url = is_host.then(|| Url::parse(&format!("https://{trimmed}")).ok()).flatten();
+            url.ok_or(Denied::NoUrl)
+        }
+        parsed => parsed.map_err(|_| Denied::NoUrl),
+    }
+}
+
+/// The host as it is compared: a dot at its end changes nothing, nor does IPv4 written as IPv6.
+fn host_of(url: &Url) -> Option<String> {
+    match url.host()? {
+        Host::Domain(name) => Some(name.trim_end_matches('.').to_owned()).filter(|name| !name.is_empty()),
+        Host::Ipv4(address) => Some(address.to_string()),
+        Host::Ipv6(address) => Some(
+            address.to_ipv4_mapped().map_or_else(|| format!("[{address}]"), |address| address.to_string()),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sites(blocked: &[&str]) -> Sites {
+        Sites { blocked: Hosts::parse(blocked.iter().copied()).unwrap(), ask_first: Hosts::default() }
+    }
+
+    #[test]
+    fn only_pages_of_the_web_are_opened() {
+        let sites = Sites::default();
+        for (text, opened) in [
+            ("https://example.com", "https://example.com/"),
+            (" HTTP://Example.COM:80/a b ", "http://example.com/a%20b"),
+            ("example.com/x", "https://example.com/x"),
+            ("localhost:3000/x", "http://localhost:3000/x"),
+            ("about:blank", BLANK),
+            ("http:example.com", "http://example.com/"),
+            ("https:\\\\example.com\\x", "https://example.com/x"),
+        ] {
+            assert_eq!(sites.judge(text).as_deref(), Ok(opened), "{text}");
+        }
+        for text in [
+            "file:///etc/passwd",
+            "FILE:/etc/passwd",
+            "fi\nle:///etc/passwd",
+            "chrome://settings",
+            "edge://x",
+            "about:config",
+            "about:srcdoc",
+            "about:blank#x",
+            "chrome-extension://abcdefghijklmnopabcdefghijklmnop/x.html",
+            "moz-extension://x/y",
+            "resource://x",
+            "view-source:https://example.com",
+            "data:text/html,x",
+            "blob:https://example.com/x",
+            "javascript:alert(1)",
+            " java\tscript:alert(1)",
+            "filesystem:https://example.com/x",
+            "ftp://example.com",
+            "ws://example.com",
+            "devtools://x",
+            "intent://x",
+            "mailto:a@example.com",
+        ] {
+            assert_eq!(sites.judge(text), Err(Denied::Scheme), "{text}");
+        }
+        for text in
+            ["https://a@example.com", "http://a:b@example.com", "http://:b@example.com", "a:b@x.example"]
+        {
+            let judged = sites.judge(text);
+            assert!(matches!(judged, Err(Denied::Credentials | Denied::Scheme)), "{text} {judged:?}");
+        }
+        for text in ["", " ", "/etc/passwd", "//example.com", "https://", "http://[::1", "http://a b", "?x"] {
+            assert_eq!(sites.judge(text), Err(Denied::NoUrl), "{text}");
+        }
+        assert_eq!(sites.judge(&format!("https://a.example/{}", "x".repeat(MAX_URL))), Err(Denied::NoUrl));
+    }
+
+    /// However a blocked host is written, it is the host that a browser would go to.
+    #[test]
+    fn a_blocked_host_is_blocked_in_every_form() {
+        let here = sites(&["127.0.0.1", "bank.example", "*.shop.example", "bücher.example", "[::1]"]);
+        for text in [
+            "http://127.0.0.1",
+            "http://127.1",
+            "http://127.0.1",
+            "http://2130706433",
+            "http://0x7f000001",
+            "http://0x7f.1",
+            "http://0177.0.0.1",
+            "http://0177.0x0.0.1",
+            "http://127.0.0.1.",
+            "http://[::ffff:127.0.0.1]",
+            "http://[::ffff:7f00:1]",
+            "http://１２７.０.０.１",
+            "http://127。0。0。1",
+            "http://%31%32%37.0.0.1",
+            "https://bank.example",
+            "https://BANK.example:8443/x",
+            "https://bank.example.",
+            "https://b%61nk.example",
+            "https://ｂａｎｋ.example",
+            "https://bank。example",
+            "https://ba\tnk.example",
+            "bank.example",
+            "https://shop.example",
+            "https://a.b.shop.example.",
+            "https://BÜCHER.example",
+            "https://xn--bcher-kva.example",
+            "http://[0:0:0:0:0:0:0:1]",
+        ] {
+            assert_eq!(here.judge(text), Err(Denied::Blocked), "{text}");
+        }
+        for text in [
+            "https://notbank.example",
+            "https://a.bank.example",
+            "https://myshop.example",
+            "http://127.0.0.2",
+        ] {
+            assert!(here.judge(text).is_ok(), "{text}");
+        }
+        let asking = Sites { ask_first: Hosts::parse(["*.x.example"]).unwrap(), ..Sites::default() };
+        assert_eq!(asking.judge("https://a.x.example"), Err(Denied::AskFirst));
+    }
+
+    #[test]
+    fn a_list_is_of_hosts() {
+        let list = Hosts::parse(["0x7f.1", "*.Shop.example", "a.example."]).unwrap();
+        assert_eq!(list.entries().collect::<Vec<_>>(), ["127.0.0.1", "*.shop.example", "a.example"]);
+        for wrong in ["", "*", "*.", "a/b", "https://a.example", "a.example:80", "a@b", "a.*.example"] {
+            assert_eq!(Hosts::parse([wrong]), None, "{wrong}");
+        }
+    }
+
+    proptest! {
+        /// What is opened is what was judged: judged again it is the same, and it is of the web.
+        #[test]
+        fn what_may_be_opened_is_canonical(text in "(https?|file|HTTP|data)?:?/{0,2}[a-z0-9.%@:\\[\\]x１\\\\]{0,20}/?[ -~]{0,10}") {
+            let sites = sites(&["*.a"]);
+            if let Ok(opened) = sites.judge(&text) {
+                prop_assert!(opened == BLANK || opened.starts_with("http://") || opened.starts_with("https://"));
+                prop_assert_eq!(sites.judge(&opened), Ok(opened.clone()));
+                let url = Url::parse(&opened).unwrap();
+                prop_assert!(url.username().is_empty() && url.password().is_none());
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Whether arguments fit the schema of one of the browser's tools.
+//!
+//! Owns those words of JSON Schema that `tools.json` has, and no others. A server's arguments are checked by its runner; the
+//! browser has none.
+
+use serde_json::Value;
+
+/// Whether `value` fits.
+///
+/// # Errors
+/// Where it does not, as a JSON pointer, and why.
+pub(super) fn check(schema: &Value, value: &Value) -> Result<(), (String, String)> {
+    at("", schema, value)
+}
+
+fn at(path: &str, schema: &Value, value: &Value) -> Result<(), (String, String)> {
+    let wrong = |why: String| Err((path.to_owned(), why));
+    let kind = schema["type"].as_str().unwrap_or_default();
+    if !is_a(kind, value) {
+        return wrong(format!("expected {kind}"));
+    }
+    if let Some(words) = schema["enum"].as_array()
+        && !words.contains(value)
+    {
+        let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
+        return wrong(format!("expected one of {}", words.join(", ")));
+    }
+    if let Some(items) = value.as_array() {
+        let mut items = items.iter().enumerate();
+        return items.try_for_each(|(index, item)| at(&format!("{path}/{index}"), &schema["items"], item));
+    }
+    let Some(members) = value.as_object() else { return Ok(()) };
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if let Some(missing) = required.into_iter().find(|name| !members.contains_key(*name)) {
+        return wrong(format!("{missing} is missing"));
+    }
+    for (name, member) in members {
+        let Some(known) = schema["properties"].get(name) else {
+            let names: Vec<_> = schema["properties"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.as_str())
+                .collect();
+            return wrong(format!("there is no argument {name:.50}; the arguments are {}", names.join(", ")));
+        };
+        at(&format!("{path}/{name}"), known, member)?;
+    }
+    Ok(())
+}
+
+fn is_a(kind: &str, value: &Value) -> bool {
+    match kind {
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.as_i64().is_some_and(|n| n >= 0),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::tools::Tools;
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let tools = Tools::new();
+        let ask = |name: &str, value: Value| check(tools.schema(name).unwrap(), &value);
+        assert_eq!(ask("browser_click", json!({"target": "e1", "modifiers": ["Alt"], "tabId": 7})), Ok(()));
+        for (name, value, path) in [
+            ("browser_click", json!({}), ""),
+            ("browser_click", json!([]), ""),
+            ("browser_click", json!({"target": 5}), "/target"),
+            ("browser_click", json!({"target": "e1", "x": 1}), ""),
+            ("browser_click", json!({"target": "e1", "modifiers": ["Alt", "Fn"]}), "/modifiers/1"),
+            ("browser_click", json!({"target": "e1", "tabId": -1}), "/tabId"),
+            ("browser_click", json!({"target": "e1", "tabId": 1.5}), "/tabId"),
+            ("browser_fill_form", json!({"fields": [{"target": "e1"}]}), "/fields/0"),
+        ] {
+            assert_eq!(ask(name, value.clone()).unwrap_err().0, path, "{value}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The calls that a browser has not answered.
+//!
+//! Owns the promise that each ends once: by its answer, by whoever ends them all, or by being dropped, of which the browser is
+//! told. Ids are random, so that no connection can answer another one's call.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::{SourceCancel, SourceError};
+use harbor_ipc_proto::json::Json;
+use tokio::sync::oneshot;
+
+use super::Road;
+
+/// How a call ends.
+#[derive(Debug)]
+pub(super) enum Ending {
+    /// With what the tool says.
+    Result(Json),
+    /// With what the extension says of its failure.
+    Error(SourceError),
+    /// The person has stopped the session.
+    Stopped,
+}
+
+/// The open calls of one browser.
+#[derive(Debug, Default)]
+pub(super) struct Calls(RefCell<HashMap<String, Open>>);
+
+#[derive(Debug)]
+struct Open {
+    session: Arc<str>,
+    caller: oneshot::Sender<Ending>,
+}
+
+/// An open call. When it is dropped, the browser is told that nobody waits any more.
+#[derive(Debug)]
+pub(super) struct Call {
+    calls: Rc<Calls>,
+    road: Rc<dyn Road>,
+    id: String,
+    answer: oneshot::Receiver<Ending>,
+}
+
+impl Calls {
+    pub fn open(self: &Rc<Self>, road: &Rc<dyn Road>, id: String, session: Arc<str>) -> Call {
+        let (caller, answer) = oneshot::channel();
+        self.0.borrow_mut().insert(id.clone(), Open { session, caller });
+        Call { calls: self.clone(), road: road.clone(), id, answer }
+    }
+
+    /// Whether there is a call with this id.
+    pub fn has(&self, id: &str) -> bool {
+        self.0.borrow().contains_key(id)
+    }
+
+    /// Ends a call; false when there is none of this id.
+    pub fn end(&self, id: &str, ending: Ending) -> bool {
+        let open = self.0.borrow_mut().remove(id);
+        open.is_some_and(|open| open.caller.send(ending).is_ok())
+    }
+
+    /// Ends the calls of a session.
+    pub fn end_all(&self, session: &str, ending: impl Fn() -> Ending) {
+        let mut all = self.0.borrow_mut();
+        let ids: Vec<_> =
+            all.iter().filter(|(_, open)| *open.session == *session).map(|(id, _)| id.clone()).collect();
+        let over: Vec<_> = ids.iter().filter_map(|id| all.remove(id)).collect();
+        drop(all);
+        over.into_iter().for_each(|open| drop(open.caller.send(ending())));
+    }
+
+    /// There will be no answers: the connection has ended.
+    pub fn lose(&self) {
+        self.0.borrow_mut().clear();
+    }
+}
+
+impl Call {
+    /// How it ends; none when the browser is gone.
+    pub async fn ending(&mut self) -> Option<Ending> {
+        (&mut self.answer).await.ok()
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if self.calls.0.borrow_mut().remove(&self.id).is_some() {
+            self.road.cancel(&SourceCancel { call_id: self.id.clone() });
+        }
+    }
+}

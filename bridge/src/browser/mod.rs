@@ -1,0 +1,269 @@
+//! The person's browsers as tool sources: their tools are Harbor's, and the extension performs what the bridge has decided.
+//!
+//! ```text
+//!  host ─► Browser ─ arguments, session, tab, address ─► source_call ─► extension
+//!             ▲  └─ browser_session: answered here                         │
+//!             │                                                            │
+//!  Browsers ──┴── source_result, source_event: tabs that come and go ◄─────┘
+//! ```
+//!
+//! Owns which browsers there are, and that each is there as long as its connection. Whose a tab is and which addresses are
+//! opened `policy::tabs` decides, here and at each call. Must never pass on a call for a tab that is not the caller's, nor log an
+//! address, a title or a text.
+
+mod arguments;
+mod calls;
+mod events;
+mod results;
+mod session;
+mod source;
+mod tools;
+
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use harbor_home::clock::boot_clock;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    SourceCall, SourceCancel, SourceEvent, SourceEventResult, SourceRegister, SourceResult,
+    SourceSessionEnded, SourceView,
+};
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
+use harbor_policy::tabs::{GRACE, Tabs};
+
+use crate::host::source::Added;
+use crate::host::{Host, invalid};
+use calls::Ending;
+use source::Browser;
+use tools::Tools;
+
+/// The longest name of a browser, in bytes.
+const MAX_LABEL: usize = 64;
+
+/// How many browsers may be there at once.
+const MOST: usize = 16;
+
+/// The way to the extension.
+pub trait Road: Debug {
+    /// The number of its connection.
+    fn connection(&self) -> u64;
+
+    /// The browser session that it belongs to: another one has other tabs, though with the same numbers.
+    fn browser_session(&self) -> Arc<str>;
+
+    /// A tool is called.
+    fn call(&self, call: &SourceCall);
+
+    /// Nobody waits for a call any more.
+    fn cancel(&self, cancel: &SourceCancel);
+
+    /// A session is over.
+    fn ended(&self, ended: &SourceSessionEnded);
+}
+
+/// All browsers.
+#[derive(Debug)]
+pub struct Browsers {
+    host: Rc<Host>,
+    tools: Rc<Tools>,
+    all: RefCell<Vec<Kept>>,
+    /// The tabs of browsers whose connection has ended a short while ago: it may be back at once.
+    parked: RefCell<Vec<Parked>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    browser: Rc<Browser>,
+    _added: Added,
+}
+
+#[derive(Debug)]
+struct Parked {
+    browser_session: Arc<str>,
+    id: SourceId,
+    tabs: Rc<RefCell<Tabs>>,
+    until: u64,
+}
+
+impl Browsers {
+    /// None so far.
+    #[must_use]
+    pub fn new(host: Rc<Host>) -> Rc<Self> {
+        Rc::new(Self {
+            host,
+            tools: Rc::new(Tools::new()),
+            all: RefCell::default(),
+            parked: RefCell::default(),
+        })
+    }
+
+    /// A browser has come.
+    ///
+    /// # Errors
+    /// When it is no browser, or there are too many.
+    pub fn register(&self, road: Rc<dyn Road>, message: &SourceRegister) -> Result<SourceId, ErrorBody> {
+        if message.kind != SourceKind::Browser.as_str() {
+            return Err(invalid("kind", "browser"));
+        }
+        let label = message.name.trim();
+        if label.is_empty() || label.len() > MAX_LABEL || label.contains(char::is_control) {
+            return Err(invalid("name", "1 to 64 bytes without control characters"));
+        }
+        if message.tools.is_some() {
+            return Err(invalid("tools", "nothing: a browser's tools are Harbor's own"));
+        }
+        // The extension has started again before the end of its last connection was noticed.
+        let session = road.browser_session();
+        self.remove(|browser| browser.road().browser_session() == session);
+        if self.all.borrow().len() >= MOST {
+            return Err(ErrorBody::new(Code::RateLimited, "too many browsers are connected"));
+        }
+        let back = self.take_parked(&session);
+        let is_free = |id: &SourceId| self.get(id).is_none();
+        let id = back.as_ref().map(|parked| parked.id.clone()).filter(is_free);
+        let id = id.or_else(|| free_id(label, is_free)).ok_or_else(|| invalid("name", "another name"))?;
+        let tabs = back.map_or_else(Rc::default, |parked| parked.tabs);
+        let browser =
+            Browser::new(id.clone(), label, road, self.tools.clone(), tabs, self.host.config.clone());
+        let added = self.host.add_source(browser.clone())?;
+        self.host.vouch_for(&id, &self.tools.list());
+        browser.arm();
+        self.all.borrow_mut().push(Kept { browser, _added: added });
+        tracing::info!(source = %id, "a browser offers its tools");
+        Ok(id)
+    }
+
+    /// Takes a browser of this connection back; whether there was one.
+    pub fn unregister(&self, connection: u64, id: &SourceId) -> bool {
+        self.remove(|browser| browser.is(id) && browser.road().connection() == connection)
+    }
+
+    /// A connection has ended: its browser goes, and whoever worked in one may come back for a while. Whether one went.
+    pub fn leave(&self, connection: u64) -> bool {
+        let now = boot_clock();
+        for tabs in self.parked.borrow().iter().map(|parked| &parked.tabs) {
+            tabs.borrow_mut().leave(connection, now);
+        }
+        self.all.borrow().iter().for_each(|kept| kept.browser.leave(connection));
+        self.remove(|browser| browser.road().connection() == connection)
+    }
+
+    /// The extension has answered a call; whether somebody waits for that.
+    ///
+    /// # Errors
+    /// When it is no answer.
+    pub fn answer(&self, connection: u64, message: SourceResult) -> Result<bool, ErrorBody> {
+        let SourceResult { call_id, result, error } = message;
+        let ending = match (result, error) {
+            (Some(result), None) => Ending::Result(result.0),
+            (None, Some(error)) => Ending::Error(error),
+            _ => return Err(invalid("result", "either a result or an error")),
+        };
+        let own = self.of_connection(connection);
+        let mut ending = Some(ending);
+        Ok(own.iter().any(|browser| {
+            browser.has_call(&call_id)
+                && ending.take().is_some_and(|ending| browser.end_call(&call_id, ending))
+        }))
+    }
+
+    /// Something has happened in a browser.
+    ///
+    /// # Errors
+    /// When there is no such browser of this connection, or no such event.
+    pub fn on_event(&self, connection: u64, message: SourceEvent) -> Result<SourceEventResult, ErrorBody> {
+        let browser =
+            self.of_connection(connection).into_iter().find(|browser| browser.is(&message.source_id));
+        let browser = browser.ok_or_else(|| {
+            ErrorBody::new(Code::NotFound, "this connection has no such source").with("field", "source_id")
+        })?;
+        browser.on_event(message)
+    }
+
+    /// All sources that are no servers.
+    #[must_use]
+    pub fn list(&self) -> Vec<SourceView> {
+        let others =
+            self.host.sources.all().into_iter().filter(|source| source.id().kind() != SourceKind::Server);
+        others
+            .map(|source| SourceView {
+                source_id: source.id().to_string(),
+                kind: source.id().kind().as_str().into(),
+                label: source.label(),
+                state: source.state().into(),
+                tool_count: source.tools().map_or(0, |tools| u32::try_from(tools.len()).unwrap_or(u32::MAX)),
+            })
+            .collect()
+    }
+
+    fn get(&self, id: &SourceId) -> Option<Rc<Browser>> {
+        self.all.borrow().iter().find(|kept| kept.browser.is(id)).map(|kept| kept.browser.clone())
+    }
+
+    fn of_connection(&self, connection: u64) -> Vec<Rc<Browser>> {
+        let all = self.all.borrow();
+        let own = all.iter().filter(|kept| kept.browser.road().connection() == connection);
+        own.map(|kept| kept.browser.clone()).collect()
+    }
+
+    /// Takes those browsers out, ends their calls and keeps their tabs for a while. Whether there was one.
+    fn remove(&self, is_meant: impl Fn(&Browser) -> bool) -> bool {
+        let gone: Vec<_> = self.all.borrow_mut().extract_if(.., |kept| is_meant(&kept.browser)).collect();
+        let until = boot_clock() + GRACE;
+        for browser in gone.iter().map(|kept| &kept.browser) {
+            browser.lose();
+            tracing::info!(source = %browser.id_of(), "a browser is gone");
+            self.parked.borrow_mut().push(Parked {
+                browser_session: browser.road().browser_session(),
+                id: browser.id_of(),
+                tabs: browser.tabs(),
+                until,
+            });
+        }
+        !gone.is_empty()
+    }
+
+    fn take_parked(&self, browser_session: &Arc<str>) -> Option<Parked> {
+        let mut parked = self.parked.borrow_mut();
+        let now = boot_clock();
+        parked.retain(|one| one.until > now);
+        let at = parked.iter().position(|one| one.browser_session == *browser_session)?;
+        Some(parked.swap_remove(at))
+    }
+}
+
+/// `browser`, where that is free; else `browser:NAME`, with a number where that is not.
+fn free_id(label: &str, is_free: impl Fn(&SourceId) -> bool) -> Option<SourceId> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = label.chars().map(plain).take(24).collect();
+    let name = name.trim_matches('-');
+    let name = if ServerId::parse(name).is_some() { name } else { "other" };
+    let further = (2..=MOST).map(|number| format!("browser:{name}-{number}"));
+    let ids = ["browser".to_owned(), format!("browser:{name}")].into_iter().chain(further);
+    ids.filter_map(|id| SourceId::parse(&id)).find(is_free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_browser_has_the_short_name() {
+        let taken = RefCell::new(Vec::<String>::new());
+        let is_free = |id: &SourceId| !taken.borrow().contains(&id.to_string());
+        for (label, id) in [
+            ("Chromium", "browser"),
+            ("Mozilla Firefox", "browser:mozilla-firefox"),
+            ("Mozilla Firefox", "browser:mozilla-firefox-2"),
+            ("ä", "browser:other"),
+        ] {
+            let found = free_id(label, is_free).unwrap().to_string();
+            assert_eq!(found, id);
+            taken.borrow_mut().push(found);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Results that the bridge writes itself, in MCP's form.
+//!
+//! Owns what a refusal looks like: a result of its own kind, so that whoever reads it ends what they were about and seeks no
+//! other way.
+
+use harbor_ipc_proto::json::{Fields, Json};
+use serde_json::{Value, json};
+
+use crate::link::{Answer, Failure};
+
+/// What a refusal asks of whoever reads it.
+const NO_WAY_AROUND: &str = "Do not try to reach this in another way; tell the person.";
+
+/// A result: what is in `value`, as text and as structured content.
+pub(super) fn result(value: &Value) -> Answer {
+    let result =
+        json!({"content": [{"type": "text", "text": value.to_string()}], "structuredContent": value});
+    Answer::Result(Json::from_valid(result.to_string()))
+}
+
+/// The tool has failed: a word and a sentence.
+pub(super) fn failed(code: &str, message: &str) -> Answer {
+    let text = json!([{"type": "text", "text": message}]);
+    let error = json!({"code": code, "message": message});
+    let result = json!({"content": text, "structuredContent": {"error": error}, "isError": true});
+    Answer::ToolError(Json::from_valid(result.to_string()))
+}
+
+/// It is not allowed.
+pub(super) fn denied(reason: &str, message: &str) -> Answer {
+    let text = json!([{"type": "text", "text": format!("Denied: {message}. {NO_WAY_AROUND}")}]);
+    let denied = json!({"reason": reason, "message": message});
+    let result = json!({"content": text, "structuredContent": {"denied": denied}, "isError": true});
+    Answer::ToolError(Json::from_valid(result.to_string()))
+}
+
+/// What the extension has answered, if it is MCP's CallToolResult.
+pub(super) fn checked(result: Json) -> Answer {
+    let (content, is_error) = {
+        let fields = Fields::parse(result.as_str().as_bytes()).ok();
+        let member = |name: &str| fields.as_ref().and_then(|fields| fields.get(name)).map(str::to_owned);
+        (member("content"), member("isError"))
+    };
+    match (content, is_error) {
+        (Some(content), Some(is_error)) if content.starts_with('[') && is_error == "true" => {
+            Answer::ToolError(result)
+        }
+        (Some(content), _) if content.starts_with('[') => Answer::Result(result),
+        _ => Answer::Failed(Failure::Malformed("it has no content".into())),
+    }
+}

@@ -1,0 +1,106 @@
+//! The tool `browser_session`, which the bridge answers itself.
+//!
+//! Owns what a caller is told of its sessions. Must never show the id of a session that somebody has: whoever knows one may go
+//! on with it once its connection has ended.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use harbor_home::clock::boot_clock;
+use harbor_ipc_proto::client::SourceError;
+use harbor_policy::tabs::{Holder, MOST_TABS, NotYours, Session};
+use serde_json::{Value, json};
+
+use super::calls::Ending;
+use super::results::{denied, failed, result};
+use super::source::Browser;
+use crate::link::Answer;
+
+impl Browser {
+    /// Answers a call of the session tool.
+    pub fn on_session(self: &Rc<Self>, holder: &Holder, own: &Arc<str>, arguments: &Value) -> Answer {
+        let id = arguments["id"].as_str();
+        match arguments["action"].as_str() {
+            Some("info") => match id.map_or(Ok(()), |id| self.rejoin(id, holder)) {
+                Ok(()) => self.info(id.unwrap_or(own)),
+                Err(NotYours) => denied(
+                    "no_such_session",
+                    "there is no session of yours with this id whose connection has ended",
+                ),
+            },
+            Some("name") => match arguments["name"].as_str() {
+                None => failed("invalid_params", "name: expected the new name"),
+                Some(name) => {
+                    self.tabs.borrow_mut().rename(own, name);
+                    self.info(own)
+                }
+            },
+            Some("list") => self.list(holder, own),
+            Some("events") => self.events(own, arguments["after"].as_u64().unwrap_or_default()),
+            _ => self.close(own),
+        }
+    }
+
+    fn rejoin(&self, id: &str, holder: &Holder) -> Result<(), NotYours> {
+        let before = self.tabs.borrow_mut().join(id, holder, boot_clock())?;
+        before.iter().for_each(|session| self.tell_ended(session, false));
+        Ok(())
+    }
+
+    fn info(&self, id: &str) -> Answer {
+        let tabs = self.tabs.borrow();
+        let Some(session) = tabs.get(id) else { return failed("no_session", "the session is over") };
+        result(&json!({
+            "id": &*session.id,
+            "name": session.name,
+            "colour": session.colour,
+            "browser": self.label_of(),
+            "tabs": session.tabs(),
+            "currentTabId": session.current(),
+            "mostTabs": MOST_TABS,
+            "nextEvent": session.events.next(),
+        }))
+    }
+
+    fn list(&self, holder: &Holder, own: &Arc<str>) -> Answer {
+        let tabs = self.tabs.borrow();
+        let yours = tabs.all().filter(|session| session.holder.principal() == holder.principal());
+        let shown = |session: &Session| {
+            json!({
+                "name": session.name,
+                "colour": session.colour,
+                "tabs": session.tabs().len(),
+                "isThis": session.id == *own,
+            })
+        };
+        result(&json!({"sessions": yours.map(shown).collect::<Vec<_>>()}))
+    }
+
+    fn events(&self, id: &str, after: u64) -> Answer {
+        let tabs = self.tabs.borrow();
+        let Some(session) = tabs.get(id) else { return failed("no_session", "the session is over") };
+        let events = session.events.since(after).map(|(number, event)| {
+            let mut shown = json!({"number": number, "at": event.at, "event": event.what});
+            let more = [
+                ("tabId", event.tab.map(Value::from)),
+                ("url", event.url.clone().map(Value::from)),
+                ("text", event.text.clone().map(Value::from)),
+            ];
+            more.into_iter().for_each(|(name, value)| {
+                if let Some(value) = value {
+                    shown[name] = value;
+                }
+            });
+            shown
+        });
+        result(&json!({"events": events.collect::<Vec<_>>(), "next": session.events.next()}))
+    }
+
+    fn close(&self, id: &str) -> Answer {
+        let ended = self.tabs.borrow_mut().end(id);
+        ended.iter().for_each(|session| self.tell_ended(session, true));
+        let over = || SourceError { code: "closed".into(), message: "the session was closed".into() };
+        self.calls.end_all(id, || Ending::Error(over()));
+        result(&json!({"closed": ended.map_or(0, |session| session.tabs().len())}))
+    }
+}

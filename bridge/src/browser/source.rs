@@ -1,0 +1,438 @@
+//! One browser as a tool source, as long as its extension's connection lasts.
+//!
+//! Owns the way of one call: arguments, the caller's session, its tab, the address, the extension's answer. Must never keep a
+//! call open that the extension cannot answer any more.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harbor_home::clock::{boot_clock, wall_clock};
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::{SourceCall, SourceSession, SourceSessionEnded};
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::access::Permit;
+use harbor_policy::slots::{Slot, Slots};
+use harbor_policy::tabs::{Event, Holder, MOST_TABS, NotYours, Session, Tabs};
+use serde_json::Value;
+
+use super::calls::{Calls, Ending};
+use super::results::{checked, denied, failed};
+use super::tools::{SESSION, Tools};
+use super::{Road, arguments};
+use crate::alarm::Alarm;
+use crate::config::LiveConfig;
+use crate::host::source::{Answering, DefaultTime, ToolSource};
+use crate::link::{Answer, Audience, CallError, EndReport, Failure, TimeLimit, ToolList};
+use crate::supervisor::{Unavailable, Why};
+
+/// How long a call may take that does not say.
+const TIME: Duration = Duration::from_secs(60);
+
+/// Calls at once, of all callers.
+const AT_ONCE: u32 = 64;
+
+/// What a browser takes of one message is little; arguments are shorter than this, in bytes.
+const MAX_ARGUMENTS: usize = 256 * 1024;
+
+/// A browser.
+#[derive(Debug)]
+pub(super) struct Browser {
+    id: SourceId,
+    label: String,
+    road: Rc<dyn Road>,
+    tools: Rc<Tools>,
+    pub(super) tabs: Rc<RefCell<Tabs>>,
+    pub(super) calls: Rc<Calls>,
+    slots: Slots,
+    pub(super) config: Rc<LiveConfig>,
+    alarm: Alarm,
+    gone: Cell<bool>,
+}
+
+impl Browser {
+    pub fn new(
+        id: SourceId,
+        label: &str,
+        road: Rc<dyn Road>,
+        tools: Rc<Tools>,
+        tabs: Rc<RefCell<Tabs>>,
+        config: Rc<LiveConfig>,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            id,
+            label: label.to_owned(),
+            road,
+            tools,
+            tabs,
+            calls: Rc::default(),
+            slots: Slots::new(AT_ONCE),
+            config,
+            alarm: Alarm::default(),
+            gone: Cell::new(false),
+        })
+    }
+
+    pub fn is(&self, id: &SourceId) -> bool {
+        self.id == *id
+    }
+
+    pub fn id_of(&self) -> SourceId {
+        self.id.clone()
+    }
+
+    pub fn label_of(&self) -> &str {
+        &self.label
+    }
+
+    pub fn road(&self) -> &dyn Road {
+        &*self.road
+    }
+
+    pub fn tabs(&self) -> Rc<RefCell<Tabs>> {
+        self.tabs.clone()
+    }
+
+    pub fn has_call(&self, id: &str) -> bool {
+        self.calls.has(id)
+    }
+
+    pub fn end_call(&self, id: &str, ending: Ending) -> bool {
+        self.calls.end(id, ending)
+    }
+
+    /// Its connection has ended.
+    pub fn lose(&self) {
+        self.gone.set(true);
+        self.calls.lose();
+        self.alarm.clear();
+    }
+
+    /// The connection of a caller has ended.
+    pub fn leave(self: &Rc<Self>, connection: u64) {
+        self.tabs.borrow_mut().leave(connection, boot_clock());
+        self.arm();
+    }
+
+    /// Sets the alarm for the next session that ends by itself.
+    pub fn arm(self: &Rc<Self>) {
+        let due = self.tabs.borrow().due();
+        let wait = due.map(|due| Duration::from_millis(due.saturating_sub(boot_clock())));
+        self.alarm.set(self, wait, |browser| {
+            let over = browser.tabs.borrow_mut().expire(boot_clock());
+            over.iter().for_each(|session| browser.tell_ended(session, false));
+            browser.arm();
+        });
+    }
+
+    /// Tells the extension that a session is over. Its tabs stay where they are, unless they are to be closed.
+    pub fn tell_ended(&self, session: &Session, close_tabs: bool) {
+        self.road.ended(&SourceSessionEnded {
+            source_id: self.id.to_string(),
+            session_id: session.id.to_string(),
+            close_tabs,
+        });
+    }
+
+    async fn perform(
+        self: &Rc<Self>,
+        name: &str,
+        given: &str,
+        limit: TimeLimit,
+        audience: &Audience,
+    ) -> Result<Answer, Why> {
+        let (Some(schema), true) = (self.tools.schema(name), given.len() <= MAX_ARGUMENTS) else {
+            return Ok(wrong("", "longer than a browser takes"));
+        };
+        let mut arguments: Value = serde_json::from_str(given).unwrap_or_default();
+        if let Err((path, why)) = arguments::check(schema, &arguments) {
+            return Ok(wrong(&path, &why));
+        }
+        let holder = holder(audience);
+        if self.tabs.borrow_mut().is_stopped(&holder, boot_clock()) {
+            return Ok(stopped());
+        }
+        let Ok(token) = random_token() else { return Ok(failed("internal", "there are no random numbers")) };
+        let label = group_name(&holder);
+        let new = || Arc::from(format!("b-{token}"));
+        let session = self.tabs.borrow_mut().session_of(&holder, &label, new, boot_clock());
+        if name == SESSION {
+            let answer = self.on_session(&holder, &session, &arguments);
+            self.arm();
+            return Ok(answer);
+        }
+        let tab = match self.prepare(name, &session, &mut arguments) {
+            Ok(tab) => tab,
+            Err(refusal) => return Ok(refusal),
+        };
+        let answer = self.ask((name, arguments), (&holder, &session), tab, limit).await;
+        if let Ok(Answer::Result(_)) = &answer {
+            self.done(name, given, &session, tab);
+        }
+        self.arm();
+        answer
+    }
+
+    /// What of a call the bridge decides: the tab that it means, and whether its addresses may be opened.
+    fn prepare(&self, name: &str, session: &str, arguments: &mut Value) -> Result<Option<u64>, Answer> {
+        let tab = self.tab_meant(name, session, arguments)?;
+        let others = arguments["tabIds"].as_array().into_iter().flatten().filter_map(Value::as_u64);
+        for other in others {
+            self.tabs.borrow().meant(session, Some(other)).map_err(|NotYours| foreign())?;
+        }
+        if name == "browser_tabs" {
+            self.may_change_tabs(session, arguments)?;
+        }
+        let config = self.config.now();
+        let sites = &config.sites;
+        let judge = |url: &mut Value| -> Result<(), Answer> {
+            let Some(text) = url.as_str() else { return Ok(()) };
+            let opened = sites.judge(text).map_err(|why| denied(why.as_str(), &why.to_string()))?;
+            // What is opened is what was judged.
+            *url = Value::from(opened);
+            Ok(())
+        };
+        if let Some(url) = arguments.get_mut("url") {
+            judge(url)?;
+        }
+        let urls = arguments.get_mut("urls").and_then(Value::as_array_mut);
+        urls.into_iter().flatten().try_for_each(judge)?;
+        Ok(tab)
+    }
+
+    fn tab_meant(&self, name: &str, session: &str, arguments: &Value) -> Result<Option<u64>, Answer> {
+        let tabs = self.tabs.borrow();
+        let index = arguments["index"].as_u64().filter(|_| name == "browser_tabs");
+        let asked = match index {
+            Some(index) => {
+                let tab =
+                    usize::try_from(index).ok().and_then(|at| tabs.get(session)?.tabs().get(at).copied());
+                Some(tab.ok_or_else(|| {
+                    failed("no_such_tab", "there is no tab with this index; browser_tabs lists yours")
+                })?)
+            }
+            None => arguments["tabId"].as_u64(),
+        };
+        let tab = tabs.meant(session, asked).map_err(|NotYours| foreign())?;
+        Ok(tab)
+    }
+
+    fn may_change_tabs(&self, session: &str, arguments: &Value) -> Result<(), Answer> {
+        let tabs = self.tabs.borrow();
+        let Some(session) = tabs.get(session) else { return Ok(()) };
+        match arguments["action"].as_str() {
+            Some("new") => {
+                let more = arguments["urls"].as_array().map_or(1, |urls| urls.len().max(1));
+                let fits = session.tabs().len() + more <= MOST_TABS;
+                fits.then_some(()).ok_or_else(too_many)
+            }
+            Some("claim") => {
+                let name = &session.name;
+                let message = format!(
+                    "a tab of the person's is given by the person alone: ask them to drag it into the tab group \"{name}\""
+                );
+                Err(denied("consent", &message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the extension, and waits for its answer.
+    async fn ask(
+        &self,
+        (name, arguments): (&str, Value),
+        (holder, id): (&Holder, &Arc<str>),
+        tab: Option<u64>,
+        limit: TimeLimit,
+    ) -> Result<Answer, Why> {
+        let session = self.tabs.borrow().get(id).map(|session| shown(session, tab));
+        let (Some(session), Ok(call_id), false) = (session, random_token(), self.gone.get()) else {
+            return Err(gone());
+        };
+        let left = limit.quiet.saturating_sub(limit.used);
+        let mut call = self.calls.open(&self.road, call_id.clone(), id.clone());
+        let _counted = Counted::begin(&self.tabs, id);
+        self.road.call(&SourceCall {
+            call_id,
+            source_id: self.id.to_string(),
+            session_id: id.to_string(),
+            principal: holder.principal().to_owned(),
+            tool_name: name.to_owned(),
+            arguments: Json::from_valid(arguments.to_string()),
+            timeout_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX),
+            session,
+        });
+        match tokio::time::timeout(left, call.ending()).await {
+            Err(_) => Err(Why::Lost(CallError::Timeout)),
+            Ok(None) => Err(gone()),
+            Ok(Some(Ending::Result(result))) => Ok(checked(result)),
+            Ok(Some(Ending::Error(error))) if error.code == "denied" => {
+                Ok(denied(&error.code, &error.message))
+            }
+            Ok(Some(Ending::Error(error))) => Ok(failed(&error.code, &error.message)),
+            Ok(Some(Ending::Stopped)) => Ok(stopped()),
+        }
+    }
+
+    /// What a call that has succeeded means for the session.
+    fn done(&self, name: &str, given: &str, session: &str, tab: Option<u64>) {
+        let mut tabs = self.tabs.borrow_mut();
+        let text = Some(name.to_owned());
+        tabs.note(session, Event { at: wall_clock(), what: "call".into(), tab, url: None, text });
+        let given: Value = serde_json::from_str(given).unwrap_or_default();
+        match (name, given["action"].as_str(), tab) {
+            ("browser_tabs", Some("select"), Some(tab)) => {
+                // It may have gone meanwhile.
+                let _ = tabs.select(session, tab);
+            }
+            ("browser_tabs", Some("release"), Some(tab)) => drop(tabs.part(tab)),
+            _ => {}
+        }
+    }
+}
+
+/// A call that counts as open in its session.
+struct Counted {
+    tabs: Rc<RefCell<Tabs>>,
+    session: Arc<str>,
+}
+
+impl Counted {
+    fn begin(tabs: &Rc<RefCell<Tabs>>, session: &Arc<str>) -> Self {
+        tabs.borrow_mut().count_call(session, true, boot_clock());
+        Self { tabs: tabs.clone(), session: session.clone() }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.tabs.borrow_mut().count_call(&self.session, false, boot_clock());
+    }
+}
+
+/// Who has the session of a call.
+fn holder(audience: &Audience) -> Holder {
+    let Some(party) = &audience.party else { return Holder::Owner };
+    match (&party.origin, &audience.conversation) {
+        (Some(origin), _) => Holder::Client { origin: origin.clone(), connection: party.client },
+        (None, Some(conversation)) => Holder::Conversation(conversation.clone()),
+        (None, None) => Holder::Owner,
+    }
+}
+
+/// What a new session's group is called.
+fn group_name(holder: &Holder) -> String {
+    match holder {
+        Holder::Owner => "harbor call".to_owned(),
+        Holder::Conversation(_) => "Harbor".to_owned(),
+        Holder::Client { origin, .. } => {
+            let name = origin.strip_prefix("client://").unwrap_or(origin);
+            percent_encoding::percent_decode_str(name).decode_utf8_lossy().into_owned()
+        }
+    }
+}
+
+pub(super) fn shown(session: &Session, tab: Option<u64>) -> SourceSession {
+    SourceSession {
+        label: session.name.clone(),
+        colour: session.colour.into(),
+        tabs: session.tabs().to_vec(),
+        tab_id: tab,
+    }
+}
+
+fn wrong(path: &str, why: &str) -> Answer {
+    Answer::Failed(Failure::InvalidArguments(path.to_owned(), why.to_owned()))
+}
+
+fn foreign() -> Answer {
+    denied("foreign_tab", "this is none of your tabs; browser_tabs lists them")
+}
+
+fn too_many() -> Answer {
+    failed("too_many_tabs", &format!("a session has {MOST_TABS} tabs at most; close some"))
+}
+
+fn stopped() -> Answer {
+    denied("stopped", "the person has stopped your work in the browser")
+}
+
+fn gone() -> Why {
+    let why = EndReport::because(
+        "browser_gone",
+        "the browser, or Harbor's extension in it, has ended or was started anew",
+    );
+    Why::Lost(CallError::Ended(Rc::new(why)))
+}
+
+impl ToolSource for Browser {
+    fn id(&self) -> SourceId {
+        self.id.clone()
+    }
+
+    fn label(&self) -> String {
+        self.label.clone()
+    }
+
+    fn state(&self) -> &'static str {
+        "running"
+    }
+
+    fn tools(&self) -> Option<Rc<ToolList>> {
+        Some(self.tools.list())
+    }
+
+    fn known_tools(&self) -> Option<Rc<ToolList>> {
+        self.tools()
+    }
+
+    fn is_listing(&self) -> bool {
+        false
+    }
+
+    fn wakes_on_demand(&self) -> bool {
+        false
+    }
+
+    fn at_rest(&self) -> Option<Unavailable> {
+        None
+    }
+
+    fn default_time(&self) -> DefaultTime {
+        DefaultTime { timeout: TIME, is_set: true }
+    }
+
+    fn slot(&self) -> Option<Slot> {
+        self.slots.take()
+    }
+
+    fn ready<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn listed<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn call<'a>(
+        self: Rc<Self>,
+        _permit: Permit,
+        slot: Slot,
+        operation: Operation<'a>,
+        limit: TimeLimit,
+        audience: Audience,
+    ) -> Answering<'a, Result<Answer, Why>> {
+        Box::pin(async move {
+            let _slot = slot;
+            match operation {
+                Operation::CallTool { name, arguments, .. } => {
+                    self.perform(&name, &arguments, limit, &audience).await
+                }
+                _ => Ok(Answer::Failed(Failure::NotOffered("anything but tools".into()))),
+            }
+        })
+    }
+}

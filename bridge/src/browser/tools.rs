@@ -1,0 +1,114 @@
+//! The browser's tools: what they are called, what they take, what they do.
+//!
+//! Owns their definitions (`tools.json`), which are Harbor's own: no browser says what its tools are. Each takes a `tabId`,
+//! none takes what it does not name. Must never hold what a tool does: that is the extension's, or `session`'s.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::link::{Tool, ToolList};
+
+/// The tool that the bridge answers itself.
+pub(super) const SESSION: &str = "browser_session";
+
+const DEFINITIONS: &str = include_str!("tools.json");
+
+/// All tools, as MCP has them.
+#[derive(Debug)]
+pub(super) struct Tools {
+    list: Rc<ToolList>,
+    schemas: Map<String, Value>,
+}
+
+impl Tools {
+    pub fn new() -> Self {
+        let defined: Vec<Value> = serde_json::from_str(DEFINITIONS).unwrap_or_default();
+        let mut schemas = Map::new();
+        let mut tools = Vec::new();
+        for tool in &defined {
+            let name = tool["name"].as_str().unwrap_or_default();
+            let schema = schema(tool);
+            tools.extend(of_mcp(name, tool, &schema));
+            schemas.insert(name.to_owned(), schema);
+        }
+        Self { list: Rc::new(tools.into_iter().collect()), schemas }
+    }
+
+    pub fn list(&self) -> Rc<ToolList> {
+        self.list.clone()
+    }
+
+    /// The schema of a tool's arguments.
+    pub fn schema(&self, name: &str) -> Option<&Value> {
+        self.schemas.get(name)
+    }
+}
+
+fn schema(tool: &Value) -> Value {
+    let mut properties = tool["properties"].as_object().cloned().unwrap_or_default();
+    if tool["does"] != "session" {
+        properties.insert("tabId".into(), json!({"type": "integer"}));
+    }
+    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if let Some(required) = tool.get("required") {
+        schema["required"] = required.clone();
+    }
+    schema
+}
+
+fn of_mcp(name: &str, tool: &Value, schema: &Value) -> Option<Tool> {
+    let annotations = match tool["does"].as_str() {
+        Some("reads") => json!({"readOnlyHint": true, "openWorldHint": true}),
+        Some("session") => json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false}),
+        _ => json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}),
+    };
+    let said = json!({
+        "title": tool["title"],
+        "description": tool["description"],
+        "inputSchema": schema,
+        "annotations": annotations,
+    });
+    let said = said.to_string();
+    let hash = Sha256::digest(said.as_bytes()).into();
+    Tool::from_shown(name, &said, hash, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The core names of the browser's tools but those that come later, and the session's.
+    const NAMES: &str = "tabs navigate navigate_back snapshot find read click hover type press_key select_option fill_form drag \
+                         scroll wait_for handle_dialog take_screenshot console_messages network_requests network_request resize \
+                         close session";
+
+    #[test]
+    fn the_tools_are_there_and_small() {
+        let tools = Tools::new();
+        let names: Vec<_> = tools.list().iter().map(|tool| tool.name.to_string()).collect();
+        let expected: Vec<_> = NAMES.split_whitespace().map(|name| format!("browser_{name}")).collect();
+        assert_eq!(names, expected);
+        let whole: Vec<_> = tools.list().iter().map(|tool| tool.whole().into_string()).collect();
+        let bytes = format!(r#"{{"tools":[{}]}}"#, whole.join(",")).len();
+        assert!(bytes <= 16 * 1024, "{bytes}");
+    }
+
+    #[test]
+    fn each_takes_a_tab_and_nothing_unknown() {
+        let tools = Tools::new();
+        for tool in tools.list().iter() {
+            let schema = tools.schema(&tool.name).unwrap();
+            assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
+            assert_eq!(schema["properties"]["tabId"].is_object(), &*tool.name != SESSION, "{}", tool.name);
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            assert!(required.iter().all(|name| schema["properties"][name.as_str().unwrap()].is_object()));
+            assert!(
+                tool.members.iter().enumerate().all(|(at, member)| member.is_some() != (at == 3)),
+                "{}",
+                tool.name
+            );
+        }
+    }
+}
