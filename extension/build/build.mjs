@@ -25,6 +25,7 @@ const SCRIPTS = {
         sidebar: "harbor/sidebar/sidebar.ts",
       },
     },
+    { format: "iife", files: { browser_part: "harbor/browser/page/part.ts", browser_own_world: "harbor/browser/page/own_world.ts" } },
   ],
   "web-agents-api": [
     { format: "esm", files: { background: "web-agents-api/background.ts", options: "web-agents-api/options/options.ts" } },

@@ -94,6 +94,9 @@ function harbor(browser, keys) {
     name: "Harbor",
     description: "MCP servers on your own machine, isolated, for the sites that you allow.",
     permissions: ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])],
+    // For the browser tools: asked for when the person switches them on.
+    optional_permissions: ["scripting", "tabGroups", "webNavigation", "webRequest"],
+    optional_host_permissions: ["<all_urls>"],
     action: { default_title: "Harbor" },
     ...panel,
     ...connectable(browser, keys["web-agents-api"]),

@@ -7,8 +7,10 @@ import {
   browserName,
   closeWindow,
   connectNative,
+  localStore,
   markButton,
   onForeignPort,
+  onOwnMessage,
   onOwnPort,
   onPageShown,
   onTabClosed,
@@ -20,6 +22,7 @@ import {
   sessionStore,
   tellExtension,
 } from "../shared/browser/api.ts";
+import { PAUSE } from "../shared/browser/content.ts";
 import { NativeClient } from "../shared/native/client.ts";
 import { isBackgroundOf, ownPage } from "../shared/origins/senders.ts";
 import { answer } from "../shared/ports/answerer.ts";
@@ -27,6 +30,8 @@ import type { After } from "../shared/ports/caller.ts";
 import { type GrantsMessage, PEER_PORT } from "../shared/protocol/peer.ts";
 import { Asking } from "./asking.ts";
 import { Badge } from "./badge.ts";
+import { BrowserSource } from "./browser/source.ts";
+import { BrowserTools } from "./browser/switch.ts";
 import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
@@ -70,8 +75,10 @@ const siteIn = async (windowId: number) => {
 };
 const sidebars = new Sidebars(bridge, {
   siteIn,
+  browserTools: (change) => browserTools.change(change),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
 });
+const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox"), localStore, (view) => sidebars.tellBrowser(view));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton });
 
 async function browserSession(): Promise<string> {
@@ -109,6 +116,13 @@ onForeignPort((port) => {
   port.onDisconnect(() => peers.delete(tellState));
   tellState();
   tellPeer();
+});
+
+// Documents that are not shown have the time told: their own timers are slow.
+onOwnMessage((message) => {
+  const { ask, ms } = Object(message) as { ask?: unknown; ms?: unknown };
+  if (ask !== PAUSE || typeof ms !== "number") return undefined;
+  return new Promise((done) => setTimeout(done, Math.min(Math.max(ms, 0), 1_000), true));
 });
 
 onOwnPort((port) => {

@@ -27,6 +27,7 @@ impl Browser {
         let said = match message.event.as_str() {
             "tab_opened" => self.on_opened(&message, tab()?),
             "navigated" => self.on_navigated(&message, tab()?)?,
+            "frame" => self.on_frame(&message, tab()?)?,
             "tab_closed" | "released" => self.on_parted(&message, tab()?),
             "stop" => self.on_stop(&message)?,
             "dialog" | "download" => {
@@ -76,6 +77,16 @@ impl Browser {
         }
     }
 
+    /// Whether a frame in a session's tab may be read.
+    fn on_frame(&self, message: &SourceEvent, tab: u64) -> Result<SourceEventResult, ErrorBody> {
+        let url = message.url.as_deref().ok_or_else(|| invalid("url", "an address"))?;
+        if self.session_of(tab).is_none() {
+            return Ok(accepted(false));
+        }
+        let allowed = SourceEventResult { accepted: true, verdict: Some("allowed".into()), reason: None };
+        Ok(self.config.now().sites.judge(url).map_or_else(|why| no(&why.to_string(), true), |_| allowed))
+    }
+
     fn on_parted(&self, message: &SourceEvent, tab: u64) -> SourceEventResult {
         let session = self.tabs.borrow_mut().part(tab);
         accepted(self.noted(message, session))
@@ -104,7 +115,7 @@ impl Browser {
     }
 }
 
-const EVENTS: &str = "tab_opened, tab_closed, navigated, released, stop, dialog, download or tools_changed";
+const EVENTS: &str = "tab_opened, tab_closed, navigated, frame, released, stop, dialog, download or tools_changed";
 
 fn accepted(accepted: bool) -> SourceEventResult {
     SourceEventResult { accepted, verdict: None, reason: None }

@@ -11,8 +11,8 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /** Where the built programs are, and the servers that scripts/servers installs. */
-const BIN = process.env["HARBOR_TEST_BIN"] ?? join(__ROOT__, "..", "target", "debug");
-const SERVERS = process.env["HARBOR_TEST_SERVERS"] ?? join(__ROOT__, "..", ".harbor-test", "servers");
+export const BIN = process.env["HARBOR_TEST_BIN"] ?? join(__ROOT__, "..", "target", "debug");
+export const SERVERS = process.env["HARBOR_TEST_SERVERS"] ?? join(__ROOT__, "..", ".harbor-test", "servers");
 
 /** Runs the small language model, where scripts/model has found a server for it. */
 export const modelProgram = join(SERVERS, "model", "start");

@@ -2,6 +2,7 @@
 //
 // Owns the order of that. Must never leave anything running, however a test ends.
 
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "./browser.ts";
 import { startChromium } from "./chromium.ts";
@@ -26,6 +27,8 @@ export interface Options {
   page?: string | Answers;
   /** `web-agents-api` without `harbor`. */
   alone?: boolean;
+  /** `harbor` may use pages already, as if the person had said yes to the browser. */
+  mayUsePages?: boolean;
   /** Makes another extension, unpacked, and gives its directory. */
   foreign?(harbor: Harbor, site: Site): Promise<string>;
 }
@@ -33,9 +36,9 @@ export interface Options {
 type Name = Browser["name"];
 
 /** Starts a browser with both extensions, or `web-agents-api` alone, and others. */
-export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone = false): Promise<Browser> {
-  const ours = alone ? ["web-agents-api"] : ["harbor", "web-agents-api"];
-  const built = ours.map((extension) => join(__ROOT__, "dist", `${extension}-${name}`));
+export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone = false, own?: string): Promise<Browser> {
+  const dist = (extension: string) => join(__ROOT__, "dist", `${extension}-${name}`);
+  const built = alone ? [dist("web-agents-api")] : [own ?? dist("harbor"), dist("web-agents-api")];
   const begin = name === "chrome" ? startChromium : startFirefox;
   return begin({
     profile: profileOf(name, harbor),
@@ -43,6 +46,17 @@ export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone 
     extensions: [...built, ...foreign],
     log: join(harbor.dir, "browser.log"),
   });
+}
+
+/** The extension `harbor` with what the person may be asked for by a window of the browser's own, which no test can click. */
+async function withPages(name: Name, harbor: Harbor): Promise<string> {
+  const place = join(harbor.dir, "harbor-with-pages");
+  await cp(join(__ROOT__, "dist", `harbor-${name}`), place, { recursive: true });
+  const file = join(place, "manifest.json");
+  const { optional_permissions, optional_host_permissions, ...made } = JSON.parse(await readFile(file, "utf8"));
+  const granted = { permissions: [...made.permissions, ...optional_permissions], host_permissions: optional_host_permissions };
+  await writeFile(file, JSON.stringify({ ...made, ...granted }));
+  return place;
 }
 
 const profileOf = (name: Name, harbor: Harbor) => join(harbor.dir, `profile-${name}`);
@@ -62,13 +76,14 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     const site = await Site.start(options.page);
     ends.push(() => site.end());
     const foreign = options.foreign === undefined ? [] : [await options.foreign(harbor, site)];
+    const own = options.mayUsePages ? await withPages(name, harbor) : undefined;
     const world: World = {
       harbor,
       site,
-      browser: await start(name, harbor, foreign, options.alone),
+      browser: await start(name, harbor, foreign, options.alone, own),
       async restart() {
         await world.browser.close();
-        world.browser = await start(name, harbor, foreign, options.alone);
+        world.browser = await start(name, harbor, foreign, options.alone, own);
         return world.browser;
       },
     };

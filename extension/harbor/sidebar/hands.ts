@@ -9,7 +9,7 @@ import type { Replies, Requests } from "../../shared/protocol/generated/messages
 import type { Allowed } from "./allowed.ts";
 import type { Child } from "./dom.ts";
 import { type Route, hrefOf } from "./route.ts";
-import type { PAGE_OPTIONS, SidebarPushes } from "./serve.ts";
+import type { BROWSER_TOOLS, PAGE_OPTIONS, SidebarPushes } from "./serve.ts";
 import type { Detail, State, Store } from "./store.ts";
 
 /** One place of the sidebar. */
@@ -62,8 +62,8 @@ export class Hands {
   }
 
   /** Asks the background itself, not the bridge. */
-  async own(type: typeof PAGE_OPTIONS): Promise<void> {
-    await this.#call(type, {});
+  own(type: typeof PAGE_OPTIONS | typeof BROWSER_TOOLS, fields: Fields = {}): Promise<unknown> {
+    return this.#call(type, fields);
   }
 
   /** Begins something, unless it is under way; what `left` aborts is as if it had never been begun. */

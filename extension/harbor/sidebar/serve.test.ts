@@ -53,7 +53,7 @@ function sidebar(sidebars: Sidebars) {
   return { heard, ask, pushed, end: () => end("") };
 }
 
-const PAGES = { siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined };
+const PAGES = { siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined, browserTools: async () => ({ on: false, permitted: false, sessions: [] }) };
 
 test("a sidebar hears of the page in its own window, and of calls once for many", async () => {
   const sidebars = new Sidebars(bridge().client, PAGES);

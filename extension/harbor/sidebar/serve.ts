@@ -9,6 +9,8 @@ import { type Context, answer } from "../../shared/ports/answerer.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts";
+import type { BrowserToolsChange, BrowserToolsView } from "../browser/switch.ts";
+import { parseChange } from "../browser/switch.ts";
 import { parseAllowed } from "./allowed.ts";
 import type { Site } from "./site.ts";
 
@@ -31,6 +33,8 @@ export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_change
   site: { site?: Site };
   /** A page has called a tool, or the person has answered one: the audit log has more. */
   activity: Fields;
+  /** A client has opened or closed a tab, or has done something in one. */
+  browser: BrowserToolsView;
 }
 
 /** What the sidebar asks of the background itself: to be told which page is shown in its window. */
@@ -38,6 +42,9 @@ export const WATCH_SITE = "watch_site";
 
 /** And to open the options of `web-agents-api`: what pages may ask for at all. */
 export const PAGE_OPTIONS = "page_options";
+
+/** And whether AI clients may use this browser, with what they have open: switches it with `on`, ends a session with `stop`. */
+export const BROWSER_TOOLS = "browser_tools";
 
 /** How long calls are gathered before the sidebar hears of them. */
 const ACTIVITY_MS = 250;
@@ -49,6 +56,8 @@ export interface Pages {
   /** The page that a window shows. */
   siteIn(windowId: number): Promise<Site | undefined>;
   openOptions(): Promise<void>;
+  /** Whether AI clients may use this browser, as it is or is to be from now on. */
+  browserTools(change: BrowserToolsChange): Promise<BrowserToolsView>;
 }
 
 interface Sidebar {
@@ -118,6 +127,11 @@ export class Sidebars {
     }, ACTIVITY_MS);
   }
 
+  /** What clients do in this browser has changed. */
+  tellBrowser(view: BrowserToolsView): void {
+    for (const { push } of this.#open) push("browser", { ...view });
+  }
+
   #tellBridge(): void {
     for (const { push } of this.#open) push("bridge", { ...viewOfBridge(this.#bridge) });
     this.#begin();
@@ -165,6 +179,7 @@ export class Sidebars {
   async #ask(sidebar: Sidebar, asked: string, payload: Fields, { signal, progress }: Context): Promise<unknown> {
     if (asked === WATCH_SITE) return this.#watchSite(sidebar, payload);
     if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
+    if (asked === BROWSER_TOOLS) return this.#pages.browserTools(parseChange(payload));
     const { type, fields } = parseAllowed(asked, payload);
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });

@@ -14,6 +14,7 @@ import { Store } from "./store.ts";
 import { activity } from "./views/activity.ts";
 import { add } from "./views/add.ts";
 import { beside, changesAt } from "./views/beside.ts";
+import { browser } from "./views/browser_tools.ts";
 import { bridgeHelp, bridgeLine } from "./views/bridge.ts";
 import { install } from "./views/install.ts";
 import { logs } from "./views/logs.ts";
@@ -29,7 +30,7 @@ import { tools } from "./views/tools.ts";
 const PARTS = { overview, tools, logs, secrets };
 const TABS: readonly (readonly [string, Route, Route["at"][]])[] = [
   ["Servers", { at: "servers" }, ["servers", "server", "tool"]],
-  ["Sites", { at: "sites" }, ["sites", "site"]],
+  ["Sites", { at: "sites" }, ["sites", "site", "browser"]],
   ["Activity", { at: "activity" }, ["activity"]],
   ["Catalog", { at: "add" }, ["add", "install", "new"]],
 ];
@@ -55,6 +56,7 @@ const store = new Store(
     budgeting: undefined,
     site: undefined,
     activity: undefined,
+    browser: undefined,
     search: NO_SEARCH,
     filter: "",
     installation: undefined,
@@ -66,7 +68,7 @@ const background = link(heard);
 const hands = new Hands(store, (type, payload, options) => background.call(type, payload, options));
 
 function viewOf(route: Route): View {
-  const views = { servers, sites, site, activity, add, install, new: added, tool };
+  const views = { servers, sites, site, activity, browser, add, install, new: added, tool };
   return (route.at === "server" ? PARTS[route.part] : views[route.at]) as View;
 }
 

@@ -17,6 +17,7 @@ import type {
   ServerChange,
   ToolChange,
 } from "../../shared/protocol/generated/messages.ts";
+import type { BrowserToolsView } from "../browser/switch.ts";
 import type { Activity } from "./activity.ts";
 import type { Draft, Problems } from "./form/draft.ts";
 import type { Plan } from "./form/schema.ts";
@@ -109,6 +110,8 @@ export interface State {
   site: Site | undefined;
   /** What was done, of everybody or of one origin. */
   activity: { origin: string | undefined; list: Activity[] } | undefined;
+  /** Whether clients may use this browser, and what they have open in it. */
+  browser: BrowserToolsView | undefined;
   search: Search;
   /** What is searched for among the servers. */
   filter: string;

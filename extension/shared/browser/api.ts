@@ -62,6 +62,15 @@ export function tellExtension(id: string, message: unknown): Promise<unknown> {
   return chrome.runtime.sendMessage(id, message);
 }
 
+/** Messages of our own documents. Of those that the listener gives nothing for, nobody hears. */
+export function onOwnMessage(listener: (message: unknown) => Promise<unknown> | undefined): void {
+  chrome.runtime.onMessage.addListener((message, _sender, done) => {
+    const answer = listener(message);
+    void answer?.then(done, () => done());
+    return answer !== undefined;
+  });
+}
+
 /** Messages of other extensions. The sender waits for what the listener gives; nothing where it fails. */
 export function onForeignMessage(listener: (message: unknown, sender: Sender) => Promise<unknown>): void {
   chrome.runtime.onMessageExternal.addListener((message, sender, done) => {

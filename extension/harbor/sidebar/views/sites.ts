@@ -24,8 +24,8 @@ export const sites: View<{ at: "sites" }> = {
     const head = h("p.soft", {}, "What sites and AI clients may do with your tools and models. Revoking takes effect at once.");
     if (grants === undefined) return [head, failure(hands, "grants"), waiting("Asking Harbor…")];
     const found = sitesOf(grants);
-    const options = () => hands.act(OPTIONS, () => hands.own(PAGE_OPTIONS));
-    const more = h("p.buttons", {}, button("What pages may ask for…", options, { id: "page-options", class: "quiet" }));
+    const options = () => hands.act(OPTIONS, () => hands.own(PAGE_OPTIONS).then(() => undefined));
+    const more = h("p.buttons", {}, button("What pages may ask for…", options, { id: "page-options", class: "quiet" }), h("a.button.quiet", { href: hrefOf({ at: "browser" }), id: "browser-tools" }, "Browser tools…"));
     const none = empty("No site or client has access yet. A site that wants to use your tools asks you first.");
     return [head, failure(hands, "grants"), found.length === 0 ? none : h("ul.sites", {}, ...found.map((site) => siteOf(hands, site))), more, failure(hands, OPTIONS)];
   },

@@ -1239,7 +1239,7 @@ export interface Requests {
   source_event: {
     /** The source. */
     source_id: string;
-    /** `tab_opened`: a tab for a session (`session_id`), of a session's tab (`opener_tab_id`), or that the person has put into its group; `tab_closed`; `navigated`: a tab is about to be, or is, at `url`; `released`: the person has taken a tab back; `stop`: the person has pressed Stop for a session; `dialog`, `download`, `tools_changed`. */
+    /** `tab_opened`: a tab for a session (`session_id`), of a session's tab (`opener_tab_id`), or that the person has put into its group; `tab_closed`; `navigated`: a tab is about to be, or is, at `url`; `frame`: what is in a tab's frame at `url` is to be read; `released`: the person has taken a tab back; `stop`: the person has pressed Stop for a session; `dialog`, `download`, `tools_changed`. */
     event: string;
     /** The session that it is about. */
     session_id?: string;
@@ -2223,6 +2223,7 @@ export interface Replies {
   session_end: {
     /** What it was. */
     session: SessionSummary;
+  };
   /** It is there. */
   source_register: {
     /** Its id: `browser`, or `browser:NAME` where there is one already. */
@@ -2449,6 +2450,7 @@ export interface Pushes {
     leaves?: string;
     /** Whether it still waits. */
     waits: boolean;
+  };
   /** A tool of a source of this connection is called; `source_result` answers it. */
   source_call: {
     /** The call. Nobody can guess it. */

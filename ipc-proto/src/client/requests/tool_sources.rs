@@ -41,7 +41,7 @@ define_requests! {
         /// The source.
         source_id: SourceId,
         /// `tab_opened`: a tab for a session (`session_id`), of a session's tab (`opener_tab_id`), or that the person has put
-        /// into its group; `tab_closed`; `navigated`: a tab is about to be, or is, at `url`; `released`: the person has taken a
+        /// into its group; `tab_closed`; `navigated`: a tab is about to be, or is, at `url`; `frame`: what is in a tab's frame at `url` is to be read; `released`: the person has taken a
         /// tab back; `stop`: the person has pressed Stop for a session; `dialog`, `download`, `tools_changed`.
         event: String,
         /// The session that it is about.

@@ -1,0 +1,140 @@
+// The browser as a tool of an AI client: MCP's official SDK, `harbor mcp`, the bridge, the extension, a page.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { type Agent, TASKS, type Task } from "../browser/tasks.ts";
+import { type Page, until } from "../driver/browser.ts";
+import type { Harbor } from "../driver/harbor.ts";
+import { type Given, McpClient } from "../driver/mcp_client.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+
+const FRAME = `<button onclick="document.body.dataset.pressed = 'yes'">Frame button</button>`;
+
+/** A page for each task, by its number; and a few that tasks lead to. */
+function answers(path: string): { html: string } {
+  const task = TASKS[Number(/^\/task\/(\d+)/.exec(path)?.[1])];
+  if (task !== undefined) return { html: `<!doctype html><meta charset=utf-8>${task.page}` };
+  if (path.startsWith("/frame")) return { html: FRAME };
+  if (path.startsWith("/two")) return { html: "<title>Two</title><h1>Second page</h1>" };
+  if (path.startsWith("/away")) return { html: "<script>location.href = 'http://blocked.localhost:1/'</script>" };
+  return { html: `<!doctype html><title>Person</title><h1>${path}</h1>` };
+}
+
+const CONFIG = `[browser]\nblocked = ["blocked.localhost"]\n`;
+
+/** Switches the tools on, as a person does in the panel, and gives a client what it needs. */
+async function client({ browser, harbor }: World, name: string): Promise<McpClient> {
+  const panel = await browser.open(browser.harborUrl("sidebar.html#browser"));
+  await panel.click("#browser-switch");
+  await until("the tools", async () => ((await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") ? true : undefined));
+  return allowed(harbor, name, ["--tool", "browser/*"]);
+}
+
+/** A client that was granted all tools, or these. */
+async function allowed(harbor: Harbor, name: string, tools: string[]): Promise<McpClient> {
+  for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", `client://${name}`, scope, "--always", ...tools);
+  return McpClient.start(harbor, name);
+}
+
+function agentOf(mcp: McpClient, site: string): Agent {
+  const call = (tool: string, args: object = {}) => mcp.call(`browser_${tool}`, args);
+  const agent: Agent = {
+    call,
+    site,
+    async do(tool, args) {
+      const given = await call(tool, args);
+      assert.ok(!given.isError, `${tool} ${JSON.stringify(args)}: ${given.text}`);
+      return given;
+    },
+    async ref(role, name) {
+      const { text } = await agent.do("snapshot");
+      const pattern = new RegExp(`\\b${role} ${name === undefined ? "" : `"${name}[^"]*" `}\\[ref=(f\\d+e\\d+)\\]`);
+      const found = pattern.exec(text)?.[1];
+      assert.ok(found !== undefined, `no ${role} ${name ?? ""} in ${text}`);
+      return found;
+    },
+  };
+  return agent;
+}
+
+async function doTask(world: World, agent: Agent, task: Task): Promise<void> {
+  const number = TASKS.indexOf(task);
+  await agent.do("navigate", { url: `${world.site.origin}/task/${number}` });
+  await task.run(agent);
+  if (task.is === undefined) return;
+  const { structured } = await agent.do("tabs", { action: "list" });
+  const url: string = structured["page"]?.url ?? "";
+  const page: Page = await world.browser.find(url.replace(world.site.origin, ""));
+  assert.equal(await page.run(`return Boolean(${task.is})`), true, `${task.name}: ${task.is}`);
+}
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("an AI client does small tasks in tabs of its own", (t) =>
+      inBrowser.run(
+        async (world: World) => {
+          const { browser, site } = world;
+          const person = await browser.open(`${site.origin}/person`);
+          const mcp = await client(world, "tasks");
+          try {
+            const agent = agentOf(mcp, site.origin);
+            for (const task of TASKS) {
+              if (task.not?.[inBrowser.name] !== undefined) continue;
+              await t.test(task.name, () => doTask(world, agent, task));
+            }
+            // The person's page is where it was, and is none of the client's.
+            assert.equal(await person.run("return location.pathname"), "/person");
+            const { structured }: Given = await agent.do("tabs", { action: "list" });
+            assert.ok(structured["tabs"].every(({ url }: { url: string }) => !url.endsWith("/person")), JSON.stringify(structured));
+          } finally {
+            await mcp.end();
+          }
+        },
+        { mayUsePages: true, config: CONFIG, page: answers },
+      ));
+
+    test("a client gets nowhere that it may not be, and at no tab of another one", () =>
+      inBrowser.run(
+        async (world: World) => {
+          const { harbor, site } = world;
+          const one = await client(world, "one");
+          const other = await allowed(harbor, "other", ["--tool", "browser/*"]);
+          try {
+            for (const url of ["file:///etc/passwd", "about:config", "view-source:http://localhost/", "data:text/html,x", "javascript:alert(1)", "http://user:pw@localhost/", "http://BLOCKED.localhost./"]) {
+              const refused = await one.call("browser_navigate", { url });
+              assert.ok(refused.isError, `${url}: ${refused.text}`);
+            }
+            await one.call("browser_navigate", { url: `${site.origin}/mine` });
+            const away = await one.call("browser_navigate", { url: `${site.origin}/away` });
+            const seen = away.isError ? away : await one.call("browser_snapshot");
+            assert.doesNotMatch(seen.structured["page"]?.url ?? "", /blocked/);
+            await one.call("browser_navigate", { url: `${site.origin}/mine` });
+            const mine: number = (await one.call("browser_tabs", { action: "list" })).structured["page"].tab_id;
+            const stolen = await other.call("browser_snapshot", { tabId: mine });
+            assert.ok(stolen.isError, stolen.text);
+            assert.doesNotMatch(stolen.text, /mine/);
+          } finally {
+            await one.end();
+            await other.end();
+          }
+        },
+        { mayUsePages: true, config: CONFIG, page: answers },
+      ));
+
+    test("what was granted for servers is none for the browser", () =>
+      inBrowser.run(
+        async (world: World) => {
+          const mcp = await client(world, "granted");
+          await mcp.end();
+          const all = await allowed(world.harbor, "all", []);
+          try {
+            const refused = await all.call("browser_snapshot").catch((error: Error) => ({ isError: true, text: error.message }));
+            assert.ok(refused.isError, refused.text);
+          } finally {
+            await all.end();
+          }
+        },
+        { mayUsePages: true, page: answers },
+      ));
+  });
+}

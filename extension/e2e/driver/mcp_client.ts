@@ -1,0 +1,50 @@
+// An AI client: MCP's official SDK at `harbor mcp`.
+//
+// Owns its process. Must never speak to Harbor another way.
+
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { BIN, type Harbor, SERVERS } from "./harbor.ts";
+
+/** What a tool gave. */
+export interface Given {
+  text: string;
+  isError: boolean;
+  structured: { [name: string]: any };
+  images: { mimeType: string; data: string }[];
+}
+
+export class McpClient {
+  readonly #client: any;
+
+  private constructor(client: any) {
+    this.#client = client;
+  }
+
+  static async start(harbor: Harbor, name: string): Promise<McpClient> {
+    const sdk = (file: string) => import(pathToFileURL(join(SERVERS, "npm/node_modules/@modelcontextprotocol/sdk/dist/esm/client", file)).href);
+    const [{ Client }, { StdioClientTransport }] = await Promise.all([sdk("index.js"), sdk("stdio.js")]);
+    const client = new Client({ name, version: "1" });
+    await client.connect(new StdioClientTransport({ command: join(BIN, "harbor"), args: ["mcp", "--client", name], env: harbor.env, stderr: "ignore" }));
+    return new McpClient(client);
+  }
+
+  async tools(): Promise<{ name: string }[]> {
+    return (await this.#client.listTools()).tools;
+  }
+
+  /** Calls a tool; what fails is given, too. */
+  async call(name: string, args: object = {}): Promise<Given> {
+    const { content = [], isError = false, structuredContent = {} } = await this.#client.callTool({ name, arguments: args });
+    return {
+      text: content.filter(({ type }: { type: string }) => type === "text").map(({ text }: { text: string }) => text).join("\n"),
+      isError,
+      structured: structuredContent,
+      images: content.filter(({ type }: { type: string }) => type === "image"),
+    };
+  }
+
+  async end(): Promise<void> {
+    await this.#client.close();
+  }
+}

@@ -1,0 +1,51 @@
+// A call of a browser tool, as the bridge sends it, and what it is answered.
+//
+// Owns the forms. Must never read a field that was not looked at.
+
+import { type Fields, isFields } from "../../shared/ports/wire.ts";
+
+/** A call. `session.tabs` are this session's by the bridge's word; `session.tab_id` is the one meant. */
+export interface Call {
+  call_id: string;
+  source_id: string;
+  session_id: string;
+  tool_name: string;
+  arguments: Fields;
+  timeout_ms: number;
+  session: { label: string; colour: string; tabs: number[]; tab_id?: number };
+}
+
+export function parseCall(fields: Fields): Call | undefined {
+  const { call_id, source_id, session_id, tool_name, timeout_ms, session } = fields;
+  if (typeof call_id !== "string" || typeof source_id !== "string" || typeof session_id !== "string" || typeof tool_name !== "string") return undefined;
+  if (!isFields(session)) return undefined;
+  const tabs = Array.isArray(session["tabs"]) ? session["tabs"].filter((tab) => typeof tab === "number") : [];
+  const { label, colour, tab_id } = session;
+  return {
+    ...{ call_id, source_id, session_id, tool_name },
+    arguments: isFields(fields["arguments"]) ? fields["arguments"] : {},
+    timeout_ms: typeof timeout_ms === "number" ? timeout_ms : 60_000,
+    session: {
+      label: typeof label === "string" ? label : "Harbor",
+      colour: typeof colour === "string" ? colour : "blue",
+      tabs,
+      ...(typeof tab_id === "number" ? { tab_id } : {}),
+    },
+  };
+}
+
+/** A tool could not do what it was asked: said to the model as an error, with what to do. */
+export class ToolError extends Error {}
+
+/** What arguments there are, by their kinds. The bridge has checked them against the tool's schema. */
+export const texts = (fields: Fields, name: string): string | undefined => (typeof fields[name] === "string" ? (fields[name] as string) : undefined);
+export const numbers = (fields: Fields, name: string): number | undefined => (typeof fields[name] === "number" ? (fields[name] as number) : undefined);
+export const isOn = (fields: Fields, name: string): boolean => fields[name] === true;
+export const lists = (fields: Fields, name: string): string[] =>
+  Array.isArray(fields[name]) ? (fields[name] as unknown[]).filter((entry) => typeof entry === "string") : [];
+
+export function needed(fields: Fields, name: string): string {
+  const found = texts(fields, name);
+  if (found === undefined) throw new ToolError(`the argument ${name} is missing`);
+  return found;
+}

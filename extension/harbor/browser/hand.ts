@@ -1,0 +1,97 @@
+// What a tool is given to work with: the tab, the documents in it, the session.
+//
+// Owns what several tools do alike. Must never act on a tab that the bridge did not name.
+
+import { type TabView, runIn, tabOf } from "../../shared/browser/tabs.ts";
+import type { Fields } from "../../shared/ports/wire.ts";
+import { ToolError, isOn } from "./call.ts";
+import { type Documents, WentAway } from "./documents.ts";
+import type { Commands, Done, Name, Replies } from "./page/commands.ts";
+import { bounded, written } from "./page/bound.ts";
+import type { Outcome } from "./result.ts";
+import type { Snapshots } from "./snapshots.ts";
+import type { Watch } from "./watch.ts";
+
+/** How long a document that an action has begun is waited for, in milliseconds. */
+export const LOAD_MS = 10_000;
+
+/** How much of a snapshot an answer has, in characters. */
+export const SNAPSHOT_CHARS = 20_000;
+
+export interface Hand {
+  args: Fields;
+  session: string;
+  tabs: number[];
+  tab: TabView;
+  documents: Documents;
+  watch: Watch;
+  snapshots: Snapshots;
+  signal: AbortSignal;
+  /** Whether the bridge lets this session use a document from there. */
+  mayUse(url: string): Promise<boolean>;
+  /** A new tab of the session; where it may not go there it is not opened. */
+  open(url: string): Promise<TabView>;
+  /** Gives a tab to the person. */
+  release(tabId: number): Promise<void>;
+}
+
+export type Tool = (hand: Hand) => Promise<Outcome>;
+
+/** Has the document that a target is in do something. */
+export function inDocument<N extends Name>({ documents, tab }: Hand, target: string | undefined, name: N, options: Commands[N]): Promise<Replies[N]> {
+  return documents.run(tab.id, documents.frameOf(tab.id, target), name, options);
+}
+
+type Acting = { [N in Name]: Replies[N] extends Done ? N : never }[Name];
+
+/** An action: what was done, and what it began is waited for. */
+export async function acted<N extends Acting>(hand: Hand, said: string, target: string | undefined, name: N, options: Commands[N]): Promise<Outcome> {
+  const lines: string[] = [];
+  try {
+    const done = (await inDocument(hand, target, name, options)) as Done;
+    lines.push(...done.lines);
+  } catch (error) {
+    if (!(error instanceof WentAway)) throw error;
+    lines.push("the page went to another document");
+  }
+  return arrived(hand, said, lines);
+}
+
+/** Waits for a document that is on its way. */
+export async function arrived({ args, tab, watch, snapshots, mayUse }: Hand, said: string, lines: string[] = []): Promise<Outcome> {
+  const isThere = await watch.settled(tab.id, LOAD_MS);
+  const late = isThere ? "" : ` The page has not loaded within ${LOAD_MS / 1000} s; it goes on loading.`;
+  if (!isOn(args, "snapshot")) return { said: `${said}${late}`, page: lines.join("\n") };
+  const shown = await snapshots.take(tab.id, { filter: "all" }, mayUse);
+  const number = snapshots.keep(tab.id, shown);
+  return { said: `${said}${late} A snapshot stands below; its number is ${number}.`, page: `${lines.join("\n")}\n\n${bounded(shown.map(written), SNAPSHOT_CHARS)}` };
+}
+
+export interface KeptByPage {
+  dialogs: { kind: string; message: string; answer: string }[];
+  console: { level: string; text: string; at: number }[];
+}
+
+/** What the page's own world has kept: text of the page. */
+export async function keptBy(tabId: number): Promise<KeptByPage> {
+  const kept = await runIn(tabId, 0, readKept, true, false).catch(() => undefined);
+  return kept ?? { dialogs: [], console: [] };
+}
+
+/** Runs in the page's world: takes the dialogs, and copies what is in the console. */
+function readKept(): KeptByPage | undefined {
+  const kept = (window as unknown as { __harborBrowserKept?: KeptByPage })["__harborBrowserKept"];
+  if (kept === undefined) return undefined;
+  const words = (value: unknown) => String(value).slice(0, 2_000);
+  return {
+    dialogs: kept.dialogs.splice(0).map(({ kind, message, answer }) => ({ kind: words(kind), message: words(message), answer: words(answer) })),
+    console: kept.console.slice(-500).map(({ level, text, at }) => ({ level: words(level), text: words(text), at: Number(at) })),
+  };
+}
+
+/** The tab as it is now. */
+export async function now({ tab }: Hand): Promise<TabView> {
+  const found = await tabOf(tab.id);
+  if (found === undefined) throw new ToolError(`tab ${tab.id} is closed`);
+  return found;
+}

@@ -1,0 +1,60 @@
+// What the background asks a document, and what it gets: one name each.
+//
+// Owns these forms; both sides take them from here.
+
+import type { Kind } from "./failure.ts";
+import type { Mode } from "./read.ts";
+import type { Filter, Line } from "./snapshot.ts";
+
+export interface Commands {
+  snapshot: { filter: Filter; target?: string | undefined; depth?: number | undefined };
+  read: { mode: Mode; target?: string | undefined };
+  click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[] };
+  hover: { target: string };
+  type: { target: string; text: string; submit: boolean; slowly: boolean; replace: boolean };
+  key: { key: string; times: number };
+  select: { target: string; values: string[] };
+  fill: { target: string; kind: string; value: string };
+  drag: { from: string; to: string };
+  scroll: { target?: string | undefined; to?: "top" | "bottom" | undefined; x: number; y: number };
+  has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };
+  place: { target?: string | undefined };
+}
+
+export interface Replies {
+  /** `path`: from the top, which of its parent's frames each is. */
+  snapshot: { lines: Line[]; path: number[] };
+  read: { text: string };
+  click: Done;
+  hover: Done;
+  type: Done;
+  key: Done;
+  select: Done;
+  fill: Done;
+  drag: Done;
+  scroll: Done;
+  has: { is: boolean };
+  /** In CSS pixels of the window; the page's size, and how many pixels of a picture one of them is. */
+  place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; ratio: number };
+}
+
+/** What an action did. */
+export interface Done {
+  lines: string[];
+}
+
+export type Name = keyof Commands;
+
+export interface Command<N extends Name = Name> {
+  name: N;
+  /** Which document this is, where it has not been told yet. */
+  generation: number;
+  highlight: boolean;
+  options: Commands[N];
+}
+
+/** What came of it, and which document said so. */
+export type Answer<N extends Name = Name> = { generation: number } & ({ reply: Replies[N] } | { failure: { kind: Kind; message: string } });
+
+/** The name under which a document has its part, among the extension's own. */
+export const PART = "harborBrowserPart";

@@ -1,0 +1,115 @@
+// The part of the browser tools that is in a document: it reads and acts there, when the background asks.
+//
+// Owns nothing but the way to each command. Must never speak to the page, or start anything by itself.
+
+import { closedShadowRoot, pause } from "../../../shared/browser/content.ts";
+import { changing } from "./change.ts";
+import { type Answer, type Command, type Commands, type Name, PART, type Replies } from "./commands.ts";
+import { Failure } from "./failure.ts";
+import { fill, selectOptions, type } from "./fields.ts";
+import { switchHighlight } from "./highlight.ts";
+import { pressKey } from "./keys.ts";
+import { click, drag, hover, named } from "./pointer.ts";
+import { read } from "./read.ts";
+import { beginDocument, resolve } from "./refs.ts";
+import { snapshotOf } from "./snapshot.ts";
+import { focused, openClosedRoots, parentOf } from "./tree.ts";
+
+openClosedRoots(closedShadowRoot);
+
+const whole = (target: string | undefined): Element => (target === undefined ? (document.body ?? document.documentElement) : resolve(target));
+
+const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Replies[N] } = {
+  snapshot: ({ filter, target, depth }) => ({ lines: snapshotOf(whole(target), { filter, depth }), path: pathFromTop() }),
+  read: ({ mode, target }) => ({ text: read(whole(target), mode) }),
+  click: ({ target, ...how }) => click(resolve(target), how),
+  hover: ({ target }) => hover(resolve(target)),
+  type: ({ target, ...typing }) => type(resolve(target), typing),
+  async key({ key, times }) {
+    const receiver = focused() ?? document.body;
+    const change = await changing(async () => {
+      for (let time = 0; time < times; time += 1) await pressKey(key);
+    });
+    return { lines: [`${named(receiver)} received it`, ...change.lines] };
+  },
+  select: ({ target, values }) => selectOptions(resolve(target), values),
+  fill: ({ target, kind, value }) => fill(resolve(target), kind, value),
+  drag: ({ from, to }) => drag(resolve(from), resolve(to)),
+  scroll,
+  has({ text, gone, target }) {
+    if (target !== undefined) return { is: isThere(target) };
+    const shown = document.body?.innerText ?? "";
+    return { is: text !== undefined ? shown.includes(text) : gone !== undefined ? !shown.includes(gone) : true };
+  },
+  place({ target }) {
+    const element = target === undefined ? document.documentElement : resolve(target);
+    if (target !== undefined) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return { x, y, width, height, pageWidth: scrollWidth, pageHeight: scrollHeight, windowWidth: innerWidth, windowHeight: innerHeight, ratio: devicePixelRatio };
+  },
+};
+
+function isThere(target: string): boolean {
+  try {
+    return resolve(target).checkVisibility();
+  } catch (failure) {
+    if (failure instanceof Failure && failure.kind !== "invalid") return false;
+    throw failure;
+  }
+}
+
+async function scroll({ target, to, x, y }: Commands["scroll"]): Promise<Replies["scroll"]> {
+  const element = target === undefined ? undefined : resolve(target);
+  if (element !== undefined && to === undefined && x === 0 && y === 0) {
+    element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    return { lines: [`${named(element)} is in view`] };
+  }
+  const box = scrollable(element);
+  const before = { x: box.scrollLeft, y: box.scrollTop };
+  if (to !== undefined) box.scrollTo({ top: to === "top" ? 0 : box.scrollHeight, behavior: "instant" });
+  else box.scrollBy({ left: x, top: y, behavior: "instant" });
+  // A tab that is not shown is not drawn, and the browser tells of scrolling when it draws.
+  if (document.visibilityState !== "visible") (box === document.scrollingElement ? document : box).dispatchEvent(new Event("scroll", { bubbles: box === document.scrollingElement }));
+  await pause(50);
+  const moved = box.scrollLeft !== before.x || box.scrollTop !== before.y;
+  const left = Math.max(0, Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
+  return { lines: [moved ? `scrolled to ${Math.round(box.scrollTop)} of ${box.scrollHeight} pixels; ${left} below` : "nothing moved: it is at its end"] };
+}
+
+/** The nearest box around it that can be scrolled; the page's where nothing is meant. */
+function scrollable(element: Element | undefined): Element {
+  for (let at: Element | null = element ?? null; at !== null; at = parentOf(at)) {
+    const style = getComputedStyle(at);
+    if (at.scrollHeight > at.clientHeight + 1 && /auto|scroll/.test(style.overflowY)) return at;
+    if (at.scrollWidth > at.clientWidth + 1 && /auto|scroll/.test(style.overflowX)) return at;
+  }
+  return document.scrollingElement ?? document.documentElement;
+}
+
+/** Which frame this document is in: from the top, which of its parent's frames each is. */
+function pathFromTop(): number[] {
+  const path: number[] = [];
+  for (let at: Window = window; at !== at.parent; at = at.parent) {
+    let index = 0;
+    while (index < at.parent.frames.length && at.parent.frames[index] !== at) index += 1;
+    path.unshift(index);
+  }
+  return path;
+}
+
+async function run(command: Command): Promise<Answer> {
+  const generation = beginDocument(command.generation);
+  switchHighlight(command.highlight);
+  try {
+    const way = ways[command.name] as (options: Command["options"]) => Promise<Replies[Name]>;
+    return { generation, reply: await way(command.options) };
+  } catch (error) {
+    if (error instanceof Failure) return { generation, failure: { kind: error.kind, message: error.message } };
+    return { generation, failure: { kind: "unsupported", message: error instanceof Error ? error.message : String(error) } };
+  }
+}
+
+// Once in each document, however often it is put there.
+const place = globalThis as unknown as { [PART]?: typeof run };
+place[PART] ??= run;

@@ -1,0 +1,193 @@
+// The mouse: into view, still, not covered, then the events that a real one causes.
+//
+//   resolve ─► scroll into view ─► still over two looks ─► a point in it ─► what is there? ─► events there
+//
+// Owns where a click goes. Must never click what stands in front of what was meant: that is said instead.
+
+import { pause } from "../../../shared/browser/content.ts";
+import { type Change, changing } from "./change.ts";
+import { Failure } from "./failure.ts";
+import { highlight } from "./highlight.ts";
+import { refOf } from "./refs.ts";
+import { nameOf, roleOf } from "./roles.ts";
+import { elementAt, isWithin, parentOf } from "./tree.ts";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Click {
+  button: "left" | "right" | "middle";
+  count: 1 | 2;
+  modifiers: string[];
+}
+
+/** A name for people: role, name, ref. */
+export const named = (element: Element): string => `${roleOf(element)}${nameOf(element) === "" ? "" : ` ${JSON.stringify(nameOf(element))}`} [ref=${refOf(element)}]`;
+
+/** Brings an element to where it can be pointed at; the place. */
+export async function pointAt(element: Element): Promise<Point> {
+  const box = shownBy(element);
+  if (!box.checkVisibility({ visibilityProperty: true })) throw new Failure("hidden", `${named(element)} is in the page, and not shown`);
+  if (!isInside(box.getBoundingClientRect())) box.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  await still(box);
+  await highlight(box);
+  const places = placesIn(box);
+  if (places.length === 0) throw new Failure("hidden", `${named(element)} has no place in the page that can be pointed at`);
+  let inFront: Element | null = null;
+  for (const place of places) {
+    const there = elementAt(place.x, place.y);
+    if (there !== null && (isWithin(there, box) || isLabelOf(there, element))) return place;
+    inFront ??= there;
+  }
+  throw new Failure("covered", inFront === null ? `${named(element)} is outside of the window and cannot be scrolled to` : `${named(element)} is covered by ${named(cover(inFront))}: close that first, or scroll`);
+}
+
+/** A check box that is drawn by its label is pointed at there. */
+function shownBy(element: Element): Element {
+  if (!(element instanceof HTMLInputElement) || (element.type !== "checkbox" && element.type !== "radio")) return element;
+  const { width, height } = element.getBoundingClientRect();
+  const isDrawn = width > 1 && height > 1 && Number(getComputedStyle(element).opacity) > 0 && element.checkVisibility();
+  return isDrawn ? element : (element.labels?.[0] ?? element);
+}
+
+const isLabelOf = (there: Element, element: Element): boolean =>
+  "labels" in element && [...((element as HTMLInputElement).labels ?? [])].some((label) => isWithin(there, label));
+
+const isInside = ({ top, left, bottom, right }: DOMRect): boolean => top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth;
+
+/** The nearest thing around it that has a role: a dialog rather than a nameless box in it. */
+function cover(element: Element): Element {
+  for (let at: Element | null = element; at !== null; at = parentOf(at)) if (roleOf(at) !== "generic") return at;
+  return element;
+}
+
+/** Waits, a second at most, until it stands at the same place twice. */
+async function still(element: Element): Promise<void> {
+  let before = element.getBoundingClientRect();
+  for (let look = 0; look < 50; look += 1) {
+    await pause(20);
+    const now = element.getBoundingClientRect();
+    if (now.x === before.x && now.y === before.y && now.width === before.width && now.height === before.height) return;
+    before = now;
+  }
+}
+
+/** Its middle, and then the middles of its quarters; only places inside the window. */
+function placesIn(element: Element): Point[] {
+  const box = [...element.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? element.getBoundingClientRect();
+  const at = (across: number, down: number) => ({ x: box.left + box.width * across, y: box.top + box.height * down });
+  const all = [at(0.5, 0.5), at(0.25, 0.25), at(0.75, 0.25), at(0.25, 0.75), at(0.75, 0.75)];
+  return all.filter(({ x, y }) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight);
+}
+
+const BUTTONS = { left: 0, middle: 1, right: 2 };
+
+/** What the events of one place have in common. */
+function init({ x, y }: Point, modifiers: string[], more: MouseEventInit = {}): PointerEventInit {
+  const has = (name: string) => modifiers.includes(name) || (name === "Control" && modifiers.includes("ControlOrMeta"));
+  const base = { bubbles: true, cancelable: true, composed: true, view: window, clientX: x, clientY: y, screenX: x + screenX, screenY: y + screenY };
+  return { ...base, ctrlKey: has("Control"), shiftKey: has("Shift"), altKey: has("Alt"), metaKey: has("Meta"), pointerId: 1, pointerType: "mouse", isPrimary: true, ...more };
+}
+
+/** Clicks, and says what received it and what changed. */
+export async function click(element: Element, { button, count, modifiers }: Click): Promise<Change> {
+  if (element.matches(":disabled") || element.getAttribute("aria-disabled") === "true") throw new Failure("disabled", `${named(element)} is disabled`);
+  const place = await pointAt(element);
+  const receiver = elementAt(place.x, place.y) ?? element;
+  const change = await changing(() => {
+    moveOver(receiver, place, modifiers);
+    for (let nth = 1; nth <= count; nth += 1) press(receiver, place, { button, modifiers, nth });
+    if (count === 2) receiver.dispatchEvent(new MouseEvent("dblclick", init(place, modifiers, { detail: 2 })));
+  });
+  return { ...change, lines: [`${named(isWithin(receiver, element) ? element : cover(receiver))} received it`, ...change.lines] };
+}
+
+function press(receiver: Element, place: Point, { button, modifiers, nth }: { button: Click["button"]; modifiers: string[]; nth: number }): void {
+  const which = BUTTONS[button];
+  const down = init(place, modifiers, { button: which, buttons: button === "left" ? 1 : button === "right" ? 2 : 4, detail: nth });
+  const up = init(place, modifiers, { button: which, buttons: 0, detail: nth });
+  receiver.dispatchEvent(new PointerEvent("pointerdown", down));
+  // Where the page wants to keep the focus it says so here.
+  if (receiver.dispatchEvent(new MouseEvent("mousedown", down))) focusFor(receiver);
+  receiver.dispatchEvent(new PointerEvent("pointerup", up));
+  receiver.dispatchEvent(new MouseEvent("mouseup", up));
+  if (button === "left") receiver.dispatchEvent(new PointerEvent("click", up));
+  else receiver.dispatchEvent(new PointerEvent("auxclick", up));
+  if (button === "right") receiver.dispatchEvent(new PointerEvent("contextmenu", up));
+}
+
+/** As a real press does: to the nearest element that takes the focus, or away from where it is. */
+function focusFor(receiver: Element): void {
+  for (let at: Element | null = receiver; at !== null; at = parentOf(at)) {
+    if (at instanceof HTMLElement && (at.tabIndex >= 0 || at.isContentEditable) && !at.matches(":disabled")) {
+      at.focus({ preventScroll: true });
+      return;
+    }
+  }
+  if (document.activeElement instanceof HTMLElement && document.activeElement !== document.body) document.activeElement.blur();
+}
+
+let over: Element | null = null;
+
+function moveOver(receiver: Element, place: Point, modifiers: string[]): void {
+  const event = init(place, modifiers);
+  if (over !== receiver) {
+    if (over?.isConnected) {
+      for (const type of ["pointerout", "pointerleave"]) over.dispatchEvent(new PointerEvent(type, { ...event, bubbles: type === "pointerout" }));
+      for (const type of ["mouseout", "mouseleave"]) over.dispatchEvent(new MouseEvent(type, { ...event, bubbles: type === "mouseout" }));
+    }
+    receiver.dispatchEvent(new PointerEvent("pointerover", event));
+    receiver.dispatchEvent(new MouseEvent("mouseover", event));
+    // These do not bubble: each element around is entered by itself.
+    const entered: Element[] = [];
+    for (let at: Element | null = receiver; at !== null; at = parentOf(at)) entered.unshift(at);
+    for (const at of entered) {
+      at.dispatchEvent(new PointerEvent("pointerenter", { ...event, bubbles: false }));
+      at.dispatchEvent(new MouseEvent("mouseenter", { ...event, bubbles: false }));
+    }
+    over = receiver;
+  }
+  receiver.dispatchEvent(new PointerEvent("pointermove", event));
+  receiver.dispatchEvent(new MouseEvent("mousemove", event));
+}
+
+/** Moves over an element and stays there. */
+export async function hover(element: Element): Promise<Change> {
+  const place = await pointAt(element);
+  const receiver = elementAt(place.x, place.y) ?? element;
+  const change = await changing(() => moveOver(receiver, place, []));
+  return { ...change, lines: [`the pointer is over ${named(isWithin(receiver, element) ? element : cover(receiver))}; styles of :hover do not follow it`, ...change.lines] };
+}
+
+/** Takes one element to another: by the events of the mouse, and by those of dragging where it is draggable. */
+export async function drag(from: Element, to: Element): Promise<Change> {
+  const start = await pointAt(from);
+  const first = elementAt(start.x, start.y) ?? from;
+  const change = await changing(async () => {
+    moveOver(first, start, []);
+    const held = { button: 0, buttons: 1 };
+    first.dispatchEvent(new PointerEvent("pointerdown", init(start, [], held)));
+    first.dispatchEvent(new MouseEvent("mousedown", init(start, [], held)));
+    const data = new DataTransfer();
+    const dragged = from.closest('[draggable="true"], a[href], img');
+    const takes = dragged?.dispatchEvent(new DragEvent("dragstart", { ...init(start, []), dataTransfer: data })) ?? false;
+    const end = await pointAt(to);
+    const last = elementAt(end.x, end.y) ?? to;
+    for (const share of [0.25, 0.5, 0.75, 1]) {
+      const place = { x: start.x + (end.x - start.x) * share, y: start.y + (end.y - start.y) * share };
+      const below = elementAt(place.x, place.y) ?? last;
+      below.dispatchEvent(new PointerEvent("pointermove", init(place, [], held)));
+      below.dispatchEvent(new MouseEvent("mousemove", init(place, [], held)));
+      await pause(10);
+    }
+    if (dragged !== null && takes) {
+      for (const type of ["dragenter", "dragover", "drop"]) last.dispatchEvent(new DragEvent(type, { ...init(end, []), dataTransfer: data }));
+      dragged.dispatchEvent(new DragEvent("dragend", { ...init(end, []), dataTransfer: data }));
+    }
+    last.dispatchEvent(new PointerEvent("pointerup", init(end, [])));
+    last.dispatchEvent(new MouseEvent("mouseup", init(end, [])));
+  });
+  return { ...change, lines: [`from ${named(from)} to ${named(to)}`, ...change.lines] };
+}

@@ -1,0 +1,84 @@
+// The page's text: as text, Markdown, HTML or tables.
+//
+// Owns the forms. Must never give text that a person cannot see, or the value of a field.
+
+import { Readability } from "@mozilla/readability";
+import TurndownService from "turndown";
+import { Failure } from "./failure.ts";
+import { isField } from "./roles.ts";
+import { childrenOf, isGone, isMoved, isMovedAround, isUnseen } from "./tree.ts";
+
+export type Mode = "text" | "markdown" | "html" | "tables";
+
+/** The text of an element; of the whole page where it is the body: the article, where there is one. */
+export function read(element: Element, mode: Mode): string {
+  if (mode === "tables") return tables(element);
+  if (mode === "text") return tidy(textOf(element, isMovedAround(element)));
+  const copy = copyOf(element, isMovedAround(element)) as HTMLElement | null;
+  if (copy === null) return "";
+  if (mode === "html") return new XMLSerializer().serializeToString(copy).replace(/ xmlns="[^"]*"/g, "");
+  const article = element === document.body ? articleOf(copy) : undefined;
+  const markdown = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced", bulletListMarker: "-" });
+  markdown.remove(["script", "style"]);
+  markdown.addRule("table", { filter: "table", replacement: (_text, node) => `\n\n${table(node as HTMLTableElement, (cell) => cell.textContent ?? "")}\n\n` });
+  return tidy(markdown.turndown(article ?? copy));
+}
+
+const tidy = (text: string): string => text.replace(/[ \t]+\n/g, "\n").replace(/\n{3,}/g, "\n\n").trim();
+
+/** The article of a page that is one. A short find is no article. */
+function articleOf(body: HTMLElement): HTMLElement | undefined {
+  const page = document.implementation.createHTMLDocument(document.title);
+  page.body.replaceWith(page.importNode(body, true));
+  const found = new Readability<HTMLElement>(page, { serializer: (node) => node as HTMLElement }).parse();
+  return found?.content && (found.length ?? 0) > 500 ? found.content : undefined;
+}
+
+/** A copy of what is seen, with what stands in shadow roots, and without fields' values. */
+function copyOf(element: Element, wasMoved: boolean): Element | null {
+  const style = getComputedStyle(element);
+  if (isGone(element, style) || element instanceof HTMLIFrameElement || isField(element)) return null;
+  const moved = wasMoved || isMoved(style);
+  const copy = document.implementation.createHTMLDocument("").importNode(element, false);
+  for (const { name } of [...copy.attributes]) if (!/^(href|src|alt|title|colspan|rowspan|id|class)$/.test(name)) copy.removeAttribute(name);
+  for (const name of ["href", "src"]) if (/^\s*(javascript|data):/i.test(copy.getAttribute(name) ?? "")) copy.removeAttribute(name);
+  const unseen = isUnseen(element, style, moved);
+  for (const child of childrenOf(element)) {
+    if (child instanceof Element) {
+      const made = copyOf(child, moved);
+      if (made !== null) copy.append(made);
+    } else if (child instanceof Text && !unseen) copy.append(child.data);
+  }
+  return copy;
+}
+
+function textOf(element: Element, wasMoved: boolean): string {
+  const style = getComputedStyle(element);
+  if (isGone(element, style) || isField(element)) return "";
+  const moved = wasMoved || isMoved(style);
+  if (element.tagName === "BR") return "\n";
+  const unseen = isUnseen(element, style, moved);
+  let text = "";
+  for (const child of childrenOf(element)) {
+    if (child instanceof Element) text += textOf(child, moved);
+    else if (child instanceof Text && !unseen) text += style.whiteSpace.startsWith("pre") ? child.data : child.data.replace(/\s+/g, " ");
+  }
+  if (element.tagName === "TD" || element.tagName === "TH") return `${text}\t`;
+  return style.display.startsWith("inline") || style.display === "contents" ? text : `\n${text}\n`;
+}
+
+function tables(element: Element): string {
+  const found = element instanceof HTMLTableElement ? [element] : [...element.querySelectorAll("table")].filter((table) => table.checkVisibility());
+  if (found.length === 0) throw new Failure("not_found", "there is no table here");
+  return found.map((one) => table(one, (cell) => textOf(cell, true), (row) => row.checkVisibility())).join("\n\n");
+}
+
+/** A table in Markdown, its first row as the heading. */
+function table(element: HTMLTableElement, read: (cell: HTMLElement) => string, isShown: (row: Element) => boolean = () => true): string {
+  const rows = [...element.rows].filter(isShown).map((row) => [...row.cells].map((cell) => tidy(read(cell)).replace(/\s*\n\s*/g, " ").replaceAll("|", "\\|")));
+  const width = Math.max(0, ...rows.map((row) => row.length));
+  const line = (cells: string[]) => `| ${Array.from({ length: width }, (_, at) => cells[at] ?? "").join(" | ")} |`;
+  const [first = [], ...rest] = rows;
+  const caption = element.caption === null ? "" : `${tidy(read(element.caption))}\n\n`;
+  return `${caption}${[line(first), line(Array.from({ length: width }, () => "---")), ...rest.map(line)].join("\n")}`;
+}

@@ -1,0 +1,102 @@
+// Names for elements: `f<k>e<n>`, k for the document, n for the element.
+//
+// Owns that a name means one node for as long as the document lives: it is never given again, and where its node is gone it
+// fails, with those that may have been meant. Must never keep a node alive.
+
+import { Failure } from "./failure.ts";
+import { nameOf, roleOf } from "./roles.ts";
+import { childrenOf, parentOf } from "./tree.ts";
+
+interface Known {
+  element: WeakRef<Element>;
+  /** What it was when it got its name, to find it again. */
+  role: string;
+  name: string;
+  parent: WeakRef<Element> | undefined;
+}
+
+const refs = new WeakMap<Element, string>();
+const known = new Map<string, Known>();
+let generation = 0;
+let last = 0;
+
+/** Which document this is: what it was told first. */
+export function beginDocument(k: number): number {
+  if (generation === 0) generation = k;
+  return generation;
+}
+
+/** The element's name, a new one where it has none. What it is and is called may be known already. */
+export function refOf(element: Element, role = roleOf(element), name?: string): string {
+  const given = refs.get(element);
+  if (given !== undefined) return given;
+  const ref = `f${generation}e${++last}`;
+  const parent = parentOf(element);
+  refs.set(element, ref);
+  known.set(ref, {
+    element: new WeakRef(element),
+    role,
+    name: name ?? nameOf(element),
+    parent: parent === null ? undefined : new WeakRef(parent),
+  });
+  return ref;
+}
+
+/** The element of a name or a CSS selector that fits one element. */
+export function resolve(target: string): Element {
+  if (!/^(f\d+)?e\d+$/.test(target)) return selected(target);
+  const ref = target.startsWith("f") ? target : `f${generation}${target}`;
+  if (!ref.startsWith(`f${generation}e`)) {
+    throw new Failure("stale", `${target} is of another document than the one that is shown. Take a new snapshot`);
+  }
+  const one = known.get(ref);
+  if (one === undefined) throw new Failure("stale", `there is no ${target} in this document. Take a new snapshot`);
+  const element = one.element.deref();
+  if (element?.isConnected) return element;
+  return again(ref, one);
+}
+
+/** The node is gone: what took its place, where that is certain. */
+function again(ref: string, { role, name, parent }: Known): Element {
+  const around = parent?.deref();
+  const place = around?.isConnected ? around : document.documentElement;
+  const alike = [...below(place)].filter((element) => roleOf(element) === role);
+  const same = alike.filter((element) => nameOf(element) === name);
+  const [found] = same;
+  if (found !== undefined && same.length === 1 && around?.isConnected && name !== "") {
+    refs.set(found, ref);
+    known.set(ref, { element: new WeakRef(found), role, name, parent });
+    return found;
+  }
+  const near = alike.slice(0, 5).map((element) => `${role} ${JSON.stringify(nameOf(element))} [ref=${refOf(element)}]`);
+  const hint = near.length === 0 ? "" : ` Nearest: ${near.join(", ")}`;
+  throw new Failure("stale", `${ref}, ${role} ${JSON.stringify(name)}, is no longer in the page.${hint}`);
+}
+
+/** All elements below one, through shadow roots. */
+export function* below(element: Element): Generator<Element> {
+  for (const child of childrenOf(element)) {
+    if (!(child instanceof Element)) continue;
+    yield child;
+    yield* below(child);
+  }
+}
+
+function selected(selector: string): Element {
+  const found = [...deep(document, selector)];
+  const [one] = found;
+  if (one === undefined) throw new Failure("not_found", `nothing in the page fits ${JSON.stringify(selector)}`);
+  if (found.length > 1) throw new Failure("not_found", `${found.length} elements fit ${JSON.stringify(selector)}: name one by its ref`);
+  return one;
+}
+
+function* deep(root: Document | ShadowRoot, selector: string): Generator<Element> {
+  try {
+    yield* root.querySelectorAll(selector);
+  } catch {
+    throw new Failure("invalid", `${JSON.stringify(selector)} is neither a ref of a snapshot, such as e12, nor a CSS selector`);
+  }
+  for (const element of root.querySelectorAll("*")) {
+    if (element.shadowRoot !== null) yield* deep(element.shadowRoot, selector);
+  }
+}

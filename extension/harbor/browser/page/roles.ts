@@ -1,0 +1,103 @@
+// What an element is and is called, as assistive technology has it.
+//
+// Owns what the library leaves open: elements without a role, fields whose values are nobody's business. Must never give the value
+// of a secret field.
+
+import { computeAccessibleName, getRole } from "dom-accessibility-api";
+
+/** The role; `generic` where it has none. */
+export function roleOf(element: Element): string {
+  if (element instanceof HTMLIFrameElement) return "iframe";
+  if (element instanceof HTMLInputElement && element.type === "password") return "textbox";
+  if (element instanceof HTMLElement && element.isContentEditable && !element.parentElement?.isContentEditable) return "textbox";
+  const role = getRole(element);
+  if (role === null || role === "presentation" || role === "none") return "generic";
+  return role;
+}
+
+/** Its name: what stands on it, or what it is labelled with. At most 200 characters. */
+export function nameOf(element: Element): string {
+  const name = (plainName(element) ?? computeAccessibleName(element)).replace(/\s+/g, " ").trim();
+  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
+}
+
+/** What stands on a link or a button that has nothing but text: computing it takes the library milliseconds, a thousand times over. */
+function plainName(element: Element): string | undefined {
+  if (!(element instanceof HTMLAnchorElement || element instanceof HTMLButtonElement) || element.childElementCount > 0) return undefined;
+  const isLabelled = ["aria-label", "aria-labelledby", "title", "role"].some((name) => element.hasAttribute(name));
+  return isLabelled || (element instanceof HTMLButtonElement && element.labels.length > 0) ? undefined : (element.textContent ?? "");
+}
+
+const INTERACTIVE = new Set(
+  ("button checkbox combobox gridcell link listbox menuitem menuitemcheckbox menuitemradio option radio searchbox slider spinbutton " +
+    "switch tab textbox treeitem scrollbar").split(" "),
+);
+const PLACES = new Set(
+  ("alert alertdialog article banner complementary contentinfo dialog form grid group heading iframe img list main menu menubar navigation " +
+    "radiogroup region search status table tablist tabpanel toolbar tree treegrid").split(" "),
+);
+
+/** Whether a person uses it: clicks it, types into it. */
+export const isInteractive = (role: string): boolean => INTERACTIVE.has(role);
+
+/** Whether a snapshot of a part may begin there. */
+export const isPlace = (role: string): boolean => PLACES.has(role);
+
+/** Roles whose name is what stands in them, which is not said twice. */
+const FROM_CONTENT = new Set(
+  "button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox menuitemradio option radio row rowheader switch tab treeitem".split(" "),
+);
+export const isNamedByContent = (role: string): boolean => FROM_CONTENT.has(role);
+
+/** Roles for which a name says something. */
+export const isNamed = (role: string): boolean => INTERACTIVE.has(role) || (PLACES.has(role) && role !== "list") || role === "figure";
+
+export type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
+
+export const isField = (element: Element): element is Field =>
+  element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement;
+
+/** Whether what stands in it is never read, repeated or kept: passwords, one-time codes, cards. */
+export function isSecret(element: Element): boolean {
+  if (!isField(element)) return false;
+  if (element instanceof HTMLInputElement && (element.type === "password" || wasPassword.has(element))) return true;
+  return /\b(one-time-code|current-password|new-password|cc-[a-z-]+)\b/.test(element.getAttribute("autocomplete") ?? "");
+}
+
+/** Pages turn a password into plain text by changing the type: it stays one. */
+const wasPassword = new WeakSet<Element>();
+
+/** Notes what is a password now. */
+export function notePasswords(): void {
+  for (const field of document.querySelectorAll('input[type="password"]')) wasPassword.add(field);
+}
+
+/** What stands in a field, for people; nothing of a secret one. */
+export function valueOf(element: Element): string | undefined {
+  if (element instanceof HTMLElement && element.isContentEditable) return undefined;
+  if (!isField(element)) return undefined;
+  if (isSecret(element)) return element.value === "" ? "" : "(filled, not shown)";
+  if (element instanceof HTMLSelectElement) return [...element.selectedOptions].map(({ label }) => label).join(", ");
+  if (element instanceof HTMLInputElement && ["checkbox", "radio", "file", "button", "submit", "reset", "image", "hidden"].includes(element.type)) return undefined;
+  return element.value;
+}
+
+/** Its states, as words of a snapshot. */
+export function statesOf(element: Element, role: string): string[] {
+  const states: string[] = [];
+  const aria = (name: string) => element.getAttribute(`aria-${name}`);
+  const checkable = element instanceof HTMLInputElement && (element.type === "checkbox" || element.type === "radio");
+  if (checkable ? element.checked : aria("checked") === "true") states.push("checked");
+  if (checkable ? element.indeterminate : aria("checked") === "mixed") states.push("checked=mixed");
+  if (element.matches(":disabled") || aria("disabled") === "true") states.push("disabled");
+  if (aria("expanded") !== null) states.push(aria("expanded") === "true" ? "expanded" : "collapsed");
+  if (element instanceof HTMLDetailsElement && element.open) states.push("expanded");
+  if (aria("pressed") === "true") states.push("pressed");
+  if (element instanceof HTMLOptionElement ? element.selected : aria("selected") === "true") states.push("selected");
+  if (aria("current") !== null && aria("current") !== "false") states.push("current");
+  if (aria("invalid") === "true" || (isField(element) && element.matches(":user-invalid"))) states.push("invalid");
+  if (isField(element) && element.required) states.push("required");
+  if (isField(element) && "readOnly" in element && element.readOnly) states.push("readonly");
+  if (role === "heading") states.push(`level=${aria("level") ?? element.tagName.slice(1)}`);
+  return states;
+}

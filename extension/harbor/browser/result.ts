@@ -1,0 +1,82 @@
+// What a browser tool answers: Harbor's own words, and what comes from pages, marked by where it comes from.
+//
+//   said ────────────────┐
+//   page text ─► marked ─┴─► content (text, image) + structuredContent
+//
+// Owns the mark: everything that a page could have written goes through `marked`. Must never let text of a page stand outside of it.
+
+/** Made of pages' words and ours. */
+export interface Outcome {
+  /** Harbor's words only. */
+  said: string;
+  /** What comes from the page: text, names of elements, titles, addresses. */
+  page?: string;
+  image?: { data: string; mimeType: string };
+  /** The same for programs. */
+  structured?: { [name: string]: unknown };
+  isError?: boolean;
+}
+
+/** The page that an answer is about, and what happened meanwhile. */
+export interface Surroundings {
+  tab?: { id: number; url: string; title: string; loading: boolean };
+  tabs: { id: number; url: string; title: string; current: boolean }[];
+  events: string[];
+}
+
+export interface Content {
+  type: "text" | "image";
+  text?: string;
+  data?: string;
+  mimeType?: string;
+}
+
+/** MCP's CallToolResult. */
+export interface ToolResult {
+  [name: string]: unknown;
+  content: Content[];
+  structuredContent: { [name: string]: unknown };
+  isError?: true;
+}
+
+/** Text of a page between marks that it cannot know or imitate. */
+export function marked(text: string, origin: string, nonce: string): string {
+  // What looks like a mark is none: the page is told nothing of the nonce, and gets no bracket either.
+  const harmless = text.replace(/<(\/?)(page-text)/gi, "‹$1$2").replaceAll(nonce, "…");
+  return `<page-text from="${origin}" id="${nonce}">\n${harmless}\n</page-text id="${nonce}">`;
+}
+
+/** A tool's answer. `nonce`: nothing that anybody can guess, another one for each answer. */
+export function resultOf(outcome: Outcome, { tab, tabs, events }: Surroundings, nonce: string): ToolResult {
+  const origin = tab === undefined ? "the browser" : originOf(tab.url);
+  const parts = [outcome.said];
+  const ofPage: string[] = [];
+  if (outcome.page !== undefined && outcome.page !== "") ofPage.push(outcome.page);
+  if (tab !== undefined) ofPage.push(`Page: ${JSON.stringify(tab.title)} ${tab.url}${tab.loading ? " (still loading)" : ""} [tab ${tab.id}]`);
+  if (tabs.length > 1) ofPage.push(`Tabs: ${tabs.map(({ id, title, url, current }) => `${current ? "*" : ""}${id} ${JSON.stringify(title)} ${originOf(url)}`).join("; ")}`);
+  if (events.length > 0) ofPage.push(`Events:\n${events.map((event) => `- ${event}`).join("\n")}`);
+  if (ofPage.length > 0) parts.push(marked(ofPage.join("\n\n"), origin, nonce));
+  const content: Content[] = [{ type: "text", text: parts.filter((part) => part !== "").join("\n") }];
+  if (outcome.image !== undefined) content.push({ type: "image", ...outcome.image });
+  return {
+    content,
+    structuredContent: {
+      result: outcome.said,
+      ...(outcome.page === undefined ? {} : { page_text: outcome.page }),
+      ...(tab === undefined ? {} : { page: { tab_id: tab.id, url: tab.url, title: tab.title, loading: tab.loading } }),
+      tabs: tabs.map(({ id, url, title, current }) => ({ tab_id: id, url, title, current })),
+      events,
+      ...outcome.structured,
+    },
+    ...(outcome.isError ? { isError: true as const } : {}),
+  };
+}
+
+export function originOf(url: string): string {
+  try {
+    const { origin, protocol } = new URL(url);
+    return origin === "null" ? protocol : origin;
+  } catch {
+    return "an unknown place";
+  }
+}

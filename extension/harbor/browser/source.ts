@@ -1,0 +1,327 @@
+// The browser as a source of tools: registered at the bridge while the person has it switched on, called by it.
+//
+//   bridge ─ source_call ─► tabs of the session ─► tool ─► source_result
+//          ◄─ source_event (opened, closed, navigated: may it?) ─┘
+//
+// Owns the tab groups of sessions and the calls under way. Must never decide whose a tab is, or where a session may go: the
+// bridge says both.
+
+import { type TabView, closeTabs, goTo, group, listen, mayUsePages, onPermissions, openBehind, placeIn, tabOf, ungroup } from "../../shared/browser/tabs.ts";
+import type { NativeClient } from "../../shared/native/client.ts";
+import type { Fields } from "../../shared/ports/wire.ts";
+import type { Requests } from "../../shared/protocol/generated/messages.ts";
+import { type Call, ToolError, parseCall } from "./call.ts";
+import { Documents, WentAway } from "./documents.ts";
+import { type Hand, keptBy } from "./hand.ts";
+import { type Outcome, type ToolResult, resultOf } from "./result.ts";
+import { Snapshots } from "./snapshots.ts";
+import { TOOLS } from "./tools/index.ts";
+import type { SessionView } from "./switch.ts";
+import { Watch } from "./watch.ts";
+
+type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
+
+interface Session {
+  last?: string;
+  label: string;
+  colour: string;
+  groupId: number | undefined;
+}
+
+/** Tools that need no tab to be there. */
+const WITHOUT_TAB = new Set(["browser_tabs"]);
+
+/** How long a tab may take to become empty, in milliseconds. */
+const LEAVE_MS = 2_000;
+
+/** The file with what runs in the page's own world. */
+const OWN_WORLD = "browser_own_world.js";
+
+export class BrowserSource {
+  readonly #bridge: Bridge;
+  readonly #name: string;
+  readonly #sessions = new Map<string, Session>();
+  readonly #calls = new Map<string, AbortController>();
+  readonly #documents = new Documents((tabId, frameId) => this.#watch.leaves(tabId, frameId));
+  readonly #snapshots = new Snapshots(this.#documents);
+  readonly #watch: Watch;
+  /** Settles when the bridge has judged where a tab is going, and the tab has left what it may not show. */
+  readonly #judged = new Map<number, Promise<void>>();
+  readonly #going = new Map<number, string>();
+  /** Tabs that had to leave a place, and why, until it was said. */
+  readonly #refused = new Map<number, string>();
+  #sourceId: string | undefined;
+  #changed: () => void = () => undefined;
+  #isOn = false;
+  #listening = false;
+  #unwatch: (() => void) | undefined;
+
+  constructor(bridge: Bridge, name: string) {
+    this.#bridge = bridge;
+    this.#name = name;
+    this.#watch = new Watch({
+      navigated: (session, tabId, frameId, url, isNew) => this.#navigated(session, tabId, frameId, url, isNew),
+      opened: (session, tabId, openerId, url) => void this.#opened(session, tabId, openerId, url),
+      closed: (session, tabId) => this.#closed(session, tabId),
+      left: (session, tabId, groupId) => this.#left(session, tabId, groupId),
+      joined: (tabId, groupId) => void this.#joined(tabId, groupId),
+      committed: (tabId, frameId) => void placeIn(tabId, frameId, OWN_WORLD, false).catch(() => undefined),
+    });
+    bridge.onState(() => void this.#follow());
+    bridge.onPush((type, fields) => this.#pushed(type, fields));
+    onPermissions(() => void this.#follow());
+  }
+
+  /** Switches it on or off, as the person wants. On, it also needs the browser's permission for pages. */
+  async switch(on: boolean): Promise<void> {
+    this.#isOn = on;
+    await this.#follow();
+  }
+
+  /** Called when a session, or what it has open, has changed. */
+  onChange(listener: () => void): void {
+    this.#changed = listener;
+  }
+
+  /** What clients have open. */
+  async sessions(): Promise<SessionView[]> {
+    const all = [...this.#sessions].map(async ([id, { label, last }]) => {
+      const tabs = (await Promise.all(this.#watch.tabsOf(id).map(tabOf))).filter((tab) => tab !== undefined);
+      return { id, label, tabs: tabs.map(({ id: tab, title, url }) => ({ id: tab, title, url })), ...(last === undefined ? {} : { last }) };
+    });
+    return Promise.all(all);
+  }
+
+  /** Ends a session, as the person wants: its tabs stay, and are the person's. */
+  async stop(session_id: string): Promise<void> {
+    await this.#event("stop", { session_id }).catch(() => undefined);
+    await this.#ended(session_id, false);
+  }
+
+  /** Registers where everything is there for it, and ends that where it is not. */
+  async #follow(): Promise<void> {
+    const wanted = this.#isOn && (await mayUsePages());
+    if (wanted && !this.#listening) {
+      this.#listening = true;
+      listen(this.#watch);
+    }
+    if (wanted) this.#unwatch ??= this.#bridge.watch();
+    if (this.#bridge.state.is !== "ready") {
+      this.#sourceId = undefined;
+      for (const call of this.#calls.values()) call.abort(new ToolError("Harbor has ended"));
+      return;
+    }
+    if (wanted && this.#sourceId === undefined) {
+      this.#sourceId = "";
+      const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name });
+      this.#sourceId = source_id;
+    } else if (!wanted && this.#sourceId !== undefined) {
+      const source_id = this.#sourceId;
+      this.#sourceId = undefined;
+      this.#unwatch?.();
+      this.#unwatch = undefined;
+      await this.#bridge.request("source_unregister", { source_id });
+    }
+  }
+
+  #pushed(type: string, fields: Fields): void {
+    if (type === "source_call") void this.#called(fields);
+    else if (type === "source_cancel" && typeof fields["call_id"] === "string") this.#calls.get(fields["call_id"])?.abort(new ToolError("the call was cancelled"));
+    else if (type === "source_session_ended" && typeof fields["session_id"] === "string") void this.#ended(fields["session_id"], fields["close_tabs"] === true);
+  }
+
+  async #called(fields: Fields): Promise<void> {
+    const call = parseCall(fields);
+    if (call === undefined) return;
+    const abort = new AbortController();
+    this.#calls.set(call.call_id, abort);
+    const timer = setTimeout(() => abort.abort(new ToolError(`the page did not answer within ${call.timeout_ms / 1000} s`)), call.timeout_ms);
+    try {
+      const stopped = new Promise<never>((_, reject) => abort.signal.addEventListener("abort", () => reject(abort.signal.reason), { once: true }));
+      const result = await Promise.race([this.#answer(call, abort.signal), stopped]);
+      await this.#bridge.request("source_result", { call_id: call.call_id, result });
+    } catch (error) {
+      await this.#bridge.request("source_result", { call_id: call.call_id, result: failed(error) }).catch(() => undefined);
+    } finally {
+      clearTimeout(timer);
+      this.#calls.delete(call.call_id);
+      this.#changed();
+    }
+  }
+
+  async #answer(call: Call, signal: AbortSignal): Promise<ToolResult> {
+    const tool = TOOLS.get(call.tool_name);
+    if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
+    const session = this.#session(call);
+    const tab = await this.#tabFor(call, session);
+    const hand: Hand = {
+      ...{ args: call.arguments, session: call.session_id, tab, signal, documents: this.#documents, watch: this.#watch, snapshots: this.#snapshots },
+      tabs: this.#watch.tabsOf(call.session_id),
+      mayUse: (url) => this.#mayUse(call.session_id, tab.id, url),
+      open: (url) => this.#open(call.session_id, session, url),
+      release: (tabId) => this.#release(tabId),
+    };
+    // Nothing is read of a page before the bridge has judged it.
+    await this.#judged.get(tab.id);
+    const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
+    await this.#judged.get(tab.id);
+    const refused = this.#refused.get(tab.id);
+    this.#refused.delete(tab.id);
+    const left = `The page led to a place that this session may not use, and the tab has left it: ${refused}. Do not try another way there.`;
+    return this.#told(call, tab.id, refused === undefined ? outcome : { said: left, isError: true });
+  }
+
+  async #told(call: Call, tabId: number, outcome: Outcome): Promise<ToolResult> {
+    const shown = await tabOf(tabId);
+    const views = (await Promise.all(this.#watch.tabsOf(call.session_id).map(tabOf))).filter((view) => view !== undefined);
+    const { dialogs } = shown === undefined ? { dialogs: [] } : await keptBy(tabId);
+    const events = [
+      ...this.#watch.takeEvents(tabId),
+      ...dialogs.map(({ kind, message, answer }) => `${kind} ${JSON.stringify(message)} was ${answer}${kind === "confirm" || kind === "prompt" ? "; for another answer call browser_handle_dialog, then do it again" : ""}`),
+    ];
+    const tabs = views.map(({ id, url, title }) => ({ id, url, title, current: id === tabId }));
+    return resultOf(outcome, { ...(shown === undefined ? {} : { tab: shown }), tabs, events }, crypto.randomUUID());
+  }
+
+  #session({ session_id, tool_name, session: { label, colour, tabs } }: Call): Session {
+    const known = this.#sessions.get(session_id) ?? { label, colour, groupId: undefined };
+    Object.assign(known, { label, colour, last: tool_name.replace(/^browser_/, "") });
+    this.#sessions.set(session_id, known);
+    for (const tab of tabs) this.#watch.add(tab, session_id);
+    return known;
+  }
+
+  /** The tab that is meant; a new one where the session has none. */
+  async #tabFor(call: Call, session: Session): Promise<TabView> {
+    const { tab_id } = call.session;
+    if (tab_id === undefined) {
+      if (WITHOUT_TAB.has(call.tool_name)) return { id: -1, windowId: -1, url: "", title: "", active: false, loading: false };
+      return this.#open(call.session_id, session, "about:blank");
+    }
+    const tab = await tabOf(tab_id);
+    if (tab === undefined) throw new ToolError(`tab ${tab_id} is closed. browser_tabs lists this session's`);
+    return tab;
+  }
+
+  async #open(sessionId: string, session: Session, url: string): Promise<TabView> {
+    // Empty first: nothing is loaded before the bridge knows whose it is and where it may go.
+    const tab = await openBehind("about:blank");
+    this.#watch.add(tab.id, sessionId);
+    const answer = await this.#event("tab_opened", { session_id: sessionId, tab_id: tab.id, url });
+    if (answer.verdict === "denied") {
+      await closeTabs([tab.id]);
+      throw new ToolError(answer.reason ?? "this session may have no further tab");
+    }
+    session.groupId = await group(tab.id, session.groupId, session.label, session.colour);
+    if (url === "about:blank") return tab;
+    this.#watch.going(tab.id, url);
+    await goTo(tab.id, url);
+    return (await tabOf(tab.id)) ?? tab;
+  }
+
+  async #event(event: string, fields: Omit<Requests["source_event"], "source_id" | "event">): Promise<{ verdict?: string; reason?: string }> {
+    if (!this.#sourceId) throw new ToolError("Harbor is not connected");
+    return this.#bridge.request("source_event", { source_id: this.#sourceId, event, ...fields });
+  }
+
+  /** Whether a session may use a document from there; no where the bridge cannot be asked. */
+  async #mayUse(session_id: string, tab_id: number, url: string): Promise<boolean> {
+    const answer = await this.#event("frame", { session_id, tab_id, url }).catch(() => ({ verdict: "denied" }));
+    return answer.verdict === "allowed";
+  }
+
+  #navigated(session_id: string, tab_id: number, frameId: number, url: string, isNew: boolean): void {
+    // Asked once for each place: when the tab sets out, and when a redirect has led elsewhere.
+    if (frameId !== 0 || (!isNew && this.#going.get(tab_id) === url)) return;
+    this.#going.set(tab_id, url);
+    const judged = this.#event("navigated", { session_id, tab_id, url })
+      .catch((): { verdict?: string; reason?: string } => ({ verdict: "denied", reason: "Harbor could not be asked" }))
+      .then(({ verdict, reason }) => (verdict === "denied" ? this.#leave(tab_id, reason ?? "it is not allowed") : undefined));
+    this.#judged.set(tab_id, judged);
+  }
+
+  /** Takes a tab to an empty page, once for each place that it may not be at. */
+  async #leave(tabId: number, reason: string): Promise<void> {
+    if (this.#refused.has(tabId)) return;
+    this.#refused.set(tabId, reason);
+    this.#watch.going(tabId, "about:blank");
+    await goTo(tabId, "about:blank").catch(() => undefined);
+    await this.#watch.settled(tabId, LEAVE_MS);
+  }
+
+  async #opened(session_id: string, tab_id: number, opener_tab_id: number, url: string): Promise<void> {
+    const answer = await this.#event("tab_opened", { session_id, tab_id, opener_tab_id, url }).catch(() => ({ verdict: "denied" }));
+    if (answer.verdict === "denied") {
+      await closeTabs([tab_id]);
+      return;
+    }
+    const session = this.#sessions.get(session_id);
+    if (session !== undefined) session.groupId = await group(tab_id, session.groupId, session.label, session.colour).catch(() => session.groupId);
+  }
+
+  #closed(session_id: string, tab_id: number): void {
+    this.#forget(tab_id);
+    this.#changed();
+    void this.#event("tab_closed", { session_id, tab_id }).catch(() => undefined);
+  }
+
+  /** Taken out of its group by the person: it is theirs again. */
+  #left(session_id: string, tab_id: number, groupId: number): void {
+    const session = this.#sessions.get(session_id);
+    if (session?.groupId === undefined || groupId === session.groupId) return;
+    this.#forget(tab_id);
+    this.#watch.drop(tab_id);
+    void this.#event("released", { session_id, tab_id }).catch(() => undefined);
+  }
+
+  /** The session gives it to the person; the bridge learns that from the answer. */
+  async #release(tabId: number): Promise<void> {
+    this.#watch.drop(tabId);
+    this.#forget(tabId);
+    await ungroup([tabId]);
+  }
+
+  /** Put into a session's group by the person: it is the session's from now on. */
+  async #joined(tab_id: number, groupId: number): Promise<void> {
+    const [session_id] = [...this.#sessions].find(([, session]) => session.groupId === groupId) ?? [];
+    if (session_id === undefined) return;
+    this.#watch.add(tab_id, session_id);
+    const answer = await this.#event("tab_opened", { session_id, tab_id }).catch(() => ({ verdict: "denied" }));
+    if (answer.verdict !== "denied") return this.#changed();
+    this.#watch.drop(tab_id);
+    await ungroup([tab_id]);
+  }
+
+  #forget(tabId: number): void {
+    this.#documents.forget(tabId);
+    this.#snapshots.forget(tabId);
+    this.#judged.delete(tabId);
+    this.#refused.delete(tabId);
+    this.#going.delete(tabId);
+  }
+
+  async #ended(sessionId: string, close: boolean): Promise<void> {
+    const tabs = this.#watch.tabsOf(sessionId);
+    for (const tab of tabs) {
+      this.#watch.drop(tab);
+      this.#forget(tab);
+    }
+    this.#sessions.delete(sessionId);
+    this.#changed();
+    if (tabs.length === 0) return;
+    await (close ? closeTabs(tabs) : ungroup(tabs));
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  // What a document says of itself has the page's words in it.
+  if (error instanceof ToolError) return { said: "It could not be done.", page: error.message, isError: true };
+  if (error instanceof WentAway) return { said: "The page went to another document meanwhile. Take a new snapshot.", isError: true };
+  throw error;
+}
+
+function failed(error: unknown): ToolResult {
+  const text = error instanceof ToolError ? error.message : "the browser could not do this";
+  if (!(error instanceof ToolError)) console.error("a browser tool failed", error);
+  return { content: [{ type: "text", text }], structuredContent: { result: text }, isError: true };
+}

@@ -1,0 +1,30 @@
+// `browser_find`: where a text or a pattern stands in the snapshot of the whole page.
+
+import { ToolError, texts } from "../call.ts";
+import type { Tool } from "../hand.ts";
+import { searched } from "../page/bound.ts";
+
+const MOST = 20;
+
+export const find: Tool = async ({ args, tab, snapshots, mayUse }) => {
+  const [text, regex] = [texts(args, "text"), texts(args, "regex")];
+  if ((text === undefined) === (regex === undefined)) throw new ToolError("say what to look for: text, or regex");
+  const lines = await snapshots.take(tab.id, { filter: "all" }, mayUse);
+  const { text: found, count } = searched(lines, matcher(text, regex), MOST);
+  if (count === 0) return { said: "Nothing was found." };
+  return { said: `${count} found${count > MOST ? `, the first ${MOST} shown` : ""}.`, page: found };
+};
+
+function matcher(text: string | undefined, regex: string | undefined): (line: string) => boolean {
+  if (text !== undefined) {
+    const wanted = text.toLowerCase();
+    return (line) => line.toLowerCase().includes(wanted);
+  }
+  try {
+    const pattern = new RegExp(/^\/(.*)\/([a-z]*)$/.exec(regex ?? "")?.[1] ?? regex ?? "", "i");
+    // Long lines are where a pattern may take for ever.
+    return (line) => pattern.test(line.slice(0, 1_000));
+  } catch (error) {
+    throw new ToolError(`regex is no regular expression: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

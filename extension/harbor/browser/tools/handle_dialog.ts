@@ -1,0 +1,18 @@
+// `browser_handle_dialog`: how the page's next question is answered. A question stops its page, so it is answered at once: with
+// no, unless this was called before; the answer that brought it said so.
+
+import { runIn } from "../../../shared/browser/tabs.ts";
+import { isOn, texts } from "../call.ts";
+import type { Tool } from "../hand.ts";
+
+export const handleDialog: Tool = async ({ args, tab }) => {
+  const accept = isOn(args, "accept");
+  const text = texts(args, "promptText");
+  await runIn(tab.id, 0, setNext, { accept, ...(text === undefined ? {} : { text }) }, false);
+  return { said: `The next question of this page is ${accept ? "accepted" : "dismissed"}. Now do again what asks it.` };
+};
+
+function setNext(next: { accept: boolean; text?: string }): void {
+  const kept = (window as unknown as { __harborBrowserKept?: { next: unknown } })["__harborBrowserKept"];
+  if (kept !== undefined) kept.next = next;
+}

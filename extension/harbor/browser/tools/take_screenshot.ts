@@ -1,0 +1,106 @@
+// `browser_take_screenshot`: what is to be seen of the tab, of an element or a region of it, or the whole page in pieces; at most
+// 1,568 pixels on a side.
+
+import { pictureOf } from "../../../shared/browser/tabs.ts";
+import { isFields } from "../../../shared/ports/wire.ts";
+import { ToolError, isOn, numbers, texts } from "../call.ts";
+import { type Hand, type Tool, inDocument, now } from "../hand.ts";
+import type { Replies } from "../page/commands.ts";
+
+/** The longest side of a picture: larger ones are refused or made smaller by those who read them. */
+const LONGEST = 1_568;
+
+/** How many windows high a page is drawn at most, and how long the browser wants to rest between two pictures, in milliseconds. */
+const MOST_PIECES = 12;
+const REST_MS = 550;
+
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+interface Drawn {
+  picture: ImageBitmap | OffscreenCanvas;
+  /** How many pixels of it are one of the page's. */
+  scale: number;
+}
+
+export const takeScreenshot: Tool = async (hand) => {
+  const { args } = hand;
+  const target = texts(args, "target");
+  const isPng = texts(args, "type") !== "jpeg";
+  const place = await inDocument(hand, target, "place", { target });
+  const { picture, scale } = isOn(args, "fullPage") ? await whole(hand, place) : await shownPart(hand, place);
+  const part = target !== undefined ? scaled(place, scale) : isFields(args["region"]) ? scaled(regionOf(args["region"]), scale) : undefined;
+  const box = within(part ?? { x: 0, y: 0, width: picture.width, height: picture.height }, picture);
+  const factor = Math.min(1, LONGEST / Math.max(box.width, box.height));
+  const canvas = new OffscreenCanvas(Math.max(1, Math.round(box.width * factor)), Math.max(1, Math.round(box.height * factor)));
+  canvas.getContext("2d")?.drawImage(picture, box.x, box.y, box.width, box.height, 0, 0, canvas.width, canvas.height);
+  const blob = await canvas.convertToBlob(isPng ? { type: "image/png" } : { type: "image/jpeg", quality: 0.75 });
+  const pixels = scale * factor;
+  return {
+    said: `A picture of ${canvas.width}×${canvas.height} pixels; ${pixels.toFixed(3)} pixels of it are one of the page's.`,
+    image: { data: base64(new Uint8Array(await blob.arrayBuffer())), mimeType: blob.type },
+    structured: { width: canvas.width, height: canvas.height, factor: pixels },
+  };
+};
+
+async function shot(hand: Hand): Promise<ImageBitmap> {
+  const picture = await pictureOf(await now(hand));
+  if (picture !== undefined) return createImageBitmap(blobOf(picture));
+  throw new ToolError("this browser draws no tab that is not shown. browser_tabs with action select and background false shows it; or read it by browser_snapshot");
+}
+
+async function shownPart(hand: Hand, { windowWidth }: Replies["place"]): Promise<Drawn> {
+  const picture = await shot(hand);
+  return { picture, scale: picture.width / windowWidth };
+}
+
+/** The page from its top, window by window. */
+async function whole(hand: Hand, { windowWidth, windowHeight, pageHeight }: Replies["place"]): Promise<Drawn> {
+  const pieces = Math.min(Math.ceil(pageHeight / windowHeight), MOST_PIECES);
+  let canvas: OffscreenCanvas | undefined;
+  let scale = 1;
+  await inDocument(hand, undefined, "scroll", { to: "top", x: 0, y: 0 });
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const picture = await shot(hand);
+    scale = picture.width / windowWidth;
+    canvas ??= new OffscreenCanvas(picture.width, Math.round(Math.min(pageHeight, pieces * windowHeight) * scale));
+    // The last piece is as far down as the page goes.
+    const top = Math.min(piece * windowHeight, Math.max(0, pageHeight - windowHeight));
+    canvas.getContext("2d")?.drawImage(picture, 0, top * scale);
+    if (piece + 1 < pieces) {
+      await inDocument(hand, undefined, "scroll", { x: 0, y: windowHeight });
+      await new Promise((done) => setTimeout(done, REST_MS));
+    }
+  }
+  return { picture: canvas ?? (await shot(hand)), scale };
+}
+
+function regionOf(fields: { [name: string]: unknown }): Box {
+  return { x: numbers(fields, "x") ?? 0, y: numbers(fields, "y") ?? 0, width: numbers(fields, "width") ?? 0, height: numbers(fields, "height") ?? 0 };
+}
+
+const scaled = ({ x, y, width, height }: Box, scale: number): Box => ({ x: x * scale, y: y * scale, width: width * scale, height: height * scale });
+
+function within(box: Box, { width, height }: { width: number; height: number }): Box {
+  const [x, y] = [Math.max(0, box.x), Math.max(0, box.y)];
+  const part = { x, y, width: Math.min(box.x + box.width, width) - x, height: Math.min(box.y + box.height, height) - y };
+  if (part.width < 1 || part.height < 1) throw new ToolError("nothing of it is in the window");
+  return part;
+}
+
+/** Of a data URL; `fetch` is closed to this extension. */
+function blobOf(url: string): Blob {
+  const bytes = Uint8Array.from(atob(url.slice(url.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
+  return new Blob([bytes], { type: "image/png" });
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  // In pieces: a call takes only so many arguments.
+  for (let at = 0; at < bytes.length; at += 8_192) text += String.fromCharCode(...bytes.subarray(at, at + 8_192));
+  return btoa(text);
+}

@@ -1,0 +1,203 @@
+// What happens in the tabs of sessions: navigations, requests, tabs that pages open.
+//
+// Owns what is kept of it, within bounds, until somebody asks. Must never keep anything of a tab that is no session's.
+
+import type { Navigation, RequestView, TabListener } from "../../shared/browser/tabs.ts";
+
+/** How much is kept of a tab. */
+const MOST_REQUESTS = 500;
+const MOST_EVENTS = 200;
+
+/** How soon a browser begins a navigation anew, in milliseconds. */
+const AGAIN_MS = 300;
+
+interface Watched {
+  session: string;
+  /** What happened since the last answer. */
+  events: string[];
+  requests: RequestView[];
+  /** A navigation of the tab's own document: asked for, or under way. */
+  going: "no" | "asked" | "begun";
+  /** Where it was asked to go. */
+  asked: string;
+  /** How often it has set out. */
+  begun: number;
+  waiting: Set<() => void>;
+  /** Called when the document of a frame is replaced. */
+  leaving: Set<{ frameId: number; go(): void }>;
+  status: number | undefined;
+}
+
+/** What others do at what happens. */
+export interface Reactions {
+  /** A session's tab is about to show, or shows, this: whether it may. */
+  navigated(session: string, tabId: number, frameId: number, url: string, isNew: boolean): void;
+  opened(session: string, tabId: number, openerId: number, url: string): void;
+  closed(session: string, tabId: number): void;
+  left(session: string, tabId: number, groupId: number): void;
+  /** A tab that is no session's is in a group now. */
+  joined(tabId: number, groupId: number): void;
+  committed(tabId: number, frameId: number): void;
+}
+
+export class Watch implements TabListener {
+  readonly #tabs = new Map<number, Watched>();
+  readonly #react: Reactions;
+
+  constructor(react: Reactions) {
+    this.#react = react;
+  }
+
+  add(tabId: number, session: string): void {
+    if (this.#tabs.get(tabId)?.session === session) return;
+    this.#tabs.set(tabId, { session, events: [], requests: [], going: "no", asked: "", begun: 0, waiting: new Set(), leaving: new Set(), status: undefined });
+  }
+
+  drop(tabId: number): void {
+    const watched = this.#tabs.get(tabId);
+    this.#tabs.delete(tabId);
+    for (const go of [...(watched?.waiting ?? [])]) go();
+    for (const { go } of [...(watched?.leaving ?? [])]) go();
+  }
+
+  sessionOf(tabId: number): string | undefined {
+    return this.#tabs.get(tabId)?.session;
+  }
+
+  tabsOf(session: string): number[] {
+    return [...this.#tabs].flatMap(([tabId, watched]) => (watched.session === session ? [tabId] : []));
+  }
+
+  note(tabId: number, event: string): void {
+    const events = this.#tabs.get(tabId)?.events;
+    events?.push(event.length > 500 ? `${event.slice(0, 500)}…` : event);
+    if (events !== undefined && events.length > MOST_EVENTS) events.shift();
+  }
+
+  /** What happened since it was last taken. */
+  takeEvents(tabId: number): string[] {
+    return this.#tabs.get(tabId)?.events.splice(0) ?? [];
+  }
+
+  requestsOf(tabId: number): RequestView[] {
+    return this.#tabs.get(tabId)?.requests ?? [];
+  }
+
+  /** The HTTP status of the document that is shown, if it is known. */
+  statusOf(tabId: number): number | undefined {
+    return this.#tabs.get(tabId)?.status;
+  }
+
+  /** Waits until the tab goes nowhere, at most so many milliseconds; whether it has got there. */
+  settled(tabId: number, most: number): Promise<boolean> {
+    const watched = this.#tabs.get(tabId);
+    if (watched === undefined || watched.going === "no") return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => done(false), most);
+      const done = (is: boolean) => {
+        clearTimeout(timer);
+        watched.waiting.delete(go);
+        resolve(is);
+      };
+      const go = () => done(true);
+      watched.waiting.add(go);
+    });
+  }
+
+  /** From now on the tab counts as going, until something of it has come. */
+  going(tabId: number, url: string): void {
+    const watched = this.#tabs.get(tabId);
+    if (watched !== undefined) Object.assign(watched, { going: "asked", asked: url });
+  }
+
+  /** Settles when the document that is in a frame now is replaced, or its tab is gone; `stop` when nobody waits any more. */
+  leaves(tabId: number, frameId: number): { gone: Promise<void>; stop(): void } {
+    const leaving = this.#tabs.get(tabId)?.leaving;
+    const entry = { frameId, go: () => {} };
+    const gone = new Promise<void>((resolve) => (entry.go = resolve));
+    leaving?.add(entry);
+    return { gone, stop: () => leaving?.delete(entry) };
+  }
+
+  /** Whether an event is of the empty page that a new tab begins with, while it goes elsewhere. */
+  #isOfBefore({ going, asked }: Watched, url: string): boolean {
+    return going !== "no" && url === "about:blank" && asked !== url;
+  }
+
+  before({ tabId, frameId, url }: Navigation): void {
+    const watched = this.#tabs.get(tabId);
+    if (watched === undefined || (watched.going === "asked" && this.#isOfBefore(watched, url))) return;
+    if (frameId === 0) Object.assign(watched, { going: "begun", asked: url, begun: watched.begun + 1 });
+    this.#react.navigated(watched.session, tabId, frameId, url, true);
+  }
+
+  committed({ tabId, frameId, url }: Navigation): void {
+    const watched = this.#tabs.get(tabId);
+    if (watched === undefined) return;
+    for (const one of [...watched.leaving]) if (one.frameId === frameId || frameId === 0) one.go();
+    this.#react.committed(tabId, frameId);
+    if (frameId !== 0 || this.#isOfBefore(watched, url)) return;
+    // Where a redirect has led elsewhere than was asked for.
+    this.#react.navigated(watched.session, tabId, frameId, url, false);
+    this.note(tabId, `went to ${url}`);
+  }
+
+  loaded({ tabId, frameId, url }: Navigation): void {
+    const watched = this.#tabs.get(tabId);
+    // What was there before the navigation that is waited for may still be loading.
+    if (frameId === 0 && watched?.going === "begun" && !this.#isOfBefore(watched, url)) this.#arrived(tabId);
+  }
+
+  moved({ tabId, frameId }: Navigation): void {
+    if (frameId === 0) this.#arrived(tabId);
+  }
+
+  failed({ tabId, frameId, url, error }: Navigation & { error: string }): void {
+    const watched = this.#tabs.get(tabId);
+    if (frameId !== 0 || watched === undefined || this.#isOfBefore(watched, url)) return;
+    const { begun } = watched;
+    // Where the browser takes another process for it, Firefox says this and begins anew.
+    setTimeout(() => {
+      if (watched.begun !== begun || watched.going !== "begun") return;
+      // A navigation that another one, or a download, took the place of.
+      if (!/ABORTED|2152398850/i.test(error)) this.note(tabId, `the page could not be loaded: ${error}`);
+      this.#arrived(tabId);
+    }, AGAIN_MS);
+  }
+
+  #arrived(tabId: number): void {
+    const watched = this.#tabs.get(tabId);
+    if (watched === undefined) return;
+    watched.going = "no";
+    for (const go of [...watched.waiting]) go();
+  }
+
+  opened(tabId: number, openerId: number, url: string): void {
+    const session = this.sessionOf(openerId);
+    if (session === undefined) return;
+    this.add(tabId, session);
+    this.note(openerId, `the page opened tab ${tabId}: ${url}`);
+    this.#react.opened(session, tabId, openerId, url);
+  }
+
+  closed(tabId: number): void {
+    const session = this.sessionOf(tabId);
+    if (session === undefined) return;
+    this.drop(tabId);
+    this.#react.closed(session, tabId);
+  }
+
+  grouped(tabId: number, groupId: number): void {
+    const session = this.sessionOf(tabId);
+    if (session !== undefined) this.#react.left(session, tabId, groupId);
+    else if (groupId !== -1) this.#react.joined(tabId, groupId);
+  }
+
+  answered(request: RequestView): void {
+    const watched = this.#tabs.get(request.tabId);
+    if (watched === undefined) return;
+    watched.requests.push(request);
+    if (watched.requests.length > MOST_REQUESTS) watched.requests.shift();
+    if (request.kind === "main_frame") watched.status = request.status;
+  }
+}

@@ -1,0 +1,171 @@
+// Tabs, their groups, documents and pictures, as the browser tools use them: the second file that touches the browser's API.
+//
+// Owns what differs between browsers there. Must never decide whose a tab is, or bring a window or a tab to the front unasked.
+
+/** What the tools need; pages only where the person has switched them on. */
+export const TOOL_PERMISSIONS = {
+  permissions: ["scripting", "tabGroups", "webNavigation", "webRequest"],
+  // Pictures of tabs need all of them.
+  origins: ["<all_urls>"],
+};
+
+export interface TabView {
+  id: number;
+  windowId: number;
+  url: string;
+  title: string;
+  active: boolean;
+  loading: boolean;
+}
+
+const viewOf = (tab: chrome.tabs.Tab): TabView => ({
+  id: tab.id ?? -1,
+  windowId: tab.windowId,
+  url: tab.pendingUrl ?? tab.url ?? "",
+  title: tab.title ?? "",
+  active: tab.active,
+  loading: tab.status === "loading",
+});
+
+export const mayUsePages = (): Promise<boolean> => chrome.permissions.contains(TOOL_PERMISSIONS as chrome.permissions.Permissions);
+
+/** Has to be called from a click. */
+export const askForPages = (): Promise<boolean> => chrome.permissions.request(TOOL_PERMISSIONS as chrome.permissions.Permissions);
+
+export function onPermissions(listener: () => void): void {
+  chrome.permissions.onAdded.addListener(listener);
+  chrome.permissions.onRemoved.addListener(listener);
+}
+
+/** A tab behind the others, in the window that the person uses. */
+export async function openBehind(url: string): Promise<TabView> {
+  return viewOf(await chrome.tabs.create({ url, active: false }));
+}
+
+/** The tab, if it is there. */
+export async function tabOf(id: number): Promise<TabView | undefined> {
+  const tab = await chrome.tabs.get(id).catch(() => undefined);
+  return tab === undefined ? undefined : viewOf(tab);
+}
+
+export const goTo = async (id: number, url: string): Promise<void> => void (await chrome.tabs.update(id, { url }));
+export const reload = (id: number): Promise<void> => chrome.tabs.reload(id);
+export const closeTabs = (ids: number[]): Promise<void> => chrome.tabs.remove(ids).catch(() => undefined);
+
+/** Shows a tab in its window; only where that was asked for. */
+export const showTab = async (id: number): Promise<void> => void (await chrome.tabs.update(id, { active: true }));
+
+/** The size of a tab's window; a window that is as large as the screen is made smaller. */
+export async function resizeWindow(windowId: number, width: number, height: number): Promise<void> {
+  await chrome.windows.update(windowId, { state: "normal" });
+  await chrome.windows.update(windowId, { width, height });
+}
+
+const COLOURS = ["blue", "green", "purple", "orange", "cyan", "pink", "yellow", "red", "grey"];
+
+/** Puts a tab into a group, a new one where there is none; the group's id. */
+export async function group(tabId: number, known: number | undefined, title: string, colour: string): Promise<number> {
+  const into = known !== undefined && (await hasGroup(known)) ? { groupId: known } : {};
+  const id = await chrome.tabs.group({ tabIds: [tabId], ...into });
+  const color = (COLOURS.includes(colour) ? colour : "blue") as `${chrome.tabGroups.Color}`;
+  await chrome.tabGroups.update(id, { title, color });
+  return id;
+}
+
+const hasGroup = async (id: number): Promise<boolean> => (await chrome.tabGroups.get(id).catch(() => undefined)) !== undefined;
+
+export const ungroup = async (ids: number[]): Promise<void> => void (await chrome.tabs.ungroup(ids as [number, ...number[]]).catch(() => undefined));
+
+/** What runs in a document gets one argument and gives what can be copied; nothing where the frame is gone. */
+export async function runIn<A, R>(tabId: number, frameId: number, run: (argument: A) => R, argument: A, own = true): Promise<Awaited<R> | undefined> {
+  const [found] = await chrome.scripting.executeScript({
+    target: { tabId, frameIds: [frameId] },
+    func: run as (...args: unknown[]) => unknown,
+    args: [argument],
+    world: own ? "ISOLATED" : "MAIN",
+    injectImmediately: true,
+  });
+  return found?.result as Awaited<R> | undefined;
+}
+
+/** Puts one of our files into a document. */
+export async function placeIn(tabId: number, frameId: number, file: string, own = true): Promise<void> {
+  await chrome.scripting.executeScript({ target: { tabId, frameIds: [frameId] }, files: [file], world: own ? "ISOLATED" : "MAIN", injectImmediately: true });
+}
+
+export interface FrameView {
+  frameId: number;
+  url: string;
+}
+
+export async function framesOf(tabId: number): Promise<FrameView[]> {
+  const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
+  return frames.map(({ frameId, url }) => ({ frameId, url }));
+}
+
+export interface Navigation {
+  tabId: number;
+  frameId: number;
+  url: string;
+}
+
+export interface TabListener {
+  /** A document is about to be loaded, has begun, is there, or could not be loaded. */
+  before(navigation: Navigation): void;
+  committed(navigation: Navigation): void;
+  loaded(navigation: Navigation): void;
+  /** The document has another address, and is the same. */
+  moved(navigation: Navigation): void;
+  failed(navigation: Navigation & { error: string }): void;
+  /** A page has opened another tab. */
+  opened(tabId: number, openerId: number, url: string): void;
+  closed(tabId: number): void;
+  /** It was taken out of its group, or into another one; -1 for none. */
+  grouped(tabId: number, groupId: number): void;
+  answered(request: RequestView): void;
+}
+
+/** A request of a page, as far as the browser tells. */
+export interface RequestView {
+  tabId: number;
+  method: string;
+  url: string;
+  kind: string;
+  status?: number;
+  error?: string;
+  at: number;
+}
+
+/** Whether the events are there: the browser has them only with the permissions. */
+export function listen(listener: TabListener): void {
+  const { webNavigation } = chrome;
+  webNavigation.onBeforeNavigate.addListener(({ tabId, frameId, url }) => listener.before({ tabId, frameId, url }));
+  webNavigation.onCommitted.addListener(({ tabId, frameId, url }) => listener.committed({ tabId, frameId, url }));
+  webNavigation.onHistoryStateUpdated.addListener(({ tabId, frameId, url }) => listener.moved({ tabId, frameId, url }));
+  webNavigation.onReferenceFragmentUpdated.addListener(({ tabId, frameId, url }) => listener.moved({ tabId, frameId, url }));
+  // A page that comes back out of the browser's memory is there at once.
+  webNavigation.onCompleted.addListener(({ tabId, frameId, url }) => listener.loaded({ tabId, frameId, url }));
+  webNavigation.onDOMContentLoaded.addListener(({ tabId, frameId, url }) => listener.loaded({ tabId, frameId, url }));
+  webNavigation.onErrorOccurred.addListener((details) => {
+    const { tabId, frameId, url } = details;
+    listener.failed({ tabId, frameId, url, error: (details as { error?: string }).error ?? "" });
+  });
+  webNavigation.onCreatedNavigationTarget.addListener(({ tabId, sourceTabId, url }) => listener.opened(tabId, sourceTabId, url));
+  chrome.tabs.onRemoved.addListener((tabId) => listener.closed(tabId));
+  chrome.tabs.onUpdated.addListener((tabId, changed) => {
+    if (changed.groupId !== undefined) listener.grouped(tabId, changed.groupId);
+  });
+  const filter = { urls: TOOL_PERMISSIONS.origins };
+  const seen = ({ tabId, method, url, type, timeStamp }: { tabId: number; method: string; url: string; type: string; timeStamp: number }) => ({ tabId, method, url, kind: type, at: timeStamp });
+  chrome.webRequest.onCompleted.addListener((details) => listener.answered({ ...seen(details), status: details.statusCode }), filter);
+  chrome.webRequest.onErrorOccurred.addListener((details) => listener.answered({ ...seen(details), error: details.error }), filter);
+}
+
+/** What is to be seen of a tab, a PNG as a data URL; nothing where the browser draws no tab that is not shown. */
+export async function pictureOf(tab: TabView): Promise<string | undefined> {
+  if (__BROWSER__ === "firefox") {
+    const firefox = chrome as unknown as { tabs: { captureTab(id: number, options: object): Promise<string> } };
+    return firefox.tabs.captureTab(tab.id, { format: "png" });
+  }
+  return tab.active ? chrome.tabs.captureVisibleTab(tab.windowId, { format: "png" }) : undefined;
+}
