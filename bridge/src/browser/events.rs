@@ -115,7 +115,8 @@ impl Browser {
     }
 }
 
-const EVENTS: &str = "tab_opened, tab_closed, navigated, frame, released, stop, dialog, download or tools_changed";
+const EVENTS: &str =
+    "tab_opened, tab_closed, navigated, frame, released, stop, dialog, download or tools_changed";
 
 fn accepted(accepted: bool) -> SourceEventResult {
     SourceEventResult { accepted, verdict: None, reason: None }
