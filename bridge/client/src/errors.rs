@@ -251,16 +251,12 @@ impl Refusal {
         let is_client = origin.starts_with("client://");
         if let Some(source) = self.text("source_id").filter(|_| is_client) {
             let name = origin.strip_prefix("client://").unwrap_or_default();
-            match code {
-                Code::ScopeRequired => {
-                    return Some(format!(
-                        "`harbor grant {origin} {scope} --always --tool '{source}/*'` allows it"
-                    ));
-                }
-                Code::ToolNotAllowed => {
-                    return Some(format!("`harbor tools --client {name} --on '{source}/*'` allows it"));
-                }
-                _ => {}
+            let way = match code {
+                Code::ScopeRequired => format!("harbor grant {origin} {scope} --always --tool '{source}/*'"),
+                _ => format!("harbor tools --client {name} --on '{source}/*'"),
+            };
+            if matches!(code, Code::ScopeRequired | Code::ToolNotAllowed) {
+                return Some(format!("`{way}` allows it"));
             }
         }
         Some(match code {
@@ -528,9 +524,8 @@ impl Failure {
             Self::Refused(refusal) | Self::Unanswered(refusal) => {
                 // Set apart from what we say ourselves, and harmless wherever it is looked at.
                 // Where that is a sentence already, the installer's pages of it are in nobody's way.
-                let is_told = ["there is no package ", "there is no version "]
-                    .iter()
-                    .any(|words| refusal.message.contains(words));
+                let told = ["there is no package ", "there is no version "];
+                let is_told = told.iter().any(|words| refusal.message.contains(words));
                 let tail = refusal.tail().filter(|_| !is_told);
                 let tail = tail.map(|tail| format!("it said:\n    {}", tail.replace('\n', "\n    ")));
                 [Some(refusal.reason()), tail, refusal.next_step()]
