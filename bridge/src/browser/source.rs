@@ -178,13 +178,13 @@ impl Browser {
 
     /// What of a call the bridge decides: the tab that it means, and whether its addresses may be opened.
     fn prepare(&self, name: &str, session: &str, arguments: &mut Value) -> Result<Option<u64>, Answer> {
+        if name == "browser_tabs" {
+            self.may_change_tabs(session, arguments)?;
+        }
         let tab = self.tab_meant(name, session, arguments)?;
         let others = arguments["tabIds"].as_array().into_iter().flatten().filter_map(Value::as_u64);
         for other in others {
             self.tabs.borrow().meant(session, Some(other)).map_err(|NotYours| foreign())?;
-        }
-        if name == "browser_tabs" {
-            self.may_change_tabs(session, arguments)?;
         }
         let config = self.config.now();
         let sites = &config.sites;

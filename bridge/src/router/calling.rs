@@ -26,7 +26,7 @@ use crate::link::Audience;
 
 /// A call of the owner, or of an AI client.
 pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
-    let caller = match caller(&due.client, pass) {
+    let caller = match caller(&due.client, pass, message.server_id.kind()) {
         Ok(caller) => caller,
         Err(error) => return due.give(Err(error)),
     };

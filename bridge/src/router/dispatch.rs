@@ -280,13 +280,17 @@ impl<'a> Turn<'a> {
 
     /// On whose behalf a message came that the owner and AI clients both send.
     fn asked(self) -> Result<Asked<'a>, ErrorBody> {
-        Ok(Asked { router: self.router, client: self.client, caller: caller(self.client, self.pass)? })
+        Ok(Asked {
+            router: self.router,
+            client: self.client,
+            caller: caller(self.client, self.pass, SourceKind::Server)?,
+        })
     }
 }
 
-/// Who asks, where the owner and AI clients send the same message.
-pub(super) fn caller(client: &Client, pass: Pass) -> Result<Caller, ErrorBody> {
-    Ok(match pass.permit(SourceKind::Server) {
+/// Who asks a source of this kind, where the owner and AI clients send the same message.
+pub(super) fn caller(client: &Client, pass: Pass, kind: SourceKind) -> Result<Caller, ErrorBody> {
+    Ok(match pass.permit(kind) {
         Some(permit) => Caller::Owner(client.sender(), permit),
         None => Caller::Origin(grants::asker(client, &None, &None, None)?),
     })
