@@ -249,15 +249,9 @@ impl Refusal {
         let profile = self.profile.as_ref().map(|profile| format!(" --profile {profile:?}"));
         let profile = profile.unwrap_or_default();
         let is_client = origin.starts_with("client://");
-        if let Some(source) = self.text("source_id").filter(|_| is_client) {
+        if let Some(id) = self.text("source_id").filter(|_| is_client && code == Code::ToolNotAllowed) {
             let name = origin.strip_prefix("client://").unwrap_or_default();
-            let way = match code {
-                Code::ScopeRequired => format!("harbor grant {origin} {scope} --always --tool '{source}/*'"),
-                _ => format!("harbor tools --client {name} --on '{source}/*'"),
-            };
-            if matches!(code, Code::ScopeRequired | Code::ToolNotAllowed) {
-                return Some(format!("`{way}` allows it"));
-            }
+            return Some(format!("`harbor tools --client {name} --on '{id}/*'` allows it"));
         }
         Some(match code {
             Code::PermissionDenied => {
