@@ -104,7 +104,9 @@ impl Hosts {
 fn entry(text: &str) -> Option<Entry> {
     let (rest, below) = text.strip_prefix("*.").map_or((text, false), |rest| (rest, true));
     let is_plain = !rest.is_empty() && !rest.contains(['/', '\\', '@', '?', '#', '*']);
-    let url = Url::parse(&format!("http://{rest}")).ok().filter(|url| is_plain && url.port().is_none())?;
+    // A colon stands in an address in brackets, or before a port.
+    let has_port = rest.contains(':') && !(rest.starts_with('[') && rest.ends_with(']'));
+    let url = Url::parse(&format!("http://{rest}")).ok().filter(|_| is_plain && !has_port)?;
     Some(Entry { host: host_of(&url)?, below })
 }
 
