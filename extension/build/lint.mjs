@@ -9,9 +9,22 @@ import { EXTENSIONS } from "./manifest.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const webExt = join(root, "node_modules", ".bin", "web-ext");
+
+/**
+ * Readability writes HTML: of a copy of the page in a document of its own, in which nothing runs and nothing is loaded. Our own code
+ * has a test that forbids it.
+ */
+const ACCEPTED = { file: "browser_part.js", code: "UNSAFE_VAR_ASSIGNMENT" };
+
 for (const extension of EXTENSIONS) {
   const source = join(root, "dist", `${extension}-firefox`);
-  const args = ["lint", "--self-hosted", "--warnings-as-errors", "--source-dir", source];
-  const { status } = spawnSync(webExt, args, { stdio: "inherit", env: { ...process.env, NO_UPDATE_NOTIFIER: "1" } });
-  if (status !== 0) process.exitCode = 1;
+  const args = ["lint", "--self-hosted", "--source-dir", source, "--output", "json"];
+  const env = { ...process.env, NO_UPDATE_NOTIFIER: "1" };
+  const { stdout } = spawnSync(webExt, args, { stdio: ["ignore", "pipe", "inherit"], env, encoding: "utf8" });
+  const { errors, notices, warnings } = JSON.parse(stdout);
+  /** @type {{ file?: string, line?: number, code: string, message: string }[]} */
+  const all = [...errors, ...notices, ...warnings];
+  const found = all.filter(({ file, code }) => file !== ACCEPTED.file || code !== ACCEPTED.code);
+  for (const { file, line, code, message } of found) console.error(`${extension}: ${file ?? "manifest.json"}:${line ?? 0}: ${code}: ${message}`);
+  if (found.length > 0) process.exitCode = 1;
 }
