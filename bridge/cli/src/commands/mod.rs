@@ -59,10 +59,11 @@ use std::io;
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_home::dial::DialError;
+use harbor_policy::origin::Origin;
 
 use crate::args::{
-    self, CatalogWanted, Chat, Command, Config, Listing, Mcp, McpWanted, Models, NativeHost, Prompts,
-    Question, Resources, Secrets, Sessions, Upgrade,
+    self, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted, Models, NativeHost,
+    Prompts, Question, Resources, Secrets, Sessions, Upgrade,
 };
 use crate::client::Client;
 use crate::consent;
@@ -81,11 +82,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Version => bridge::show_version(screen),
         Command::Ping => bridge::ping(&mut connect()?, screen),
         Command::Shutdown => bridge::shut_down(&paths()?, screen),
-        Command::Add(mut definition) => {
-            let secrets = apart::take(&mut definition);
-            let ask = add::ask(&definition, &places::current_dir()?)?;
-            add::run(&mut connect()?, &definition, (&ask, &secrets), screen)
-        }
+        Command::Add(definition) => add_server(definition, screen),
         Command::Install(package) => {
             install::check(&package)?;
             install::install(&mut connect()?, &package, screen)
@@ -110,13 +107,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Prompts { server, wanted } => show_prompts(server.as_deref(), wanted, screen),
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
         Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),
-        Command::Grants { origin } => {
-            if !grants::list(&mut connect()?, origin.as_ref(), screen)? {
-                let paths = paths()?;
-                origin.iter().for_each(|origin| clients::status::at_first(origin, &paths));
-            }
-            Ok(())
-        }
+        Command::Grants { origin } => list_grants(origin.as_ref(), screen),
         Command::Activity(wanted) => activity::show(&mut connect()?, &wanted, screen),
         Command::Audit(audit) => audit::show(&mut connect()?, &audit, screen),
         Command::Stats { origin } => stats::show(&mut connect()?, origin.as_ref(), screen),
@@ -156,6 +147,21 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
             native_host::run(&wanted.unwrap_or(NativeHost::Status(place)), &paths()?, screen)
         }
     }
+}
+
+fn add_server(mut definition: Definition, screen: &mut Screen) -> Result<(), Failure> {
+    let secrets = apart::take(&mut definition);
+    let ask = add::ask(&definition, &places::current_dir()?)?;
+    add::run(&mut connect()?, &definition, (&ask, &secrets), screen)
+}
+
+/// What there is, and what will be where there is nothing yet.
+fn list_grants(origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
+    if !grants::list(&mut connect()?, origin, screen)? {
+        let paths = paths()?;
+        origin.into_iter().for_each(|origin| clients::status::at_first(origin, &paths));
+    }
+    Ok(())
 }
 
 fn upgrade_servers(wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
