@@ -149,7 +149,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
     }
 }
 
-fn add_server(mut definition: Definition, screen: &mut Screen) -> Result<(), Failure> {
+fn add_server(mut definition: Box<Definition>, screen: &mut Screen) -> Result<(), Failure> {
     let secrets = apart::take(&mut definition);
     let ask = add::ask(&definition, &places::current_dir()?)?;
     add::run(&mut connect()?, &definition, (&ask, &secrets), screen)

@@ -34,7 +34,7 @@ fn create(scene: &Scene, more: &Value) -> Value {
     scene.bridge.call("session_create", &with(&fields, more)).unwrap()["session"].clone()
 }
 
-fn of<'a>(session: &Value, more: &'a Value) -> Value {
+fn of(session: &Value, more: &Value) -> Value {
     with(&json!({"origin": SITE, "tab_id": 7, "session_id": session["sessionId"]}), more)
 }
 
