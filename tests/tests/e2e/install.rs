@@ -552,7 +552,8 @@ fn why_nothing_could_be_installed_is_said_in_words() {
             said.starts_with(&format!("harbor: the package could not be installed: {wanted}\n")),
             "{said}"
         );
-        assert!(said.ends_with("nothing was installed\n") && said.contains("it said:\n    "), "{said}");
+        // That is all of it: the installer's own pages about it are in nobody's way.
+        assert!(said.ends_with("nothing was installed\n") && !said.contains("it said:"), "{said}");
         // What was run is Harbor's own business.
         assert!(!said.contains("    $ "), "{said}");
     }

@@ -356,7 +356,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "onceSeconds = 1\n",
             "config.toml:1: onceSeconds: unknown key; the keys here are grants, limits, host, mcp, pages, \
-             metrics, traces, catalog, oauth, secrets",
+             metrics, traces, catalog, oauth, secrets, browser",
         ),
         ("[grants]\nonce = 1\n", "config.toml:2: grants.once: unknown key; the keys here are onceSeconds"),
         (
@@ -378,7 +378,7 @@ fn an_unknown_key_is_told_with_what_was_meant() {
         (
             "z = 1\na = 2\n",
             "config.toml:1: z: unknown key; the keys here are grants, limits, host, mcp, pages, metrics, \
-             traces, catalog, oauth, secrets",
+             traces, catalog, oauth, secrets, browser",
         ),
     ] {
         assert_eq!(complaint(text), wanted, "{text}");

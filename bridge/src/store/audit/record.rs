@@ -237,7 +237,7 @@ pub(super) mod tests {
         let wanted = [
             r#"{"time":"2026-11-21T17:40:00.123Z","timestamp":1795282800123,"event":"call","message":"shutdown","by":"extension:abc","#,
             r#""origin":"https://a.example","profile":"default","scope":"mcp:tools.call","#,
-            r#""grant_type":"ALLOW_ALWAYS","expires_at":1795282900000,"tab_id":7,"allowed_tools":["files/read","a\"\n/b"],"asked_tools":["files/*"],"server":"files","#,
+            r#""grant_type":"ALLOW_ALWAYS","expires_at":1795282900000,"tab_id":7,"allowed_tools":["files/read","a\"\n/b"],"asked_tools":["files/*"],"server":"files","instance":"files@0123456789abcdef","#,
             &format!(
                 r#""tool":"read","key":"API_KEY","tool_hash":"{hash}","decision":"allowed","outcome":"dismissed","code":"ERR_TOOL_FAILED","#
             ),
