@@ -1,8 +1,8 @@
 //! Names that decide who may do what: origins, tools, lists of tools.
 
-use harbor_ipc_proto::source_id::SourceId;
+use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::origin::{MAX_CLIENT, MAX_ORIGIN, Origin};
-use harbor_policy::tool_name::{Allowlist, MAX_ENTRIES, split};
+use harbor_policy::tool_name::{Allowlist, EVERY, MAX_ENTRIES, split};
 
 use super::Target;
 
@@ -92,10 +92,13 @@ fn allowlist(bytes: &[u8]) {
     sorted.dedup();
     assert_eq!(list.entries(), sorted);
     assert_eq!(Allowlist::parse(&sorted), Ok(list.clone()));
-    for entry in &entries {
+    // A star alone is every server, and nothing else that has tools.
+    let is_all = entries.iter().any(|entry| entry == EVERY);
+    for entry in entries.iter().filter(|entry| *entry != EVERY) {
         let (server, tool) = split(entry).expect("it was accepted");
         assert!(list.covers(&server, tool), "{entry:?}");
-        let every = format!("{server}/*");
-        assert_eq!(list.covers(&server, "\0"), entries.contains(&every), "{entry:?}");
+        let every =
+            entries.contains(&format!("{server}/*")) || (is_all && server.kind() == SourceKind::Server);
+        assert_eq!(list.covers(&server, "\0"), every, "{entry:?}");
     }
 }

@@ -30,7 +30,7 @@ fn bash_completes_commands_options_servers_and_tools() {
     assert_eq!(offered(&home, &["harbor", "--v"]), ["--version"]);
     let mut options = offered(&home, &["harbor", "logs", "--"]);
     options.sort_unstable();
-    assert_eq!(options, ["--follow", "--help", "--json", "--lines"]);
+    assert_eq!(options, ["--all", "--follow", "--help", "--install", "--json", "--lines"]);
     assert_eq!(offered(&home, &["harbor", "help", "stat"]), ["stats", "status"]);
     assert_eq!(offered(&home, &["harbor", "completions", ""]), ["bash", "zsh", "fish"]);
     for words in [

@@ -21,7 +21,7 @@ fn each_code_of_a_call_has_a_test_in_this_file() {
     let of_oauth = concat!(include_str!("../oauth/asking.rs"), include_str!("../oauth/hostile.rs"));
     let codes: Vec<_> =
         Code::ALL.iter().map(|code| code.as_str()).filter(|code| code.starts_with("ERR_")).collect();
-    assert_eq!(codes.len(), 14);
+    assert_eq!(codes.len(), 15);
     // No call of a tool ends with what a model does.
     for code in codes.into_iter().filter(|code| *code != "ERR_MODEL_FAILED") {
         if code.starts_with("ERR_AUTHORIZATION_") {
@@ -48,6 +48,20 @@ fn err_permission_denied_is_a_deny_whatever_is_allowed_besides() {
     assert_eq!(double.journal().count("call"), 1);
     page.ask("host_revoke_permission", &json!({"scope": "mcp:tools.call", "grant_type": "DENY"})).unwrap();
     assert!(page.call("s/echo", &json!({})).is_ok(), "the others were not touched");
+}
+
+#[test]
+fn err_feature_disabled_is_what_the_person_has_switched_off_for_pages() {
+    let home = Home::new();
+    home.configure("[pages]\ntoolCalling = false\n");
+    let double = Double::sound(&home);
+    let (_bridge, page) = scene(&home, &double);
+    let error = page.call("s/echo", &json!({})).unwrap_err();
+    assert_eq!(
+        (error.code.as_str(), said(&error, ["feature"])),
+        ("ERR_FEATURE_DISABLED", [json!("toolCalling")])
+    );
+    assert_eq!(double.journal().count("call"), 0);
 }
 
 #[test]
