@@ -22,9 +22,9 @@ const whole = (target: string | undefined): Element => (target === undefined ? (
 const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Replies[N] } = {
   snapshot: ({ filter, target, depth }) => ({ lines: snapshotOf(whole(target), { filter, depth }), path: pathFromTop() }),
   read: ({ mode, target }) => ({ text: read(whole(target), mode) }),
-  click: ({ target, ...how }) => click(resolve(target), how),
-  hover: ({ target }) => hover(resolve(target)),
-  type: ({ target, ...typing }) => type(resolve(target), typing),
+  click: ({ target, ...how }) => onLive(target, (element) => click(element, how)),
+  hover: ({ target }) => onLive(target, hover),
+  type: ({ target, ...typing }) => onLive(target, (element) => type(element, typing)),
   async key({ key, times }) {
     const receiver = focused() ?? document.body;
     const change = await changing(async () => {
@@ -32,9 +32,9 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     });
     return { lines: [`${named(receiver)} received it`, ...change.lines] };
   },
-  select: ({ target, values }) => selectOptions(resolve(target), values),
-  fill: ({ target, kind, value }) => fill(resolve(target), kind, value),
-  drag: ({ from, to }) => drag(resolve(from), resolve(to)),
+  select: ({ target, values }) => onLive(target, (element) => selectOptions(element, values)),
+  fill: ({ target, kind, value }) => onLive(target, (element) => fill(element, kind, value)),
+  drag: ({ from, to }) => onLive(from, (element) => drag(element, resolve(to))),
   scroll,
   has({ text, gone, target }) {
     if (target !== undefined) return { is: isThere(target) };
@@ -49,6 +49,18 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     return { x, y, width, height, pageWidth: scrollWidth, pageHeight: scrollHeight, windowWidth: innerWidth, windowHeight: innerHeight, ratio: devicePixelRatio };
   },
 };
+
+/** Pages draw elements anew while they are pointed at: what failed at one that is gone is done with the one in its place. */
+async function onLive<T>(target: string, act: (element: Element) => Promise<T>): Promise<T> {
+  for (let left = 5; ; left -= 1) {
+    const element = resolve(target);
+    try {
+      return await act(element);
+    } catch (failure) {
+      if (element.isConnected || left === 0) throw failure;
+    }
+  }
+}
 
 function isThere(target: string): boolean {
   try {
