@@ -33,17 +33,24 @@ interface Item {
   frame?: number;
 }
 
+/** So many elements are looked at: more take longer than anybody waits. */
+const MOST_ELEMENTS = 30_000;
+
 /** The lines of an element and of what stands in it. */
 export function snapshotOf(root: Element, { filter, depth = Number.POSITIVE_INFINITY }: SnapshotOptions): Line[] {
   notePasswords();
   const items: (Item | string)[] = [];
-  build(root, { filter, into: items, unseen: isHiddenAround(root), pointer: false, moved: isMovedAround(root) });
+  const budget = { left: MOST_ELEMENTS };
+  build(root, { budget, filter, into: items, unseen: isHiddenAround(root), pointer: false, moved: isMovedAround(root) });
   const lines: Line[] = [];
   for (const item of distilled(items)) render(item, 0, depth, lines);
+  if (budget.left <= 0) lines.push({ depth: 0, text: `… the page has more than ${MOST_ELEMENTS} elements; those behind were not looked at. Take a part by target` });
   return lines;
 }
 
 interface Build {
+  /** How many elements may still be looked at. */
+  budget: { left: number };
   filter: Filter;
   into: (Item | string)[];
   /** What stands around it cannot be seen. */
@@ -59,7 +66,9 @@ const isHiddenAround = (root: Element): boolean => {
   return false;
 };
 
-function build(element: Element, { filter, into, unseen, pointer, moved: wasMoved }: Build): void {
+function build(element: Element, { budget, filter, into, unseen, pointer, moved: wasMoved }: Build): void {
+  budget.left -= 1;
+  if (budget.left < 0) return;
   const style = getComputedStyle(element);
   if (isGone(element, style)) return;
   const role = roleOf(element);
@@ -68,7 +77,7 @@ function build(element: Element, { filter, into, unseen, pointer, moved: wasMove
   const moved = wasMoved || isMoved(style);
   const hidden = unseen || Number(style.opacity) < 0.05;
   const children: (Item | string)[] = [];
-  const within = { filter, into: children, unseen: hidden, pointer: pointer || style.cursor === "pointer", moved };
+  const within = { budget, filter, into: children, unseen: hidden, pointer: pointer || style.cursor === "pointer", moved };
   if (element instanceof HTMLSelectElement) options(element, children);
   else if (!isField(element) && !(element instanceof SVGElement)) contents(element, within, () => hidden || isUnseen(element, style, moved));
   if (filter === "viewport" && !isInView(element) && children.length === 0 && style.display !== "contents") return;
