@@ -13,7 +13,6 @@ import type { Settled } from "./way.test.ts";
 /** How long a cancel may take to leave Harbor: far less than what it ends, and as much as a busy machine may add. */
 const AT_ONCE_MS = 5_000;
 
-
 interface Event {
   type: string;
   runId: string;
