@@ -80,6 +80,9 @@ test("no build can do more than it has to", () => {
       assert.match(made["content_security_policy"].extension_pages, /connect-src 'none'/);
       const wanted = extension === "harbor" ? ["nativeMessaging", "storage", ...(browser === "chrome" ? ["sidePanel"] : [])] : ["storage", "scripting"];
       assert.deepEqual(made["permissions"], wanted);
+      // What the person is asked for when they let AI clients use the browser.
+      const later = extension === "harbor" ? [["scripting", "tabGroups", "webNavigation", "webRequest"], ["<all_urls>"]] : [undefined, undefined];
+      assert.deepEqual([made["optional_permissions"], made["optional_host_permissions"]], later);
       const { ids, matches } = made["externally_connectable"] ?? {};
       assert.equal(matches, undefined);
       const other = extension === "harbor" ? "web-agents-api" : "harbor";
