@@ -44,6 +44,16 @@ export const isOn = (fields: Fields, name: string): boolean => fields[name] === 
 export const lists = (fields: Fields, name: string): string[] =>
   Array.isArray(fields[name]) ? (fields[name] as unknown[]).filter((entry) => typeof entry === "string") : [];
 
+/** Whether a text fits a pattern of the model's. Only the beginning of a long text is looked at: there a pattern may take for ever. */
+export function fits(name: string, pattern: string, flags: string): (text: string) => boolean {
+  try {
+    const regex = new RegExp(pattern, flags);
+    return (text) => regex.test(text.slice(0, 1_000));
+  } catch (error) {
+    throw new ToolError(`${name} is no regular expression: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
 export function needed(fields: Fields, name: string): string {
   const found = texts(fields, name);
   if (found === undefined) throw new ToolError(`the argument ${name} is missing`);

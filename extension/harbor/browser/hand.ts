@@ -6,7 +6,7 @@ import { type TabView, runIn, tabOf } from "../../shared/browser/tabs.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { ToolError, isOn } from "./call.ts";
 import { type Documents, WentAway } from "./documents.ts";
-import type { Commands, Done, Name, Replies } from "./page/commands.ts";
+import { type Commands, type Done, KEPT, type Name, type Replies } from "./page/commands.ts";
 import { bounded, written } from "./page/bound.ts";
 import type { Outcome } from "./result.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -20,7 +20,6 @@ export const SNAPSHOT_CHARS = 20_000;
 
 export interface Hand {
   args: Fields;
-  session: string;
   tabs: number[];
   tab: TabView;
   documents: Documents;
@@ -74,13 +73,13 @@ export interface KeptByPage {
 
 /** What the page's own world has kept: text of the page. */
 export async function keptBy(tabId: number): Promise<KeptByPage> {
-  const kept = await runIn(tabId, 0, readKept, true, false).catch(() => undefined);
+  const kept = await runIn(tabId, 0, readKept, KEPT, false).catch(() => undefined);
   return kept ?? { dialogs: [], console: [] };
 }
 
 /** Runs in the page's world: takes the dialogs, and copies what is in the console. */
-function readKept(): KeptByPage | undefined {
-  const kept = (window as unknown as { __harborBrowserKept?: KeptByPage })["__harborBrowserKept"];
+function readKept(name: string): KeptByPage | undefined {
+  const kept = (window as unknown as { [name: string]: KeptByPage | undefined })[name];
   if (kept === undefined) return undefined;
   const words = (value: unknown) => String(value).slice(0, 2_000);
   return {

@@ -155,7 +155,7 @@ export class BrowserSource {
     const session = this.#session(call);
     const tab = await this.#tabFor(call, session);
     const hand: Hand = {
-      ...{ args: call.arguments, session: call.session_id, tab, signal, documents: this.#documents, watch: this.#watch, snapshots: this.#snapshots },
+      ...{ args: call.arguments, tab, signal, documents: this.#documents, watch: this.#watch, snapshots: this.#snapshots },
       tabs: this.#watch.tabsOf(call.session_id),
       mayUse: (url) => this.#mayUse(call.session_id, tab.id, url),
       open: (url) => this.#open(call.session_id, session, url),

@@ -13,7 +13,6 @@ const QUIET = 100;
 export interface Change {
   /** For people, a line each; none where nothing changed. */
   lines: string[];
-  url?: string;
 }
 
 /** Does something, waits for what it begins, and says what changed. */
@@ -42,7 +41,7 @@ export async function changing(act: () => Promise<void> | void): Promise<Change>
   if (focus !== null && focus !== before.focus && focus !== document.body) lines.push(`the focus is on ${roleOf(focus)} ${JSON.stringify(nameOf(focus))}`);
   const counts = [`${seen.added} added`, `${seen.removed} removed`, `${seen.texts} texts`, `${seen.attributes} attributes`].filter((count) => !count.startsWith("0 "));
   if (counts.length > 0) lines.push(`changed: ${counts.join(", ")}`);
-  return { lines, url: location.href };
+  return { lines };
 }
 
 const DIALOG = 'dialog, [role="dialog"], [role="alertdialog"], [role="alert"]';

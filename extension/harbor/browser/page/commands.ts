@@ -56,5 +56,8 @@ export interface Command<N extends Name = Name> {
 /** What came of it, and which document said so. */
 export type Answer<N extends Name = Name> = { generation: number } & ({ reply: Replies[N] } | { failure: { kind: Kind; message: string } });
 
+/** The name under which the page's own world keeps its dialogs and its console. */
+export const KEPT = "__harborBrowserKept";
+
 /** The name under which a document has its part, among the extension's own. */
 export const PART = "harborBrowserPart";

@@ -3,6 +3,8 @@
 //
 // Owns the two lists. They are in the page's hands: whoever reads them treats them as text of the page.
 
+import { KEPT } from "./commands.ts";
+
 interface Kept {
   dialogs: { kind: string; message: string; answer: string }[];
   console: { level: string; text: string; at: number }[];
@@ -10,15 +12,14 @@ interface Kept {
   next: { accept: boolean; text?: string } | undefined;
 }
 
-const NAME = "__harborBrowserKept";
 const MOST = 500;
 const LONGEST = 2_000;
 
 (() => {
-  const place = window as unknown as { [NAME]?: Kept };
-  if (place[NAME] !== undefined) return;
+  const place = window as unknown as { [KEPT]?: Kept };
+  if (place[KEPT] !== undefined) return;
   const kept: Kept = { dialogs: [], console: [], next: undefined };
-  Object.defineProperty(place, NAME, { value: kept, enumerable: false });
+  Object.defineProperty(place, KEPT, { value: kept, enumerable: false });
   const cut = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
   const keep = <T>(list: T[], entry: T) => {
     list.push(entry);

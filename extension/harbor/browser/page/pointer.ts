@@ -63,6 +63,9 @@ function cover(element: Element): Element {
   return element;
 }
 
+/** What an event at a place went to, for people: what was meant, where it is in that. */
+const receivedBy = (receiver: Element, meant: Element): string => named(isWithin(receiver, meant) ? meant : cover(receiver));
+
 /** Waits, a second at most, until it stands at the same place twice. */
 async function still(element: Element): Promise<void> {
   let before = element.getBoundingClientRect();
@@ -101,7 +104,7 @@ export async function click(element: Element, { button, count, modifiers }: Clic
     for (let nth = 1; nth <= count; nth += 1) press(receiver, place, { button, modifiers, nth });
     if (count === 2) receiver.dispatchEvent(new MouseEvent("dblclick", init(place, modifiers, { detail: 2 })));
   });
-  return { ...change, lines: [`${named(isWithin(receiver, element) ? element : cover(receiver))} received it`, ...change.lines] };
+  return { ...change, lines: [`${receivedBy(receiver, element)} received it`, ...change.lines] };
 }
 
 function press(receiver: Element, place: Point, { button, modifiers, nth }: { button: Click["button"]; modifiers: string[]; nth: number }): void {
@@ -158,7 +161,7 @@ export async function hover(element: Element): Promise<Change> {
   const place = await pointAt(element);
   const receiver = elementAt(place.x, place.y) ?? element;
   const change = await changing(() => moveOver(receiver, place, []));
-  return { ...change, lines: [`the pointer is over ${named(isWithin(receiver, element) ? element : cover(receiver))}; styles of :hover do not follow it`, ...change.lines] };
+  return { ...change, lines: [`the pointer is over ${receivedBy(receiver, element)}; styles of :hover do not follow it`, ...change.lines] };
 }
 
 /** Takes one element to another: by the events of the mouse, and by those of dragging where it is draggable. */

@@ -1,14 +1,15 @@
 // `browser_network_requests`, `browser_network_request`: what the tab asked of the network, as far as the browser tells.
 
-import { ToolError, isOn, numbers, texts } from "../call.ts";
+import { ToolError, fits, isOn, numbers, texts } from "../call.ts";
 import type { Tool } from "../hand.ts";
 
 const STATIC = new Set(["image", "font", "stylesheet", "script", "media"]);
 
 export const networkRequests: Tool = async ({ args, tab, watch }) => {
   const filter = texts(args, "filter");
+  const isWanted = filter === undefined ? () => true : fits("filter", filter, "");
   const all = watch.requestsOf(tab.id);
-  const found = all.map((request, index) => ({ ...request, index })).filter(({ kind, url }) => (isOn(args, "static") || !STATIC.has(kind)) && (filter === undefined || matches(filter, url)));
+  const found = all.map((request, index) => ({ ...request, index })).filter(({ kind, url }) => (isOn(args, "static") || !STATIC.has(kind)) && isWanted(url));
   const shown = found.slice(-(numbers(args, "limit") ?? 100));
   const lines = shown.map(({ index, method, url, status, error }) => `${index}: ${method} ${cut(url)} => ${status ?? error ?? "open"}`);
   return { said: `${found.length} requests${shown.length < found.length ? `, the last ${shown.length} shown` : ""}. Bodies are not kept.`, page: lines.join("\n") };
@@ -21,13 +22,5 @@ export const networkRequest: Tool = async ({ args, tab, watch }) => {
   const { method, url, kind, status, error, at } = request;
   return { said: "A request.", page: `${method} ${url}\nkind: ${kind}\nstatus: ${status ?? error ?? "open"}\nat: ${new Date(at).toISOString()}` };
 };
-
-function matches(pattern: string, url: string): boolean {
-  try {
-    return new RegExp(pattern).test(url.slice(0, 1_000));
-  } catch {
-    throw new ToolError("filter is no regular expression");
-  }
-}
 
 const cut = (url: string): string => (url.length > 300 ? `${url.slice(0, 300)}…` : url);
