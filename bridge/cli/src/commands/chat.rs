@@ -34,7 +34,7 @@ pub fn check() -> Result<(), Failure> {
 }
 
 pub fn run(mut client: Client, wanted: &Chat, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
-    let stopper = Stopper::obey_signals(&client)?;
+    let stopper = Stopper::obey_signals(&client, paths)?;
     let mut console = Console::of_process(screen)?;
     let history = (!wanted.private).then(|| paths.chat_history());
     let mut editor = Editor::open(history)?;

@@ -180,7 +180,7 @@ fn ask_model(question: &Question, screen: &mut Screen) -> Result<(), Failure> {
         return ask::run(connect()?, &chat, screen);
     }
     let wanted = ask::wanted(question)?;
-    ask::run_with_tools(connect()?, &wanted, screen)
+    ask::run_with_tools(connect()?, &wanted, &paths()?, screen)
 }
 
 fn talk(wanted: &Chat, screen: &mut Screen) -> Result<(), Failure> {

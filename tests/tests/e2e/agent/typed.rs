@@ -1,9 +1,12 @@
 //! `harbor ask --tools`, `harbor sessions`, and a model that calls no tools, all of it typed.
 
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 
 use harbor_tests::{Double, LIMIT, Terminal, programs, wait_until};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 
 use super::provider::Say;
@@ -125,5 +128,20 @@ fn a_private_conversation_goes_with_the_terminal_that_is_ended_in_its_middle() {
     terminal.wait_for("and");
     terminal.signal(Signal::SIGTERM);
     assert_eq!(terminal.end().0, -15);
-    wait_until("nothing of it is left", LIMIT, || sessions() == 1);
+    assert_eq!(sessions(), 1, "nothing of it is left");
+}
+
+#[test]
+fn a_question_with_tools_that_is_ended_in_its_middle_leaves_no_session() {
+    let scene = Scene::new(|_| Say::Hang);
+    let sessions = || scene.bridge.call("chat_list_sessions", &json!({})).unwrap()["total"].clone();
+    let before = sessions();
+    let mut command = scene.home.command("harbor");
+    command.args(["ask", "--model", "p:m", "--tools", "all", "hello"]).stdin(Stdio::null());
+    let mut question = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = [0; 3];
+    question.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+    kill(Pid::from_raw(i32::try_from(question.id()).unwrap()), Signal::SIGTERM).unwrap();
+    assert_eq!(question.wait().unwrap().signal(), Some(15));
+    assert_eq!(sessions(), before);
 }

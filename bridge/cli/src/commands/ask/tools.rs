@@ -4,11 +4,12 @@
 //!  chat_create_session (private) ─► chat_send_message ─► the turn (commands/turn) ─► chat_delete_session
 //! ```
 //!
-//! Owns what the options mean. Must never leave the session behind, but where the bridge has gone or a signal ends us.
+//! Owns what the options mean. Must never leave the session behind, but where the bridge has gone or a signal that cannot be held back ends us.
 
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::reply::Answer;
 use harbor_client::terminal::remark;
+use harbor_home::Paths;
 use harbor_ipc_proto::client::{
     ChatCreateSession, ChatDeleteSession, ChatPart, ChatSendMessage, ChatSendMessageResult,
 };
@@ -79,8 +80,8 @@ impl Wanted {
     }
 }
 
-pub fn run(mut client: Client, wanted: &Wanted, screen: &mut Screen) -> Result<(), Failure> {
-    let stopper = Stopper::obey_signals(&client)?;
+pub fn run(mut client: Client, wanted: &Wanted, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let stopper = Stopper::obey_signals(&client, paths)?;
     let mut console = Console::of_process(screen)?;
     ask(&mut client, wanted, &mut console, &stopper)
 }
@@ -93,6 +94,7 @@ fn ask(
 ) -> Result<(), Failure> {
     let created = client.ask(&wanted.create, QUICK).map_err(Failure::of_question)?;
     let session_id = created.into_value().session.id;
+    stopper.goes_with_us(&session_id);
     let said = turn::say(client, &wanted.message(&session_id), console, stopper);
     let deleted = client.ask(&ChatDeleteSession { session_id }, QUICK);
     finish(&said.map_err(Failure::of_question)?, console.screen)?;

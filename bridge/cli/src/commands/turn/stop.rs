@@ -6,14 +6,19 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use harbor_client::errors::Failure;
+use harbor_home::Paths;
 use harbor_ipc_proto::client::{ChatDeleteSession, ChatStop};
 use nix::sys::signal::{Signal, raise};
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 
 use super::super::top::Signals;
 use crate::client::{Canceller, Client};
+
+/// How long the bridge has to say that a private session is gone. A person waits for the program to end meanwhile.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The session whose turn the next Ctrl-C stops, and the one that goes with us.
 #[derive(Debug, Clone, Default)]
@@ -27,13 +32,13 @@ struct Held {
 
 impl Stopper {
     /// From now on signals come to us. This lasts until the program ends.
-    pub fn obey_signals(client: &Client) -> Result<Self, Failure> {
+    pub fn obey_signals(client: &Client, paths: &Paths) -> Result<Self, Failure> {
         let failed = |error| Failure::Io("hold signals back", error);
         let canceller = client.canceller().map_err(failed)?;
         let signals = Signals::hold_back().map_err(|errno| failed(errno.into()))?;
         let (stopper, before) = (Self::default(), tcgetattr(io::stdin()).ok());
-        let theirs = stopper.clone();
-        thread::spawn(move || theirs.obey(signals, canceller, before.as_ref()));
+        let (theirs, paths) = (stopper.clone(), paths.clone());
+        thread::spawn(move || theirs.obey(signals, canceller, &paths, before.as_ref()));
         Ok(stopper)
     }
 
@@ -59,7 +64,7 @@ impl Stopper {
     }
 
     /// Runs as long as the program.
-    fn obey(&self, signals: Signals, mut canceller: Canceller, before: Option<&Termios>) {
+    fn obey(&self, signals: Signals, mut canceller: Canceller, paths: &Paths, before: Option<&Termios>) {
         while let Ok(signal) = signals.wait() {
             match signal {
                 Signal::SIGCONT => {}
@@ -73,8 +78,7 @@ impl Stopper {
                         Some(Ok(())) => {}
                         Some(Err(_)) | None => {
                             if let Some(session_id) = self.take_private() {
-                                // Where the bridge is gone, so is the session.
-                                let _ = canceller.say(&ChatDeleteSession { session_id });
+                                forget(paths, session_id);
                             }
                             end(signals, signal, before);
                         }
@@ -82,6 +86,14 @@ impl Stopper {
                 }
             }
         }
+    }
+}
+
+/// Deletes a session, and waits until it is gone: what a connection asks ends with the connection. Another thread may wait for an
+/// answer on ours, so this takes one of its own. Where the bridge is gone, so is the session.
+fn forget(paths: &Paths, session_id: String) {
+    if let Ok(Some(mut client)) = Client::connect_running(paths) {
+        let _ = client.ask(&ChatDeleteSession { session_id }, LAST_WORDS);
     }
 }
 
