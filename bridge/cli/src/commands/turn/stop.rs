@@ -4,7 +4,7 @@
 //! nobody waits for, nor leave a private conversation behind.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -52,15 +52,15 @@ impl Stopper {
 
     /// This session goes when a signal ends us.
     pub fn goes_with_us(&self, session: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).private = Some(session.to_owned());
+        self.held().private = Some(session.to_owned());
     }
 
     fn set(&self, session: Option<String>) -> Option<String> {
-        std::mem::replace(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).turn, session)
+        std::mem::replace(&mut self.held().turn, session)
     }
 
-    fn take_private(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).private.take()
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs as long as the program.
@@ -76,10 +76,10 @@ impl Stopper {
                     // Where the bridge is gone, so is the turn, and who waits for it hears of it.
                     match session.map(|session_id| canceller.say(&ChatStop { session_id })) {
                         Some(Ok(())) => {}
+                        // Held to the end: the turn ends with its session, and must not end the program in another way.
                         Some(Err(_)) | None => {
-                            if let Some(session_id) = self.take_private() {
-                                forget(paths, session_id);
-                            }
+                            let mut held = self.held();
+                            held.private.take().into_iter().for_each(|session| forget(paths, session));
                             end(signals, signal, before);
                         }
                     }
