@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::package::npm::NO_SCRIPTS;
+
 /// Longer than any name that is meant.
 const MAX_NAME: usize = 128;
 
@@ -213,14 +215,14 @@ fn is_registry(name: &str) -> bool {
 }
 
 /// Takes from an installer the variables of all registries but its own, which its `command` tells: scripts of packages run beside
-/// it, and a build beside none.
+/// it, and a build beside none. npm knows its own only where it runs no scripts.
 pub fn keep_own_registry(environment: &mut BTreeMap<String, String>, command: &str, args: &[String]) {
     let program = command.rsplit('/').next().unwrap_or(command);
-    let own = match (program, args.first().map(String::as_str)) {
-        ("npm", Some("run")) => None,
-        ("npm", _) => Some("NPM_"),
-        ("uv", _) => Some("UV_"),
-        (python, _) if python.starts_with("python") => Some("PIP_"),
+    let own = match program {
+        // It hands its settings on to the scripts that it runs.
+        "npm" if args.iter().any(|arg| arg == NO_SCRIPTS) => Some("NPM_"),
+        "uv" => Some("UV_"),
+        python if python.starts_with("python") => Some("PIP_"),
         _ => None,
     };
     let is_own = |name: &str| own.is_some_and(|own| name.to_ascii_uppercase().starts_with(own));
@@ -462,12 +464,14 @@ mod tests {
             ("UV_INDEX_URL", "u"),
             ("npm_config_registry", "n"),
         ]);
-        let kept = |command: &str, first: &str| {
+        let kept = |command: &str, args: &str| {
             let mut environment = all.iter().cloned().collect();
-            keep_own_registry(&mut environment, command, &[first.to_owned()]);
+            let args: Vec<_> = args.split(' ').map(ToOwned::to_owned).collect();
+            keep_own_registry(&mut environment, command, &args);
             environment.into_values().collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(kept("/usr/bin/npm", "ci"), "/bin n");
+        assert_eq!(kept("/usr/bin/npm", "ci --ignore-scripts"), "/bin n");
+        assert_eq!(kept("/usr/bin/npm", "ci --prefer-offline"), "/bin");
         assert_eq!(kept("npm", "run"), "/bin");
         assert_eq!(kept("/p/venv/bin/python", "-m"), "/bin p");
         assert_eq!(kept("python3.11", "-c"), "/bin p");

@@ -410,11 +410,17 @@ pub fn resolve(
     }
 }
 
-/// What installs exactly those.
+/// What installs exactly those, which this `lock` names.
 #[must_use]
-pub fn install(package: &Package, dir: &str, has_uv: bool, content: Option<Content>) -> Vec<Step> {
+pub fn install(
+    package: &Package,
+    dir: &str,
+    has_uv: bool,
+    content: Option<Content>,
+    lock: &str,
+) -> Vec<Step> {
     match (package.ecosystem, content) {
-        (Ecosystem::Npm, _) => vec![npm::install(dir)],
+        (Ecosystem::Npm, _) => npm::install(dir, npm::runs_scripts(lock)),
         (Ecosystem::Pypi, _) => vec![pypi::install(dir, has_uv)],
         (_, None) => Vec::new(),
         (_, Some(Content::Node { builds, .. })) => {

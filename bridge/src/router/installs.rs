@@ -255,7 +255,8 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
             return Err(error);
         }
         let old_data = servers::old_data(&router, &id, &definition, keep_data).await?;
-        let (server, _) = router.supervisor.put(Stored { server_id: id.clone(), definition, era: None });
+        let looked = router.supervisor.look(Stored { server_id: id.clone(), definition, era: None }).await;
+        let (server, _) = router.supervisor.put(looked);
         // Its secrets came with it.
         router.host.settle_if_nothing_was_given(&id, false).await?;
         drop(turn);

@@ -30,7 +30,8 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddRe
         router.host.trail.decided(AddRemoteServer::TAG, &sender, about(&server_id), true).await?;
         let turn = router.changing.lock().await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
-        let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        let looked = router.supervisor.look(Stored { server_id, definition, era: None }).await;
+        let (server, before) = router.supervisor.put(looked);
         let program_change = settled(&router, &server).await?;
         drop(turn);
         if let Some(before) = &before {

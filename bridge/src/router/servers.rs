@@ -46,7 +46,8 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddSe
         let says = definition.sandbox.clone();
         // Before it can run and write there itself.
         let old_data = old_data(&router, &server_id, &definition, keep_data).await?;
-        let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+        let looked = router.supervisor.look(Stored { server_id, definition, era: None }).await;
+        let (server, before) = router.supervisor.put(looked);
         let program_change = settled(&router, &server).await?;
         drop(turn);
         if let Some(before) = &before {
@@ -97,9 +98,10 @@ pub(super) async fn replace(
     server_id: ServerId,
     definition: Definition,
 ) -> (Rc<Server>, bool) {
+    let looked = router.supervisor.look(Stored { server_id: server_id.clone(), definition, era: None }).await;
     let before = router.supervisor.get(&server_id);
     let starts = before.is_some_and(|before| before.is_up() || before.is_expected());
-    let (server, before) = router.supervisor.put(Stored { server_id, definition, era: None });
+    let (server, before) = router.supervisor.put(looked);
     if starts {
         server.expect_start();
     }

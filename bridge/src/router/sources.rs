@@ -367,7 +367,8 @@ async fn keep(
     credentials::keep(router, sender, &id, given).await?;
     router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
     let old_data = servers::old_data(router, &id, &definition, keep_data).await?;
-    let (server, _) = router.supervisor.put(Stored { server_id: id, definition, era: None });
+    let looked = router.supervisor.look(Stored { server_id: id, definition, era: None }).await;
+    let (server, _) = router.supervisor.put(looked);
     // Its secrets came with it.
     router.host.settle_if_nothing_was_given(server.id(), false).await?;
     drop(turn);

@@ -158,7 +158,7 @@ impl Supervisor {
         definition: &Definition,
     ) -> Result<super::Confined, String> {
         let stored = Stored { server_id: id.clone(), definition: definition.clone(), era: None };
-        Server::new(stored, self.runners.clone()).would_be_confined().await
+        Server::new(self.look(stored).await, self.runners.clone()).would_be_confined().await
     }
 
     /// Where a server of this name keeps its data.

@@ -56,8 +56,8 @@ pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
 pub use server::{
-    Confined, Denied, NEEDS_BUILD, NoInstance, Note, PERSON, Server, Status, TrialOf, Unavailable, User,
-    Wanted, Why,
+    Confined, Denied, Looked, NEEDS_BUILD, NoInstance, Note, PERSON, Server, Status, TrialOf, Unavailable,
+    User, Wanted, Why,
 };
 pub use told::{Change, Listener, Told};
 
@@ -129,7 +129,10 @@ impl Supervisor {
         let runners = Runners::new(executables, isolation, reaper, shared);
         let servers: BTreeMap<_, _> = stored
             .into_iter()
-            .map(|stored| (stored.server_id.clone(), Server::new(stored, runners.clone())))
+            .map(|stored| {
+                let id = stored.server_id.clone();
+                (id, Server::new(Looked::at_once(stored, &runners), runners.clone()))
+            })
             .collect();
         for server in servers.values() {
             server.tell_lost_package();
@@ -170,12 +173,17 @@ impl Supervisor {
         self.servers.borrow().values().cloned().collect()
     }
 
+    /// Looks what of a server is on the disk already, before it is put in its place.
+    pub async fn look(&self, stored: Stored) -> Looked {
+        Looked::at(stored, &self.runners).await
+    }
+
     /// Puts a server in the place of the one with its id, which is stopped and given back. The new one does not
     /// start before the old one is down: both have the same data directory.
-    pub fn put(&self, stored: Stored) -> (Rc<Server>, Option<Rc<Server>>) {
-        let id = stored.server_id.clone();
+    pub fn put(&self, looked: Looked) -> (Rc<Server>, Option<Rc<Server>>) {
+        let server = Server::new(looked, self.runners.clone());
+        let id = server.id().clone();
         let before = self.remove(&id);
-        let server = Server::new(stored, self.runners.clone());
         let leaving = self.leaving.borrow();
         let before_it: Vec<_> = leaving.iter().filter(|leaving| *leaving.id() == id).cloned().collect();
         server.follow_instances(before_it.iter().flat_map(|before| before.all_instances()).collect());
@@ -303,7 +311,7 @@ impl Supervisor {
     /// Which may not, and why.
     pub async fn may_be_granted(&self, id: &ServerId, definition: &Definition) -> Result<(), String> {
         let stored = Stored { server_id: id.clone(), definition: definition.clone(), era: None };
-        Server::new(stored, self.runners.clone()).may_be_granted().await
+        Server::new(self.look(stored).await, self.runners.clone()).may_be_granted().await
     }
 
     /// Waits until no earlier server of this name runs any more.

@@ -22,6 +22,7 @@ mod installing;
 mod instances;
 mod lacking;
 mod launch;
+mod looked;
 mod secrets;
 mod status;
 mod subscribing;
@@ -32,7 +33,6 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-use harbor_home::Paths;
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::Pinned;
@@ -55,7 +55,6 @@ use crate::alarm::Alarm;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Spoken, Stored};
 use crate::store::locks::Lock;
-use crate::store::{images, packages};
 
 use behind::Behind;
 use instances::{Instances, Owner};
@@ -66,6 +65,7 @@ pub use confining::{Confined, Denied};
 pub use installing::NEEDS_BUILD;
 pub(super) use installing::PLANNED;
 pub use instances::{NoInstance, User};
+pub use looked::Looked;
 pub use status::Status;
 
 /// How long a start waits for the server's lists.
@@ -204,28 +204,25 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    pub(super) fn new(stored: Stored, runners: Rc<Runners>) -> Rc<Self> {
-        Self::make(stored, runners, None, None)
+    pub(super) fn new(looked: Looked, runners: Rc<Runners>) -> Rc<Self> {
+        Self::make(looked, runners, None, None)
     }
 
-    /// One that is tried out.
+    /// One that is tried out: a package is installed anew for it.
     pub(super) fn on_trial(stored: Stored, runners: Rc<Runners>, trial: TrialOf) -> Rc<Self> {
-        let server = Self::make(stored, runners, Some(trial), None);
+        let missing = stored.definition.image.is_some() || trial.package.is_some();
+        let server = Self::make(Looked { stored, image: None, missing }, runners, Some(trial), None);
         server.gone.set(true);
         server
     }
 
-    fn make(stored: Stored, runners: Rc<Runners>, trial: Option<TrialOf>, owner: Option<Owner>) -> Rc<Self> {
-        let Stored { server_id: id, definition, era } = stored;
+    fn make(looked: Looked, runners: Rc<Runners>, trial: Option<TrialOf>, owner: Option<Owner>) -> Rc<Self> {
+        let Looked { stored: Stored { server_id: id, definition, era }, image, missing } = looked;
         let (package, lock) = match &trial {
             Some(trial) => (trial.package.clone(), trial.planned.clone()),
             None => used(&definition, &id, &runners),
         };
         let settings = held_to(&definition, (&id, package.is_some()), owner.is_some());
-        // What is tried out is installed anew.
-        let installed = lock.as_deref().filter(|_| trial.is_none());
-        let used = package.as_ref().zip(Some(installed));
-        let (image, missing) = found(&definition, used, &id, &runners.shared.paths);
         let seed = wall_clock() ^ u64::from(std::process::id());
         let machine = Lifecycle::new(rules(&settings, definition.image.is_some()), missing, seed, 0);
         Rc::new(Self {
@@ -514,30 +511,6 @@ fn used(definition: &Definition, id: &ServerId, runners: &Runners) -> (Option<Pa
     let package = definition.package();
     let locked = package.as_ref().and_then(|package| runners.shared.locks.of(id, package));
     (package, locked.map(|found| found.current))
-}
-
-/// The image that a server runs, once it was found, and whether what it runs is still to be installed: its image, or its
-/// package in its locked version.
-fn found(
-    definition: &Definition,
-    package: Option<(&Package, Option<&Lock>)>,
-    id: &ServerId,
-    paths: &Paths,
-) -> (Option<Pinned>, bool) {
-    if let Some(image) = &definition.image {
-        let found = images::pinned(image, &paths.server_image(id.as_str()));
-        let is_missing = found.is_none();
-        return (found, is_missing);
-    }
-    let is_there =
-        |(package, lock): (_, Option<&Lock>)| lock.is_some_and(|lock| is_installed(package, lock, id, paths));
-    (None, package.is_some_and(|used| !is_there(used)))
-}
-
-/// Whether a package is there in its locked version.
-fn is_installed(package: &Package, lock: &Lock, id: &ServerId, paths: &Paths) -> bool {
-    let dir = paths.server_package(id.as_str()).join(lock.place.to_string());
-    packages::is_installed(&pinned(package, lock), &dir)
 }
 
 /// A package in its locked version.

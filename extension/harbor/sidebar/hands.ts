@@ -7,6 +7,7 @@ import type { Fields } from "../../shared/ports/wire.ts";
 import { failureOf } from "../../shared/protocol/codes.ts";
 import type { Replies, Requests } from "../../shared/protocol/generated/messages.ts";
 import type { Allowed } from "./allowed.ts";
+import type { CLIENT_TOOLS } from "./clients.ts";
 import type { Child } from "./dom.ts";
 import { type Route, hrefOf } from "./route.ts";
 import type { BROWSER_TOOLS, PAGE_OPTIONS, SidebarPushes } from "./serve.ts";
@@ -62,7 +63,7 @@ export class Hands {
   }
 
   /** Asks the background itself, not the bridge. */
-  own(type: typeof PAGE_OPTIONS | typeof BROWSER_TOOLS, fields: Fields = {}): Promise<unknown> {
+  own(type: typeof PAGE_OPTIONS | typeof BROWSER_TOOLS | typeof CLIENT_TOOLS, fields: Fields = {}): Promise<unknown> {
     return this.#call(type, fields);
   }
 

@@ -5,6 +5,7 @@ import { mock, test } from "node:test";
 import type { Port } from "../../shared/browser/api.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import { CodedError } from "../../shared/protocol/codes.ts";
+import { coverOf, switched } from "./clients.ts";
 import { Hands } from "./hands.ts";
 import { Sidebars } from "./serve.ts";
 import { type State, Store } from "./store.ts";
@@ -135,6 +136,42 @@ test("what is not on the list does not reach the bridge", async () => {
   open.ask("host_grant_permission", { origin: "https://a.example", scope: "mcp:tools.call" });
   await settle();
   assert.deepEqual([asked.length, open.heard.at(-1)?.error.code], [before, "ERR_INVALID_REQUEST"]);
+});
+
+test("a client's tools are switched where it was given some, and nobody else's", async () => {
+  const { client } = bridge();
+  const grants: object[] = [];
+  const asked: [string, any][] = [];
+  client.request = (async (type: string, fields: object) => {
+    asked.push([type, fields]);
+    return type === "watch_servers" ? { servers: [] } : { grants };
+  }) as never;
+  const open = sidebar(new Sidebars(client, PAGES));
+  const made = () => asked.filter(([type]) => type === "host_grant_permission").map(([, fields]) => fields);
+  const code = async (payload: object) => {
+    open.ask("client_tools", payload);
+    for (let at = 0; at < 5; at += 1) await settle();
+    return open.heard.at(-1)?.error?.code;
+  };
+  const tools = ["a/*"];
+  for (const origin of ["https://a.example", "client://", "client://a/b", "client://a b", 1]) assert.equal(await code({ origin, tools }), "ERR_INVALID_REQUEST");
+  for (const wrong of [undefined, [1], "a/*"]) assert.equal(await code({ origin: "client://x", tools: wrong }), "ERR_INVALID_REQUEST");
+  assert.equal(await code({ origin: "client://x", tools }), "ERR_PERMISSION_DENIED");
+  grants.push({ origin: "client://x", scope: "mcp:tools.call", grant_type: "ALLOW_ONCE" });
+  assert.equal(await code({ origin: "client://x", tools }), "ERR_PERMISSION_DENIED");
+  assert.deepEqual(made(), []);
+  grants.push({ origin: "client://x", scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS" });
+  assert.equal(await code({ origin: "client://x", tools, profile: "other" }), undefined);
+  const grant = (scope: string) => ({ origin: "client://x", scope, grant_type: "ALLOW_ALWAYS", allowed_tools: tools });
+  assert.deepEqual(made(), [grant("mcp:tools.call"), grant("mcp:tools.list")]);
+});
+
+test("a list of tools changes by the server that was switched", () => {
+  assert.deepEqual(switched(["*"], ["a", "b"], "a", false), ["b/*"]);
+  assert.deepEqual(switched(["*", "browser/click"], ["a", "b"], "b", false), ["a/*", "browser/click"]);
+  assert.deepEqual(switched(["a/x", "a/y", "b/*"], ["a", "b"], "a", false), ["b/*"]);
+  assert.deepEqual(switched(["a/x"], ["a", "b"], "b", true), ["a/x", "b/*"]);
+  assert.deepEqual([coverOf(["*"], "a"), coverOf(["a/*"], "a"), coverOf(["a/x", "a/y"], "a"), coverOf(["ab/*"], "a")], ["all", "all", 2, 0]);
 });
 
 function hands() {

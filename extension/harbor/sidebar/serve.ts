@@ -12,6 +12,7 @@ import type { Pushes, Server } from "../../shared/protocol/generated/messages.ts
 import type { BrowserToolsChange, BrowserToolsView } from "../browser/switch.ts";
 import { parseChange } from "../browser/switch.ts";
 import { parseAllowed } from "./allowed.ts";
+import { CLIENT_TOOLS, type ClientTools, parseClientTools, toolsOf } from "./clients.ts";
 import type { Site } from "./site.ts";
 
 /** What the sidebar is told of the connection. */
@@ -180,6 +181,7 @@ export class Sidebars {
     if (asked === WATCH_SITE) return this.#watchSite(sidebar, payload);
     if (asked === PAGE_OPTIONS) return this.#pages.openOptions().then(() => ({}));
     if (asked === BROWSER_TOOLS) return this.#pages.browserTools(parseChange(payload));
+    if (asked === CLIENT_TOOLS) return this.#switchTools(parseClientTools(payload));
     const { type, fields } = parseAllowed(asked, payload);
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
@@ -187,6 +189,16 @@ export class Sidebars {
     // The servers say how many of their tools have changed, and no event says that one is accepted.
     if (type === "host_accept_tool_change" || type === "host_accept_server_change") void this.#tellServers();
     return reply;
+  }
+
+  /** Changes the list of a client that has one. To use a tool comes first: what is taken from it ends there. */
+  async #switchTools({ origin, tools }: ClientTools): Promise<unknown> {
+    const { grants } = await this.#bridge.request("host_get_permissions", { origin });
+    if (toolsOf(origin, grants) === undefined) throw new CodedError("ERR_PERMISSION_DENIED", "this client was given no tools that could be switched");
+    for (const scope of ["mcp:tools.call", "mcp:tools.list"]) {
+      await this.#bridge.request("host_grant_permission", { origin, scope, grant_type: "ALLOW_ALWAYS", allowed_tools: tools });
+    }
+    return {};
   }
 
   async #watchSite(sidebar: Sidebar, { window_id: windowId }: Fields): Promise<unknown> {

@@ -427,3 +427,24 @@ fn a_definition_is_changed_in_an_editor_as_a_whole_or_not_at_all() {
     assert!(err.contains("a definition has no `rots`") && err.contains("what you wrote is in "), "{err}");
     assert_eq!((drafts(), bridge.server("db")["args"].clone()), (1, json!(["y"])));
 }
+
+/// The editor looks at its file, and then something ends the command.
+#[test]
+fn what_is_edited_is_the_persons_alone_and_goes_with_a_signal() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.ask("add_server", &json!({"server_id": "db", "command": "/bin/false", "args": ["x"]}));
+    let seen = home.scratch("seen");
+    for signal in ["TERM", "HUP", "INT"] {
+        let look = format!("stat -c %a \"$1\" > '{}'; kill -{signal} $PPID; :", seen.display());
+        let editor = format!("sh -c '{}' sh", look.replace('\'', "'\\''"));
+        let mut command = home.command("harbor");
+        command.env_remove("VISUAL").env("EDITOR", editor).args(["edit", "db"]);
+        let (_, err, code) = said(&mut command);
+        assert_eq!(code, None, "{signal} ends it: {err}");
+        assert_eq!(fs::read_to_string(&seen).unwrap(), "600\n");
+        let names = fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("edit-db-")).collect();
+        assert!(left.is_empty(), "{signal}: {left:?}");
+    }
+}

@@ -432,7 +432,10 @@ fn write_curious(dir: &Path, version: &str, tools: &[&str], granted: &Path) {
     fs::write(dir.join("index.js"), format!("{first}\n{need}{rest}")).unwrap();
 }
 
-/// What the installer of its first installation saw.
+/// Stands in the address of the registry.
+const REGISTRY_PASSWORD: &str = "geheim";
+
+/// What the script of its first installation saw.
 fn assert_saw_nothing(home: &Home, id: &str) {
     let seen = home.path().join("servers").join(id).join("package/1/node_modules/tiny/seen.json");
     let seen: Value = serde_json::from_slice(&fs::read(seen).unwrap()).unwrap();
@@ -440,7 +443,10 @@ fn assert_saw_nothing(home: &Home, id: &str) {
     for name in ["TINY_KEY", "TINY_TOKEN"] {
         assert_eq!(seen["env"][name], Value::Null, "{name}");
     }
-    assert!(seen["env"]["PATH"].is_string() && seen["env"]["npm_config_registry"].is_string(), "{seen}");
+    assert!(seen["env"]["PATH"].is_string(), "{seen}");
+    assert!(!seen.to_string().contains(REGISTRY_PASSWORD), "its registry is not the script's: {seen}");
+    let of_registry = |name: &&String| name.to_ascii_uppercase().contains("REGISTRY");
+    assert_eq!(seen["env"].as_object().unwrap().keys().find(of_registry), None, "{seen}");
     assert!(seen["env"]["HOME"].as_str().unwrap().ends_with("/installer/data"), "{seen}");
     assert!(!home.path().join("servers").join(id).join("installer").exists());
 }
@@ -453,7 +459,9 @@ fn an_installer_gets_nothing_of_what_its_server_is_given() {
     fs::write(&granted, "dear").unwrap();
     write_curious(&home.scratch("curious"), "1.0.0", &["a"], &granted);
     registry.publish_dir(&home.scratch("curious"), "1.0.0");
-    let bridge = registry.bridge(&home);
+    let address = registry.url().replace("//", &format!("//me:{REGISTRY_PASSWORD}@"));
+    let others = [("PIP_INDEX_URL", address.as_str()), ("npm_config_registry", &address)];
+    let bridge = Bridge::start_with(&home, &others);
     let (out, err, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert_eq!(code, Some(5), "{out}{err}");
     assert!(

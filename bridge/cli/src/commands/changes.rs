@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::id::{server_id, source_id};
 use harbor_client::payload::Payload;
+use harbor_client::reply::Answer;
 use harbor_client::terminal::{remark, reveal};
 use harbor_ipc_proto::client::{
     HostAcceptServerChange, HostAcceptToolChange, HostListToolChanges, HostListToolChangesResult,
@@ -17,7 +18,6 @@ use harbor_policy::suggest::hint;
 use harbor_policy::telltale::without_secrets;
 use serde_json::{Value, json};
 
-use super::printing::print;
 use crate::args::Accept;
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -31,18 +31,36 @@ pub const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSche
 
 pub fn show(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&ask(server)?, QUICK)?;
-    if !screen.json && answer.changes.is_empty() && answer.servers.is_empty() {
+    if screen.json {
+        return Ok(screen.json(&as_json(&answer))?);
+    }
+    if answer.changes.is_empty() && answer.servers.is_empty() {
         remark("no tool has changed");
         return Ok(());
     }
-    print(screen, &answer, |answer| {
-        let of_server = |change: &ServerChange| {
-            format!("{}\naccept it: harbor accept {}\n", describe_server(change), change.server_id)
-        };
-        let shown = |change| format!("{}\n{}\n", describe(change), how_to_accept(change));
-        let servers = answer.servers.iter().map(of_server);
-        servers.chain(answer.changes.iter().map(shown)).collect::<Vec<_>>().join("\n")
-    })
+    let of_server = |change: &ServerChange| {
+        format!("{}\naccept it: harbor accept {}\n", describe_server(change), change.server_id)
+    };
+    let shown = |change| format!("{}\n{}\n", describe(change), how_to_accept(change));
+    let servers = answer.servers.iter().map(of_server);
+    let all: Vec<_> = servers.chain(answer.changes.iter().map(shown)).collect();
+    Ok(screen.text(&all.join("\n"))?)
+}
+
+/// What `--json` prints: the answer, with the lines of programs as they are shown.
+fn as_json(answer: &Answer<HostListToolChangesResult>) -> String {
+    let mut members = answer.members();
+    let masked = members.objects("servers").into_iter().map(|mut change| {
+        for name in ["before", "after"] {
+            change.insert(name, json!(shown(&change.text(name))).to_string());
+        }
+        change.to_json()
+    });
+    let servers: Vec<_> = masked.collect();
+    if !servers.is_empty() {
+        members.insert("servers", format!("[{}]", servers.join(",")));
+    }
+    members.to_json()
 }
 
 fn ask(server: Option<&str>) -> Result<HostListToolChanges, Failure> {
@@ -53,15 +71,19 @@ fn ask(server: Option<&str>) -> Result<HostListToolChanges, Failure> {
 fn describe_server(change: &ServerChange) -> String {
     let ServerChange { server_id, before, after, .. } = change;
     let program = |sign: char, program: &str| {
-        let words: Vec<_> = program.split(' ').map(str::to_owned).collect();
-        let shown = without_secrets(&words).join(" ");
-        format!("  {sign} {}", reveal(&shown).replace(['\n', '\t'], " "))
+        format!("  {sign} {}", reveal(&shown(program)).replace(['\n', '\t'], " "))
     };
     format!(
         "{server_id}: is a different program; origins cannot use it until you accept it\n{}\n{}",
         program('-', before),
         program('+', after)
     )
+}
+
+/// A program's line without what looks like a secret in it.
+pub fn shown(program: &str) -> String {
+    let words: Vec<_> = program.split(' ').map(str::to_owned).collect();
+    without_secrets(&words).join(" ")
 }
 
 /// The tool, what there is to know of it, and what is different.
@@ -160,7 +182,7 @@ fn accept_server(
     if !screen.json {
         screen.text(&format!("accepted {}", change.server_id))?;
     }
-    Ok(json!({ "server_id": change.server_id, "program": change.after }))
+    Ok(json!({ "server_id": change.server_id, "program": shown(&change.after) }))
 }
 
 /// Asks for a yes to what was just shown, where somebody can be asked.

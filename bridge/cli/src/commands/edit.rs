@@ -6,13 +6,15 @@
 //!                                         └────────────────┘
 //! ```
 //!
-//! Owns the document. Must never have a value of a variable or a header in it, nor lose what the person has written.
+//! Owns the document. Must never have a value of a variable or a header in it, nor lose what the person has written without having
+//! been told to. Arguments may be secret, so a signal that ends us takes the file along.
 
 use std::env;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{self, Command};
+use std::thread;
 
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::id::server_id;
@@ -22,6 +24,8 @@ use harbor_home::Paths;
 use harbor_home::files::write_atomically;
 use harbor_ipc_proto::client::{AddRemoteServer, AddServer, DefinitionView, GetDefinition, ListServers};
 use harbor_ipc_proto::field::{JsonObject, Message, read_object};
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, Signal, raise};
 use serde_json::{Map, Value, json};
 
 use super::add::{self, Adding};
@@ -72,6 +76,10 @@ pub fn run(client: &mut Client, server: &str, paths: &Paths, screen: &mut Screen
     }
 }
 
+/// What ends us, and what a terminal says to all that run in it.
+const SIGNALS: [Signal; 5] =
+    [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP];
+
 /// What is written in the editor, until it is applied.
 struct Draft {
     path: PathBuf,
@@ -80,6 +88,7 @@ struct Draft {
 impl Draft {
     fn new(paths: &Paths, server: &str, text: &str) -> Result<Self, Failure> {
         let path = paths.home().join(format!("edit-{server}-{}.json", process::id()));
+        goes_with_us(&path).map_err(|errno| Failure::Io("hold signals back", io::Error::from(errno)))?;
         let written = write_atomically(&path, text.as_bytes());
         written
             .map_err(|error| Failure::Io("write the definition for the editor", io::Error::other(error)))?;
@@ -109,6 +118,29 @@ impl Draft {
     fn remove(&self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// From now on, a signal that ends us removes this file first. The editor gets its signals itself: what starts it gives it back
+/// their usual effect.
+fn goes_with_us(path: &Path) -> Result<(), Errno> {
+    let signals: SigSet = SIGNALS.into_iter().collect();
+    signals.thread_block()?;
+    let path = path.to_owned();
+    thread::spawn(move || {
+        while let Ok(signal) = signals.wait() {
+            match signal {
+                Signal::SIGTSTP => {
+                    let _ = raise(Signal::SIGSTOP);
+                }
+                signal => {
+                    let _ = fs::remove_file(&path);
+                    let _ = signals.thread_unblock();
+                    let _ = raise(signal);
+                }
+            }
+        }
+    });
+    Ok(())
 }
 
 /// A definition as it is edited.

@@ -16,7 +16,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_policy::sandbox::hint::{is_about, may_be_about};
 use serde_json::Value;
 
-use super::changes::PARTS;
+use super::changes::{self, PARTS};
 use super::printing::count;
 use super::{grants, tool_list};
 use crate::client::{Client, QUICK};
@@ -127,7 +127,7 @@ pub fn on_program(change: &ServerChange) {
 
 fn program(change: &ServerChange) -> String {
     let ServerChange { server_id: server, before, after, .. } = change;
-    let [before, after] = [before, after].map(|program| flatten(program));
+    let [before, after] = [before, after].map(|program| flatten(&changes::shown(program)));
     format!(
         "{server}: it was {before} and is now {after}: nobody can use it and it gets no secrets until you accept it: \
          `harbor accept {server}`"

@@ -1,6 +1,10 @@
 //! The commands of npm.
 //!
-//! First only the lock file is made, then exactly what it says is installed: `npm ci` refuses what has another hash.
+//! First only the lock file is made, then exactly what it says is installed: `npm ci` refuses what has another hash. Scripts of
+//! packages run in a second `npm ci`, which finds everything in the cache and so needs no registry: npm hands its own settings on to
+//! them. Not by `npm rebuild`: it fails for a script of an optional package, and prepares no repositories.
+
+use serde_json::{Map, Value};
 
 use super::{Step, line};
 
@@ -33,13 +37,37 @@ pub(super) fn resolve_source(dir: &str, may_build: bool) -> Step {
     line(&[&["npm", "install", "--prefix", dir], &only, QUIET])
 }
 
-pub(super) fn install(dir: &str) -> Step {
-    line(&[&["npm", "ci", "--prefix", dir], QUIET])
+/// What says that an npm command runs no scripts: it may know the registry then.
+pub(crate) const NO_SCRIPTS: &str = "--ignore-scripts";
+
+/// Whether something of a lock file has a script that is run where it is installed. A repository is prepared by scripts that
+/// no lock tells.
+#[must_use]
+pub fn runs_scripts(lock: &str) -> bool {
+    let packages = serde_json::from_str::<Map<String, Value>>(lock)
+        .ok()
+        .and_then(|mut lock| lock.remove("packages"))
+        .unwrap_or_default();
+    let mut all = packages.as_object().into_iter().flat_map(Map::values);
+    all.any(|package| {
+        let resolved = package["resolved"].as_str().unwrap_or_default();
+        package["hasInstallScript"] == true || resolved.starts_with("git")
+    })
+}
+
+/// `scripts`: whether any are to run.
+pub(super) fn install(dir: &str, scripts: bool) -> Vec<Step> {
+    let ci = ["npm", "ci", "--prefix", dir];
+    let mut steps = vec![line(&[&ci, &[NO_SCRIPTS], QUIET])];
+    if scripts {
+        steps.push(line(&[&ci, &["--prefer-offline"], QUIET]));
+    }
+    steps
 }
 
 /// What its `prepare` script does is done by npm itself.
 pub(super) fn install_source(dir: &str, builds: bool) -> Vec<Step> {
-    let mut steps = vec![install(dir)];
+    let mut steps = install(dir, true);
     if builds {
         steps.push(line(&[&["npm", "run", "--prefix", dir, "build"]]));
     }

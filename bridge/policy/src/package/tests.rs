@@ -102,7 +102,7 @@ fn first_the_versions_are_found_then_exactly_they_are_installed() {
         let steps = [
             prepare(&package, "/d", has_uv),
             resolve(&package, "/d", has_uv, None, true),
-            install(&package, "/d", has_uv, None),
+            install(&package, "/d", has_uv, None, "{}"),
         ];
         text(steps.concat())
     };
@@ -110,7 +110,15 @@ fn first_the_versions_are_found_then_exactly_they_are_installed() {
     let npm = format!(
         "npm install --prefix /d --package-lock-only --save-exact --ignore-scripts --git=git {quiet} -- @a/b@1"
     );
-    assert_eq!(all("npx @a/b@1", true), [npm, format!("npm ci --prefix /d {quiet}")]);
+    let ci = format!("npm ci --prefix /d --ignore-scripts {quiet}");
+    assert_eq!(all("npx @a/b@1", true), [npm, ci.clone()]);
+    let scripts = format!("npm ci --prefix /d --prefer-offline {quiet}");
+    let apart = |lock: &str| text(install(&of("npx @a/b@1").unwrap(), "/d", true, None, lock));
+    let with = |package: &str| format!(r#"{{"packages": {{"": {{}}, "node_modules/x": {package}}}}}"#);
+    assert_eq!(apart(&with(r#"{"resolved": "https://h/x.tgz"}"#)), [ci.clone()]);
+    for package in [r#"{"hasInstallScript": true}"#, r#"{"resolved": "git+ssh://git@h/x.git#1"}"#] {
+        assert_eq!(apart(&with(package)), [ci.clone(), scripts.clone()], "{package}");
+    }
     let [venv, report, pip] = all("uvx a@1", false).try_into().unwrap();
     assert!(venv.starts_with("python3 -c ") && venv.ends_with(" /d/venv"), "{venv}");
     let begin = "/d/venv/bin/python -m pip install";

@@ -105,7 +105,7 @@ impl Server {
             return Err(Rc::new(EndReport::because(PLANNED, "its versions are known")));
         }
         let package = pinned(&package, &lock);
-        for step in install(&package, &text, uv, content) {
+        for step in install(&package, &text, uv, content, &lock.tree) {
             self.run_step(&step).await.map_err(|report| self.other_hash(&package, report))?;
         }
         self.finish(&package, &dir, lock).await

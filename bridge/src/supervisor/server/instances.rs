@@ -19,7 +19,7 @@ use harbor_ipc_proto::client::Instance;
 use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 
-use super::{Server, Unavailable};
+use super::{Looked, Server, Unavailable};
 use crate::link::TimeLimit;
 use crate::store::definitions::{Definition, Stored};
 
@@ -119,7 +119,10 @@ impl Server {
         };
         let (definition, era) = (Definition::clone(&self.definition()), self.spoken.borrow().clone());
         let stored = Stored { server_id: self.id.clone(), definition, era };
-        let instance = Self::make(stored, self.runners.clone(), None, Some(owner));
+        // It runs what the plain server has installed.
+        let (image, missing) = (self.image.borrow().clone(), self.machine.borrow().installs_first());
+        let looked = Looked { stored, image, missing };
+        let instance = Self::make(looked, self.runners.clone(), None, Some(owner));
         let mut ended = self.instances.ended.borrow_mut();
         ended.retain(|one| !one.is_down());
         instance.follow(ended.iter().filter(|one| one.key() == Some(&key)).cloned().collect());

@@ -13,6 +13,7 @@ import { heard, rows, watch } from "./activity.ts";
 import { budgetOf, loadBudgets } from "./budget.ts";
 import { back } from "./head.ts";
 import { permissionsOf } from "./sites.ts";
+import { switchesOf } from "./switches.ts";
 
 type Here = Extract<Route, { at: "site" }>;
 
@@ -32,6 +33,7 @@ export const site: View<Here> = {
     h("h2", { tabindex: "-1", id: "title" }, oneLine(hostOf(origin))),
     h("h3", {}, "May do now"),
     ...mayDo(hands, origin),
+    ...switchesOf(hands, origin),
     ...budgetOf(hands, origin),
     h("h3", {}, "Activity"),
     ...rows(hands, origin, "It has not done anything yet."),

@@ -50,6 +50,7 @@ function siteOf(hands: Hands, site: Site): VNode {
       {},
       h("a.name", { href: hrefOf({ at: "site", origin }) }, oneLine(hostOf(origin))),
       client ? h("span.badge", {}, "AI client") : undefined,
+      client ? h("a.button.quiet", { href: hrefOf({ at: "site", origin }), "aria-label": `Switch servers of ${hostOf(origin)} on and off` }, "Switch servers…") : undefined,
       profile === "default" ? undefined : h("span.badge", {}, oneLine(profile)),
     ),
     h("p.soft.last", {}, ...lastOf(hands, origin)),

@@ -1,0 +1,34 @@
+// The servers that an AI client may use, each with a switch.
+//
+// Must never switch for a client that was given nothing: its first tools are given elsewhere.
+
+import { CLIENT_TOOLS, coverOf, isClient, switched, toolsOf } from "../clients.ts";
+import { type Child, type VNode, h } from "../dom.ts";
+import type { Hands } from "../hands.ts";
+import { button, failure } from "../parts.ts";
+import { hostOf } from "../site.ts";
+import { count } from "../words.ts";
+
+export function switchesOf(hands: Hands, origin: string): Child[] {
+  const tools = toolsOf(origin, hands.state.grants ?? []);
+  const servers = (hands.state.servers ?? []).map(({ server_id }) => server_id);
+  if (!isClient(origin) || tools === undefined || servers.length === 0) return [];
+  return [
+    h("h3", {}, "Servers it may use"),
+    h("ul.switches", {}, ...servers.map((server) => rowOf(hands, origin, { tools, servers, server }))),
+    tools.includes("*") ? h("p.soft", {}, "Also servers that you add later, until you switch one off.") : undefined,
+  ];
+}
+
+function rowOf(hands: Hands, origin: string, { tools, servers, server }: { tools: string[]; servers: string[]; server: string }): VNode {
+  const act = `switch ${origin} ${server}`;
+  const cover = coverOf(tools, server);
+  const isOn = cover !== 0;
+  const change = () =>
+    hands.act(act, async () => {
+      await hands.own(CLIENT_TOOLS, { origin, tools: switched(tools, servers, server, !isOn) });
+      hands.say(`${server} is ${isOn ? "off" : "on"} for ${hostOf(origin)}`);
+    });
+  const props = { class: "switch", role: "switch", "aria-checked": String(isOn), "data-switch": server, busy: hands.isBusy(act) };
+  return h("li", { key: server }, button(server, change, props), cover === "all" || cover === 0 ? undefined : h("span.soft", {}, count(cover, "tool")), failure(hands, act));
+}
