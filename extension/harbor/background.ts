@@ -36,6 +36,7 @@ import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
+import { Destroying } from "./destroys.ts";
 import { LeftOut } from "./left_out.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
@@ -104,12 +105,14 @@ const tellPeer = tellGranted(bridge, async (origins, grants) => {
   await tellExtension(__WEB_AGENTS_API_ID__, message).catch(() => undefined);
 });
 
+const destroying = new Destroying(bridge, asking);
+
 onForeignPort((port) => {
   if (port.name !== PEER_PORT || !isBackgroundOf(port.sender, __WEB_AGENTS_API_ID__, browserName)) {
     port.disconnect();
     return;
   }
-  const parts = { bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { bridge, asking, leftOut, destroying, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);

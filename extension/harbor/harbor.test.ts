@@ -187,6 +187,7 @@ const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,
   after: () => () => undefined,
   acted: () => undefined,
+  destroying: { agreed: async () => undefined },
   leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
 });
 
