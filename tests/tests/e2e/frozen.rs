@@ -1,12 +1,13 @@
 //! What does not answer holds up nothing else: a log that nobody reads, a disk that stands still.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
+use harbor_tests::npm_registry::NpmRegistry;
 use harbor_tests::processes::assert_gone;
 use harbor_tests::rights::{is_root, left_out};
 use harbor_tests::{Bridge, Client, DOWN_LIMIT, Double, Home, LIMIT, PROMPT, Process, programs, wait_until};
@@ -228,4 +229,63 @@ fn the_tools_of_a_server_that_stands_still_are_those_that_it_listed_last() {
     let (one, said, _) = home.harbor(&["tools", "a"]);
     assert!(one.contains("a/echo") && said == lines[0], "{one}{said}");
     pids[..2].iter().for_each(|server| server.signal(Signal::SIGCONT));
+}
+
+/// Lets nobody open a file until its standard input ends.
+const HOLD: &str = "
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.fanotify_mark.argtypes = [ctypes.c_int, ctypes.c_uint, ctypes.c_uint64, ctypes.c_int, ctypes.c_char_p]
+asked = libc.fanotify_init(4, os.O_RDONLY)  # FAN_CLASS_CONTENT
+marked = libc.fanotify_mark(asked, 1, 0x10000, -100, sys.argv[1].encode())  # FAN_MARK_ADD, FAN_OPEN_PERM
+print('held' if asked >= 0 and marked == 0 else 'not to be had', flush=True)
+sys.stdin.read()
+";
+
+/// A file that is opened for as long as this is there.
+struct Held(Child);
+
+impl Held {
+    /// None: this kernel does not have it.
+    fn new(path: &Path) -> Option<Self> {
+        let mut command = Command::new("python3");
+        command.args(["-c", HOLD]).arg(path).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut held = Self(command.spawn().unwrap());
+        let mut said = String::new();
+        BufReader::new(held.0.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        (said == "held\n").then_some(held)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_package_that_takes_long_to_read_holds_up_its_own_server_only() {
+    let name = "a_package_that_takes_long_to_read_holds_up_its_own_server_only";
+    if !is_root(name) {
+        return;
+    }
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a"], "first");
+    let bridge = registry.bridge(&home);
+    bridge.ask("install_server", &json!({"source": "npm:tiny"}));
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let stamp = home.path().join("servers/tiny/package/1/installed.json");
+    let Some(held) = Held::new(&stamp) else {
+        return left_out(name, "the kernel asks nobody who may open a file");
+    };
+    let change = bridge.request("set_sandbox", &json!({"server_id": "tiny", "sandbox": {"nice": 3}}));
+    for _ in 0..20 {
+        assert!(bridge.request("ping", &json!({})).wait(PROMPT).is_ok());
+        assert_eq!(bridge.tool_text("s", "echo", &json!({})), "{}");
+    }
+    assert!(change.is_open());
+    drop(held);
+    assert!(change.wait(LIMIT).is_ok());
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0", "it is there, and not installed again");
 }

@@ -132,15 +132,15 @@ fn another_program_under_a_name_waits_for_the_person() {
     bridge.connect("s");
     assert_eq!(bridge.speaking_for(SITE).try_tool("s/echo"), "ok");
     // What looks like a secret in its arguments is shown nowhere, and accepted all the same.
-    assert!(
-        replace(&bridge, &json!({"command": other, "args": ["--api-key", "s3cret-of-mine"]})).is_object()
-    );
+    let secret = json!({"command": "/usr/bin/env", "args": ["--api-key", "s3cret-of-mine", other]});
+    assert!(replace(&bridge, &secret).is_object());
     let shown = [&["tools", "--changed"][..], &["tools", "--changed", "--json"], &["accept", "s", "--json"]]
         .map(|line| harbor(&home, line));
     for text in shown {
         assert!(text.contains("--api-key …") && !text.contains("s3cret"), "{text}");
     }
-    assert_eq!(replace(&bridge, &json!({"command": other})), json!("is told"));
+    assert!(replace(&bridge, &json!({"command": other})).is_object());
+    assert!(harbor(&home, &["accept", "s"]).ends_with("accepted s\n"));
     // The other way round as well, and what was accepted is the one that comes back.
     assert!(replace(&bridge, &json!({})).is_object());
     assert_eq!(refused(&bridge.speaking_for(SITE)), server_changed());

@@ -1,0 +1,65 @@
+// What the person decides for single calls and single clients: tools that may destroy something, and the servers of an AI client.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { textOf, until } from "../driver/browser.ts";
+import { allowed } from "../driver/double.ts";
+import { Sidebar } from "../driver/sidebar.ts";
+import { type World, inBrowsers } from "../driver/world.ts";
+
+for (const inBrowser of inBrowsers) {
+  describe(inBrowser.name, () => {
+    test("a page's call of a tool that may destroy something is asked about, each time", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        const page = await allowed(world);
+        await harbor.cli("set", "t", "--destroys", "life");
+        await page.run("window.shown = (promise) => promise.then((value) => ({ value }), ({ code }) => ({ code }))");
+        const begin = () => page.run("window.called = shown(agent.tools.call({ tool: 't/life', args: { of: 'mine' } }))");
+        for (const [button, code] of [["#once", undefined], ["#deny", "ERR_PERMISSION_DENIED"]] as const) {
+          await begin();
+          const consent = await browser.find("consent.html");
+          assert.match(await textOf(consent, "#wish"), /t\/life/);
+          assert.match(await textOf(consent, ".call"), /this tool may destroy something/);
+          assert.equal(await textOf(consent, ".args"), '{"of":"mine"}');
+          await consent.click(button);
+          assert.equal(((await page.run("return window.called")) as { code?: string }).code, code);
+          await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
+        }
+        // Other tools go by the grant.
+        assert.equal(((await page.run("return shown(agent.tools.call({ tool: 't/cancelled', args: {} }))")) as { code?: string }).code, undefined);
+        const noted = (await harbor.cli("audit", "--json")).split("\n").filter((line) => line.includes("t/life") && line.includes("consent"));
+        assert.equal(noted.length, 2);
+      }));
+
+    test("a server is switched off and on for one AI client", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        await harbor.cli("add", "a", "--", "true").catch(() => undefined);
+        await harbor.cli("add", "b", "--", "true").catch(() => undefined);
+        for (const name of ["editor", "other"]) {
+          for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", `client://${name}`, scope, "--always");
+        }
+        const tools = async (name: string) => {
+          const { grants } = JSON.parse(await harbor.cli("grants", `client://${name}`, "--json")) as { grants: { scope: string; allowed_tools?: string[] }[] };
+          return grants.map(({ scope, allowed_tools }) => [scope, allowed_tools]).sort();
+        };
+        const both = (list: string[] | undefined) => [["mcp:tools.call", list], ["mcp:tools.list", list]];
+        const sidebar = await Sidebar.open(browser, "sites");
+        await sidebar.click("[data-origin='client://editor'] a.button");
+        const isOn = (server: string, on: boolean) => until(`${server} to be ${on}`, async () => ((await sidebar.count(`[data-switch='${server}'][aria-checked='${on}']`)) === 1 ? true : undefined));
+        await isOn("a", true);
+        await sidebar.click("[data-switch='a']");
+        await isOn("a", false);
+        await isOn("b", true);
+        // To see tools is narrowed after to use them.
+        const holds = (list: string[]) => until(`${list.join()} to hold`, async () => (isDeepStrictEqual(await tools("editor"), both(list)) ? true : undefined));
+        await holds(["b/*"]);
+        assert.deepEqual(await tools("other"), both(undefined));
+        await sidebar.click("[data-switch='a']");
+        await isOn("a", true);
+        await holds(["a/*", "b/*"]);
+      }));
+  });
+}
