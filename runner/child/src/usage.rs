@@ -72,14 +72,18 @@ impl Usage {
         let Some((pid, stat)) = living(pid) else { return false };
         self.pids.push(pid);
         self.threads += stat.threads;
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let of = |name| bytes(&status, name).unwrap_or_default();
-        self.resident = self.resident.saturating_add(stat.resident).saturating_add(of("VmSwap:"));
-        // What has ended has none.
-        self.tables = self.tables.saturating_add(of("VmPTE:"));
+        self.hold(stat.resident, &fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default());
         self.ticks += stat.ticks;
         self.ended_ticks += stat.ended_ticks;
         true
+    }
+
+    /// Counts memory: what is resident, and what /proc/PID/status says beside it.
+    fn hold(&mut self, resident: u64, status: &str) {
+        let of = |name| bytes(status, name).unwrap_or_default();
+        self.resident = self.resident.saturating_add(resident).saturating_add(of("VmSwap:"));
+        // What has ended has none.
+        self.tables = self.tables.saturating_add(of("VmPTE:"));
     }
 }
 
@@ -104,10 +108,14 @@ pub fn shares(pids: &[u32]) -> Option<Shares> {
 }
 
 fn shares_of(pid: u32) -> Option<Shares> {
-    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let (all, shmem) = (bytes(&text, "Pss:")?, bytes(&text, "Pss_Shmem:")?);
+    shares_in(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?)
+}
+
+/// Of what the kernel tells of one process.
+fn shares_in(rollup: &str) -> Option<Shares> {
+    let (all, shmem) = (bytes(rollup, "Pss:")?, bytes(rollup, "Pss_Shmem:")?);
     // In swap there is no telling what is shared memory.
-    let swapped = bytes(&text, "SwapPss:").unwrap_or_default();
+    let swapped = bytes(rollup, "SwapPss:").unwrap_or_default();
     Some(Shares { own: all.saturating_sub(shmem).saturating_add(swapped), shmem })
 }
 
@@ -207,6 +215,19 @@ fn numbers(list: &str) -> Vec<u32> {
 mod tests {
     use super::*;
     use std::io::Read as _;
+
+    #[test]
+    fn memory_in_swap_counts() {
+        let mut usage = Usage::default();
+        usage.hold(4096, "VmRSS:\t       4 kB\nVmPTE:\t       2 kB\nVmSwap:\t     100 kB\n");
+        assert_eq!((usage.resident, usage.tables), (104 << 10, 2 << 10));
+        let rollup = "Rss:  90 kB\nPss:  40 kB\nPss_Shmem:  10 kB\nSwap:  70 kB\nSwapPss:  60 kB\n";
+        assert_eq!(shares_in(rollup), Some(Shares { own: 90 << 10, shmem: 10 << 10 }));
+        // A kernel without swap does not speak of it.
+        let without = "Pss:  40 kB\nPss_Shmem:  10 kB\n";
+        assert_eq!(shares_in(without), Some(Shares { own: 30 << 10, shmem: 10 << 10 }));
+        assert_eq!(shares_in("Pss:  40 kB\n"), None);
+    }
 
     #[test]
     fn this_process_is_counted_with_its_threads() {

@@ -124,3 +124,10 @@ fn a_wrong_text_is_found() {
     );
     assert_eq!(named("`harbor add {name} -- x --y` `harbor {verb} x` `harbor help add --help-all`"), 0);
 }
+
+#[test]
+fn the_readme_is_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let length = fs::metadata(root.join("README.md")).unwrap().len();
+    assert!(length <= 10 << 10, "{length} bytes: what nobody needs in the first hour is for docs/");
+}
