@@ -436,8 +436,12 @@ fn what_is_edited_is_the_persons_alone_and_goes_with_a_signal() {
     bridge.ask("add_server", &json!({"server_id": "db", "command": "/bin/false", "args": ["x"]}));
     let seen = home.scratch("seen");
     for signal in ["TERM", "HUP", "INT"] {
-        let look = format!("stat -c %a \"$1\" > '{}'; kill -{signal} $PPID; :", seen.display());
-        let editor = format!("sh -c '{}' sh", look.replace('\'', "'\\''"));
+        // It goes on until its parent has gone.
+        let editor = format!(
+            "stat -c %a \"$1\" > '{}'; kill -{signal} $PPID; \
+             while grep -q \"^PPid:[[:space:]]*$PPID$\" /proc/$$/status; do :; done; :",
+            seen.display()
+        );
         let mut command = home.command("harbor");
         command.env_remove("VISUAL").env("EDITOR", editor).args(["edit", "db"]);
         let (_, err, code) = said(&mut command);
