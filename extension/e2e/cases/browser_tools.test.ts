@@ -33,7 +33,7 @@ async function client({ browser, harbor }: World, name: string): Promise<McpClie
 /** A client that was granted all tools, or these. */
 async function allowed(harbor: Harbor, name: string, tools: string[]): Promise<McpClient> {
   for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", `client://${name}`, scope, "--always", ...tools);
-  return McpClient.start(harbor, name);
+  return McpClient.of(harbor, name);
 }
 
 function agentOf(mcp: McpClient, site: string): Agent {
