@@ -16,7 +16,7 @@ const CONFIG = `[browser]\nblocked = ["localhost"]\naskFirst = ["asked.localhost
 const BLOCKED_WORD = "vault-7431";
 
 /** What stands in secret fields, from the beginning or because a client typed it. */
-const SECRETS = { password: "hunter2-and-more", otp: "493817", card: "4929 1234 5678 9012", csc: "917", hidden: "deep-in-a-shadow", typed: "correct horse battery" };
+const SECRETS = { password: "hunter2-and-more", otp: "z93817", card: "4929 1234 5678 9012", csc: "xq7", hidden: "deep-in-a-shadow", typed: "correct horse battery" };
 
 const SECRET_PAGE = `<title>Sign in</title>
   <label>Password <input type=password id=pw value="${SECRETS.password}"></label>

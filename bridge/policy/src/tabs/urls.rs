@@ -255,7 +255,7 @@ mod tests {
             assert_eq!(sites.judge(text, unasked), Err(Denied::NoUrl), "{text}");
         }
         assert_eq!(
-            sites.judge(&format!("https://a.example/{}", "x".repeat(MAX_URL), unasked)),
+            sites.judge(&format!("https://a.example/{}", "x".repeat(MAX_URL)), unasked),
             Err(Denied::NoUrl)
         );
     }
