@@ -79,8 +79,15 @@ const sidebars = new Sidebars(bridge, {
   browserTools: (change) => browserTools.change(change),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
 });
-const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox"), localStore, (view) => sidebars.tellBrowser(view));
+const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite), localStore, (view) => sidebars.tellBrowser(view));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton });
+
+/** Whether an AI client may open a site about which the person wants to be asked; nothing where they have not answered. */
+async function askAboutSite(client: string, site: string, signal: AbortSignal): Promise<boolean | undefined> {
+  const decision = await asking.confirm({ origin: client, site, scopes: [], servers: [], named: false }, signal);
+  if (decision.allow === "no") return decision.dismissed ? undefined : false;
+  return true;
+}
 
 async function browserSession(): Promise<string> {
   const known = await sessionStore.get("browserSession");

@@ -87,6 +87,8 @@ export interface QuestionView {
   model?: AskedModel | "none";
   /** A question of a run: about this one call, and nothing else. */
   call?: AskedCall;
+  /** Of an AI client that uses the browser: the host that it wants to open, and nothing else. */
+  site?: string;
 }
 
 /** Reads a decision; `undefined`: it is none. */

@@ -89,10 +89,21 @@ impl Browser {
     /// # Panics
     /// When the bridge refuses.
     pub fn answer_id(&self, call_id: &str, text: &str) -> bool {
-        let result = json!({"content": [{"type": "text", "text": text}]}).to_string();
+        self.give(call_id, &json!({"content": [{"type": "text", "text": text}]}))
+    }
+
+    /// Answers with something for programs.
+    ///
+    /// # Panics
+    /// When the bridge refuses.
+    pub fn answer_with(&self, called: &Called, structured: &Value) -> bool {
+        self.give(&called.call.call_id, &json!({"content": [], "structuredContent": structured}))
+    }
+
+    fn give(&self, call_id: &str, result: &Value) -> bool {
         let answer = SourceResult {
             call_id: call_id.to_owned(),
-            result: Some(JsonObject(Json::from_valid(result))),
+            result: Some(JsonObject(Json::from_valid(result.to_string()))),
             error: None,
         };
         self.relay.reply(&answer).expect("the extension may answer").accepted

@@ -93,6 +93,8 @@ pub struct Session {
     current: Option<u64>,
     /// What has happened.
     pub events: Events,
+    /// What the person has answered about hosts of which they wanted to be asked.
+    said: BTreeMap<String, bool>,
     /// When its connection ended.
     left: Option<Millis>,
     /// When somebody called last.
@@ -112,6 +114,12 @@ impl Session {
     #[must_use]
     pub fn current(&self) -> Option<u64> {
         self.current
+    }
+
+    /// What the person has answered about a host; none where they were not asked.
+    #[must_use]
+    pub fn said(&self, host: &str) -> Option<bool> {
+        self.said.get(host).copied()
     }
 
     fn ends_at(&self) -> Option<Millis> {
@@ -171,6 +179,7 @@ impl Tabs {
             tabs: Vec::new(),
             current: None,
             events: Events::default(),
+            said: BTreeMap::new(),
             left: None,
             used: now,
             calls: 0,
@@ -201,6 +210,13 @@ impl Tabs {
     pub fn note(&mut self, id: &str, event: Event) {
         if let Some(session) = self.sessions.get_mut(id) {
             session.events.add(event);
+        }
+    }
+
+    /// The person has answered about a host: that holds for the session.
+    pub fn answered(&mut self, id: &str, host: String, is_yes: bool) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.said.insert(host, is_yes);
         }
     }
 

@@ -62,7 +62,7 @@ impl Browser {
     fn on_navigated(&self, message: &SourceEvent, tab: u64) -> Result<SourceEventResult, ErrorBody> {
         let url = message.url.as_deref().ok_or_else(|| invalid("url", "an address"))?;
         let Some(session) = self.session_of(tab) else { return Ok(accepted(false)) };
-        match self.config.now().sites.judge(url) {
+        match self.judged(&session, url) {
             Ok(_) => {
                 self.noted(message, Some(session));
                 Ok(SourceEventResult { accepted: true, verdict: Some("allowed".into()), reason: None })
@@ -80,11 +80,9 @@ impl Browser {
     /// Whether a frame in a session's tab may be read.
     fn on_frame(&self, message: &SourceEvent, tab: u64) -> Result<SourceEventResult, ErrorBody> {
         let url = message.url.as_deref().ok_or_else(|| invalid("url", "an address"))?;
-        if self.session_of(tab).is_none() {
-            return Ok(accepted(false));
-        }
+        let Some(session) = self.session_of(tab) else { return Ok(accepted(false)) };
         let allowed = SourceEventResult { accepted: true, verdict: Some("allowed".into()), reason: None };
-        Ok(self.config.now().sites.judge(url).map_or_else(|why| no(&why.to_string(), true), |_| allowed))
+        Ok(self.judged(&session, url).map_or_else(|why| no(&why.to_string(), true), |_| allowed))
     }
 
     fn on_parted(&self, message: &SourceEvent, tab: u64) -> SourceEventResult {

@@ -12,6 +12,7 @@
 //! address, a title or a text.
 
 mod arguments;
+mod asked;
 mod calls;
 mod events;
 mod results;

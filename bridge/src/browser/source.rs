@@ -164,6 +164,10 @@ impl Browser {
             self.arm();
             return Ok(answer);
         }
+        let limit = match self.ask_about_sites((&holder, &session), &arguments, limit).await {
+            Ok(left) => left,
+            Err(refusal) => return Ok(refusal),
+        };
         let tab = match self.prepare(name, &session, &mut arguments) {
             Ok(tab) => tab,
             Err(refusal) => return Ok(refusal),
@@ -186,11 +190,9 @@ impl Browser {
         for other in others {
             self.tabs.borrow().meant(session, Some(other)).map_err(|NotYours| foreign())?;
         }
-        let config = self.config.now();
-        let sites = &config.sites;
         let judge = |url: &mut Value| -> Result<(), Answer> {
             let Some(text) = url.as_str() else { return Ok(()) };
-            let opened = sites.judge(text).map_err(|why| denied(why.as_str(), &why.to_string()))?;
+            let opened = self.judged(session, text).map_err(|why| denied(why.as_str(), &why.to_string()))?;
             // What is opened is what was judged.
             *url = Value::from(opened);
             Ok(())
@@ -241,7 +243,7 @@ impl Browser {
     }
 
     /// Asks the extension, and waits for its answer.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         (name, arguments): (&str, Value),
         (holder, id): (&Holder, &Arc<str>),
@@ -356,7 +358,7 @@ fn too_many() -> Answer {
     failed("too_many_tabs", &format!("a session has {MOST_TABS} tabs at most; close some"))
 }
 
-fn stopped() -> Answer {
+pub(super) fn stopped() -> Answer {
     denied("stopped", "the person has stopped your work in the browser")
 }
 

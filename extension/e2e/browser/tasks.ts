@@ -5,6 +5,7 @@
 
 import assert from "node:assert/strict";
 import type { Given } from "../driver/mcp_client.ts";
+import { FRAMEWORKS, frameworkPage } from "./frameworks.ts";
 
 /** What a task is done with. */
 export interface Agent {
@@ -34,6 +35,39 @@ const click = (role: string, name: string, more: object = {}) => async (agent: A
 };
 
 export const TASKS: Task[] = [
+  ...FRAMEWORKS.map((framework): Task => ({
+    name: `a form of ${framework} is filled, sent, and filled again`,
+    page: frameworkPage(framework),
+    async run(agent) {
+      await agent.do("type", { target: await agent.ref("textbox", "Name"), text: "Ann" });
+      await agent.do("select_option", { target: await agent.ref("combobox", "Size"), values: ["Large"] });
+      await click("checkbox", "News")(agent);
+      await click("button", "Send")(agent);
+      const fields = [
+        { target: await agent.ref("textbox", "Name"), name: "Name", type: "textbox", value: "Bea" },
+        { target: await agent.ref("combobox", "Size"), name: "Size", type: "combobox", value: "Small" },
+        { target: await agent.ref("checkbox", "News"), name: "News", type: "checkbox", value: "false" },
+      ];
+      await agent.do("fill_form", { fields });
+      await agent.do("type", { target: await agent.ref("textbox", "Name"), text: "Cleo", submit: true });
+    },
+    is: "[...document.querySelectorAll('li')].map((line) => line.textContent).join(' ') === 'Ann,l,true Cleo,s,false' && document.querySelector('input').value === ''",
+  })),
+  {
+    name: "a map on a canvas is dragged, and its marker clicked",
+    page: `<canvas width=300 height=200 tabindex=0 aria-label=Map></canvas><p role=button tabindex=0 aria-label=East style="position:absolute;left:250px;top:100px;width:16px;height:16px"></p>
+      <script>const map = document.querySelector("canvas"), marker = { x: 60, y: 100 }; let from, moved;
+        const draw = () => { const pen = map.getContext("2d"); pen.clearRect(0, 0, 300, 200); pen.fillRect(marker.x - 12, marker.y - 12, 24, 24); }; draw();
+        map.onpointerdown = (event) => { from = { x: event.clientX - marker.x, y: event.clientY - marker.y }; moved = false; };
+        onpointermove = (event) => { if (!from) return; moved = true; marker.x = event.clientX - from.x; marker.y = event.clientY - from.y; draw(); };
+        onpointerup = () => { from = undefined; };
+        map.onclick = (event) => { if (!moved && Math.hypot(event.offsetX - marker.x, event.offsetY - marker.y) < 20) window.found = true; };</script>`,
+    async run(agent) {
+      await agent.do("drag", { startTarget: "canvas", endTarget: await agent.ref("button", "East") });
+      await agent.do("click", { target: "canvas" });
+    },
+    is: "window.found === true",
+  },
   {
     name: "a form is filled and sent",
     page: `<form onsubmit="event.preventDefault(); window.sent = Object.fromEntries(new FormData(this))"><label>Name <input name=name></label>

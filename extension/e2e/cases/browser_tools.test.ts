@@ -2,16 +2,21 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { agentOf, allowed, client } from "../browser/clients.ts";
+import { frameworkScripts } from "../browser/frameworks.ts";
 import { type Agent, TASKS, type Task } from "../browser/tasks.ts";
-import { type Page, until } from "../driver/browser.ts";
-import type { Harbor } from "../driver/harbor.ts";
-import { type Given, McpClient } from "../driver/mcp_client.ts";
+import type { Page } from "../driver/browser.ts";
+import type { Given } from "../driver/mcp_client.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
 const FRAME = `<button onclick="document.body.dataset.pressed = 'yes'">Frame button</button>`;
 
+const scripts = await frameworkScripts();
+
 /** A page for each task, by its number; and a few that tasks lead to. */
-function answers(path: string): { html: string } {
+function answers(path: string): { html: string; headers?: { [name: string]: string } } {
+  const script = scripts.get(path);
+  if (script !== undefined) return { html: script, headers: { "content-type": "text/javascript" } };
   const task = TASKS[Number(/^\/task\/(\d+)/.exec(path)?.[1])];
   if (task !== undefined) return { html: `<!doctype html><meta charset=utf-8>${task.page}` };
   if (path.startsWith("/frame")) return { html: FRAME };
@@ -21,41 +26,6 @@ function answers(path: string): { html: string } {
 }
 
 const CONFIG = `[browser]\nblocked = ["blocked.localhost"]\n`;
-
-/** Switches the tools on, as a person does in the panel, and gives a client what it needs. */
-async function client({ browser, harbor }: World, name: string): Promise<McpClient> {
-  const panel = await browser.open(browser.harborUrl("sidebar.html#browser"));
-  await panel.click("#browser-switch");
-  await until("the tools", async () => ((await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") ? true : undefined));
-  return allowed(harbor, name, ["--tool", "browser/*"]);
-}
-
-/** A client that was granted all tools, or these. */
-async function allowed(harbor: Harbor, name: string, tools: string[]): Promise<McpClient> {
-  for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", `client://${name}`, scope, "--always", ...tools);
-  return McpClient.start(harbor, name);
-}
-
-function agentOf(mcp: McpClient, site: string): Agent {
-  const call = (tool: string, args: object = {}) => mcp.call(`browser_${tool}`, args);
-  const agent: Agent = {
-    call,
-    site,
-    async do(tool, args) {
-      const given = await call(tool, args);
-      assert.ok(!given.isError, `${tool} ${JSON.stringify(args)}: ${given.text}`);
-      return given;
-    },
-    async ref(role, name) {
-      const { text } = await agent.do("snapshot");
-      const pattern = new RegExp(`\\b${role} ${name === undefined ? "" : `"${name}[^"]*" `}\\[ref=(f\\d+e\\d+)\\]`);
-      const found = pattern.exec(text)?.[1];
-      assert.ok(found !== undefined, `no ${role} ${name ?? ""} in ${text}`);
-      return found;
-    },
-  };
-  return agent;
-}
 
 async function doTask(world: World, agent: Agent, task: Task): Promise<void> {
   const number = TASKS.indexOf(task);

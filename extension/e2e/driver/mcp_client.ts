@@ -6,6 +6,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BIN, type Harbor, SERVERS } from "./harbor.ts";
 
+/** Whom it speaks to: the program `harbor`, its environment, and the `node_modules` that have the SDK. */
+export interface Place {
+  program: string;
+  env: NodeJS.ProcessEnv;
+  packages: string;
+}
+
 /** What a tool gave. */
 export interface Given {
   text: string;
@@ -21,11 +28,15 @@ export class McpClient {
     this.#client = client;
   }
 
-  static async start(harbor: Harbor, name: string): Promise<McpClient> {
-    const sdk = (file: string) => import(pathToFileURL(join(SERVERS, "npm/node_modules/@modelcontextprotocol/sdk/dist/esm/client", file)).href);
+  static of({ env }: Harbor, name: string): Promise<McpClient> {
+    return McpClient.start({ program: join(BIN, "harbor"), env, packages: join(SERVERS, "npm/node_modules") }, name);
+  }
+
+  static async start({ program, env, packages }: Place, name: string): Promise<McpClient> {
+    const sdk = (file: string) => import(pathToFileURL(join(packages, "@modelcontextprotocol/sdk/dist/esm/client", file)).href);
     const [{ Client }, { StdioClientTransport }] = await Promise.all([sdk("index.js"), sdk("stdio.js")]);
     const client = new Client({ name, version: "1" });
-    await client.connect(new StdioClientTransport({ command: join(BIN, "harbor"), args: ["mcp", "--client", name], env: harbor.env, stderr: "ignore" }));
+    await client.connect(new StdioClientTransport({ command: program, args: ["mcp", "--client", name], env, stderr: "ignore" }));
     return new McpClient(client);
   }
 

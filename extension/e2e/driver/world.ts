@@ -2,13 +2,13 @@
 //
 // Owns the order of that. Must never leave anything running, however a test ends.
 
-import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "./browser.ts";
 import { startChromium } from "./chromium.ts";
 import { startFirefox } from "./firefox.ts";
 import { Harbor } from "./harbor.ts";
 import { type Answers, Site } from "./site.ts";
+import { withPages } from "./with_pages.ts";
 
 export interface World {
   harbor: Harbor;
@@ -48,17 +48,6 @@ export function start(name: Name, harbor: Harbor, foreign: string[] = [], alone 
   });
 }
 
-/** The extension `harbor` with what the person may be asked for by a window of the browser's own, which no test can click. */
-async function withPages(name: Name, harbor: Harbor): Promise<string> {
-  const place = join(harbor.dir, "harbor-with-pages");
-  await cp(join(__ROOT__, "dist", `harbor-${name}`), place, { recursive: true });
-  const file = join(place, "manifest.json");
-  const { optional_permissions, optional_host_permissions, ...made } = JSON.parse(await readFile(file, "utf8"));
-  const granted = { permissions: [...made.permissions, ...optional_permissions], host_permissions: optional_host_permissions };
-  await writeFile(file, JSON.stringify({ ...made, ...granted }));
-  return place;
-}
-
 const profileOf = (name: Name, harbor: Harbor) => join(harbor.dir, `profile-${name}`);
 
 /** Tells a browser of Harbor. */
@@ -76,7 +65,7 @@ async function run(name: Name, test: (world: World) => Promise<void>, options: O
     const site = await Site.start(options.page);
     ends.push(() => site.end());
     const foreign = options.foreign === undefined ? [] : [await options.foreign(harbor, site)];
-    const own = options.mayUsePages ? await withPages(name, harbor) : undefined;
+    const own = options.mayUsePages ? await withPages(name, join(harbor.dir, "harbor-with-pages")) : undefined;
     const world: World = {
       harbor,
       site,

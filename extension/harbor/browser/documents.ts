@@ -65,11 +65,25 @@ export class Documents {
     }
   }
 
-  /** The frames of a tab whose documents may be read, the top one first. */
+  /** The frames of a tab whose documents may be read, without the top one. */
   async frames(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<number[]> {
-    const found: number[] = [];
-    for (const { frameId, url } of await framesOf(tabId)) if (frameId !== 0 && (await mayRead(url))) found.push(frameId);
-    return found;
+    const all = await this.judgedFrames(tabId, mayRead);
+    return all.flatMap(({ frameId, may }) => (may && frameId !== 0 ? [frameId] : []));
+  }
+
+  /** All frames of a tab, and whether they may be read. What has no address of its own is as the document that made it. */
+  async judgedFrames(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<{ frameId: number; may: boolean }[]> {
+    const all = await framesOf(tabId);
+    const known = new Map<number, Promise<boolean>>([[0, Promise.resolve(true)]]);
+    const may = (frameId: number): Promise<boolean> => {
+      const before = known.get(frameId);
+      if (before !== undefined) return before;
+      const frame = all.find((one) => one.frameId === frameId);
+      const found = frame === undefined ? Promise.resolve(false) : /^about:(blank|srcdoc)$/.test(frame.url) ? may(frame.parentFrameId) : mayRead(frame.url);
+      known.set(frameId, found);
+      return found;
+    };
+    return Promise.all(all.map(async ({ frameId }) => ({ frameId, may: await may(frameId) })));
   }
 }
 

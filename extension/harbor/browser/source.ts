@@ -6,11 +6,11 @@
 // Owns the tab groups of sessions and the calls under way. Must never decide whose a tab is, or where a session may go: the
 // bridge says both.
 
-import { type TabView, closeTabs, goTo, group, listen, mayUsePages, onPermissions, openBehind, placeIn, tabOf, ungroup } from "../../shared/browser/tabs.ts";
+import { type TabView, closeTabs, goTo, group, listen, mayUsePages, onPermissions, openBehind, placeIn, showTab, tabOf, ungroup } from "../../shared/browser/tabs.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import type { Requests } from "../../shared/protocol/generated/messages.ts";
-import { type Call, ToolError, parseCall } from "./call.ts";
+import { type Call, ToolError, needed, parseCall } from "./call.ts";
 import { Documents, WentAway } from "./documents.ts";
 import { type Hand, keptBy } from "./hand.ts";
 import { type Outcome, type ToolResult, resultOf } from "./result.ts";
@@ -21,12 +21,18 @@ import { Watch } from "./watch.ts";
 
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
 
+/** Asks the person whether a client may open a site; nothing where they do not answer. */
+export type AskAboutSite = (client: string, host: string, signal: AbortSignal) => Promise<boolean | undefined>;
+
 interface Session {
   last?: string;
   label: string;
   colour: string;
   groupId: number | undefined;
 }
+
+/** What the bridge calls it when the person is to be asked about a site. */
+const ASK_SITE = "ask_site";
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
@@ -40,6 +46,7 @@ const OWN_WORLD = "browser_own_world.js";
 export class BrowserSource {
   readonly #bridge: Bridge;
   readonly #name: string;
+  readonly #ask: AskAboutSite;
   readonly #sessions = new Map<string, Session>();
   readonly #calls = new Map<string, AbortController>();
   readonly #documents = new Documents((tabId, frameId) => this.#watch.leaves(tabId, frameId));
@@ -47,6 +54,8 @@ export class BrowserSource {
   readonly #watch: Watch;
   /** Settles when the bridge has judged where a tab is going, and the tab has left what it may not show. */
   readonly #judged = new Map<number, Promise<void>>();
+  /** Tabs that a page has opened, until the bridge knows of them. */
+  readonly #opening = new Map<number, Promise<unknown>>();
   readonly #going = new Map<number, string>();
   /** Tabs that had to leave a place, and why, until it was said. */
   readonly #refused = new Map<number, string>();
@@ -56,9 +65,10 @@ export class BrowserSource {
   #listening = false;
   #unwatch: (() => void) | undefined;
 
-  constructor(bridge: Bridge, name: string) {
+  constructor(bridge: Bridge, name: string, ask: AskAboutSite) {
     this.#bridge = bridge;
     this.#name = name;
+    this.#ask = ask;
     this.#watch = new Watch({
       navigated: (session, tabId, frameId, url, isNew) => this.#navigated(session, tabId, frameId, url, isNew),
       opened: (session, tabId, openerId, url) => void this.#opened(session, tabId, openerId, url),
@@ -150,6 +160,7 @@ export class BrowserSource {
   }
 
   async #answer(call: Call, signal: AbortSignal): Promise<ToolResult> {
+    if (call.tool_name === ASK_SITE) return this.#answerOf(call, signal);
     const tool = TOOLS.get(call.tool_name);
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
     const session = this.#session(call);
@@ -167,8 +178,13 @@ export class BrowserSource {
     await this.#judged.get(tab.id);
     const refused = this.#refused.get(tab.id);
     this.#refused.delete(tab.id);
-    const left = `The page led to a place that this session may not use, and the tab has left it: ${refused}. Do not try another way there.`;
-    return this.#told(call, tab.id, refused === undefined ? outcome : { said: left, isError: true });
+    return this.#told(call, tab.id, refused === undefined ? outcome : deniedOutcome("The page led to a place that this session may not use, and the tab has left it", refused));
+  }
+
+  /** The person's answer about a site, for the bridge. */
+  async #answerOf(call: Call, signal: AbortSignal): Promise<ToolResult> {
+    const allowed = await this.#ask(call.session.label, needed(call.arguments, "host"), signal);
+    return { content: [], structuredContent: allowed === undefined ? {} : { allowed } };
   }
 
   async #told(call: Call, tabId: number, outcome: Outcome): Promise<ToolResult> {
@@ -210,7 +226,7 @@ export class BrowserSource {
     const answer = await this.#event("tab_opened", { session_id: sessionId, tab_id: tab.id, url });
     if (answer.verdict === "denied") {
       await closeTabs([tab.id]);
-      throw new ToolError(answer.reason ?? "this session may have no further tab");
+      throw new DeniedError(answer.reason ?? "this session may have no further tab");
     }
     session.groupId = await group(tab.id, session.groupId, session.label, session.colour);
     if (url === "about:blank") return tab;
@@ -234,7 +250,9 @@ export class BrowserSource {
     // Asked once for each place: when the tab sets out, and when a redirect has led elsewhere.
     if (frameId !== 0 || (!isNew && this.#going.get(tab_id) === url)) return;
     this.#going.set(tab_id, url);
-    const judged = this.#event("navigated", { session_id, tab_id, url })
+    // The bridge judges tabs of sessions: it has to know first that this is one.
+    const judged = Promise.resolve(this.#opening.get(tab_id))
+      .then(() => this.#event("navigated", { session_id, tab_id, url }))
       .catch((): { verdict?: string; reason?: string } => ({ verdict: "denied", reason: "Harbor could not be asked" }))
       .then(({ verdict, reason }) => (verdict === "denied" ? this.#leave(tab_id, reason ?? "it is not allowed") : undefined));
     this.#judged.set(tab_id, judged);
@@ -250,13 +268,23 @@ export class BrowserSource {
   }
 
   async #opened(session_id: string, tab_id: number, opener_tab_id: number, url: string): Promise<void> {
-    const answer = await this.#event("tab_opened", { session_id, tab_id, opener_tab_id, url }).catch(() => ({ verdict: "denied" }));
+    const told = this.#event("tab_opened", { session_id, tab_id, opener_tab_id, url }).catch((): { verdict?: string } => ({ verdict: "denied" }));
+    this.#opening.set(tab_id, told);
+    const [answer] = await Promise.all([told, this.#keepBehind(tab_id)]);
+    this.#opening.delete(tab_id);
     if (answer.verdict === "denied") {
       await closeTabs([tab_id]);
       return;
     }
     const session = this.#sessions.get(session_id);
     if (session !== undefined) session.groupId = await group(tab_id, session.groupId, session.label, session.colour).catch(() => session.groupId);
+  }
+
+  /** Firefox shows what a page opens: the person is given back what they looked at. */
+  async #keepBehind(tabId: number): Promise<void> {
+    const tab = await tabOf(tabId);
+    const before = tab?.active ? this.#watch.shownBefore(tabId, tab.windowId) : undefined;
+    if (before !== undefined) await showTab(before).catch(() => undefined);
   }
 
   #closed(session_id: string, tab_id: number): void {
@@ -315,9 +343,19 @@ export class BrowserSource {
 
 function outcomeOf(error: unknown): Outcome {
   // What a document says of itself has the page's words in it.
+  if (error instanceof DeniedError) return deniedOutcome("Not opened", error.message);
   if (error instanceof ToolError) return { said: "It could not be done.", page: error.message, isError: true };
   if (error instanceof WentAway) return { said: "The page went to another document meanwhile. Take a new snapshot.", isError: true };
   throw error;
+}
+
+/** The bridge has said no to where a tab was going. */
+class DeniedError extends ToolError {}
+
+/** A denial is told from a failure, and ends that path. */
+function deniedOutcome(what: string, why: string): Outcome {
+  const message = `${what}: ${why}`;
+  return { said: `Denied: ${message}. Do not try to reach this in another way; tell the person.`, structured: { denied: { reason: "address", message } }, isError: true };
 }
 
 function failed(error: unknown): ToolResult {

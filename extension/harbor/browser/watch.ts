@@ -42,6 +42,8 @@ export interface Reactions {
 
 export class Watch implements TabListener {
   readonly #tabs = new Map<number, Watched>();
+  /** The tabs that each window shows, and showed before. */
+  readonly #shown = new Map<number, { now: number; before?: number }>();
   readonly #react: Reactions;
 
   constructor(react: Reactions) {
@@ -185,6 +187,17 @@ export class Watch implements TabListener {
     if (session === undefined) return;
     this.drop(tabId);
     this.#react.closed(session, tabId);
+  }
+
+  shown(tabId: number, windowId: number): void {
+    const now = this.#shown.get(windowId)?.now;
+    if (now !== tabId) this.#shown.set(windowId, { now: tabId, ...(now === undefined ? {} : { before: now }) });
+  }
+
+  /** The tab that a window showed before this one. */
+  shownBefore(tabId: number, windowId: number): number | undefined {
+    const shown = this.#shown.get(windowId);
+    return shown?.now === tabId ? shown.before : shown?.now;
   }
 
   grouped(tabId: number, groupId: number): void {

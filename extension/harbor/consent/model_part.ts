@@ -1,4 +1,4 @@
-// What a question shows of the model that a site would use, and of a call that a run wants to make.
+// What a question shows of the model that a site would use, of a call that a run wants to make, and of a site that an AI client wants to open.
 //
 // Owns how these look. Must never parse what a model or a site has written: texts become text nodes.
 
@@ -28,6 +28,13 @@ export function callPart(call: AskedCall): HTMLElement {
   group.append(element("p", {}, `You are asked because ${call.why}.`));
   group.append(element("h2", {}, "With these arguments"), texts(call.args));
   if (call.leaves !== undefined && call.leaves !== call.args) group.append(element("h2", {}, "This would leave your machine"), texts(call.leaves));
+  return group;
+}
+
+/** A site that an AI client wants to open. */
+export function sitePart(host: string): HTMLElement {
+  const group = element("section", { class: "model", "aria-label": "The site" });
+  group.append(element("h2", {}, "The site"), ...foreign(host));
   return group;
 }
 

@@ -6,7 +6,7 @@
 import { isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedServer, QuestionView } from "../own.ts";
 import { element, foreign } from "./elements.ts";
-import { callPart, modelPart } from "./model_part.ts";
+import { callPart, modelPart, sitePart } from "./model_part.ts";
 import { flaggedOf, flaggedPart, serverPart } from "./server_part.ts";
 import { type Ticks, chosenOf, everyOf, everyState, ticksOf, turned } from "./ticks.ts";
 import { MISSING_WORDS, belowWords, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
@@ -35,14 +35,15 @@ export function show(question: QuestionView): void {
     part("reason").replaceChildren(...foreign(question.reason));
   }
   part("means").textContent = meansWords(question);
-  part("once").textContent = question.call === undefined ? onceButton(question.onceSeconds) : "Allow this call";
+  part("once").textContent = question.call !== undefined ? "Allow this call" : question.site !== undefined ? "Allow this site" : onceButton(question.onceSeconds);
   part("once-note").textContent = onceWords(question.onceSeconds);
-  const { model, call } = question;
-  const about = [...(model === undefined ? [] : [{ of: model, make: () => modelPart(model) }]), ...(call === undefined ? [] : [{ of: call, make: () => callPart(call) }])];
+  const { model, call, site } = question;
+  const isSingle = call !== undefined || site !== undefined;
+  const about = [...(model === undefined ? [] : [{ of: model, make: () => modelPart(model) }]), ...(call === undefined ? [] : [{ of: call, make: () => callPart(call) }]), ...(site === undefined ? [] : [{ of: site, make: () => sitePart(site) }])];
   draw(part("model"), about);
-  part("always").hidden = call !== undefined;
-  part("once-note").hidden = call !== undefined;
-  (part("remember").closest("label") as HTMLElement).hidden = call !== undefined;
+  part("always").hidden = isSingle;
+  part("once-note").hidden = isSingle;
+  (part("remember").closest("label") as HTMLElement).hidden = isSingle;
   const ofTools = question.scopes.some(isOfTools);
   part("servers").hidden = !ofTools;
   servers = question.servers;

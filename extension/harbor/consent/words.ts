@@ -31,7 +31,8 @@ interface WishWords {
 }
 
 /** The sentence behind the site's address: what it wants, in words of ours, and the names, which are others'. */
-export function wishWords({ scopes, servers, named, call }: Pick<QuestionView, "scopes" | "servers" | "named" | "call">): WishWords {
+export function wishWords({ scopes, servers, named, call, site }: Pick<QuestionView, "scopes" | "servers" | "named" | "call" | "site">): WishWords {
+  if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
   if (call !== undefined) return { words: "has your language model work on a task. The model now wants to run ", names: [call.tool], rest: "" };
   const ofModels = modelWish(scopes);
   if (!scopes.some(isOfTools)) return { words: `wants to ${ofModels}`, names: [], rest: "" };
@@ -61,7 +62,8 @@ function toolNames({ id, label, tools }: AskedServer): string[] {
 }
 
 /** What allowing means. */
-export function meansWords({ scopes, call }: Pick<QuestionView, "scopes" | "call">): string {
+export function meansWords({ scopes, call, site }: Pick<QuestionView, "scopes" | "call" | "site">): string {
+  if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this client works in your browser. Allowed, it reads and acts there as you, where you are signed in.";
   if (call !== undefined) return "Allowing is for this call with exactly these arguments. Without an answer within two minutes it is not made.";
   const sees = "The site sees which of these tools you have and what they say about themselves.";
   const runs = "It can run the ticked ones with data it chooses, and read the results.";

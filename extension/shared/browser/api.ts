@@ -176,11 +176,6 @@ export async function closeWindow(windowId: number): Promise<void> {
   await chrome.windows.remove(windowId).catch(() => undefined);
 }
 
-/** Brings a window to the front, if it is still there. */
-export async function focusWindow(windowId: number): Promise<void> {
-  await chrome.windows.update(windowId, { focused: true }).catch(() => undefined);
-}
-
 export function onWindowClosed(listener: (windowId: number) => void): void {
   chrome.windows.onRemoved.addListener(listener);
 }

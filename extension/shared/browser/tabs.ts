@@ -95,12 +95,13 @@ export async function placeIn(tabId: number, frameId: number, file: string, own 
 
 export interface FrameView {
   frameId: number;
+  parentFrameId: number;
   url: string;
 }
 
 export async function framesOf(tabId: number): Promise<FrameView[]> {
   const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
-  return frames.map(({ frameId, url }) => ({ frameId, url }));
+  return frames.map(({ frameId, parentFrameId, url }) => ({ frameId, parentFrameId, url }));
 }
 
 export interface Navigation {
@@ -120,6 +121,8 @@ export interface TabListener {
   /** A page has opened another tab. */
   opened(tabId: number, openerId: number, url: string): void;
   closed(tabId: number): void;
+  /** The tab that a window shows now. */
+  shown(tabId: number, windowId: number): void;
   /** It was taken out of its group, or into another one; -1 for none. */
   grouped(tabId: number, groupId: number): void;
   answered(request: RequestView): void;
@@ -151,6 +154,10 @@ export function listen(listener: TabListener): void {
     listener.failed({ tabId, frameId, url, error: (details as { error?: string }).error ?? "" });
   });
   webNavigation.onCreatedNavigationTarget.addListener(({ tabId, sourceTabId, url }) => listener.opened(tabId, sourceTabId, url));
+  chrome.tabs.onActivated.addListener(({ tabId, windowId }) => listener.shown(tabId, windowId));
+  void chrome.tabs.query({ active: true }).then((tabs) => {
+    for (const { id, windowId } of tabs) if (id !== undefined) listener.shown(id, windowId);
+  });
   chrome.tabs.onRemoved.addListener((tabId) => listener.closed(tabId));
   chrome.tabs.onUpdated.addListener((tabId, changed) => {
     if (changed.groupId !== undefined) listener.grouped(tabId, changed.groupId);

@@ -164,6 +164,49 @@ fn addresses_that_may_not_be_opened_are_denied() {
 }
 
 #[test]
+fn the_person_is_asked_about_some_sites() {
+    let home = Home::new();
+    home.configure("[browser]\naskFirst = [\"*.shop.example\"]\n");
+    let bridge = Bridge::start(&home);
+    let browser = Browser::start(&home, "Chromium", "one");
+    let client = granted(&home, &bridge, "one");
+    with_tab(&browser, &client, 7);
+    let visit = |host: &str| call(&client, "navigate", json!({"url": format!("https://{host}/x")}));
+    let asked = |host: &str, answer: &Value| {
+        let pending = visit(host);
+        let question = browser.next_call();
+        assert_eq!(question.shown(), ("ask_site", None, &[7][..]));
+        assert_eq!(question.arguments, json!({"host": host}));
+        assert!(browser.answer_with(&question, answer));
+        pending
+    };
+    let leads = |host: &str| {
+        browser.tell("navigated", &json!({"tab_id": 7, "url": format!("https://{host}/")})).verdict
+    };
+    // Where a page leads by itself nobody is asked.
+    assert_eq!(leads("a.shop.example").as_deref(), Some("denied"));
+    // Without an answer nothing is opened, and the next call asks again; a no holds.
+    assert_eq!(denied(asked("a.shop.example", &json!({}))), "ask_first");
+    assert_eq!(denied(asked("a.shop.example", &json!({"allowed": false}))), "refused");
+    assert_eq!(denied(visit("a.shop.example")), "refused");
+    // A yes holds for that host in this session.
+    let pending = asked("b.shop.example", &json!({"allowed": true}));
+    for pending in [pending, visit("b.shop.example")] {
+        let called = browser.next_call();
+        assert_eq!(called.shown().0, "browser_navigate");
+        browser.answer(&called, "there");
+        assert_eq!(text(pending.wait(LIMIT)), "there");
+    }
+    assert_eq!(leads("b.shop.example").as_deref(), Some("allowed"));
+    let other = granted(&home, &bridge, "two");
+    let pending = call(&other, "navigate", json!({"url": "https://b.shop.example"}));
+    let question = browser.next_call();
+    assert_eq!(question.shown().0, "ask_site");
+    browser.answer_with(&question, &json!({"allowed": false}));
+    assert_eq!(denied(pending), "refused");
+}
+
+#[test]
 fn what_was_granted_for_servers_does_not_cover_a_browser() {
     let home = Home::new();
     let (bridge, browser) = scene(&home);

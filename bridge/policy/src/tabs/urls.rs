@@ -34,6 +34,8 @@ pub enum Denied {
     Blocked,
     /// The person wants to be asked first.
     AskFirst,
+    /// The person was asked, and said no.
+    Refused,
 }
 
 impl Denied {
@@ -46,6 +48,7 @@ impl Denied {
             Self::Credentials => "credentials",
             Self::Blocked => "blocked",
             Self::AskFirst => "ask_first",
+            Self::Refused => "refused",
         }
     }
 }
@@ -61,9 +64,10 @@ impl fmt::Display for Denied {
             Self::Credentials => "an address with a user name or password in it is not opened",
             Self::Blocked => "the person has blocked this site for tools (`blocked` below [browser] in config.toml)",
             Self::AskFirst => {
-                "the person wants to decide about this site themselves (`askFirst` below [browser] in config.toml); they can take it \
-                 off that list"
+                "the person wants to be asked about this site first (`askFirst` below [browser] in config.toml) and has not said yes; \
+                 browser_navigate to it asks them"
             }
+            Self::Refused => "the person was asked about this site and said no",
         })
     }
 }
@@ -120,11 +124,11 @@ pub struct Sites {
 }
 
 impl Sites {
-    /// The canonical form of an address that may be opened.
+    /// The canonical form of an address that may be opened. `said`: what the person has answered about a host.
     ///
     /// # Errors
     /// Why it may not.
-    pub fn judge(&self, text: &str) -> Result<String, Denied> {
+    pub fn judge(&self, text: &str, said: impl Fn(&str) -> Option<bool>) -> Result<String, Denied> {
         let url = parse(text)?;
         if url.as_str() == BLANK {
             return Ok(BLANK.to_owned());
@@ -136,12 +140,21 @@ impl Sites {
             return Err(Denied::Credentials);
         }
         let host = host_of(&url).ok_or(Denied::NoUrl)?;
-        match (self.blocked.has(&host), self.ask_first.has(&host)) {
-            (true, _) => Err(Denied::Blocked),
-            (false, true) => Err(Denied::AskFirst),
-            (false, false) => Ok(url.into()),
+        if self.blocked.has(&host) {
+            return Err(Denied::Blocked);
+        }
+        match self.ask_first.has(&host).then(|| said(&host)) {
+            None | Some(Some(true)) => Ok(url.into()),
+            Some(Some(false)) => Err(Denied::Refused),
+            Some(None) => Err(Denied::AskFirst),
         }
     }
+}
+
+/// The host of an address in the form in which the person is asked about it.
+#[must_use]
+pub fn host_in(text: &str) -> Option<String> {
+    host_of(&parse(text).ok()?)
 }
 
 /// A host without a scheme is meant to be one of the web.
@@ -184,6 +197,10 @@ mod tests {
 
     use super::*;
 
+    fn unasked(_: &str) -> Option<bool> {
+        None
+    }
+
     fn sites(blocked: &[&str]) -> Sites {
         Sites { blocked: Hosts::parse(blocked.iter().copied()).unwrap(), ask_first: Hosts::default() }
     }
@@ -200,7 +217,7 @@ mod tests {
             ("http:example.com", "http://example.com/"),
             ("https:\\\\example.com\\x", "https://example.com/x"),
         ] {
-            assert_eq!(sites.judge(text).as_deref(), Ok(opened), "{text}");
+            assert_eq!(sites.judge(text, unasked).as_deref(), Ok(opened), "{text}");
         }
         for text in [
             "file:///etc/passwd",
@@ -226,18 +243,21 @@ mod tests {
             "intent://x",
             "mailto:a@example.com",
         ] {
-            assert_eq!(sites.judge(text), Err(Denied::Scheme), "{text}");
+            assert_eq!(sites.judge(text, unasked), Err(Denied::Scheme), "{text}");
         }
         for text in
             ["https://a@example.com", "http://a:b@example.com", "http://:b@example.com", "a:b@x.example"]
         {
-            let judged = sites.judge(text);
+            let judged = sites.judge(text, unasked);
             assert!(matches!(judged, Err(Denied::Credentials | Denied::Scheme)), "{text} {judged:?}");
         }
         for text in ["", " ", "/etc/passwd", "//example.com", "https://", "http://[::1", "http://a b", "?x"] {
-            assert_eq!(sites.judge(text), Err(Denied::NoUrl), "{text}");
+            assert_eq!(sites.judge(text, unasked), Err(Denied::NoUrl), "{text}");
         }
-        assert_eq!(sites.judge(&format!("https://a.example/{}", "x".repeat(MAX_URL))), Err(Denied::NoUrl));
+        assert_eq!(
+            sites.judge(&format!("https://a.example/{}", "x".repeat(MAX_URL)), unasked),
+            Err(Denied::NoUrl)
+        );
     }
 
     /// However a blocked host is written, it is the host that a browser would go to.
@@ -273,7 +293,7 @@ mod tests {
             "https://xn--bcher-kva.example",
             "http://[0:0:0:0:0:0:0:1]",
         ] {
-            assert_eq!(here.judge(text), Err(Denied::Blocked), "{text}");
+            assert_eq!(here.judge(text, unasked), Err(Denied::Blocked), "{text}");
         }
         for text in [
             "https://notbank.example",
@@ -281,10 +301,15 @@ mod tests {
             "https://myshop.example",
             "http://127.0.0.2",
         ] {
-            assert!(here.judge(text).is_ok(), "{text}");
+            assert!(here.judge(text, unasked).is_ok(), "{text}");
         }
         let asking = Sites { ask_first: Hosts::parse(["*.x.example"]).unwrap(), ..Sites::default() };
-        assert_eq!(asking.judge("https://a.x.example"), Err(Denied::AskFirst));
+        for (said, judged) in
+            [(None, Err(Denied::AskFirst)), (Some(false), Err(Denied::Refused)), (Some(true), Ok(()))]
+        {
+            let about = |host: &str| said.filter(|_| host == "a.x.example");
+            assert_eq!(asking.judge("https://a.x.example", about).map(drop), judged);
+        }
     }
 
     #[test]
@@ -301,9 +326,9 @@ mod tests {
         #[test]
         fn what_may_be_opened_is_canonical(text in "(https?|file|HTTP|data)?:?/{0,2}[a-z0-9.%@:\\[\\]x１\\\\]{0,20}/?[ -~]{0,10}") {
             let sites = sites(&["*.a"]);
-            if let Ok(opened) = sites.judge(&text) {
+            if let Ok(opened) = sites.judge(&text, unasked) {
                 prop_assert!(opened == BLANK || opened.starts_with("http://") || opened.starts_with("https://"));
-                prop_assert_eq!(sites.judge(&opened), Ok(opened.clone()));
+                prop_assert_eq!(sites.judge(&opened, unasked), Ok(opened.clone()));
                 let url = Url::parse(&opened).unwrap();
                 prop_assert!(url.username().is_empty() && url.password().is_none());
             }

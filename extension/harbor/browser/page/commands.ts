@@ -19,6 +19,7 @@ export interface Commands {
   scroll: { target?: string | undefined; to?: "top" | "bottom" | undefined; x: number; y: number };
   has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };
   place: { target?: string | undefined };
+  veil: { over: "all" | "secrets" | "nothing" };
 }
 
 export interface Replies {
@@ -34,6 +35,7 @@ export interface Replies {
   drag: Done;
   scroll: Done;
   has: { is: boolean };
+  veil: { over: string };
   /** In CSS pixels of the window; the page's size, and how many pixels of a picture one of them is. */
   place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; ratio: number };
 }

@@ -12,8 +12,10 @@ import { pressKey } from "./keys.ts";
 import { click, drag, hover, named } from "./pointer.ts";
 import { read } from "./read.ts";
 import { beginDocument, resolve } from "./refs.ts";
+import { noteSecrets, withoutSecrets } from "./secrets.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { focused, openClosedRoots, parentOf } from "./tree.ts";
+import { veil } from "./veil.ts";
 
 openClosedRoots(closedShadowRoot);
 
@@ -36,6 +38,7 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
   fill: ({ target, kind, value }) => onLive(target, (element) => fill(element, kind, value)),
   drag: ({ from, to }) => onLive(from, (element) => drag(element, resolve(to))),
   scroll,
+  veil: async ({ over }) => (await veil(over), { over }),
   has({ text, gone, target }) {
     if (target !== undefined) return { is: isThere(target) };
     const shown = document.body?.innerText ?? "";
@@ -113,12 +116,19 @@ function pathFromTop(): number[] {
 async function run(command: Command): Promise<Answer> {
   const generation = beginDocument(command.generation);
   switchHighlight(command.highlight);
+  noteSecrets();
+  const answer = await answered(command);
+  noteSecrets();
+  return { generation, ...withoutSecrets(answer) };
+}
+
+async function answered(command: Command): Promise<{ reply: Replies[Name] } | { failure: { kind: Failure["kind"]; message: string } }> {
   try {
     const way = ways[command.name] as (options: Command["options"]) => Promise<Replies[Name]>;
-    return { generation, reply: await way(command.options) };
+    return { reply: await way(command.options) };
   } catch (error) {
-    if (error instanceof Failure) return { generation, failure: { kind: error.kind, message: error.message } };
-    return { generation, failure: { kind: "unsupported", message: error instanceof Error ? error.message : String(error) } };
+    if (error instanceof Failure) return { failure: { kind: error.kind, message: error.message } };
+    return { failure: { kind: "unsupported", message: error instanceof Error ? error.message : String(error) } };
   }
 }
 

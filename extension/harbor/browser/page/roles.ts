@@ -60,17 +60,18 @@ export const isField = (element: Element): element is Field =>
 /** Whether what stands in it is never read, repeated or kept: passwords, one-time codes, cards. */
 export function isSecret(element: Element): boolean {
   if (!isField(element)) return false;
-  if (element instanceof HTMLInputElement && (element.type === "password" || wasPassword.has(element))) return true;
-  return /\b(one-time-code|current-password|new-password|cc-[a-z-]+)\b/.test(element.getAttribute("autocomplete") ?? "");
+  // Pages turn a password into plain text by changing the type: it stays one.
+  if (element instanceof HTMLInputElement && element.type === "password") wasPassword.add(element);
+  if (wasPassword.has(element) || MARKED_SECRET.test(element.getAttribute("autocomplete") ?? "")) return true;
+  return SECRET_NAME.test(element.getAttribute("name") ?? "") || SECRET_NAME.test(element.id);
 }
 
-/** Pages turn a password into plain text by changing the type: it stays one. */
 const wasPassword = new WeakSet<Element>();
 
-/** Notes what is a password now. */
-export function notePasswords(): void {
-  for (const field of document.querySelectorAll('input[type="password"]')) wasPassword.add(field);
-}
+const MARKED_SECRET = /\b(one-time-code|current-password|new-password|cc-[a-z-]+)\b/;
+
+/** What pages call fields for secrets that they do not mark. */
+const SECRET_NAME = /(^|[^a-z])(passw(or)?d|passcode|otp|one-?time-?code|cvv2?|cvc2?|card-?(number|num|no))([^a-z]|$)/i;
 
 /** What stands in a field, for people; nothing of a secret one. */
 export function valueOf(element: Element): string | undefined {

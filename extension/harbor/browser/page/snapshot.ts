@@ -5,7 +5,7 @@
 // Owns what a snapshot has and leaves out. Must never give text that a person cannot see, or the value of a secret field.
 
 import { refOf } from "./refs.ts";
-import { isField, isInteractive, isNamed, isNamedByContent, isPlace, nameOf, notePasswords, roleOf, statesOf, valueOf } from "./roles.ts";
+import { isField, isInteractive, isNamed, isNamedByContent, isPlace, nameOf, roleOf, statesOf, valueOf } from "./roles.ts";
 import { childrenOf, isGone, isInView, isMoved, isMovedAround, isUnseen, parentOf } from "./tree.ts";
 
 export type Filter = "all" | "interactive" | "viewport";
@@ -38,7 +38,6 @@ const MOST_ELEMENTS = 30_000;
 
 /** The lines of an element and of what stands in it. */
 export function snapshotOf(root: Element, { filter, depth = Number.POSITIVE_INFINITY }: SnapshotOptions): Line[] {
-  notePasswords();
   const items: (Item | string)[] = [];
   const budget = { left: MOST_ELEMENTS };
   build(root, { budget, filter, into: items, unseen: isHiddenAround(root), pointer: false, moved: isMovedAround(root) });

@@ -4,6 +4,7 @@
 import { pictureOf } from "../../../shared/browser/tabs.ts";
 import { isFields } from "../../../shared/ports/wire.ts";
 import { ToolError, isOn, numbers, texts } from "../call.ts";
+import { WentAway } from "../documents.ts";
 import { type Hand, type Tool, inDocument, now } from "../hand.ts";
 import type { Replies } from "../page/commands.ts";
 
@@ -32,7 +33,7 @@ export const takeScreenshot: Tool = async (hand) => {
   const target = texts(args, "target");
   const isPng = texts(args, "type") !== "jpeg";
   const place = await inDocument(hand, target, "place", { target });
-  const { picture, scale } = isOn(args, "fullPage") ? await whole(hand, place) : await shownPart(hand, place);
+  const { picture, scale } = await veiled(hand, () => (isOn(args, "fullPage") ? whole(hand, place) : shownPart(hand, place)));
   const part = target !== undefined ? scaled(place, scale) : isFields(args["region"]) ? scaled(regionOf(args["region"]), scale) : undefined;
   const box = within(part ?? { x: 0, y: 0, width: picture.width, height: picture.height }, picture);
   const factor = Math.min(1, LONGEST / Math.max(box.width, box.height));
@@ -46,6 +47,24 @@ export const takeScreenshot: Tool = async (hand) => {
     structured: { width: canvas.width, height: canvas.height, factor: pixels },
   };
 };
+
+/** No picture has what no reader gives: secrets, and documents that the session may not use. */
+async function veiled<T>({ documents, tab, mayUse }: Hand, draw: () => Promise<T>): Promise<T> {
+  const frames = await documents.judgedFrames(tab.id, mayUse);
+  const put = (over: (may: boolean) => "all" | "secrets" | "nothing") =>
+    Promise.all(frames.map(({ frameId, may }) => documents.run(tab.id, frameId, "veil", { over: over(may) }).catch(leftAlone)));
+  try {
+    await put((may) => (may ? "secrets" : "all"));
+    return await draw();
+  } finally {
+    await put(() => "nothing");
+  }
+}
+
+/** A frame that has gone, or in which nothing may run, which are pages of the browser itself. */
+function leftAlone(error: unknown): void {
+  if (!(error instanceof WentAway) && !(error instanceof ToolError)) throw error;
+}
 
 async function shot(hand: Hand): Promise<ImageBitmap> {
   const picture = await pictureOf(await now(hand));

@@ -1,0 +1,77 @@
+//! Sites about which the person wants to be asked first.
+//!
+//! ```text
+//!  call with an address ─ its host is on `askFirst`, nothing said yet ─► the extension asks the person ─► yes, no, or nothing
+//! ```
+//!
+//! Owns what an answer means: a yes or a no holds for the session, and where there is no answer nothing is opened. Must never open
+//! an address by itself: `source` judges it once more.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use harbor_ipc_proto::json::Fields;
+use harbor_policy::tabs::Holder;
+use harbor_policy::tabs::urls::{Denied, host_in};
+use serde_json::{Value, json};
+
+use super::source::{Browser, stopped};
+use crate::link::{Answer, TimeLimit};
+
+/// The name by which the extension knows the question. No caller can name it: it is none of the tools.
+const QUESTION: &str = "ask_site";
+
+/// So much of a call's time is left when nobody has answered: its caller is to be told of that, and not of a call without an end.
+const SPARE: Duration = Duration::from_secs(2);
+
+impl Browser {
+    /// The address that is opened, as far as this session may open it.
+    pub(super) fn judged(&self, session: &str, url: &str) -> Result<String, Denied> {
+        let tabs = self.tabs.borrow();
+        self.config.now().sites.judge(url, |host| tabs.get(session)?.said(host))
+    }
+
+    /// Asks the person about those addresses of a call which need that. What is left of the call's time.
+    ///
+    /// # Errors
+    /// What the caller is told where the person has stopped it meanwhile.
+    pub(super) async fn ask_about_sites(
+        &self,
+        (holder, session): (&Holder, &Arc<str>),
+        arguments: &Value,
+        limit: TimeLimit,
+    ) -> Result<TimeLimit, Answer> {
+        let begun = Instant::now();
+        let urls = arguments["urls"].as_array().into_iter().flatten().chain([&arguments["url"]]);
+        let asking = TimeLimit { quiet: limit.quiet.saturating_sub(SPARE), ..limit };
+        for url in urls.filter_map(Value::as_str) {
+            let (Err(Denied::AskFirst), Some(host)) = (self.judged(session, url), host_in(url)) else {
+                continue;
+            };
+            let question = (QUESTION, json!({"host": host}));
+            match self.ask(question, (holder, session), None, asking).await {
+                Ok(Answer::Result(result)) => {
+                    if let Some(is_yes) = answer_in(result.as_str()) {
+                        self.tabs.borrow_mut().answered(session, host, is_yes);
+                    }
+                }
+                // Its session is over.
+                Ok(_) if self.tabs.borrow().get(session).is_none() => return Err(stopped()),
+                // Nobody has answered: the address is judged as before.
+                _ => {}
+            }
+        }
+        Ok(TimeLimit { used: limit.used + begun.elapsed(), ..limit })
+    }
+}
+
+/// The person's answer, if the result has one.
+fn answer_in(result: &str) -> Option<bool> {
+    let fields = Fields::parse(result.as_bytes()).ok()?;
+    let structured = Fields::parse(fields.get("structuredContent")?.as_bytes()).ok()?;
+    match structured.get("allowed")? {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
