@@ -42,10 +42,16 @@ async function run(parts: RunParts, request: Run, context: Context): Promise<unk
     ...filled({ tools, provider, model, use_all_tools: useAllTools, max_tool_calls: maxToolCalls, require_citations: requireCitations, session_id: sessionId }),
   };
   const questions = new Questions(parts, origin);
+  let isTold = false;
+  const chunk = (event: unknown): void => {
+    isTold ||= isFields(event) && event["type"] === "final";
+    context.chunk(eventForPage(event));
+  };
   try {
-    const chunk = (event: unknown) => context.chunk(eventForPage(event));
-    const { run_id: runId } = await streamed(parts.bridge, "run_start", fields, { ...context, chunk }, parts.after, { onQuestion: (question) => questions.heard(question) });
-    // All that came of it was its last event.
+    const answer = await streamed(parts.bridge, "run_start", fields, { ...context, chunk }, parts.after, { onQuestion: (question) => questions.heard(question) });
+    const { run_id: runId, output, citations, usage } = answer;
+    // All that came of it was its last event; one that is too large for an event is said by the answer alone.
+    if (!isTold) chunk({ type: "final", runId, output, ...filled({ citations }), usage });
     return { runId };
   } finally {
     questions.end();

@@ -214,6 +214,7 @@ impl Agent {
             ));
         }
         self.host.model_permit(asker, !wish.tools.is_empty()).await?;
+        self.host.may_choose_model(asker, wish.provider.as_ref(), wish.model.as_ref()).await?;
         self.host.usable_by(asker, Some(&wish.tools)).map(drop)
     }
 

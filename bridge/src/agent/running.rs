@@ -99,6 +99,7 @@ impl Agent {
         // Permission comes before everything that could be found out.
         self.host.offers(&asker, Feature::AgentRuns)?;
         self.host.model_permit(&asker, true).await?;
+        self.host.may_choose_model(&asker, task.provider.as_ref(), task.model.as_ref()).await?;
         let owned = task.session.as_deref().map(|id| self.owned(&asker, id)).transpose()?;
         let left = owned.as_ref().map_or(Ok(u32::MAX), |owned| left_of(owned))?;
         let calls = task.max_tool_calls.unwrap_or(CALLS).min(self.host.most_calls(&asker)).min(left);

@@ -29,6 +29,23 @@ impl Host {
         self.permissions.model_permit(asker, tools)
     }
 
+    /// That an origin may name the provider or the model that it wants: whoever may not know of them is answered by the person's own
+    /// choice. That it may not is written down.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub async fn may_choose_model(
+        &self,
+        asker: &Asker,
+        provider: Option<&String>,
+        model: Option<&String>,
+    ) -> Result<(), ErrorBody> {
+        match provider.or(model) {
+            Some(_) => self.allowed(asker, Scope::ModelList).await,
+            None => Ok(()),
+        }
+    }
+
     /// That there is a part of the page API for whoever asks; AI clients have no page.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, FromModel, Limi
 use harbor_ipc_proto::model::{Finish, Message, Options, Tool, ToolChoice};
 use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, Ticket};
-use harbor_policy::models::KEYS;
+use harbor_policy::models::{KEYS, estimate};
 
 use super::asking::Asked;
 use super::conversation::{self, Answer};
@@ -216,7 +216,8 @@ impl Models {
         push: impl AsyncFn(ChatEvent),
     ) -> Result<Answered, ErrorBody> {
         let Prompt { provider, model, messages, tools, tool_choice, options } = prompt;
-        if conversation::bytes(&messages, &tools) > LONGEST {
+        let schema = options.response_schema.as_ref().map_or(0, String::len);
+        if conversation::bytes(&messages, &tools) + schema > LONGEST {
             return Err(too_long());
         }
         let provider = self.choose(provider.as_deref(), model.as_deref())?;
@@ -318,7 +319,8 @@ impl Models {
         (messages, tools): (&[Message], &[Tool]),
         options: Options,
     ) -> Result<(Bill, Options), ErrorBody> {
-        let input = conversation::tokens(messages, tools);
+        let schema = options.response_schema.as_ref().map_or(0, String::len);
+        let input = conversation::tokens(messages, tools).saturating_add(estimate(schema));
         let is_bounded = self.budgets.borrow().is_bounded(&who.principal);
         // What is bounded is bounded at the provider, too: an answer without an end would take more than is kept for it.
         let most =

@@ -165,10 +165,29 @@ fn question(id: &str, run: &str, happening: &Happening) -> Option<RunQuestion> {
 /// Pushes all that happens in a run, as fast as its reader gives credit.
 async fn tell_all(stream: &Stream, run: &str, mut follower: Follower) {
     while let Some((_, event)) = follower.next(|happening| event(run, happening)).await {
-        if let Some(event) = event {
+        let Some(event) = event else { continue };
+        let push = async |event: RunEvent| {
             let run_id = run.to_owned();
-            stream.push(|id, seq| RunEventPush { request_id: id.to_owned(), run_id, seq, event }).await;
+            stream.push(|id, seq| RunEventPush { request_id: id.to_owned(), run_id, seq, event }).await
+        };
+        if !push(event.clone()).await
+            && let Some(shorter) = shorter(event)
+        {
+            push(shorter).await;
         }
+    }
+}
+
+/// An event without what is too large for a push. The last one is left out: the answer, which has no such limit, says the same.
+fn shorter(event: RunEvent) -> Option<RunEvent> {
+    let said = |what: &str| {
+        let message = format!("{what} is too large for an event; the model has it");
+        failure(&ErrorBody::new(Code::MessageTooLarge, message))
+    };
+    match &*event.r#type {
+        "tool_call" => Some(RunEvent { args: None, error: Some(said("what the tool is given")), ..event }),
+        "tool_result" => Some(RunEvent { result: None, error: Some(said("the result")), ..event }),
+        _ => None,
     }
 }
 

@@ -232,13 +232,24 @@ impl Client {
         self.send(Some(envelope), |out| envelope.put_error(out, error));
     }
 
-    /// Sends a push of type `tag`.
+    /// Sends a push. One that is larger than the client takes is left out.
     pub(super) fn send_push<P: Message>(&self, push: &P) {
         self.send(None, |out| put_push(out, push));
     }
 
-    /// Queues one frame, or the answer's chunks. A client that does not read is cut off: `front` sees its outbox closed.
+    /// Sends a push; false where it was left out.
+    fn send_if_it_fits<P: Message>(&self, push: &P) -> bool {
+        self.queue(None, |out| put_push(out, push))
+    }
+
     fn send(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) {
+        self.queue(envelope, body);
+    }
+
+    /// Queues one frame, or the answer's chunks; false where it is too large a push. A client that does not read is cut off: `front`
+    /// sees its outbox closed.
+    fn queue(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let mut is_left_out = false;
         let pushed = self.outbox.push(|out| {
             let start = out.len();
             let length = put_frame(out, body);
@@ -259,7 +270,10 @@ impl Client {
                     self.put_too_large(out, envelope, length);
                 }
                 // A push that is too large is of no use in part.
-                None => take_back(out, start),
+                None => {
+                    take_back(out, start);
+                    is_left_out = true;
+                }
             }
             None
         });
@@ -274,6 +288,7 @@ impl Client {
             tracing::warn!(client = ?self.principal(), "cut off: it does not read what it has asked for");
             self.outbox.cut();
         }
+        !is_left_out
     }
 
     fn put_too_large(&self, out: &mut Vec<u8>, envelope: &Envelope, bytes: usize) {

@@ -189,6 +189,7 @@ pub(super) async fn host_chat(
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     // Tools that an origin names here are its own, and it is the one that calls them.
     let permit = router.host.model_permit(&asker, false).await?;
+    router.host.may_choose_model(&asker, message.provider.as_ref(), message.model.as_ref()).await?;
     let who = Who {
         principal: asker.origin.shared(),
         by: asker.sender.by.clone(),

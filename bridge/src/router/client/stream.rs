@@ -53,15 +53,20 @@ impl Client {
 }
 
 impl Stream {
-    /// Sends the next push, which `make` makes of the request's id and its number, once the client has credit and reads.
-    pub async fn push<P: Message>(&self, make: impl FnOnce(&str, u64) -> P) {
+    /// Sends the next push, which `make` makes of the request's id and its number, once the client has credit and reads. False where it is
+    /// larger than the client takes: then it was not sent, and the next one has its number.
+    pub async fn push<P: Message>(&self, make: impl FnOnce(&str, u64) -> P) -> bool {
         while !self.account.credit.borrow_mut().take() {
             self.account.more.notified().await;
         }
         self.client.outbox.room().await;
         let seq = self.seq.get();
-        self.seq.set(seq + 1);
-        self.client.send_push(&make(&self.id, seq));
+        let is_sent = self.client.send_if_it_fits(&make(&self.id, seq));
+        match is_sent {
+            true => self.seq.set(seq + 1),
+            false => self.account.credit.borrow_mut().add(1),
+        }
+        is_sent
     }
 }
 

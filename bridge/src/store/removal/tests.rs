@@ -16,7 +16,7 @@ use tempfile::tempdir;
 use super::*;
 
 /// What no thread's stack would hold, frame by frame.
-const DEEP: usize = 60_000;
+const DEEP: usize = 20_000;
 /// Set for a process that only runs one test with other limits.
 const ALONE: &str = "HARBOR_REMOVAL_ALONE";
 

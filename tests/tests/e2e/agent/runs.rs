@@ -65,6 +65,10 @@ fn what_was_not_granted_is_refused_before_anything_is_asked() {
     grant(&scene, "mcp:tools.call", &json!({"allowed_tools": ["s/look"]}));
     assert_eq!(run(&json!({"tools": ["s/write"]})).code, "ERR_TOOL_NOT_ALLOWED");
     assert_eq!(run(&json!({"task": " "})).code, "invalid_params");
+    for named in [json!({"provider": "p"}), json!({"model": "p:m"}), json!({"provider": "no-such"})] {
+        let refused = run(&named);
+        assert_eq!(refused.details["scope"], "model:list", "{refused:?}");
+    }
     assert!(scene.provider.rounds().is_empty());
 }
 
@@ -213,4 +217,26 @@ fn what_is_switched_off_for_pages_no_page_has() {
     let session = json!({"origin": SITE, "llm": true});
     assert_eq!(scene.bridge.call("session_create", &session).unwrap_err().code, "ERR_FEATURE_DISABLED");
     assert!(scene.provider.rounds().is_empty());
+}
+
+#[test]
+fn what_is_too_large_for_an_event_is_said_and_its_end_is_in_the_answer() {
+    let large = "a".repeat(100_000);
+    let said = large.clone();
+    let scene = granted(move |round| match round.results.len() {
+        0 => round.call("c", "look", &json!({"at": said})),
+        _ => Say::Text(said.clone()),
+    });
+    let mut client = scene.bridge.client();
+    client.call("hello", &json!({"protocol": 1, "chunks": true, "max_frame": 65_536})).unwrap();
+    let run = client.request("run_start", &json!({"origin": SITE, "task": "look", "stream": true}));
+    assert_eq!(run.wait(LIMIT).unwrap()["output"], large);
+    let pushes: Vec<_> = std::iter::from_fn(|| client.push_now("run_event")).collect();
+    let told = |kind: &str| pushes.iter().find(|push| push["event"]["type"] == kind);
+    for kind in ["tool_call", "tool_result"] {
+        assert_eq!(told(kind).unwrap()["event"]["error"]["code"], "message_too_large", "{kind}");
+    }
+    assert!(told("final").is_none(), "the answer says it");
+    let numbers: Vec<_> = pushes.iter().map(|push| push["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
 }

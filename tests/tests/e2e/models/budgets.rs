@@ -66,7 +66,9 @@ fn a_budget_that_is_used_up_says_when_there_is_more_and_holds_after_a_restart() 
 #[test]
 fn an_origin_has_a_day_of_its_own_and_few_requests_at_once() {
     let scene = Scene::new();
-    scene.bridge.speaking_for(SITE).grant("model:prompt", "ALLOW_ALWAYS", &json!({}));
+    for scope in ["model:prompt", "model:list"] {
+        scene.bridge.speaking_for(SITE).grant(scope, "ALLOW_ALWAYS", &json!({}));
+    }
     let begin = |model: &str, more: &Value| {
         let mut fields = more.clone();
         fields["origin"] = json!(SITE);
@@ -74,6 +76,9 @@ fn an_origin_has_a_day_of_its_own_and_few_requests_at_once() {
     };
     let error = begin("m", &json!({"max_tokens": 50_001})).wait(LIMIT).unwrap_err();
     assert_eq!((error.code.as_str(), &error.details["left"]), ("ERR_BUDGET_EXCEEDED", &json!(50_000)));
+    let schema = json!({"type": "object", "description": "word ".repeat(40_000)});
+    let error = begin("m", &json!({"response_schema": schema})).wait(LIMIT).unwrap_err();
+    assert_eq!(error.code, "ERR_BUDGET_EXCEEDED", "a schema is read, too");
     let open: Vec<_> = (0..4).map(|_| begin("hangs", &json!({"max_tokens": 100}))).collect();
     wait_until("them to be under way", LIMIT, || scene.provider.chats().len() == 4);
     assert_eq!(begin("m", &json!({})).wait(LIMIT).unwrap_err().code, "ERR_RATE_LIMITED");

@@ -24,11 +24,13 @@ fn an_origin_needs_the_scope_and_hears_nothing_of_the_provider() {
     assert_eq!(scene.bridge.call("host_llm_list_models", &who).unwrap_err().code, "ERR_SCOPE_REQUIRED");
     let site = scene.bridge.speaking_for(SITE);
     site.grant(PROMPT_SCOPE, "ALLOW_ALWAYS", &json!({}));
+    let named = chat("m", &json!({})).unwrap_err();
+    assert_eq!(named.details["scope"], "model:list", "who may not know of models names none");
+    site.grant("model:list", "ALLOW_ALWAYS", &json!({}));
     assert_eq!(chat("m", &json!({})).unwrap()["response"]["message"]["content"], format!("Hello {SAID}"));
     let tools = json!({"tools": [{"name": "now"}]});
     // A page's own tools need no more: it calls them itself.
     assert!(chat("tool", &tools).unwrap()["response"]["message"]["toolCalls"].is_array());
-    site.grant("model:list", "ALLOW_ALWAYS", &json!({}));
     let listed = scene.bridge.call("host_llm_list_models", &who).unwrap();
     assert_eq!(listed["models"][0], json!({"id": "p:m", "provider": "p", "model": "m"}));
     // The provider's words are the person's.
@@ -48,6 +50,7 @@ fn what_is_revoked_ends_in_the_middle_of_an_answer() {
     let scene = Scene::new();
     let site = scene.bridge.speaking_for(SITE);
     site.grant(PROMPT_SCOPE, "ALLOW_ALWAYS", &json!({}));
+    site.grant("model:list", "ALLOW_ALWAYS", &json!({}));
     let pending = begin(&scene.bridge, "host_llm_chat", "hangs", &json!({"origin": SITE}));
     wait_until("it to be under way", LIMIT, || scene.provider.chats().len() == 1);
     assert!(site.revoke(PROMPT_SCOPE, None));

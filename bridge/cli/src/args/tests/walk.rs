@@ -93,17 +93,13 @@ fn each_option_of_the_table_is_accepted_with_its_value() {
     }
 }
 
+/// That a command has no option beside those of the table is what `the_table_has_all_that_clap_knows` says.
 #[test]
-fn no_command_takes_an_option_that_the_table_has_not() {
-    let entries = table();
-    let mut all: BTreeMap<_, _> = entries.iter().flat_map(|entry| entry.options.clone()).collect();
-    all.extend([("--nonsense", (None, Vec::new())), ("-x", (None, Vec::new()))]);
-    for entry in &entries {
-        for (name, (value, _)) in &all {
-            let path = &entry.path[..];
-            let option = [Some(*name), *value].into_iter().flatten().collect::<Vec<_>>();
-            let line = [path, &option, &entry.example[path.len()..]].concat();
-            assert!(entry.options.contains_key(name) || !is_accepted(&line), "{line:?}");
+fn no_command_takes_an_option_that_nobody_has() {
+    for Entry { path, example, .. } in table() {
+        for option in ["--nonsense", "-x"] {
+            let line = [&path[..], &[option], &example[path.len()..]].concat();
+            assert!(!is_accepted(&line), "{line:?}");
         }
     }
 }
