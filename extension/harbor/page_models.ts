@@ -9,6 +9,7 @@ import type { After } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { ChatMessage, Grant, Model, Replies, Requests } from "../shared/protocol/generated/messages.ts";
 import { type Asker, type ModelState, type PromptRequest, type ProviderInfo, PROMPT_FIELDS } from "../shared/protocol/peer.ts";
+import { offIn } from "./off.ts";
 import { parseObject } from "./parse.ts";
 import { streamed } from "./streaming.ts";
 import { Turns } from "./turns.ts";
@@ -22,11 +23,12 @@ const PATIENCE_MS = 1_000;
 
 /** How a page stands to models. `isAsking`: a question of its origin is open. */
 export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAsking: boolean): Promise<ModelState> {
-  const [active, { grants }] = await Promise.all([
+  const [active, { grants }, off] = await Promise.all([
     bridge.request("llm_get_active", {}),
     bridge.request("host_get_permissions", { origin, tab_id: tab }),
+    offIn(bridge),
   ]);
-  if (active.active === undefined || !hasModel(active)) return { state: "unavailable" };
+  if (active.active === undefined || !hasModel(active) || off.includes("textGeneration")) return { state: "unavailable" };
   const word = wordOf(grants);
   if (word === "denied") return { state: "unavailable", denied: true };
   if (word === "none") return { state: isAsking ? "downloading" : "downloadable" };

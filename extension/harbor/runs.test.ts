@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Decision } from "./grants.ts";
-import { about, parseOff, runs } from "./runs.ts";
+import { parseOff } from "./off.ts";
+import { about, runs } from "./runs.ts";
 
 const RUN = { type: "run", origin: "https://a.example", tab: 3, task: "look" } as const;
 const settle = () => new Promise((resolve) => setImmediate(resolve));

@@ -73,5 +73,5 @@ export function checkScopes(scopes: Scope[], flags: Flags): void {
 }
 
 function check(needed: keyof Flags, flags: Flags): void {
-  if (!flags[needed]) throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off in the Web Agents API`);
+  if (!flags[needed]) throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off`);
 }
