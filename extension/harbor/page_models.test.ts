@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../shared/protocol/codes.ts";
-import { activeProvider, measure, modelState, prompt, providers } from "./page_models.ts";
+import { activeProvider, modelState, prompt, providers } from "./page_models.ts";
 
 const ASKER = { origin: "https://a.example", tab: 3 };
 const ACTIVE = { active: "p", model: "m", status: "ready" };
@@ -59,11 +59,10 @@ test("who names a model has to know of it, and learns of no other", async () => 
   assert.deepEqual([failed.code, failed.message], ["ERR_MODEL_FAILED", "there is no such provider"]);
 });
 
-test("counting and the names of providers take their scopes", async () => {
+test("the names of providers take their scope", async () => {
   const { asked, played } = bridge({ host_check_permission: { granted: false } });
-  await assert.rejects(measure(played, ASKER, '{"messages":[]}', signal), { code: "ERR_SCOPE_REQUIRED" });
   await assert.rejects(activeProvider(played, ASKER), { code: "ERR_SCOPE_REQUIRED" });
-  assert.deepEqual(asked.map(([, { scope }]) => scope), ["model:prompt", "model:list"]);
+  assert.deepEqual(asked.map(([, { scope }]) => scope), ["model:list"]);
   const provider = { id: "p", type: "openai", name: "P", base_url: "https://secret.example", available: true, is_default: true, is_type_default: false, has_api_key: true };
   const listed = bridge({
     host_llm_list_models: { models: [{ provider: "p", model: "m", tools: true }] },

@@ -35,7 +35,6 @@ const NEEDED = new Map<string, keyof Flags>([
   ["list", "toolAccess"],
   ["call", "toolCalling"],
   ["prompt", "textGeneration"],
-  ["measure", "textGeneration"],
   ["providers", "textGeneration"],
   ["active_provider", "textGeneration"],
   ["run", "agentRuns"],

@@ -113,7 +113,7 @@ test("an answer that says no is one: Harbor is there", async () => {
 
 test("what is not on the list is refused here already", async () => {
   const { seen, ask } = played({});
-  for (const type of ["host_grant_permission", "cancel", "", "toString"]) {
+  for (const type of ["host_grant_permission", "llm_count_tokens", "measure", "cancel", "", "toString"]) {
     await assert.rejects(ask(type), { code: "ERR_INVALID_REQUEST" });
   }
   assert.deepEqual(seen, []);

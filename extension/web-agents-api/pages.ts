@@ -86,8 +86,6 @@ export function handlerFor(
         return harbor.call(type, { ...asker }, { signal });
       case "prompt":
         return harbor.call(type, { ...asker, ...parsePrompt(payload) }, relayed(context));
-      case "measure":
-        return harbor.call(type, { ...asker, ...parsePrompt(payload) }, { signal });
       case "model_state":
         return modelState(page, harbor, now, signal);
       case "providers":
