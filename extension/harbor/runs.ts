@@ -112,8 +112,9 @@ class Questions {
     const view = { origin: this.#origin, scopes: [], servers: [], named: false, call };
     try {
       const decision = await this.#parts.asking.confirm(view, controller.signal);
-      await this.#parts.bridge.request("run_decide", { run_id, approval_id, decision: decision.allow === "no" ? "no" : "once" });
-      await this.#note(tool, outcomeOf(decision));
+      const isAllowed = decision !== "refused" && decision.allow !== "no";
+      await this.#parts.bridge.request("run_decide", { run_id, approval_id, decision: isAllowed ? "once" : "no" });
+      if (decision !== "refused") await this.#note(tool, outcomeOf(decision));
     } catch (error) {
       // Where it was taken back, or the bridge is gone, the call is not made.
       if (!controller.signal.aborted) console.error("a question of a run has no answer", error);
