@@ -149,6 +149,27 @@ test("what a page takes back outlives the background, too", async () => {
   await assert.rejects(after.asking.ask(WHO, matter(), new AbortController().signal), { code: "ERR_PERMISSION_DENIED" });
 });
 
+test("a run whose questions are taken back or denied opens no more windows, whatever background it is", async () => {
+  const kept = new Map<string, unknown>();
+  const { asking, windows } = played(kept);
+  const confirm = async (of: Asking, end: (controller: AbortController) => void) => {
+    const controller = new AbortController();
+    const asked = of.confirm(VIEW, controller.signal).catch((error) => error.message);
+    await settle();
+    end(controller);
+    return asked;
+  };
+  const takeBack = (controller: AbortController) => controller.abort(new Error("gone"));
+  assert.equal(await confirm(asking, takeBack), "gone");
+  assert.deepEqual(await confirm(asking, () => asking.windowClosed(102)), { allow: "no", remember: false, dismissed: true });
+  assert.equal(await confirm(asking, takeBack), "gone");
+  const opened = windows.length;
+  assert.equal(await confirm(asking, () => undefined), "refused");
+  const after = played(new Map(JSON.parse(JSON.stringify([...kept]))));
+  assert.equal(await confirm(after.asking, () => undefined), "refused");
+  assert.deepEqual([opened, windows.length, after.windows.length], [6, 6, 0]);
+});
+
 test("a denial outlives the background", async () => {
   const kept = new Map<string, unknown>();
   const before = played(kept);

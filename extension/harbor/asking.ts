@@ -7,7 +7,7 @@ import type { Store } from "../shared/browser/api.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Decision } from "./grants.ts";
 import type { QuestionView } from "./own.ts";
-import { type Action, type Event, START, type State, memoryOf, recalled, step } from "./questions.ts";
+import { type Action, type Event, START, type State, confirmed, mayConfirm, memoryOf, recalled, step } from "./questions.ts";
 
 /** The key in storage. */
 const KEY = "denials";
@@ -83,11 +83,14 @@ export class Asking {
 
   /**
    * Asks about what the site has begun already, without a click: one after the other of an origin, and what is denied here is no denial of the
-   * site's. Resolves with the answer; rejects with the signal's reason.
+   * site's. Resolves with the answer, or with "refused" where the person has not said yes to the last ones; rejects with the signal's reason.
    */
-  confirm(view: Omit<QuestionView, "id">, signal: AbortSignal): Promise<Decision> {
+  confirm(view: Omit<QuestionView, "id">, signal: AbortSignal): Promise<Decision | "refused"> {
     const before = this.#confirming.get(view.origin) ?? Promise.resolve();
-    const asked = before.then(() => this.#confirm(view, signal));
+    const asked = Promise.all([before, this.#ready]).then(async (): Promise<Decision | "refused"> => {
+      signal.throwIfAborted();
+      return mayConfirm(this.#state, view.origin, this.#around.now()) ? this.#confirm(view, signal) : "refused";
+    });
     const over = asked.then(() => undefined, () => undefined);
     this.#confirming.set(view.origin, over);
     void over.then(() => {
@@ -98,12 +101,23 @@ export class Asking {
 
   #confirm(view: Omit<QuestionView, "id">, signal: AbortSignal): Promise<Decision> {
     return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
       const id = ++this.#last;
-      const matter: Matter = { prepare: async () => view, record: async (decision) => resolve(decision) };
+      const ended = (outcome: "allowed" | "denied" | "withdrawn") => void (this.#state = confirmed(this.#state, view.origin, outcome, this.#around.now()));
+      const record = async (decision: Decision) => {
+        ended(decision.allow === "no" ? "denied" : "allowed");
+        await this.#keep().catch(notKept);
+        resolve(decision);
+      };
+      const matter: Matter = { prepare: async () => view, record };
       const asked = { origin: view.origin, matter, view: undefined, later: undefined, tell: () => undefined, windowId: undefined, resolve: () => undefined, reject };
       this.#asked.set(id, asked);
-      signal.addEventListener("abort", () => this.#taken(id)?.reject(signal.reason));
+      signal.addEventListener("abort", () => {
+        const taken = this.#taken(id);
+        if (taken === undefined) return;
+        ended("withdrawn");
+        void this.#keep().catch(notKept);
+        taken.reject(signal.reason);
+      });
       void this.#show(id, asked);
     });
   }
@@ -191,7 +205,7 @@ export class Asking {
     if (asked === undefined) return;
     tell(asked);
     this.#happened({ is: "ended", id, outcome });
-    if (outcome === "withdrawn") void this.#keep().catch((error) => console.error("what was taken back is not kept", error));
+    if (outcome === "withdrawn") void this.#keep().catch(notKept);
   }
 
   #keep(): Promise<void> {
@@ -206,6 +220,8 @@ export class Asking {
     return asked;
   }
 }
+
+const notKept = (error: unknown) => console.error("how a question ended is not kept", error);
 
 /** Whether a decision allows nothing that was not shown. */
 function isShown(decision: Decision, { servers }: QuestionView): boolean {

@@ -8,7 +8,7 @@ import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, askedServers, parseTools } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
 import { INERT_MS, inertFor, mayAllow, pressed, stirred } from "./consent/inert.ts";
-import { isLeftIn, onceButton, stateWords } from "./consent/words.ts";
+import { isLeftIn, onceButton, placeWords, stateWords } from "./consent/words.ts";
 import type { Decision } from "./grants.ts";
 import { parseOnceSeconds } from "./once.ts";
 import { peerHandler } from "./peer.ts";
@@ -68,6 +68,12 @@ test("a question promises a start by a call of servers only that have one", () =
 
 test("what does not work is not left in by itself", () => {
   assert.deepEqual(["running", "stopped", "crashed", "failed"].map(isLeftIn), [true, true, true, false]);
+});
+
+test("a question says where the model runs now, and that the default may become another one", () => {
+  for (const [here, now] of [[true, "stays here"], [false, "is sent there"]] as const) {
+    assert.match(placeWords(here).join("P"), new RegExp(`${now}\\. If you choose another default model later, the site uses that one`));
+  }
 });
 
 test("a change stands beside its tool, and beside no other", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../shared/protocol/codes.ts";
-import { activeProvider, measure, modelState, prompt, providers } from "./page_models.ts";
+import { activeProvider, modelState, prompt, providers } from "./page_models.ts";
 
 const ASKER = { origin: "https://a.example", tab: 3 };
 const ACTIVE = { active: "p", model: "m", status: "ready" };
@@ -25,17 +25,19 @@ const grants = (...types: string[]) => ({ grants: types.map((grant_type) => ({ s
 
 test("the four words are made of a model, a grant and an open question", async () => {
   const list = { models: [{ model: "n", context_window: 1 }, { model: "m", context_window: 9, vision: false }] };
-  const state = (active: object, has: object, isAsking = false) => modelState(bridge({ llm_get_active: active, host_get_permissions: has, llm_list_models_for: list }).played, ASKER, isAsking);
+  const state = (active: object, has: object, isAsking = false, config = "") =>
+    modelState(bridge({ llm_get_active: active, host_get_permissions: has, llm_list_models_for: list, get_config: { config } }).played, ASKER, isAsking);
   assert.deepEqual(await state({ status: "no_provider" }, grants()), { state: "unavailable" });
   for (const status of ["disabled", "no_key"]) assert.deepEqual(await state({ ...ACTIVE, status }, grants("ALLOW_ALWAYS")), { state: "unavailable" });
   assert.deepEqual(await state(ACTIVE, grants()), { state: "downloadable" });
   assert.deepEqual(await state(ACTIVE, grants(), true), { state: "downloading" });
   assert.deepEqual(await state(ACTIVE, grants("ALLOW_ONCE", "DENY")), { state: "unavailable", denied: true });
-  assert.deepEqual(await state(ACTIVE, grants("ALLOW_ONCE")), { state: "available", window: 9, vision: false });
+  assert.deepEqual(await state(ACTIVE, grants("ALLOW_ALWAYS"), false, "[pages]\ntextGeneration = false\n"), { state: "unavailable" });
+  assert.deepEqual(await state(ACTIVE, grants("ALLOW_ONCE"), false, "[pages]\nagentRuns = false\n"), { state: "available", window: 9, vision: false });
 });
 
 test("a provider that does not say how much its model looks at holds up nothing", async () => {
-  const { played } = bridge({ llm_get_active: ACTIVE, host_get_permissions: grants("ALLOW_ALWAYS"), llm_list_models_for: new CodedError("ERR_MODEL_FAILED", "no") });
+  const { played } = bridge({ llm_get_active: ACTIVE, host_get_permissions: grants("ALLOW_ALWAYS"), get_config: { config: "" }, llm_list_models_for: new CodedError("ERR_MODEL_FAILED", "no") });
   assert.deepEqual(await modelState(played, ASKER, false), { state: "available" });
 });
 
@@ -57,11 +59,10 @@ test("who names a model has to know of it, and learns of no other", async () => 
   assert.deepEqual([failed.code, failed.message], ["ERR_MODEL_FAILED", "there is no such provider"]);
 });
 
-test("counting and the names of providers take their scopes", async () => {
+test("the names of providers take their scope", async () => {
   const { asked, played } = bridge({ host_check_permission: { granted: false } });
-  await assert.rejects(measure(played, ASKER, '{"messages":[]}', signal), { code: "ERR_SCOPE_REQUIRED" });
   await assert.rejects(activeProvider(played, ASKER), { code: "ERR_SCOPE_REQUIRED" });
-  assert.deepEqual(asked.map(([, { scope }]) => scope), ["model:prompt", "model:list"]);
+  assert.deepEqual(asked.map(([, { scope }]) => scope), ["model:list"]);
   const provider = { id: "p", type: "openai", name: "P", base_url: "https://secret.example", available: true, is_default: true, is_type_default: false, has_api_key: true };
   const listed = bridge({
     host_llm_list_models: { models: [{ provider: "p", model: "m", tools: true }] },

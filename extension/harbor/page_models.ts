@@ -7,8 +7,9 @@ import type { NativeClient } from "../shared/native/client.ts";
 import type { Context } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
-import type { ChatMessage, Grant, Model, Replies, Requests } from "../shared/protocol/generated/messages.ts";
+import type { Grant, Model, Replies, Requests } from "../shared/protocol/generated/messages.ts";
 import { type Asker, type ModelState, type PromptRequest, type ProviderInfo, PROMPT_FIELDS } from "../shared/protocol/peer.ts";
+import { offIn } from "./off.ts";
 import { parseObject } from "./parse.ts";
 import { streamed } from "./streaming.ts";
 import { Turns } from "./turns.ts";
@@ -22,11 +23,12 @@ const PATIENCE_MS = 1_000;
 
 /** How a page stands to models. `isAsking`: a question of its origin is open. */
 export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAsking: boolean): Promise<ModelState> {
-  const [active, { grants }] = await Promise.all([
+  const [active, { grants }, off] = await Promise.all([
     bridge.request("llm_get_active", {}),
     bridge.request("host_get_permissions", { origin, tab_id: tab }),
+    offIn(bridge),
   ]);
-  if (active.active === undefined || !hasModel(active)) return { state: "unavailable" };
+  if (active.active === undefined || !hasModel(active) || off.includes("textGeneration")) return { state: "unavailable" };
   const word = wordOf(grants);
   if (word === "denied") return { state: "unavailable", denied: true };
   if (word === "none") return { state: isAsking ? "downloading" : "downloadable" };
@@ -79,14 +81,6 @@ export async function prompt(bridge: Bridge, { origin, tab, body, stream }: Prom
 function forPages(error: unknown): never {
   if (!(error instanceof CodedError) || error.code !== "not_found") throw error;
   throw new CodedError("ERR_MODEL_FAILED", "there is no such provider", { cause: "not_found" });
-}
-
-/** How many tokens a conversation has. Its provider may get it for that, so it takes the grant. */
-export async function measure(bridge: Bridge, asker: Asker, body: string, signal: AbortSignal): Promise<{ tokens: number }> {
-  await need(bridge, asker, "model:prompt");
-  const messages = parseObject("body", body)["messages"] as ChatMessage[];
-  const { input_tokens } = await bridge.request("llm_count_tokens", { messages }, { signal });
-  return { tokens: input_tokens };
 }
 
 /** The providers, as a page may see them. */

@@ -28,7 +28,7 @@ import { modelFor } from "./model.ts";
 import { onceSeconds } from "./once.ts";
 import type { AskedServer } from "./own.ts";
 import { paced } from "./pace.ts";
-import { activeProvider, measure, modelState, prompt, providers } from "./page_models.ts";
+import { activeProvider, modelState, prompt, providers } from "./page_models.ts";
 import { parseObject } from "./parse.ts";
 import { about, runs } from "./runs.ts";
 
@@ -62,8 +62,6 @@ export function peerHandler(parts: Parts): Handler {
           return await call(parts, request, context);
         case "prompt":
           return await prompt(parts.bridge, request, context, parts.after).finally(parts.acted);
-        case "measure":
-          return await measure(parts.bridge, request, request.body, context.signal);
         case "model_state":
           return await modelState(parts.bridge, request, parts.asking.isAsking?.(request.origin) === true);
         case "providers":

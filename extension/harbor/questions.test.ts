@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COOLDOWN_MS, type Event, MOST_DENIALS, MOST_OPEN, MOST_WAITING, START, type State, step } from "./questions.ts";
+import { COOLDOWN_MS, type Event, MOST_DENIALS, MOST_OPEN, MOST_WAITING, START, type State, confirmed, mayConfirm, memoryOf, recalled, step } from "./questions.ts";
 
 const A = "https://a.example";
 
@@ -66,6 +66,25 @@ test("after three denials the document has to be another one", () => {
   ]);
   const { done } = play([...denials, [900_000, ask(4)], [900_001, ask(5, A, "reloaded")]]);
   assert.deepEqual(done.slice(MOST_DENIALS), ["ERR_PERMISSION_DENIED 4", "show 5"]);
+});
+
+test("runs that get no yes open fewer and fewer windows, also over a restart; a yes ends that, and other sites have their own", () => {
+  let state = START;
+  let windows = 0;
+  for (let now = 0; now < 3_600_000; now += 1_000) {
+    if (!mayConfirm(state, A, now)) continue;
+    windows += 1;
+    state = recalled(JSON.parse(JSON.stringify(memoryOf(confirmed(state, A, windows % 2 === 0 ? "denied" : "withdrawn", now)))));
+  }
+  assert.equal(windows, 11, "in an hour");
+  assert.deepEqual([mayConfirm(state, A, 3_600_000), mayConfirm(state, "https://b.example", 3_600_000)], [false, true]);
+  state = confirmed(state, A, "allowed", 3_600_000);
+  for (const outcome of ["denied", "withdrawn", "denied"] as const) {
+    assert.ok(mayConfirm(state, A, 3_600_000));
+    state = confirmed(state, A, outcome, 3_600_000);
+  }
+  assert.deepEqual([3_600_000, 3_600_000 + COOLDOWN_MS].map((now) => mayConfirm(state, A, now)), [false, true]);
+  assert.deepEqual(play([[0, ask(1)]]).done, ["show 1"], "the site may ask at a click as before");
 });
 
 test("few wait, and few are open", () => {

@@ -6,6 +6,9 @@
 // know what is asked. One question at a time per origin; after a denial none for ten seconds, after three none until the document is
 // another one; each needs a gesture of its own. What its page takes back once its turn has come counts as a denial: else a page could open
 // windows without end.
+//
+// Calls of runs come without a gesture, and a denied call is no denial of the site. Their limit is of the origin: after three in a row
+// without a yes, none for ten seconds, and for twice as long after each one more. A yes ends that.
 
 /** How long an origin has to be silent after a denial, or after it has taken a question back. */
 export const COOLDOWN_MS = 10_000;
@@ -16,6 +19,9 @@ export const MOST_DENIALS = 3;
 /** How many questions may wait behind an open one, and how many may be open in all. */
 export const MOST_WAITING = 2;
 export const MOST_OPEN = 8;
+
+/** The pause of an origin whose runs get no yes is doubled so often at most: that is 43 minutes. */
+const MOST_DOUBLED = 8;
 
 /** Documents that are remembered for their denials, and for their gestures. */
 const MOST_DOCUMENTS = 1_000;
@@ -35,22 +41,30 @@ export interface State {
   denials: ReadonlyMap<string, number>;
   /** The last gesture of a document that has had its question. */
   used: ReadonlyMap<string, number>;
+  /** Of an origin: how many questions of its runs had no yes since the last one that had, and when the last of them ended. */
+  unconfirmed: ReadonlyMap<string, Unconfirmed>;
+}
+
+interface Unconfirmed {
+  count: number;
+  at: number;
 }
 
 /** What of a state has to outlive the background, as it is stored. */
 export interface Memory {
   denied: [origin: string, at: number][];
   denials: [document: string, count: number][];
+  unconfirmed: [origin: string, of: Unconfirmed][];
 }
 
-export function memoryOf({ denied, denials }: State): Memory {
-  return { denied: [...denied], denials: [...denials] };
+export function memoryOf({ denied, denials, unconfirmed }: State): Memory {
+  return { denied: [...denied], denials: [...denials], unconfirmed: [...unconfirmed] };
 }
 
 /** The state after a restart of the background. Questions that were open have ended with it. */
 export function recalled(stored: unknown): State {
-  const { denied = [], denials = [] } = Object(stored) as Partial<Memory>;
-  return { ...START, denied: new Map(denied), denials: new Map(denials) };
+  const { denied = [], denials = [], unconfirmed = [] } = Object(stored) as Partial<Memory>;
+  return { ...START, denied: new Map(denied), denials: new Map(denials), unconfirmed: new Map(unconfirmed) };
 }
 
 /** `withdrawn`: by its page, which has cancelled it or is gone. `failed`: by nobody. */
@@ -70,7 +84,7 @@ export interface Step {
   actions: Action[];
 }
 
-export const START: State = { open: [], waiting: [], denied: new Map(), denials: new Map(), used: new Map() };
+export const START: State = { open: [], waiting: [], denied: new Map(), denials: new Map(), used: new Map(), unconfirmed: new Map() };
 
 export function step(state: State, event: Event, now: number): Step {
   return event.is === "asked" ? asked(state, event.question, event.gesture, now) : ended(state, event.id, event.outcome, now);
@@ -124,11 +138,31 @@ function ended(state: State, id: number, outcome: Outcome, now: number): Step {
   };
 }
 
-/** With this of a document; the oldest are forgotten. */
-function remembered(known: ReadonlyMap<string, number>, document: string, value: number): Map<string, number> {
+/** Whether a run of this origin may ask about a call. */
+export function mayConfirm({ unconfirmed }: State, origin: string, now: number): boolean {
+  const { count, at } = unconfirmed.get(origin) ?? { count: 0, at: now };
+  const more = count - MOST_DENIALS;
+  if (more < 0) return true;
+  const since = now - at;
+  return since < 0 || since >= COOLDOWN_MS * 2 ** Math.min(more, MOST_DOUBLED);
+}
+
+/** The state after a question about a call of a run, which was shown. */
+export function confirmed(state: State, origin: string, outcome: "allowed" | "denied" | "withdrawn", now: number): State {
+  if (outcome !== "allowed") {
+    const count = (state.unconfirmed.get(origin)?.count ?? 0) + 1;
+    return { ...state, unconfirmed: remembered(state.unconfirmed, origin, { count, at: now }) };
+  }
+  const unconfirmed = new Map(state.unconfirmed);
+  unconfirmed.delete(origin);
+  return { ...state, unconfirmed };
+}
+
+/** With this of a document, or an origin; the oldest are forgotten. */
+function remembered<T>(known: ReadonlyMap<string, T>, of: string, value: T): Map<string, T> {
   const found = new Map(known);
-  found.delete(document);
-  found.set(document, value);
+  found.delete(of);
+  found.set(of, value);
   for (const oldest of found.keys()) if (found.size > MOST_DOCUMENTS) found.delete(oldest);
   return found;
 }

@@ -4,13 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError } from "../shared/protocol/codes.ts";
 import type { Decision } from "./grants.ts";
-import { about, parseOff, runs } from "./runs.ts";
+import { parseOff } from "./off.ts";
+import { about, runs } from "./runs.ts";
 
 const RUN = { type: "run", origin: "https://a.example", tab: 3, task: "look" } as const;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A run that is under way. `answers`: the person's answers, one after the other. */
-function begun(answers: Decision[], more: object = {}) {
+function begun(answers: (Decision | "refused")[], more: object = {}) {
   const [seen, shown, chunks, taken]: [[string, any][], any[], any[], string[]] = [[], [], [], []];
   let options: any;
   let end: (answer: unknown) => void = () => undefined;
@@ -26,7 +27,7 @@ function begun(answers: Decision[], more: object = {}) {
     shown.push(view);
     const answer = answers.shift();
     signal.addEventListener("abort", () => taken.push(view.call.tool));
-    return answer === undefined ? new Promise<Decision>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))) : Promise.resolve(answer);
+    return answer === undefined ? new Promise<Decision | "refused">((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))) : Promise.resolve(answer);
   };
   const parts = { bridge: bridge as never, asking: { confirm }, after: () => () => undefined, acted: () => undefined };
   const context = { signal: new AbortController().signal, progress: () => undefined, chunk: (one: unknown) => void chunks.push(one), onMore: () => undefined };
@@ -62,6 +63,15 @@ test("the person is shown the exact call, and what they say goes to the bridge a
     end({ run_id: "r" });
     await ended;
   }
+});
+
+test("a call that the person is not asked about any more is not made, and no answer of theirs is in the log", async () => {
+  const { seen, question, ended, end } = begun(["refused"]);
+  question("q");
+  await settle();
+  assert.deepEqual(seen.slice(1), [["run_decide", { run_id: "r", approval_id: "q", decision: "no" }]]);
+  end({ run_id: "r" });
+  await ended;
 });
 
 test("a question goes when the bridge waits no longer, and when the run ends", async () => {

@@ -11,6 +11,7 @@ import type { Pushes, Requests } from "../shared/protocol/generated/messages.ts"
 import type { About, RunsRequest } from "../shared/protocol/peer.ts";
 import type { Asking } from "./asking.ts";
 import { outcomeOf } from "./grants.ts";
+import { offIn } from "./off.ts";
 import { hasModel } from "./page_models.ts";
 import { streamed } from "./streaming.ts";
 
@@ -117,8 +118,9 @@ class Questions {
     const view = { origin: this.#origin, scopes: [], servers: [], named: false, call };
     try {
       const decision = await this.#parts.asking.confirm(view, controller.signal);
-      await this.#parts.bridge.request("run_decide", { run_id, approval_id, decision: decision.allow === "no" ? "no" : "once" });
-      await this.#note(tool, outcomeOf(decision));
+      const isAllowed = decision !== "refused" && decision.allow !== "no";
+      await this.#parts.bridge.request("run_decide", { run_id, approval_id, decision: isAllowed ? "once" : "no" });
+      if (decision !== "refused") await this.#note(tool, outcomeOf(decision));
     } catch (error) {
       // Where it was taken back, or the bridge is gone, the call is not made.
       if (!controller.signal.aborted) console.error("a question of a run has no answer", error);
@@ -134,12 +136,6 @@ class Questions {
 
 /** What of the page API the bridge has for pages, and whether there is a model. */
 export async function about(bridge: Pick<NativeClient, "request">): Promise<About> {
-  const [active, { config }] = await Promise.all([bridge.request("llm_get_active", {}), bridge.request("get_config", {})]);
-  return { model: hasModel(active), off: parseOff(config) };
-}
-
-/** Reads what is off in the `config.toml` that the bridge shows. */
-export function parseOff(config: unknown): string[] {
-  const [, pages = ""] = typeof config === "string" ? (/^\[pages\]$([^[]*)/m.exec(config) ?? []) : [];
-  return [...pages.matchAll(/^(\w+) = false$/gm)].flatMap(([, name]) => name ?? []);
+  const [active, off] = await Promise.all([bridge.request("llm_get_active", {}), offIn(bridge)]);
+  return { model: hasModel(active), off };
 }

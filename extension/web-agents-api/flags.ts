@@ -35,7 +35,6 @@ const NEEDED = new Map<string, keyof Flags>([
   ["list", "toolAccess"],
   ["call", "toolCalling"],
   ["prompt", "textGeneration"],
-  ["measure", "textGeneration"],
   ["providers", "textGeneration"],
   ["active_provider", "textGeneration"],
   ["run", "agentRuns"],
@@ -73,5 +72,5 @@ export function checkScopes(scopes: Scope[], flags: Flags): void {
 }
 
 function check(needed: keyof Flags, flags: Flags): void {
-  if (!flags[needed]) throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off in the Web Agents API`);
+  if (!flags[needed]) throw new CodedError("ERR_FEATURE_DISABLED", `the person has switched ${needed} off`);
 }

@@ -17,7 +17,7 @@ function played(answers: { [type: string]: unknown }, flags: unknown = {}, page 
     call: async (type: string, payload: unknown) => {
       seen.push([type, payload]);
       if (answers[type] instanceof Error) throw answers[type];
-      return answers[type];
+      return answers[type] ?? (type === "about" ? { model: true, off: [] } : undefined);
     },
   };
   const opened: number[] = [];
@@ -33,6 +33,7 @@ test("who asks is what the browser said, whatever the page says", async () => {
   await ask("request_permissions", { ...forged, scopes: ["mcp:tools.call"], document: "X", gesture: "yes" });
   assert.deepEqual(seen, [
     ["call", { origin: PAGE.origin, tab: 3, tool: "s/t", args: "{}", progress: false }],
+    ["about", { origin: PAGE.origin, tab: 3 }],
     ["request_permissions", { ...{ origin: PAGE.origin, tab: 3, document: "D" }, gesture: 0, scopes: ["mcp:tools.call"] }],
   ]);
 });
@@ -62,7 +63,10 @@ test("what is switched off goes nowhere", async () => {
   const calling = played({ request_permissions: { granted: true } }, { toolCalling: false, agentRuns: true });
   await assert.rejects(calling.ask("request_permissions", { scopes: ["mcp:tools.list", "mcp:tools.call"] }), { code: "ERR_FEATURE_DISABLED" });
   await calling.ask("request_permissions", { scopes: ["mcp:tools.list"] });
-  assert.equal(calling.seen.length, 1);
+  assert.deepEqual(calling.seen.map(([type]) => type), ["about", "request_permissions"]);
+  const configured = played({ about: { model: true, off: ["textGeneration"] }, request_permissions: { granted: true } });
+  await assert.rejects(configured.ask("request_permissions", { scopes: ["mcp:tools.list", "model:prompt"] }), { code: "ERR_FEATURE_DISABLED" });
+  assert.deepEqual(configured.seen.map(([type]) => type), ["about"], "the person is not asked");
   assert.deepEqual(parseFlags({ toolAccess: "no", other: 1 }), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true });
   assert.deepEqual(parseFlags(null), { textGeneration: true, toolAccess: true, toolCalling: true, agentRuns: true });
 });
@@ -109,7 +113,7 @@ test("an answer that says no is one: Harbor is there", async () => {
 
 test("what is not on the list is refused here already", async () => {
   const { seen, ask } = played({});
-  for (const type of ["host_grant_permission", "cancel", "", "toString"]) {
+  for (const type of ["host_grant_permission", "llm_count_tokens", "measure", "cancel", "", "toString"]) {
     await assert.rejects(ask(type), { code: "ERR_INVALID_REQUEST" });
   }
   assert.deepEqual(seen, []);

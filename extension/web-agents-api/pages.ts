@@ -67,7 +67,7 @@ export function handlerFor(
     checkFlags(type, now);
     switch (type) {
       case "request_permissions":
-        return requestPermissions(permissionsRequest(page, payload, now), harbor, granted, signal);
+        return requestPermissions(permissionsRequest(page, payload, now), harbor, now, granted, signal);
       case "permissions":
       case "list":
         return harbor.call(type, { ...asker }, { signal });
@@ -86,8 +86,6 @@ export function handlerFor(
         return harbor.call(type, { ...asker }, { signal });
       case "prompt":
         return harbor.call(type, { ...asker, ...parsePrompt(payload) }, relayed(context));
-      case "measure":
-        return harbor.call(type, { ...asker, ...parsePrompt(payload) }, { signal });
       case "model_state":
         return modelState(page, harbor, now, signal);
       case "providers":
@@ -102,7 +100,7 @@ export function handlerFor(
   };
 }
 
-/** Where nobody answers, or the person has switched it off, there is no model. A frame cannot ask for one. */
+/** Where nobody answers, or the person has switched it off here, there is no model. A frame cannot ask for one. */
 async function modelState(page: Document, harbor: Peer, flags: Flags, signal: AbortSignal): Promise<ModelState> {
   if (!flags.textGeneration) return { state: "unavailable" };
   const { origin, tab, frame } = page;
@@ -128,9 +126,13 @@ class OncePerGesture {
 async function requestPermissions(
   request: PermissionsRequest,
   harbor: Peer,
+  flags: Flags,
   granted: (origin: string) => Promise<void>,
   signal: AbortSignal,
 ): Promise<PermissionsAnswer> {
+  const { origin, tab } = request;
+  const about = (await harbor.call("about", { origin, tab }, { signal })) as About;
+  checkScopes(request.scopes, onIn(flags, about));
   const answer = (await harbor.call("request_permissions", { ...request }, { signal })) as PermissionsAnswer;
   // Before the page hears of it, so that frames which it makes then have the API.
   if (answer.granted) await granted(request.origin);
@@ -144,6 +146,11 @@ function permissionsRequest(page: Document, payload: Fields, flags: Flags): Perm
   const wish = parseWish(payload);
   checkScopes(wish.scopes, flags);
   return { origin, tab, document, gesture: parseGesture(payload["gesture"]), ...wish };
+}
+
+/** What is on here and in Harbor's configuration, too. */
+function onIn(flags: Flags, { off }: About): Flags {
+  return Object.fromEntries(FLAG_NAMES.map((name) => [name, flags[name] && !off.includes(name)])) as unknown as Flags;
 }
 
 function call(asker: Asker, harbor: Peer, payload: Fields, { signal, progress }: Context): Promise<unknown> {
@@ -165,8 +172,8 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, signal:
   try {
     const [view, about] = await Promise.all([harbor.call("permissions", { ...asker }, { signal }), harbor.call("about", { ...asker }, { signal })]);
     const { scopes, allowedTools } = view as PermissionsView;
-    const { model, off } = about as About;
-    const on = Object.fromEntries(FLAG_NAMES.map((name) => [name, features[name] && !off.includes(name)])) as unknown as Flags;
+    const { model } = about as About;
+    const on = onIn(features, about as About);
     const may = (...all: Scope[]) => model && on.textGeneration && all.every((scope) => scopes[scope].startsWith("granted"));
     found.features = { ...on, ...NOT_HERE };
     found.model = { available: may("model:prompt") };

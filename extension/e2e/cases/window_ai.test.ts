@@ -96,6 +96,21 @@ for (const inBrowser of inBrowsers) {
             await options.close();
           });
 
+          await t.test("a page's own names win in its page, and ours are there where it has none", async () => {
+            const page = await modelPage(world, await origin());
+            for (const [name, other] of [["agent", "harbor.agent.run"], ["harbor", "agent.run"], ["ai", "harbor.ai.createTextSession"], ["LanguageModel", "harbor.LanguageModel.create"]]) {
+              for (const source of [`const ${name} = 7`, `let ${name} = 7`, `var ${name} = 7`, `${name} = 7`, `function ${name}() {}`, `class ${name} {}`]) {
+                await page.goto((await page.run("return location.href")) as string);
+                const found = await page.run(`const failed = []; addEventListener("error", ({ message }) => failed.push(message));
+                  const script = document.createElement("script");
+                  script.textContent = ${JSON.stringify(`${source}; window.after = ${name}; window.other = typeof ${other}`)};
+                  document.head.append(script);
+                  return [failed, window.after === 7 ? "7" : Function.prototype.toString.call(window.after).split(" ")[0], window.other]`);
+                assert.deepEqual(found, [[], /7$/.test(source) ? "7" : source.split(" ")[0], "function"], source);
+              }
+            }
+          });
+
           await t.test("for a site the person says whose LanguageModel it has", async () => {
             const isNative = inBrowser.name === "chrome";
             const at = await origin();

@@ -78,9 +78,12 @@ export function meansWords({ scopes, call, site }: Pick<QuestionView, "scopes" |
   ].flatMap((words) => words ?? []).join(" ");
 }
 
-/** Where a model runs, and what that means for what a site writes. The provider's name is the person's own. */
+/** What is allowed is the default model, whichever that is when the site asks it. */
+const LATER = "If you choose another default model later, the site uses that one, wherever it runs.";
+
+/** Where a model runs now, and what that means for what a site writes. The provider's name is the person's own. */
 export function placeWords(here: boolean): readonly [string, string] {
-  return here ? ["on this machine (", "): what the site writes stays here."] : ["at ", ": what the site writes is sent there."];
+  return here ? ["on this machine (", `): what the site writes stays here. ${LATER}`] : ["at ", `: what the site writes is sent there. ${LATER}`];
 }
 
 /** What the site has used of a model today, and may use. */

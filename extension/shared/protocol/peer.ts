@@ -99,7 +99,6 @@ export type PeerRequest =
   | ({ type: "list" } & Asker)
   | ({ type: "call" } & CallRequest)
   | ({ type: "prompt" } & PromptRequest)
-  | ({ type: "measure"; body: string } & Asker)
   | ({ type: "model_state" | "providers" | "active_provider" } & Asker)
   | ({ type: "about" } & Asker)
   | RunsRequest;
@@ -160,8 +159,6 @@ export function parsePeerRequest(type: string, fields: Fields): PeerRequest {
     case "providers":
     case "active_provider":
       return { type, ...asker };
-    case "measure":
-      return { type, ...asker, body: parsePrompt(fields).body };
     case "prompt":
       return { type, ...asker, ...parsePrompt(fields) };
     case "request_permissions": {
@@ -212,7 +209,6 @@ export function parsePrompt({ body, stream }: Fields): Pick<PromptRequest, "body
 export function parsePageRequest(type: PageRequestType, fields: Fields): Fields {
   if (type === "request_permissions") return { ...parseWish(fields) };
   if (type === "call") return { ...parseCall(fields), progress: fields["progress"] === true };
-  if (type === "measure") return { body: parsePrompt(fields).body };
   if (type === "prompt") return { ...parsePrompt(fields) };
   if (type === "run") return { ...parseRun(fields) };
   if (type === "session_create") return { ...parseSession(fields) };

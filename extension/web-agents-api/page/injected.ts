@@ -8,13 +8,15 @@ import { CapturedEvent, defineProperty, dispatchTo, listenTo, self_ } from "./bu
 import { agent } from "./agent.ts";
 import { ai } from "./ai.ts";
 import { connect } from "./channel.ts";
-import { shown } from "./errors.ts";
 import { harbor } from "./harbor.ts";
 import { LanguageModel } from "./language_model.ts";
 import { takePreference } from "./preference.ts";
 import { LanguageModelToolCall, LanguageModelToolError, LanguageModelToolSuccess } from "./tools.ts";
 
-/** What a page may replace: a name that others define, too. */
+/**
+ * What a page may replace: each is a name that it may have for something of its own. A `const` or a function of that name at the top of its
+ * script takes a property that is configurable, and a `var` one that is writable.
+ */
 const open = (value: unknown): PropertyDescriptor => ({ __proto__: null, value, configurable: true, writable: true }) as PropertyDescriptor;
 
 function define(name: string, descriptor: PropertyDescriptor): void {
@@ -22,8 +24,8 @@ function define(name: string, descriptor: PropertyDescriptor): void {
 }
 
 function begin(): void {
-  define("agent", shown(agent));
-  defineProperty(self_, "harbor", { __proto__: null, value: harbor, enumerable: true, configurable: true } as PropertyDescriptor);
+  define("agent", open(agent));
+  define("harbor", open(harbor));
   define("ai", open(ai));
   define("LanguageModel", open(LanguageModel));
   if (!("LanguageModelToolCall" in self_)) {

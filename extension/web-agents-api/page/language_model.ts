@@ -18,11 +18,10 @@ import {
   then,
   toStringTag,
 } from "./builtins.ts";
-import { ask } from "./channel.ts";
 import { Conversation, streamed } from "./conversation.ts";
 import { Ending, signalIn } from "./endings.ts";
 import { domError, rejected, shown, standardError, wrong } from "./errors.ts";
-import { type Draft, type Expected, draftsOf, expectedOf, messagesOf } from "./input.ts";
+import { type Draft, type Expected, draftsOf, estimateOf, expectedOf, messagesOf } from "./input.ts";
 import { joined, mapped, placeOf, sequence } from "./lists.ts";
 import { type Availability, isBlind, ready, stateNow } from "./readiness.ts";
 import { type Call, LanguageModelToolCall, type Tools, toolsOf } from "./tools.ts";
@@ -244,11 +243,11 @@ function isRegExp(value: object): boolean {
   }
 }
 
+/** By its length: a provider would count on the person's account, and get a text that nobody has prompted it with. */
 async function measured(drafts: readonly Draft[], ending: Ending): Promise<number> {
   const messages = await messagesOf(drafts);
-  if (messages.length === 0) return 0;
-  const { tokens } = (await ask("measure", { body: stringify({ messages }) }, { signal: ending.signal })) as { tokens: number };
-  return tokens;
+  ending.check();
+  return estimateOf(messages);
 }
 
 const contentOf = ({ id, name, arguments: args }: Call) => ({
