@@ -227,11 +227,10 @@ fn what_is_too_large_for_an_event_is_said_and_its_end_is_in_the_answer() {
         0 => round.call("c", "look", &json!({"at": said})),
         _ => Say::Text(said.clone()),
     });
-    let mut client = scene.bridge.client();
-    client.call("hello", &json!({"protocol": 1, "chunks": true, "max_frame": 65_536})).unwrap();
-    let run = client.request("run_start", &json!({"origin": SITE, "task": "look", "stream": true}));
+    scene.bridge.call("hello", &json!({"chunks": true, "max_frame": 65_536})).unwrap();
+    let run = scene.bridge.request("run_start", &json!({"origin": SITE, "task": "look", "stream": true}));
     assert_eq!(run.wait(LIMIT).unwrap()["output"], large);
-    let pushes: Vec<_> = std::iter::from_fn(|| client.push_now("run_event")).collect();
+    let pushes: Vec<_> = std::iter::from_fn(|| scene.bridge.push_now("run_event")).collect();
     let told = |kind: &str| pushes.iter().find(|push| push["event"]["type"] == kind);
     for kind in ["tool_call", "tool_result"] {
         assert_eq!(told(kind).unwrap()["event"]["error"]["code"], "message_too_large", "{kind}");
