@@ -67,6 +67,11 @@ for (const inBrowser of inBrowsers) {
             const states = (await page.run(`return Promise.all([{}, undefined, null, { expectedInputs: [{ type: "image" }] }, { expectedInputs: [{ type: "text", languages: ["EN", "de-AT"] }] },
               { expectedInputs: [{ type: "audio" }] }, { expectedOutputs: [{ type: "audio" }] }].map((options) => LM.availability(options)))`)) as string[];
             assert.deepEqual(states, ["available", "available", "available", "available", "available", "unavailable", "unavailable"]);
+            // More than may be open at once: what is not answered is no answer.
+            const flood = (await page.run("return Promise.all(Array.from({ length: 300 }, () => tried(() => LM.availability())))")) as Became[];
+            const said = new Set(flood.map(({ value, name }) => value ?? name));
+            said.delete("UnknownError");
+            assert.deepEqual([...said], ["available"]);
             await names(page, [
               ["return LM.availability(7)", "TypeError"],
               ["return LM.availability({ expectedInputs: [{ type: 'smell' }] })", "TypeError"],

@@ -64,7 +64,7 @@ export class LanguageModel extends CapturedEventTarget {
   static availability(options?: unknown): Promise<Availability> {
     try {
       const { expected } = wantedOf(fieldsOf(options));
-      return availabilityFor(expected);
+      return standardly(availabilityFor(expected));
     } catch (error) {
       return rejected(error);
     }

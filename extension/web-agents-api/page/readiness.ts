@@ -20,11 +20,12 @@ export interface ModelState {
   vision?: boolean;
 }
 
-/** How it is now. Where nobody answers, there is none. */
+/** How it is now. Where nobody answers, there is none; rejects where this page has asked too much at once to be answered. */
 export async function stateNow(): Promise<ModelState> {
   try {
     return (await ask("model_state", {})) as ModelState;
-  } catch {
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_RATE_LIMITED") throw error;
     return { state: "unavailable" };
   }
 }
