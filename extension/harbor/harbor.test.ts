@@ -4,11 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { NativeClient } from "../shared/native/client.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
+import type { Scope } from "../shared/protocol/peer.ts";
 import type { Server } from "../shared/protocol/generated/messages.ts";
 import { asked, askedServers, parseTools } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
 import { INERT_MS, inertFor, mayAllow, pressed, stirred } from "./consent/inert.ts";
-import { isLeftIn, onceButton, placeWords, stateWords } from "./consent/words.ts";
+import { isLeftIn, onceButton, placeWords, stateWords, wishWords } from "./consent/words.ts";
 import type { Decision } from "./grants.ts";
 import { parseOnceSeconds } from "./once.ts";
 import { peerHandler } from "./peer.ts";
@@ -68,6 +69,13 @@ test("a question promises a start by a call of servers only that have one", () =
 
 test("what does not work is not left in by itself", () => {
   assert.deepEqual(["running", "stopped", "crashed", "failed"].map(isLeftIn), [true, true, true, false]);
+});
+
+test("the first sentence of a question names all that is asked for of models", () => {
+  const said = (...scopes: Scope[]) => wishWords({ scopes, servers: [], named: false }).words;
+  assert.equal(said("model:list"), "wants to see which language models you have");
+  assert.equal(said("model:prompt", "model:list"), "wants to use your language model and see which language models you have");
+  assert.equal(said("model:tools", "model:prompt", "mcp:tools.call"), "wants to have your language model do tasks with your tools, and to run your tools");
 });
 
 test("a question says where the model runs now, and that the default may become another one", () => {

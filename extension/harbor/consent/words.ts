@@ -42,9 +42,10 @@ export function wishWords({ scopes, servers, named, call, site }: Pick<QuestionV
 
 /** What it wants of models. */
 function modelWish(scopes: Scope[]): string | undefined {
-  if (scopes.includes("model:tools")) return "have your language model do tasks with your tools";
-  if (scopes.includes("model:prompt")) return "use your language model";
-  return scopes.includes("model:list") ? "see which language models you have" : undefined;
+  const list = "see which language models you have";
+  const use = scopes.includes("model:tools") ? "have your language model do tasks with your tools" : scopes.includes("model:prompt") ? "use your language model" : undefined;
+  if (!scopes.includes("model:list")) return use;
+  return use === undefined ? list : `${use} and ${list}`;
 }
 
 function toolWish({ scopes, servers, named }: Pick<QuestionView, "scopes" | "servers" | "named">): WishWords {
