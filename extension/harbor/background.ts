@@ -85,6 +85,7 @@ const badge = new Badge({ siteIn, store: sessionStore, mark: markButton });
 /** Whether an AI client may open a site about which the person wants to be asked; nothing where they have not answered. */
 async function askAboutSite(client: string, site: string, signal: AbortSignal): Promise<boolean | undefined> {
   const decision = await asking.confirm({ origin: client, site, scopes: [], servers: [], named: false }, signal);
+  if (decision === "refused") return undefined;
   if (decision.allow === "no") return decision.dismissed ? undefined : false;
   return true;
 }

@@ -49,6 +49,7 @@ export class Destroying {
     try {
       const view = { origin, scopes: [], servers: [], named: false, call: { tool, args, why: WHY } };
       const decision = await this.#asking.confirm(view, signal);
+      if (decision === "refused") throw declined("the person has not allowed the site's last calls: try again later");
       const outcome = outcomeOf(decision);
       // The answer holds, whether it can be written down or not.
       await this.#bridge.request("host_note_consent", { origin, tab_id: tab, outcome, tools: [tool] }).catch((error) => console.error("an answer is not in the audit log", error));
