@@ -46,6 +46,20 @@ test("a run is asked for with what the page said, and its end is its last event"
   assert.equal(chunks[0].error.code, "ERR_INVALID_REQUEST");
 });
 
+test("an end that is too large for an event comes with the answer", async () => {
+  const usage = { input_tokens: 1, output_tokens: 2 };
+  const { chunks, ended, event, end } = begun([]);
+  event({ type: "tool_result", runId: "r", error: { code: "message_too_large", message: "the result is too large", retryable: false } });
+  end({ run_id: "r", output: "long", usage });
+  assert.deepEqual(await ended, { runId: "r" });
+  assert.deepEqual(chunks[1], { type: "final", runId: "r", output: "long", usage });
+  const told = begun([]);
+  told.event({ type: "final", runId: "r", output: "done", usage });
+  told.end({ run_id: "r", output: "done", usage });
+  await told.ended;
+  assert.equal(told.chunks.length, 1, "one end");
+});
+
 test("the person is shown the exact call, and what they say goes to the bridge and into the log", async () => {
   for (const [decision, said, outcome] of [
     [{ allow: "once", tools: [] }, "once", "allowed"],
