@@ -228,6 +228,8 @@ fn what_is_published_elsewhere_is_installed_and_pinned_as_that() {
     bridge.ask("set_server_secrets", &json!({"server_id": "listed", "secrets": {"API_KEY": KEY}}));
     let status = bridge.ask("get_server_status", &json!({"server_id": "listed"}));
     assert_eq!((&status["can_start"], &status["why_not"]), (&json!(true), &Value::Null));
+    // A call waits ten seconds for a start, and this one installs first.
+    bridge.connect("listed");
     assert_eq!(harbor(&home, &["call", "listed/a"]), "1.0.0\n");
     bridge.ask("add_server", &json!({"server_id": "broken", "command": "there-is-no-such-program"}));
     let said = harbor(&home, &["status", "broken"]);

@@ -2421,7 +2421,7 @@ export interface Pushes {
     /** What has happened. */
     event: TurnEvent;
   };
-  /** Something has happened in a run that was begun with `stream: true`; its answer is the run's end. */
+  /** Something has happened in a run that was begun with `stream: true`; its answer is the run's end. What is larger than a frame of the client is left out of its event, which has an `error` instead; a `final` that is so large does not come: the answer says the same. */
   run_event: {
     /** The id of the request. */
     request_id: string;

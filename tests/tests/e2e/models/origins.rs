@@ -72,7 +72,9 @@ fn an_ai_client_asks_for_itself_and_may_do_nothing_of_the_owners() {
     }
     let chat = || begin(&client, "host_llm_chat", "m", &json!({})).wait(LIMIT);
     assert_eq!(chat().unwrap_err().code, "ERR_SCOPE_REQUIRED");
-    scene.bridge.speaking_for("client://helper").grant(PROMPT_SCOPE, "ALLOW_ALWAYS", &json!({}));
+    for scope in [PROMPT_SCOPE, "model:list"] {
+        scene.bridge.speaking_for("client://helper").grant(scope, "ALLOW_ALWAYS", &json!({}));
+    }
     assert!(chat().is_ok());
     assert!(client.push_now("llm_event").is_some());
     let usage = scene.usage();
