@@ -16,10 +16,16 @@ const HOSTILE = `<!doctype html><meta charset="utf-8"><title>Hostile</title><but
   window.keptThen = then;
   window.stolen = [];
   const agentBefore = window.agent;
-  try { window.agent = { forged: true }; } catch {}
-  try { Object.defineProperty(window, "agent", { value: 1 }); } catch {}
-  try { delete window.agent; } catch {}
-  window.kept = window.agent === agentBefore && Object.isFrozen(agent) && Object.isFrozen(agent.tools);
+  // The name is the page's, to use for something of its own; the object is nobody's to change.
+  window.agent = { forged: true };
+  delete window.agent;
+  window.agent = agentBefore;
+  for (const [object, name] of [[harbor, "agent"], [agent, "tools"], [agent.tools, "call"]]) {
+    try { object[name] = { forged: true }; } catch {}
+    try { Object.defineProperty(object, name, { value: 1 }); } catch {}
+    try { delete object[name]; } catch {}
+  }
+  window.kept = harbor.agent === agentBefore && typeof agent.tools.call === "function" && Object.isFrozen(agent) && Object.isFrozen(agent.tools);
   window.postMessage = (...all) => stolen.push(all);
   window.addEventListener = () => {};
   JSON.stringify = () => "{}"; Map.prototype.get = () => ({ resolve() {} }); Reflect.apply = () => {};
