@@ -244,6 +244,29 @@ for (const inBrowser of inBrowsers) {
         await echo.end();
       }));
 
+    test("a run that names a model may know of models; one that may use all has all; what is too large is said; throw() ends it", () =>
+      inBrowser.run(async ({ browser, site, harbor }: World) => {
+        const bare = await browser.open(site.url);
+        const can = async (page: Page) => (await page.run("const { model, runs } = await agent.capabilities(); return [model.available, runs.available, readyEvents]")) as unknown[];
+        assert.deepEqual(await can(bare), [false, false, 1]);
+        const { page, echo } = await ready({ browser, site, harbor } as World, ["t/large"]);
+        assert.deepEqual(await can(page), [true, true, 1]);
+        const code = async (promise: string) => ((await page.run(`return shown(${promise})`)) as Settled).code;
+        const naming = ["agent.run({ task: 'x', provider: 'echo' }).next()", "agent.run({ task: 'x', model: 'echo:echo' }).next()", "agent.sessions.create({ capabilities: { llm: { provider: 'echo' } } })"];
+        for (const named of naming) assert.equal(await code(named), "ERR_SCOPE_REQUIRED", named);
+        await harbor.cli("grant", site.origin, "model:list", "--always");
+        for (const named of naming) assert.equal(await code(named), undefined, named);
+        await begin(page, { task: CALL, useAllTools: true });
+        const run = await ended(page);
+        assertWhole(run, "final");
+        const { tool, error } = run.events.find(({ type }) => type === "tool_result") as { tool?: string; error?: { code: string } } & Event;
+        assert.deepEqual([tool, error?.code], ["t/large", "ERR_INVALID_REQUEST"]);
+        const thrown = "(async () => { const run = agent.run({ task: '<hang>' }); await run.next(); return run.throw(new TypeError('mine')); })()";
+        assert.deepEqual(((await page.run(`return shown(${thrown})`)) as { name: string }).name, "TypeError");
+        await echo.leaving(1);
+        await echo.end();
+      }));
+
     test("sessions keep what was said, count, and end", () =>
       inBrowser.run(async (world: World) => {
         const { browser, site } = world;

@@ -82,6 +82,8 @@ fn directories_are_asked_for_or_stand_behind() {
     terminal.wait_for("network none, reads and writes");
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
+    // More than a hundred packages are fetched.
+    wait_until("it to be installed", INSTALL, || terminal.text().contains("installed filesystem"));
     assert_eq!(terminal.end().0, 0, "{}", terminal.text());
     let path = format!("path={}", notes.join("a.txt").display());
     assert!(harbor(&home, &["call", "filesystem/read_text_file", &path]).contains("from a file"));
