@@ -10,7 +10,7 @@ import type { Harbor } from "./harbor.ts";
 import type { World } from "./world.ts";
 
 /**
- * again: has the echo of models call its first tool. large: 1.5 MB. end: ends without an answer. wait: says that it has begun, and answers nothing; each cancellation is counted. life: an id of this
+ * again: has the echo of models call its first tool. large: 1.5 MB. end: ends without an answer. wait: says that it has begun, and answers nothing; each cancellation of it is counted. life: an id of this
  * run. cancelled: how many there were, over all runs. reword: what all tools say of themselves from the next start on. flood: says so many times
  * how far it is, without a pause. digest: of a variable of its environment, which only who knows the value can compare.
  */
@@ -18,6 +18,7 @@ export const DOUBLE = `
 const { createInterface } = require("node:readline");
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require("node:fs");
 const life = require("node:crypto").randomUUID();
+const waits = new Set();
 const kept = (file) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 const tool = (name) => ({ name, description: name + kept("words"), inputSchema: { type: "object" } });
 const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
@@ -38,7 +39,7 @@ const TOOLS = {
 };
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
-  if (method === "notifications/cancelled") appendFileSync("cancelled", "x");
+  if (method === "notifications/cancelled" && waits.has(params.requestId)) appendFileSync("cancelled", "x");
   if (id === undefined) return;
   if (method === "initialize") {
     const { protocolVersion } = params;
@@ -46,6 +47,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   }
   if (method === "tools/list") return say({ id, result: { tools: Object.keys(TOOLS).map(tool) } });
   if (method !== "tools/call") return say({ id, error: { code: -32601, message: "no" } });
+  if (params.name === "wait") waits.add(id);
   const progressToken = params._meta?.progressToken;
   const far = (progress, message) => say({ method: "notifications/progress", params: { progressToken, progress, message } });
   if (progressToken !== undefined) far(1, "begun");
