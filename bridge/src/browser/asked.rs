@@ -15,6 +15,7 @@ use harbor_policy::tabs::Holder;
 use harbor_policy::tabs::urls::{Denied, host_in};
 use serde_json::{Value, json};
 
+use super::results::denied;
 use super::source::{Browser, stopped};
 use crate::link::{Answer, TimeLimit};
 
@@ -29,6 +30,20 @@ impl Browser {
     pub(super) fn judged(&self, session: &str, url: &str) -> Result<String, Denied> {
         let tabs = self.tabs.borrow();
         self.config.now().sites.judge(url, |host| tabs.get(session)?.said(host))
+    }
+
+    /// What the caller is told of an answer: a page that led to a forbidden address may be there for a moment before it is left, and
+    /// nothing of it is told.
+    pub(super) fn told(&self, session: &str, answer: Answer) -> Answer {
+        let Answer::Result(result) = &answer else { return answer };
+        let result: Value = serde_json::from_str(result.as_str()).unwrap_or_default();
+        let url = result["structuredContent"]["page"]["url"].as_str().unwrap_or_default();
+        match self.judged(session, url) {
+            Err(why @ (Denied::Blocked | Denied::AskFirst | Denied::Refused)) => {
+                denied("address", &why.to_string())
+            }
+            _ => answer,
+        }
     }
 
     /// Asks the person about those addresses of a call which need that. What is left of the call's time.

@@ -177,7 +177,7 @@ impl Browser {
             self.done(name, given, &session, tab);
         }
         self.arm();
-        answer
+        answer.map(|answer| self.told(&session, answer))
     }
 
     /// What of a call the bridge decides: the tab that it means, and whether its addresses may be opened.
