@@ -19,6 +19,9 @@ const PACK: &str = include_str!("pypi_index/pack.py");
 /// Where code of `egg` comes by.
 const RAN: &str = "/ran";
 
+/// What no Python of today runs.
+const OF_NO_PYTHON: &str = "snake-9.0";
+
 #[derive(Debug, Default)]
 struct Shelf(Mutex<BTreeMap<String, Vec<u8>>>);
 
@@ -86,7 +89,19 @@ impl PypiIndex {
         }
     }
 
-    /// How often code of `egg` ran.
+    /// Has the source of `snake` 2.0, too, which `publish` has made in this directory, and a 9.0 for a Python that does not exist.
+    ///
+    /// # Panics
+    /// When it is not there.
+    pub fn publish_newer(&self, dir: &Path) {
+        let name = "snake-2.0.tar.gz";
+        let source = fs::read(dir.join("newer").join(name)).expect("it was made");
+        let mut files = self.shelf.files();
+        files.insert(name.into(), source);
+        files.insert(format!("{OF_NO_PYTHON}-py3-none-any.whl"), Vec::new());
+    }
+
+    /// How often code of `egg` ran, or of a newer `snake`.
     #[must_use]
     pub fn ran(&self) -> usize {
         self.server.count(|asked| asked.path == RAN)
@@ -104,6 +119,10 @@ fn serve(path: &str, stream: &mut TcpStream, shelf: &Shelf) -> bool {
 fn page(shelf: &Shelf) -> Vec<u8> {
     let files = shelf.files();
     let wheels = files.keys().filter(|name| name.starts_with("snake-"));
-    let links: String = wheels.map(|name| format!("<a href=\"/files/{name}\">{name}</a>\n")).collect();
+    let link = |name: &String| {
+        let admits = if name.starts_with(OF_NO_PYTHON) { " data-requires-python=\"&gt;=4\"" } else { "" };
+        format!("<a href=\"/files/{name}\"{admits}>{name}</a>\n")
+    };
+    let links: String = wheels.map(link).collect();
     format!("<!DOCTYPE html><html><body>\n{links}</body></html>\n").into_bytes()
 }

@@ -229,6 +229,7 @@ async fn plan(
     Ok(InstalledView {
         planned: Some(token),
         needs_build,
+        newest: trial.newest(),
         version: view.version.or(commit),
         integrity: view.integrity.or(integrity),
         ..view
@@ -364,6 +365,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         runs: None,
         planned: None,
         needs_build: None,
+        newest: None,
         file: file(package, lock),
         server: None,
     }

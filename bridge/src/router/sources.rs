@@ -159,6 +159,7 @@ impl Whole {
             runs: None,
             planned: None,
             needs_build: None,
+            newest: None,
             file: None,
             server: None,
         }

@@ -302,6 +302,12 @@ impl Trial {
         self.server.lock()
     }
 
+    /// The newest version of its package, where an older one is what fits.
+    #[must_use]
+    pub fn newest(&self) -> Option<String> {
+        self.server.newest()
+    }
+
     /// Its package, as it was asked for.
     #[must_use]
     pub fn package(&self) -> Option<&Package> {

@@ -120,6 +120,8 @@ pub struct Server {
     alone: Cell<bool>,
     /// The commit that its installation has checked out, as it was before any code of it ran.
     commit: RefCell<Option<String>>,
+    /// The newest version of its package that this machine admits, where an older one was resolved.
+    newest: RefCell<Option<String>>,
     /// What says in its repository how it is had.
     files: RefCell<Option<Rc<Files>>>,
     /// The image that it runs, as its file says, which nobody else changes: files are not read where calls wait.
@@ -234,6 +236,7 @@ impl Server {
             lock: RefCell::new(lock),
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
             commit: RefCell::default(),
+            newest: RefCell::default(),
             files: RefCell::default(),
             image: RefCell::new(image),
             trial,
@@ -385,6 +388,11 @@ impl Server {
     /// Its starts get all that its definition gives from now on.
     pub(super) fn is_trusted(&self) {
         self.alone.set(false);
+    }
+
+    /// The newest version of its package, where an older one was resolved.
+    pub(super) fn newest(&self) -> Option<String> {
+        self.newest.borrow().clone()
     }
 
     /// The commit that its installation has checked out.

@@ -47,6 +47,8 @@ define_sent! {
         planned: Option<String>,
         /// In a plan, true: code of the package would have to run to find out what it needs (`build`).
         needs_build: Option<bool>,
+        /// In a plan: the newest version that this machine admits, where an older one is all that fits.
+        newest: Option<String>,
         /// Of what is downloaded.
         file: Option<FileView>,
         /// The server as `list_servers` shows it; absent in a plan.

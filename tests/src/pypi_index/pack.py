@@ -1,4 +1,5 @@
-# DIR NEEDS URL: a wheel of the server `snake`, which needs NEEDS, and the source of `egg`, whose build asks URL.
+# DIR NEEDS URL: a wheel of the server `snake`, which needs NEEDS, the source of `egg`, whose build asks URL, and in DIR/newer
+# that of a newer `snake`, whose build does, too.
 import io
 import os
 import sys
@@ -55,13 +56,25 @@ with zipfile.ZipFile(os.path.join(directory, "snake-1.0-py3-none-any.whl"), "w")
     wheel.writestr(f"{about}/entry_points.txt", "[console_scripts]\nsnake = snake:main\n")
     wheel.writestr(f"{about}/RECORD", "")
 
-FILES = {"pyproject.toml": PROJECT, "laid.py": BACKEND, "PKG-INFO": META.format("egg")}
-source = os.path.join(directory, "egg")
-os.mkdir(source)
-with tarfile.open(os.path.join(directory, "egg-1.0.tar.gz"), "w:gz") as archive:
-    for name, text in FILES.items():
-        with open(os.path.join(source, name), "w") as file:
-            file.write(text)
-        member = tarfile.TarInfo(f"egg-1.0/{name}")
-        member.size = len(text)
-        archive.addfile(member, io.BytesIO(text.encode()))
+# The same, of a server.
+NEWER = BACKEND.replace("egg", "snake").replace("1.0", "2.0").replace("Wheel-Version: 2.0", "Wheel-Version: 1.0").replace(
+    'wheel.writestr("snake.py", "")',
+    f'wheel.writestr("snake.py", {SERVER!r})\n        wheel.writestr("snake-2.0.dist-info/entry_points.txt", "[console_scripts]\\nsnake = snake:main\\n")',
+)
+
+
+def pack(to, name, version, backend):
+    files = {"pyproject.toml": PROJECT, "laid.py": backend, "PKG-INFO": META.format(name).replace("1.0", version)}
+    source = os.path.join(to, name)
+    os.makedirs(source)
+    with tarfile.open(os.path.join(to, f"{name}-{version}.tar.gz"), "w:gz") as archive:
+        for path, text in files.items():
+            with open(os.path.join(source, path), "w") as file:
+                file.write(text)
+            member = tarfile.TarInfo(f"{name}-{version}/{path}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+
+
+pack(directory, "egg", "1.0", BACKEND)
+pack(os.path.join(directory, "newer"), "snake", "2.0", NEWER)

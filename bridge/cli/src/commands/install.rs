@@ -78,6 +78,8 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         plan = planned(client, built)?.into_value().installed;
     }
     can_confirm(wanted)?;
+    // Who is asked nothing reads no plan.
+    plan::older(&plan).iter().filter(|_| wanted.yes).for_each(|why| remark(why));
     confirm(
         wanted.yes,
         &described(&plan, wanted.definition.keep_data),

@@ -64,6 +64,35 @@ fn report(dir: &str, wanted: &str, may_build: bool) -> Step {
     line(&[&[&python], pip, &how, QUIET, built(may_build), &["--", wanted]])
 }
 
+/// Where it stands that something newer is wanted, for uv.
+pub const WANTED_NEWER: &str = "newer.in";
+/// What there is that is newer: what pip says of it, and uv.
+pub const NEWER: [&str; 2] = ["newer.json", "newer.txt"];
+
+/// What is wanted where it is asked whether there is anything newer.
+#[must_use]
+pub fn newer_than(name: &str, version: &str) -> String {
+    format!("{name}>{version}")
+}
+
+/// Whether there is a newer version that this Python admits, whatever that needs. A resolver goes back in silence to an old
+/// version which is built already, or whose packages are.
+#[must_use]
+pub fn newer(dir: &str, wanted: &str, has_uv: bool, may_build: bool) -> Step {
+    let python = python(dir);
+    let [report, lock] = NEWER.map(|name| format!("{dir}/{name}"));
+    if has_uv {
+        let how = ["uv", "pip", "compile", "--no-header", "--no-annotate", "--no-deps"];
+        let (to, from) = (["--python", &python, "--output-file", &lock], format!("{dir}/{WANTED_NEWER}"));
+        return line(&[&how, built(may_build), &to, &["--", &from]]);
+    }
+    // A source counts: where it may not be built yet, pip stops at that, in words that are known.
+    let plan = format!("{dir}/{PLAN}");
+    let pip: &[&str] = if may_build { &["-m", "pip"] } else { &[&plan] };
+    let how = ["install", "--dry-run", "--no-deps", "--report", &report];
+    line(&[&[&python], pip, &how, QUIET, &["--", wanted]])
+}
+
 /// Which versions there are of a package, built or not; nothing of it is fetched.
 #[must_use]
 pub fn versions(dir: &str, name: &str) -> Step {

@@ -58,6 +58,27 @@ pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
     }
 }
 
+/// Writes down for uv that something newer is wanted; what was there of an answer is gone.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn write_newer(dir: &Path, wanted: &str) -> Result<(), String> {
+    write(&dir.join(pypi::WANTED_NEWER), &format!("{wanted}\n"))
+}
+
+/// The newer version that an installer has found.
+#[must_use]
+pub fn newer(dir: &Path) -> Option<String> {
+    let [report, lock] = pypi::NEWER.map(|name| dir.join(name));
+    if let Ok(text) = read_to(&report, MAX_LOCK) {
+        let report: Report = serde_json::from_slice(&text).ok()?;
+        return report.install.into_iter().next().map(|one| one.metadata.version);
+    }
+    let text = read_to(&lock, MAX_LOCK).ok()?;
+    let version = requirements(&String::from_utf8(text).ok()?).next()?.1.to_owned();
+    Some(version)
+}
+
 /// Reads what an installer has resolved, and writes what the next step needs of it. `source`: the repository, as it was
 /// before anything of it ran.
 ///

@@ -32,7 +32,7 @@ use super::{Server, pinned};
 use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
-use crate::store::packages::lock::{Resolved, resolved, write_lock, write_wanted};
+use crate::store::packages::lock::{Resolved, newer, resolved, write_lock, write_newer, write_wanted};
 use crate::store::packages::repository::{Checkout, checkout, look, make_executable};
 use crate::store::removal::remove_tree;
 
@@ -213,6 +213,7 @@ impl Server {
         let found =
             self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, source)).await?;
         let Resolved { version, integrity, tree, packages, program } = found;
+        self.is_newest(package, dir, &version, uv).await?;
         let exactly = package.exactly(&version).ok_or_else(|| {
             Rc::new(failed(&format!("{version:?} is no version that could be installed again")))
         })?;
@@ -231,6 +232,36 @@ impl Server {
             place,
             installed_at: Some(wall_clock()),
         })
+    }
+
+    /// Whether this is the newest version, of what somebody wants in any. A newer one that would have to be built, or whose
+    /// packages would, is a question; one that does not fit in any other way is told.
+    async fn is_newest(self: &Rc<Self>, package: &Package, dir: &Path, version: &str, uv: bool) -> Ended<()> {
+        let is_any = package.ecosystem == Ecosystem::Pypi && package.spec == package.newest().spec;
+        if !is_any || self.trial.is_none() {
+            return Ok(());
+        }
+        let wanted = pypi::newer_than(&package.name, version);
+        let written = wanted.clone();
+        self.on_the_disk(package, dir, move |_, dir| write_newer(dir, &written)).await?;
+        let step = pypi::newer(&dir.to_string_lossy(), &wanted, uv, self.may_build());
+        match self.run_step(&step).await {
+            Ok(()) => {}
+            Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
+            Err(report) if unresolved(&report.stderr_tail) == Unresolved::NoWheels => {
+                return Err(needs_build());
+            }
+            // There is none, or nobody can say.
+            Err(_) => return Ok(()),
+        }
+        let found = self.on_the_disk(package, dir, |_, dir| Ok(newer(dir))).await?;
+        match found {
+            Some(_) if !self.may_build() => Err(needs_build()),
+            found => {
+                *self.newest.borrow_mut() = found;
+                Ok(())
+            }
+        }
     }
 
     /// Nothing fits that is built already: whether there is anything else. pip says of a package that is not there what it says

@@ -3516,6 +3516,8 @@ export interface Installed {
   planned?: string;
   /** In a plan, true: code of the package would have to run to find out what it needs (`build`). */
   needs_build?: boolean;
+  /** In a plan: the newest version that this machine admits, where an older one is all that fits. */
+  newest?: string;
   /** Of what is downloaded. */
   file?: File;
   /** The server as `list_servers` shows it; absent in a plan. */

@@ -32,10 +32,20 @@ pub fn describe(plan: &InstalledView) -> String {
             ));
         }
     }
+    lines.extend(older(plan).map(|why| format!("note       {why}")));
     lines.extend(plan.runs.iter().flat_map(runs::describe));
     lines.push(format!("may        {}", may(plan)));
     lines.extend(opened(plan));
     lines.join("\n")
+}
+
+/// That it is an old version, and which is not.
+pub fn older(plan: &InstalledView) -> Option<String> {
+    let newest = word(plan.newest.as_ref()?);
+    Some(format!(
+        "{} is not the newest version: {newest} requires what cannot be had together here",
+        text(&plan.version)
+    ))
 }
 
 /// A word that may be absent.
@@ -184,6 +194,8 @@ mod tests {
              with       3 packages, each locked with its version and hash\n\
              may        sandbox standard, network all, reads and writes /b, /c, reads /a";
         assert_eq!(describe(&plan), text);
+        let old = typed(r#"{"server_id":"t","kind":"pypi","name":"t","version":"1","newest":"2"}"#);
+        assert!(describe(&old).contains("\nnote       1 is not the newest version: 2 requires"));
         let named = typed(
             r#"{"server_id":"t","kind":"npm","name":"t","sandbox":{"level":"standard","network":"all"},"settings":{"write":["/b"]},"runs":{"program":"t","args":["/b","--in=/home/me/notes","x"]}}"#,
         );
