@@ -3,44 +3,17 @@
 // The model is an echo: what is shown is what was typed.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Page, textOf, until } from "../driver/browser.ts";
+import type { Page } from "../driver/browser.ts";
 import { addDouble } from "../driver/double.ts";
 import { Echo } from "../driver/echo.ts";
+import { allow, sample, send, shows } from "../driver/samples.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
-
-/** The files of extension/demo, as any web server gives them. */
-function sample(path: string): { html: string; headers?: { [name: string]: string } } {
-  const name = /^\/([a-z]+\.(?:html|css))/.exec(path)?.[1];
-  if (name === undefined) return { html: "" };
-  const type = name.endsWith(".css") ? "text/css" : "text/html";
-  return { html: readFileSync(join(__ROOT__, "demo", name), "utf8"), headers: { "content-type": type } };
-}
 
 async function opened(world: World, name: string): Promise<{ page: Page; echo: Echo }> {
   const echo = await Echo.start(world.harbor);
   return { page: await world.browser.open(`${world.site.url}${name}`), echo };
 }
-
-/** Types into the page's field, and sends it. */
-async function send(page: Page, text: string): Promise<void> {
-  await page.run(`document.querySelector("#text").value = ${JSON.stringify(text)}`);
-  await page.click("#send");
-}
-
-/** The person allows what is asked; the text of the question. */
-async function allow({ browser }: World): Promise<string> {
-  const consent = await browser.find("consent.html");
-  await textOf(consent, "#origin");
-  const said = (await consent.run("return document.body.innerText")) as string;
-  await consent.click("#always");
-  return said;
-}
-
-const shows = (page: Page, selector: string, text: string) =>
-  until(`${text} in ${selector}`, async () => ((await page.run(`return document.querySelector(${JSON.stringify(selector)})?.textContent`)) as string)?.includes(text) || undefined);
 
 for (const inBrowser of inBrowsers) {
   describe(inBrowser.name, () => {

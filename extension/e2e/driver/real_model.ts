@@ -12,6 +12,9 @@ import { type Harbor, modelProgram } from "./harbor.ts";
 /** Without one it would answer every web page. */
 const KEY = "sk-of-the-real-server";
 
+/** The same answer each time; and one thread, since two wait for each other on a machine that does more than this. */
+const OPTIONS = ["--temp", "0", "--threads", "1"];
+
 export class RealModel {
   readonly #process: ChildProcess;
   readonly #url: string;
@@ -21,14 +24,14 @@ export class RealModel {
     this.#url = url;
   }
 
-  /** Starts it, and has a Harbor use it where no model is named; `undefined`: there is none on this machine. */
-  static async start(harbor: Harbor): Promise<RealModel | undefined> {
+  /** Starts it with these options, and has a Harbor use it where no model is named; `undefined`: there is none on this machine. */
+  static async start(harbor: Harbor, options: string[] = []): Promise<RealModel | undefined> {
     if (!existsSync(modelProgram)) {
       console.error("no real model was asked: no server for it runs on this machine");
       return undefined;
     }
     const port = await freePort();
-    const child = spawn(modelProgram, [String(port)], { env: { ...process.env, LLAMA_API_KEY: KEY }, stdio: "ignore" });
+    const child = spawn(modelProgram, [String(port), ...OPTIONS, ...options], { env: { ...process.env, LLAMA_API_KEY: KEY }, stdio: "ignore" });
     const model = new RealModel(child, `http://127.0.0.1:${port}`);
     await until("the model to be loaded", async () => (await model.#get("/health").catch(() => undefined))?.ok || undefined);
     await harbor.cli("models", "add", "llama-server", "--name", "real", "--url", `${model.#url}/v1`);
