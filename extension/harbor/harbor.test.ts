@@ -276,7 +276,8 @@ test("how the person has answered is written down, also a question that was clos
       const { seen, bridge: asked } = bridge(refusing);
       const asking = { ask: async (_who: unknown, { prepare, record }: Matter) => void (await prepare(() => undefined), await record(decision)) };
       const handle = peerHandler({ bridge: asked, asking: { ...noAsking, ...asking }, ...noted() });
-      await handle("request_permissions", { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], tools: ["s/a"] }, CONTEXT);
+      const answer = await handle("request_permissions", { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], tools: ["s/a"] }, CONTEXT);
+      assert.equal((answer as { asked: boolean }).asked, true);
       return seen.filter(([type]) => type === "host_note_consent").map(([, fields]) => fields);
     }),
   );
@@ -291,8 +292,8 @@ test("where all that is here is allowed already, nobody is asked for what is not
   const asking = { ask: async (_who: unknown, { prepare }: Matter) => void prepared.push(await prepare(() => undefined)) };
   const handle = peerHandler({ bridge: bridge(replies).bridge, asking: { ...noAsking, ...asking }, ...noted() });
   const wish = { ...ASKER, document: "D", gesture: 1, scopes: ["mcp:tools.call"], tools: ["s/a", "gone/x"] };
-  const answer = (await handle("request_permissions", wish, CONTEXT)) as { granted: boolean; allowedTools: string[] };
-  assert.deepEqual([prepared, answer.granted, answer.allowedTools], [["settled"], false, ["s/a"]]);
+  const answer = (await handle("request_permissions", wish, CONTEXT)) as { asked: boolean; granted: boolean; allowedTools: string[] };
+  assert.deepEqual([prepared, answer.asked, answer.granted, answer.allowedTools], [["settled"], false, false, ["s/a"]]);
 });
 
 test("what is allowed already asks nobody and grants nothing", async () => {

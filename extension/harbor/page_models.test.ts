@@ -26,7 +26,7 @@ const grants = (...types: string[]) => ({ grants: types.map((grant_type) => ({ s
 test("the four words are made of a model, a grant and an open question", async () => {
   const list = { models: [{ model: "n", context_window: 1 }, { model: "m", context_window: 9, vision: false }] };
   const state = (active: object, has: object, isAsking = false, config = "") =>
-    modelState(bridge({ llm_get_active: active, host_get_permissions: has, llm_list_models_for: list, get_config: { config } }).played, ASKER, isAsking);
+    modelState(bridge({ llm_get_active: active, host_get_permissions: has, llm_list_models_for: list, llm_list_providers: { providers: [] }, get_config: { config } }).played, ASKER, isAsking);
   assert.deepEqual(await state({ status: "no_provider" }, grants()), { state: "unavailable" });
   for (const status of ["disabled", "no_key"]) assert.deepEqual(await state({ ...ACTIVE, status }, grants("ALLOW_ALWAYS")), { state: "unavailable" });
   assert.deepEqual(await state(ACTIVE, grants()), { state: "downloadable" });
@@ -37,7 +37,7 @@ test("the four words are made of a model, a grant and an open question", async (
 });
 
 test("a provider that does not say how much its model looks at holds up nothing", async () => {
-  const { played } = bridge({ llm_get_active: ACTIVE, host_get_permissions: grants("ALLOW_ALWAYS"), get_config: { config: "" }, llm_list_models_for: new CodedError("ERR_MODEL_FAILED", "no") });
+  const { played } = bridge({ llm_get_active: ACTIVE, host_get_permissions: grants("ALLOW_ALWAYS"), get_config: { config: "" }, llm_list_providers: { providers: [] }, llm_list_models_for: new CodedError("ERR_MODEL_FAILED", "no") });
   assert.deepEqual(await modelState(played, ASKER, false), { state: "available" });
 });
 

@@ -7,19 +7,18 @@ import type { NativeClient } from "../shared/native/client.ts";
 import type { Context } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
-import type { Grant, Model, Replies, Requests } from "../shared/protocol/generated/messages.ts";
+import type { Grant, Replies, Requests } from "../shared/protocol/generated/messages.ts";
 import { type Asker, type ModelState, type PromptRequest, type ProviderInfo, PROMPT_FIELDS } from "../shared/protocol/peer.ts";
+import { ModelLists } from "./model_lists.ts";
 import { offIn } from "./off.ts";
 import { parseObject } from "./parse.ts";
 import { streamed } from "./streaming.ts";
 import { Turns } from "./turns.ts";
 
 const turns = new Turns();
+const lists = new ModelLists(() => performance.now());
 
 type Bridge = Pick<NativeClient, "request">;
-
-/** How long a session waits for a provider to say how much its model looks at. */
-const PATIENCE_MS = 1_000;
 
 /** How a page stands to models. `isAsking`: a question of its origin is open. */
 export async function modelState(bridge: Bridge, { origin, tab }: Asker, isAsking: boolean): Promise<ModelState> {
@@ -47,19 +46,12 @@ function wordOf(grants: Grant[]): "denied" | "granted" | "none" {
 }
 
 async function factsOf(bridge: Bridge, provider: string, model: string | undefined): Promise<{ window?: number; vision?: boolean }> {
-  const models = await modelsOf(bridge, provider);
+  const models = await lists.of(bridge, provider);
   const known = model === undefined ? models[0] : models.find((one) => one.model === model);
   return {
     ...(known?.context_window === undefined ? {} : { window: known.context_window }),
     ...(known?.vision === undefined ? {} : { vision: known.vision }),
   };
-}
-
-/** What a provider says of its models; nothing where it takes too long. */
-async function modelsOf(bridge: Bridge, provider_id: string): Promise<Model[]> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
-  const reply = await bridge.request("llm_list_models_for", { provider_id }, { signal }).catch(() => undefined);
-  return reply?.models ?? [];
 }
 
 /** What a model answers. Which one that is, is nothing for pages that were not told. */

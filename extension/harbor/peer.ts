@@ -10,11 +10,11 @@ import type { After } from "../shared/ports/caller.ts";
 import { CodedError, pageCode } from "../shared/protocol/codes.ts";
 import type { Grant, Pushes } from "../shared/protocol/generated/messages.ts";
 import {
+  type AskedAnswer,
   type Asker,
   type BridgeView,
   type CallRequest,
   type ListAnswer,
-  type PermissionsAnswer,
   type PermissionsRequest,
   isOfTools,
   parsePeerRequest,
@@ -124,8 +124,9 @@ async function call({ bridge, destroying, after, acted }: Parts, request: CallRe
   }
 }
 
-async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal: AbortSignal): Promise<PermissionsAnswer> {
+async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal: AbortSignal): Promise<AskedAnswer> {
   const { bridge, asking } = parts;
+  let asked = false;
   if (!(await isSettledNow(parts, wish))) {
     let shown: AskedServer[] = [];
     const prepare: Matter["prepare"] = async (changed) => {
@@ -150,10 +151,15 @@ async function requestPermissions(parts: Parts, wish: PermissionsRequest, signal
       // What is not here cannot be allowed, and there is nothing else to say yes to.
       return tools !== undefined && !ofModels && shown.every(isAllowed) ? "settled" : first;
     };
-    await asking.ask(wish, { prepare, record: (decision) => record(parts, wish, shown, decision) }, signal);
+    const asks: Matter["prepare"] = async (changed) => {
+      const view = await prepare(changed);
+      asked = view !== "settled";
+      return view;
+    };
+    await asking.ask(wish, { prepare: asks, record: (decision) => record(parts, wish, shown, decision) }, signal);
   }
   const after = await grantsOf(bridge, wish);
-  return { granted: isCovered(wish, after), ...viewOf(wish.origin, after) };
+  return { asked, granted: isCovered(wish, after), ...viewOf(wish.origin, after) };
 }
 
 /** Whether the person has nothing to say. Servers that were added since are asked about; where nobody has clicked, what is allowed is enough. */

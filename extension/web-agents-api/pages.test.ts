@@ -134,6 +134,24 @@ test("without Harbor, with the switch off, and in a frame that cannot ask, there
   assert.deepEqual(await played({ model_state: { state: "available" } }, {}, frame).ask("model_state"), { state: "available" });
 });
 
+test("what is off is asked for once by who asks what there is and then for it; a click that has asked the person opens no settings", async () => {
+  const scopes = { ...MODELS, "mcp:tools.list": "not-granted", "mcp:tools.call": "not-granted" };
+  const answer = { origin: PAGE.origin, scopes, granted: false };
+  for (const asked of [true, false]) {
+    const { opened, seen, ask } = played({ permissions: { scopes }, request_permissions: { ...answer, asked } });
+    await ask("capabilities");
+    assert.deepEqual(await ask("request_permissions", { gesture: 1, scopes: ["model:prompt"] }), answer);
+    assert.deepEqual(seen.map(([type]) => type), ["permissions", "about", "request_permissions"]);
+    const settings = ask("open_settings", { gesture: 1 });
+    await (asked ? assert.rejects(settings, { code: "ERR_USER_GESTURE_REQUIRED" }) : settings);
+    assert.equal(opened.length, asked ? 0 : 1);
+  }
+  const { seen, ask } = played({ request_permissions: answer });
+  await ask("open_settings", { gesture: 1 });
+  await ask("request_permissions", { gesture: 1, scopes: ["model:prompt"] });
+  assert.equal((seen.at(-1)?.[1] as { gesture: number }).gesture, 0, "nothing is left for a question");
+});
+
 test("a click opens the settings once, and nothing of the page's goes there", async () => {
   const { opened, seen, ask } = played({});
   await assert.rejects(ask("open_settings", { type: "openai", apiKey: "sk-x" }), { code: "ERR_USER_GESTURE_REQUIRED" });

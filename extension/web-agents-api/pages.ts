@@ -10,6 +10,7 @@ import type { Fields } from "../shared/ports/wire.ts";
 import { CodedError } from "../shared/protocol/codes.ts";
 import {
   type About,
+  type AskedAnswer,
   type Asker,
   type CallRequest,
   type ListAnswer,
@@ -23,6 +24,7 @@ import {
   parsePrompt,
   parseWish,
 } from "../shared/protocol/peer.ts";
+import { Clicks } from "./clicks.ts";
 import { parseRun, parseSession, parseSessionId } from "../shared/protocol/runs.ts";
 import { FLAG_NAMES, type Flags, NOT_HERE, checkFlags, checkScopes } from "./flags.ts";
 
@@ -59,7 +61,8 @@ export function handlerFor(
   granted: (origin: string) => Promise<void>,
   openSettings: () => Promise<void>,
 ): Handler {
-  const opened = new OncePerGesture();
+  const clicks = new Clicks();
+  const about = new Known();
   const asker: Asker = { origin: page.origin, tab: page.tab };
   return async (type, payload, context) => {
     const { signal } = context;
@@ -67,12 +70,12 @@ export function handlerFor(
     checkFlags(type, now);
     switch (type) {
       case "request_permissions":
-        return requestPermissions(permissionsRequest(page, payload, now), harbor, now, granted, signal);
+        return requestPermissions(permissionsRequest(page, payload, now), { harbor, flags: now, granted, clicks, about }, signal);
       case "permissions":
       case "list":
         return harbor.call(type, { ...asker }, { signal });
       case "capabilities":
-        return capabilities(asker, harbor, now, signal);
+        return capabilities(asker, harbor, now, about, signal);
       case "call":
         return call(asker, harbor, payload, context);
       case "run":
@@ -92,7 +95,7 @@ export function handlerFor(
       case "active_provider":
         return harbor.call(type, { ...asker }, { signal });
       case "open_settings":
-        opened.count(parseGesture(payload["gesture"]));
+        clicks.forSettings(parseGesture(payload["gesture"]));
         return openSettings();
       default:
         throw new CodedError("ERR_INVALID_REQUEST", "there is no request of this type");
@@ -113,27 +116,40 @@ async function modelState(page: Document, harbor: Peer, flags: Flags, signal: Ab
   }
 }
 
-/** A click of the person is good for one thing. */
-class OncePerGesture {
-  #last = 0;
+/** How long what `harbor` says of its configuration is taken as said: a page asks what there is, and then for it. */
+const RECENT_MS = 2_000;
 
-  count(gesture: number): void {
-    if (gesture === 0 || gesture === this.#last) throw new CodedError("ERR_USER_GESTURE_REQUIRED", "this takes a click or a key just before");
-    this.#last = gesture;
+/** What `harbor` has said last. */
+class Known {
+  #about: { off: string[]; at: number } | undefined;
+
+  async now(harbor: Peer, { origin, tab }: Asker, signal: AbortSignal): Promise<About> {
+    const about = (await harbor.call("about", { origin, tab }, { signal })) as About;
+    this.#about = { off: about.off, at: performance.now() };
+    return about;
+  }
+
+  /** What is switched off, by what was said a moment ago. */
+  async off(harbor: Peer, asker: Asker, signal: AbortSignal): Promise<string[]> {
+    const known = this.#about;
+    return known !== undefined && performance.now() - known.at < RECENT_MS ? known.off : (await this.now(harbor, asker, signal)).off;
   }
 }
 
-async function requestPermissions(
-  request: PermissionsRequest,
-  harbor: Peer,
-  flags: Flags,
-  granted: (origin: string) => Promise<void>,
-  signal: AbortSignal,
-): Promise<PermissionsAnswer> {
-  const { origin, tab } = request;
-  const about = (await harbor.call("about", { origin, tab }, { signal })) as About;
-  checkScopes(request.scopes, onIn(flags, about));
-  const answer = (await harbor.call("request_permissions", { ...request }, { signal })) as PermissionsAnswer;
+/** What a request for permissions works with. */
+interface Asking {
+  harbor: Peer;
+  flags: Flags;
+  granted: (origin: string) => Promise<void>;
+  clicks: Clicks;
+  about: Known;
+}
+
+async function requestPermissions(request: PermissionsRequest, { harbor, flags, granted, clicks, about }: Asking, signal: AbortSignal): Promise<PermissionsAnswer> {
+  checkScopes(request.scopes, onIn(flags, await about.off(harbor, request, signal)));
+  const { gesture, none } = clicks.forQuestion(request.gesture);
+  const { asked, ...answer } = (await harbor.call("request_permissions", { ...request, gesture }, { signal })) as AskedAnswer;
+  if (!asked) none();
   // Before the page hears of it, so that frames which it makes then have the API.
   if (answer.granted) await granted(request.origin);
   return answer;
@@ -149,7 +165,7 @@ function permissionsRequest(page: Document, payload: Fields, flags: Flags): Perm
 }
 
 /** What is on here and in Harbor's configuration, too. */
-function onIn(flags: Flags, { off }: About): Flags {
+function onIn(flags: Flags, off: string[]): Flags {
   return Object.fromEntries(FLAG_NAMES.map((name) => [name, flags[name] && !off.includes(name)])) as unknown as Flags;
 }
 
@@ -159,7 +175,7 @@ function call(asker: Asker, harbor: Peer, payload: Fields, { signal, progress }:
   return harbor.call("call", { ...request }, { signal, onProgress: wanted ? progress : undefined });
 }
 
-async function capabilities(asker: Asker, harbor: Peer, features: Flags, signal: AbortSignal): Promise<Capabilities> {
+async function capabilities(asker: Asker, harbor: Peer, features: Flags, known: Known, signal: AbortSignal): Promise<Capabilities> {
   const found: Capabilities = {
     version: __VERSION__,
     harbor: { connected: true },
@@ -170,10 +186,10 @@ async function capabilities(asker: Asker, harbor: Peer, features: Flags, signal:
     features: { ...features, ...NOT_HERE },
   };
   try {
-    const [view, about] = await Promise.all([harbor.call("permissions", { ...asker }, { signal }), harbor.call("about", { ...asker }, { signal })]);
+    const [view, about] = await Promise.all([harbor.call("permissions", { ...asker }, { signal }), known.now(harbor, asker, signal)]);
     const { scopes, allowedTools } = view as PermissionsView;
-    const { model } = about as About;
-    const on = onIn(features, about as About);
+    const { model, off } = about;
+    const on = onIn(features, off);
     const may = (...all: Scope[]) => model && on.textGeneration && all.every((scope) => scopes[scope].startsWith("granted"));
     found.features = { ...on, ...NOT_HERE };
     found.model = { available: may("model:prompt") };

@@ -32,8 +32,25 @@ export const MAX_ARGS = 300_000;
 /** The longest task of a run, in characters. */
 export const MAX_TASK = 250_000;
 
-/** The largest conversation of a prompt, in characters of JSON. */
+/** The largest conversation of a prompt, in bytes of JSON: it has to fit a frame of 1 MiB with what stands around it. */
 export const MAX_PROMPT = 900_000;
+
+/** How many bytes a text has in UTF-8. Uses no built-in, so that it holds in the page's world, too. */
+export function bytesOf(text: string): number {
+  let bytes = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text[at] as string;
+    // Of four bytes each half of a pair has two.
+    const isHalf = letter >= "\ud800" && letter <= "\udfff";
+    bytes += letter < "\u0080" ? 1 : letter < "\u0800" || isHalf ? 2 : 3;
+  }
+  return bytes;
+}
+
+/** Whether a prompt as JSON is larger than that. */
+export function isTooLarge(body: string): boolean {
+  return body.length > MAX_PROMPT || (body.length * 3 > MAX_PROMPT && bytesOf(body) > MAX_PROMPT);
+}
 
 /** How deep arguments may be nested: beyond any form of a tool, and far below what programs on the way cannot copy. */
 export const MAX_DEPTH = 1_000;

@@ -8,7 +8,7 @@ import { isPageOrigin } from "../origins/origin.ts";
 import { CodedError } from "./codes.ts";
 import type { ToolDescriptor } from "./generated/messages.ts";
 import { type RunWish, type SessionWish, parseRun, parseSession, parseSessionId } from "./runs.ts";
-import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, type PageRequestType, isDeep } from "./page.ts";
+import { MAX_ARGS, MAX_DEPTH, MAX_PROMPT, type PageRequestType, isDeep, isTooLarge } from "./page.ts";
 
 /** The name of the port. */
 export const PEER_PORT = "web-agents-api";
@@ -131,6 +131,11 @@ export interface PermissionsAnswer extends PermissionsView {
   granted: boolean;
 }
 
+/** The same, and whether the person was asked: what is nothing for pages. */
+export interface AskedAnswer extends PermissionsAnswer {
+  asked: boolean;
+}
+
 export type ListAnswer = ToolDescriptor[];
 
 export const MAX_REASON = 5_000;
@@ -200,7 +205,7 @@ export function parseCall({ tool, args }: Fields): Pick<CallRequest, "tool" | "a
 /** A prompt, as it came from the page. */
 export function parsePrompt({ body, stream }: Fields): Pick<PromptRequest, "body" | "stream"> {
   if (typeof body !== "string") throw wrong("body", "a text");
-  if (body.length > MAX_PROMPT) throw wrong("body", `a text of at most ${MAX_PROMPT} characters`);
+  if (isTooLarge(body)) throw wrong("body", `a text of at most ${MAX_PROMPT} bytes`);
   if (isDeep(body)) throw wrong("body", `nested at most ${MAX_DEPTH} deep`);
   return { body, stream: stream === true };
 }

@@ -2,10 +2,11 @@
 //
 // Owns which input is wrong, and with which error. Must never change what a page gave.
 
-import { canonicalLocales, ceil, codePointAt } from "./builtins.ts";
+import { canonicalLocales, ceil } from "./builtins.ts";
 import { domError, wrong } from "./errors.ts";
 import { imageOf } from "./images.ts";
 import { add, mapped, placeOf, sequence } from "./lists.ts";
+import { bytesOf } from "../../shared/protocol/page.ts";
 import { type Answered, LanguageModelToolCall, answeredOf } from "./tools.ts";
 
 /** A message as the bridge takes it (ChatMessage). */
@@ -167,12 +168,6 @@ function ofParts(parts: readonly { text?: unknown }[]): number {
 }
 
 /** By its bytes in UTF-8, as the bridge has it. */
-function ofText(text: string): number {
-  let bytes = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const letter = codePointAt(text, at) ?? 0;
-    bytes += letter < 0x80 ? 1 : letter < 0x800 ? 2 : letter < 0x10000 ? 3 : 4;
-    if (letter > 0xffff) at += 1;
-  }
-  return ceil(bytes / BYTES);
-}
+const ofText = (text: string): number => tokensOf(bytesOf(text));
+
+export const tokensOf = (bytes: number): number => ceil(bytes / BYTES);

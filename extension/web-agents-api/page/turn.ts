@@ -9,10 +9,10 @@ import { CapturedPromise, reasonOf, stringify, then } from "./builtins.ts";
 import { type Asked, begin } from "./channel.ts";
 import type { Ending } from "./endings.ts";
 import { failure } from "./errors.ts";
-import type { Message } from "./input.ts";
+import { type Message, tokensOf } from "./input.ts";
 import { add, joined, mapped } from "./lists.ts";
 import { type Call, type Tools, ran } from "./tools.ts";
-import { MAX_PROMPT } from "../../shared/protocol/page.ts";
+import { MAX_PROMPT, bytesOf, isTooLarge } from "../../shared/protocol/page.ts";
 
 /** How often a model may call tools before it has to answer. */
 const MOST_ROUNDS = 20;
@@ -113,10 +113,9 @@ export class Turn {
     const { declared } = this.#tools;
     const tools = declared.length > 0 ? { tools: declared } : {};
     const body = stringify({ messages, ...tools, ...this.#wishes });
-    if (body.length > MAX_PROMPT) {
-      const tokens = (letters: number) => letters / 4;
-      const details = { cause: "context_full", requested: tokens(body.length), quota: tokens(MAX_PROMPT) };
-      throw failure("ERR_MODEL_FAILED", `a conversation has at most ${MAX_PROMPT} characters`, details);
+    if (isTooLarge(body)) {
+      const details = { cause: "context_full", requested: tokensOf(bytesOf(body)), quota: tokensOf(MAX_PROMPT) };
+      throw failure("ERR_MODEL_FAILED", `a conversation has at most ${MAX_PROMPT} bytes`, details);
     }
     this.#unread = 0;
     const heard = this.#heard;
