@@ -97,11 +97,12 @@ for (const inBrowser of inBrowsers) {
             const page = await modelPage(world, await origin());
             const events = await page.run(`const events = [];
               let done = false;
-              const s = await LM.create({ monitor: (m) => m.addEventListener("downloadprogress", ({ loaded, total, lengthComputable }) => events.push([loaded, total, lengthComputable, done])) });
+              let handled = 0;
+              const s = await LM.create({ monitor: (m) => { m.ondownloadprogress = () => (handled += 1); m.addEventListener("downloadprogress", ({ loaded, total, lengthComputable }) => events.push([loaded, total, lengthComputable, done])); } });
               done = true;
               await s.measureContextUsage("x");
-              return [events, s instanceof LM, s.contextUsage, s.contextWindow, s.oncontextoverflow, typeof s.topK];`);
-            assert.deepEqual(events, [[[0, 1, true, false], [1, 1, true, false]], true, 0, 4096, null, "undefined"]);
+              return [events, handled, s instanceof LM, s.contextUsage, s.contextWindow, s.oncontextoverflow, typeof s.topK];`);
+            assert.deepEqual(events, [[[0, 1, true, false], [1, 1, true, false]], 2, true, 0, 4096, null, "undefined"]);
             for (const at of [0, 1]) {
               const aborted = await became(page, `const controller = new AbortController();
                 return LM.create({ signal: controller.signal, monitor: (m) => m.addEventListener("downloadprogress", ({ loaded }) => loaded === ${at} && controller.abort(new RangeError("mine"))) })`);
@@ -113,6 +114,13 @@ for (const inBrowser of inBrowsers) {
               controller.abort(new RangeError("mine"));
               return [(await under).name, (await tried(() => s.prompt("x"))).name, (await tried(() => s.clone())).name]`);
             assert.deepEqual(later, ["RangeError", "RangeError", "RangeError"]);
+            const copied = await page.run(`const s = await LM.create();
+              const before = await tried(() => s.clone({ signal: aborting(new RangeError("mine")) }));
+              const controller = new AbortController();
+              const copy = await s.clone({ signal: controller.signal });
+              controller.abort(new RangeError("mine"));
+              return [before.name, (await tried(() => copy.prompt("x"))).name, await s.prompt("and on")]`);
+            assert.deepEqual(copied, ["RangeError", "RangeError", "and on"]);
           });
 
           await t.test("prompt says what the model says; what is no text becomes one", async () => {
@@ -225,6 +233,8 @@ for (const inBrowser of inBrowsers) {
               ["const schema = {}; schema.self = schema; return (await LM.create()).prompt('x', { responseConstraint: schema })", "NotSupportedError"],
               ["return (await LM.create()).prompt('x', { responseConstraint: { type: 'soup' } })", "NotSupportedError"],
               ["return (await LM.create()).prompt('x', { responseConstraint: /a/ })", "NotSupportedError"],
+              // Right by the standard, and more than Harbor takes.
+              ["let schema = { type: 'object' }; for (let deep = 0; deep < 600; deep += 1) schema = { type: 'object', properties: { a: schema } }; return (await LM.create()).prompt('x', { responseConstraint: schema })", "NotSupportedError"],
               ["return (await LM.create()).prompt('x', { responseConstraint: 'a' })", "TypeError"],
             ]);
           });

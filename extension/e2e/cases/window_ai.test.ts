@@ -72,8 +72,14 @@ for (const inBrowser of inBrowsers) {
               const controller = new AbortController();
               const aborted = await read(s.promptStreaming("<hang>", { signal: controller.signal }), () => controller.abort(reason)).catch((error) => error === reason);
               const before = await s.prompt("x", { signal: aborting(reason) }).catch((error) => error === reason);
-              return [cut, aborted, before, await s.prompt("and on")]`);
-            assert.deepEqual(ends, [[["token", null], ["error", "ERR_MODEL_FAILED"]], true, true, "and on"]);
+              const never = await ai.createTextSession({ signal: aborting(reason) }).catch((error) => error === reason);
+              const life = new AbortController();
+              const short = await ai.languageModel.create({ systemPrompt: "be brief", signal: life.signal });
+              const roles = await short.prompt("<roles>");
+              life.abort(reason);
+              const after = await short.prompt("x").catch((error) => error === reason);
+              return [cut, aborted, before, never, roles, after, await s.prompt("and on")]`);
+            assert.deepEqual(ends, [[["token", null], ["error", "ERR_MODEL_FAILED"]], true, true, true, "system user", true, "and on"]);
           });
 
           await t.test("providers are for who may list models, and are added by the person alone", async () => {
@@ -94,6 +100,24 @@ for (const inBrowser of inBrowsers) {
             const options = await browser.find("options.html");
             assert.equal(await options.run("return [...document.querySelectorAll('input')].some(({ value }) => value.includes('sk-x'))"), false);
             await options.close();
+            // A click that has opened them opens no question besides.
+            const greedy = await modelPage(world, await origin(), false);
+            await greedy.run("document.querySelector('#ask').onclick = () => { window.both = Promise.all([settled(ai.providers.add()), settled(LM.create())]); }");
+            await greedy.click("#ask");
+            const [, model] = (await greedy.run("return both")) as { name?: string }[];
+            assert.equal(model?.name, "NotAllowedError");
+            assert.equal(await browser.count("consent.html"), 0);
+            await (await browser.find("options.html")).close();
+          });
+
+          await t.test("a page's workers see nothing of it", async () => {
+            const page = await modelPage(world, await origin());
+            const seen = await page.run(`const source = "postMessage([typeof agent, typeof ai, typeof harbor])";
+              const worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+              const said = await new Promise((resolve) => (worker.onmessage = ({ data }) => resolve(data)));
+              worker.terminate();
+              return said`);
+            assert.deepEqual(seen, ["undefined", "undefined", "undefined"]);
           });
 
           await t.test("a page's own names win in its page, and ours are there where it has none", async () => {
