@@ -5,7 +5,6 @@ import { test } from "node:test";
 import type { CallRequest } from "../shared/protocol/peer.ts";
 import { Destroying, MOST_ASKED, destroying } from "./destroys.ts";
 import type { Decision } from "./grants.ts";
-import { COOLDOWN_MS } from "./questions.ts";
 
 const TOOLS = [
   { name: "wipe", annotations: { destructiveHint: true } },
@@ -20,10 +19,9 @@ const YES: Decision = { allow: "once", tools: [] };
 const NO: Decision = { allow: "no", remember: false };
 
 /** A person who answers with these in turn, and a bridge that has one server. */
-function world(answers: (Decision | Promise<Decision>)[], more: { supervision?: object; grants?: object[]; atHand?: object[] } = {}) {
+function world(answers: (Decision | Promise<Decision> | "refused")[], more: { supervision?: object; grants?: object[]; atHand?: object[] } = {}) {
   const asked: any[] = [];
   const seen: any[] = [];
-  let now = 0;
   const grants = more.grants ?? [{ origin: CALL.origin, profile: "default", scope: "mcp:tools.call", grant_type: "ALLOW_ALWAYS", created_at: 0 }];
   const replies: { [type: string]: (fields: any) => object } = {
     list_servers: () => ({ servers: [{ server_id: "s", supervision: more.supervision ?? {} }] }),
@@ -33,9 +31,9 @@ function world(answers: (Decision | Promise<Decision>)[], more: { supervision?: 
   };
   const bridge = { request: async (type: string, fields: object) => (seen.push([type, fields]), replies[type]?.(fields)) };
   const confirm = async (view: object) => (asked.push(view), answers.shift() ?? NO);
-  const made = new Destroying(bridge as never, { confirm } as never, () => now);
+  const made = new Destroying(bridge as never, { confirm } as never);
   const call = (tool: string) => made.agreed({ ...CALL, tool }, SIGNAL).then(() => "called", ({ code }) => code as string);
-  return { asked, seen, call, later: (ms: number) => void (now += ms) };
+  return { asked, seen, call };
 }
 
 test("what a tool declares counts, and what the person says of it counts more", () => {
@@ -58,13 +56,12 @@ test("each such call is asked about, with its arguments, and no other", async ()
   assert.deepEqual(seen.filter(([type]) => type === "host_note_consent").map(([, { outcome, tools }]) => [outcome, tools]), [["allowed", ["s/wipe"]], ["allowed", ["s/wipe"]]]);
 });
 
-test("a no ends the call, and the next ones of the site for a while", async () => {
-  const { asked, call, later } = world([NO, YES]);
-  assert.deepEqual([await call("s/wipe"), await call("s/wipe")], ["ERR_PERMISSION_DENIED", "ERR_PERMISSION_DENIED"]);
-  assert.equal(asked.length, 1);
-  assert.equal(await call("s/plain"), "called");
-  later(COOLDOWN_MS);
-  assert.deepEqual([await call("s/wipe"), asked.length], ["called", 2]);
+test("a no ends its call and no other, until the person is asked no more for a while", async () => {
+  const { asked, seen, call } = world([NO, YES, "refused"]);
+  assert.deepEqual([await call("s/wipe"), await call("s/wipe"), await call("s/wipe")], ["ERR_PERMISSION_DENIED", "called", "ERR_PERMISSION_DENIED"]);
+  assert.equal(asked.length, 3);
+  const noted = seen.filter(([type]) => type === "host_note_consent").map(([, { outcome }]) => outcome);
+  assert.deepEqual(noted, ["denied", "allowed"], "what nobody was shown has no answer");
 });
 
 test("nobody is asked for a site that may not use the tool", async () => {

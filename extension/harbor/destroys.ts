@@ -1,7 +1,8 @@
 // The question before a call of a page's by which something may be destroyed: one for each call.
 //
 // Owns which tools that is: those that declare it (`destructiveHint: true`), and those of which the person says so; what the person says
-// otherwise counts more. Must never ask for a site that may not use the tool: the bridge refuses that call, and says why.
+// otherwise counts more. Must never ask for a site that may not use the tool: the bridge refuses that call, and says why. How often a site
+// may ask is decided in questions.ts.
 
 import type { NativeClient } from "../shared/native/client.ts";
 import { isFields } from "../shared/ports/wire.ts";
@@ -10,7 +11,6 @@ import type { Grant, Server } from "../shared/protocol/generated/messages.ts";
 import type { CallRequest } from "../shared/protocol/peer.ts";
 import type { Asking } from "./asking.ts";
 import { isCovered, outcomeOf } from "./grants.ts";
-import { COOLDOWN_MS } from "./questions.ts";
 
 type Bridge = Pick<NativeClient, "request">;
 
@@ -25,16 +25,12 @@ const WHY = "this tool may destroy something";
 export class Destroying {
   readonly #bridge: Bridge;
   readonly #asking: Pick<Asking, "confirm">;
-  readonly #now: () => number;
   readonly #known = new Map<string, { at: number; tools: ReadonlySet<string> }>();
   readonly #waiting = new Map<string, number>();
-  /** When an origin was last told no. */
-  readonly #denied = new Map<string, number>();
 
-  constructor(bridge: Bridge, asking: Pick<Asking, "confirm">, now = () => Date.now()) {
+  constructor(bridge: Bridge, asking: Pick<Asking, "confirm">) {
     this.#bridge = bridge;
     this.#asking = asking;
-    this.#now = now;
   }
 
   /** Has the person say yes to a call, where it needs that. Rejects where they say no, or with the signal's reason. */
@@ -42,7 +38,6 @@ export class Destroying {
     if (!(await this.#destroys(tool, signal))) return;
     const { grants } = await this.#bridge.request("host_get_permissions", { origin, tab_id: tab });
     if (!isCovered({ scopes: ["mcp:tools.call"], tools: [tool] }, grants as Grant[])) return;
-    if (this.#now() - (this.#denied.get(origin) ?? Number.NEGATIVE_INFINITY) < COOLDOWN_MS) throw declined("a call was declined a moment ago: try again in ten seconds");
     const waiting = this.#waiting.get(origin) ?? 0;
     if (waiting >= MOST_ASKED) throw new CodedError("ERR_RATE_LIMITED", "other calls wait for the person's answer: wait for it, too");
     this.#waiting.set(origin, waiting + 1);
@@ -53,9 +48,7 @@ export class Destroying {
       const outcome = outcomeOf(decision);
       // The answer holds, whether it can be written down or not.
       await this.#bridge.request("host_note_consent", { origin, tab_id: tab, outcome, tools: [tool] }).catch((error) => console.error("an answer is not in the audit log", error));
-      if (decision.allow !== "no") return;
-      this.#denied.set(origin, this.#now());
-      throw declined("the person has declined this call");
+      if (decision.allow === "no") throw declined("the person has declined this call");
     } finally {
       const left = (this.#waiting.get(origin) ?? 1) - 1;
       if (left > 0) this.#waiting.set(origin, left);
@@ -67,13 +60,13 @@ export class Destroying {
     const at = name.indexOf("/");
     const [id, tool] = [name.slice(0, at), name.slice(at + 1)];
     const known = this.#known.get(id);
-    if (known !== undefined && this.#now() - known.at < KNOWN_MS) return known.tools.has(tool);
+    if (known !== undefined && Date.now() - known.at < KNOWN_MS) return known.tools.has(tool);
     const { servers } = await this.#bridge.request("list_servers", {}, { signal });
     const server = servers.find(({ server_id }) => server_id === id);
     // What is no server is asked about elsewhere, or is not there.
     if (server === undefined) return false;
     const tools = await this.#toolsOf(id, tool, signal);
-    this.#known.set(id, { at: this.#now(), tools: destroying(tools, server) });
+    this.#known.set(id, { at: Date.now(), tools: destroying(tools, server) });
     return this.#known.get(id)?.tools.has(tool) === true;
   }
 
