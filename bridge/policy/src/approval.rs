@@ -74,17 +74,33 @@ impl Traits {
     /// By the tool's `annotations`, a JSON object, and what the owner says of it. What nobody says is the worst.
     #[must_use]
     pub fn of(annotations: Option<&str>, owner: Correction) -> Self {
-        let fields = annotations.and_then(|json| Fields::parse(json.as_bytes()).ok()).unwrap_or_default();
-        // A word that stands twice says nothing: two readers may take different ones.
-        let said = |name: &str| match fields.get(name).filter(|_| fields.twice().is_none()) {
-            Some("true") => Some(true),
-            Some("false") => Some(false),
-            _ => None,
-        };
+        let fields = fields_of(annotations);
+        let said = |name: &str| said(&fields, name);
         let reads_only = owner.reads_only.or(said("readOnlyHint")).unwrap_or(Self::WORST.reads_only);
         let destroys = owner.destroys.or(said("destructiveHint")).unwrap_or(Self::WORST.destroys);
         let open_world = owner.open_world.or(said("openWorldHint")).unwrap_or(Self::WORST.open_world);
         Self { reads_only, destroys: destroys && !reads_only, open_world }
+    }
+
+    /// Whether a tool declares that it may destroy something, or the owner says so. What nobody says is no: most tools say nothing.
+    #[must_use]
+    pub fn declared(annotations: Option<&str>, owner: Correction) -> bool {
+        let fields = fields_of(annotations);
+        let declares = said(&fields, "destructiveHint") == Some(true);
+        owner.destroys.unwrap_or(declares && said(&fields, "readOnlyHint") != Some(true))
+    }
+}
+
+fn fields_of(annotations: Option<&str>) -> Fields<'_> {
+    annotations.and_then(|json| Fields::parse(json.as_bytes()).ok()).unwrap_or_default()
+}
+
+/// A word that stands twice says nothing: two readers may take different ones.
+fn said(annotations: &Fields<'_>, name: &str) -> Option<bool> {
+    match annotations.get(name).filter(|_| annotations.twice().is_none()) {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
     }
 }
 

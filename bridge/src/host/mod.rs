@@ -13,6 +13,7 @@ mod admission;
 pub mod asker;
 mod calls;
 mod counts;
+mod destroying;
 mod errors;
 mod first_use;
 mod grant_forms;
@@ -63,6 +64,7 @@ use crate::supervisor::{Change, Server, Supervisor, Told};
 use crate::traces::Traces;
 
 pub use calls::{Called, NotedCall, ToolCall};
+pub use destroying::Outcome;
 pub use errors::{invalid, start_failed};
 pub use metrics::Dialect;
 pub use news::{Listener, News};
@@ -106,6 +108,8 @@ pub struct Host {
     /// Set off when a grant was made, taken back, or has ended.
     grants_changed: Rc<Notify>,
     newcomers: Newcomers,
+    /// Calls that may destroy something, to which the person has said yes for a while.
+    agreed: RefCell<destroying::Agreed>,
     /// It was lost which AI clients had been here.
     nobody_is_new: bool,
     /// Whether metrics are served; whoever serves them says so.
@@ -161,6 +165,7 @@ impl Host {
             grants_changed: tell_of_grants(&listeners),
             listeners,
             newcomers: Newcomers::new(met),
+            agreed: RefCell::default(),
             nobody_is_new,
             exporting: RefCell::default(),
             wrong_models: RefCell::default(),

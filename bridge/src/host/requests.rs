@@ -9,6 +9,7 @@
 //! there is no way to allow one resource. Must never look into parameters or results.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -87,9 +88,9 @@ impl Host {
                 .is_ok_and(|asker| self.permissions.check(&asker, Scope::McpToolsCall, all).is_ok())
     }
 
-    /// Writes down that a server asks something of whoever has called it.
-    pub fn note_question(&self, sender: &Sender, id: &ServerId, method: &'static str) {
-        let (by, server) = (sender.by.clone(), Some(id.shared()));
+    /// Writes down that something is asked of whoever calls what is named.
+    pub fn note_question(&self, sender: &Sender, server: Arc<str>, method: &'static str) {
+        let (by, server) = (sender.by.clone(), Some(server));
         self.trail.called(Record {
             event: "question",
             decision: "allowed",

@@ -30,10 +30,10 @@ pub struct Usable {
 }
 
 /// Where annotations stand among what a tool says of itself.
-const ANNOTATIONS: usize = 4;
+pub(super) const ANNOTATIONS: usize = 4;
 
 /// What the person says of a tool. Of several lists the worst counts.
-fn correction(said: &Supervision, tool: &str) -> Correction {
+pub(super) fn correction(said: &Supervision, tool: &str) -> Correction {
     let is_among = |list: &Option<Vec<String>>| list.iter().flatten().any(|named| named == tool);
     let (reads_only, destroys) =
         match (is_among(&said.destroys), is_among(&said.writes), is_among(&said.reads)) {

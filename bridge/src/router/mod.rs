@@ -15,6 +15,7 @@ mod catalog;
 pub mod client;
 pub mod clients;
 mod config;
+mod confirming;
 mod credentials;
 mod definitions;
 mod dispatch;

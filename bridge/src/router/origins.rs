@@ -98,17 +98,7 @@ pub(super) async fn consent(router: &Router, client: &Client, message: HostNoteC
         "dismissed" => "dismissed",
         _ => return Err(invalid("outcome", "allowed, denied or dismissed")),
     };
-    let record = Record {
-        origin: Some(asker.origin.shared()),
-        profile: Some(asker.profile.clone()),
-        tab_id: message.tab_id,
-        asked_tools: message.tools.map(Into::into),
-        decision: if outcome == "allowed" { "allowed" } else { "denied" },
-        outcome: Some(outcome),
-        ..Record::default()
-    };
-    // It gives nobody anything, so it is told of also while the log cannot be written.
-    router.host.trail.decided("consent", &client.sender(), record, false).await?;
+    router.host.note_consent(&asker, message.tools, outcome).await?;
     reply(HostNoteConsentResult { noted: true })
 }
 

@@ -1,7 +1,8 @@
-//! What servers ask of one client, while they work on its requests.
+//! What one client is asked about its requests: by servers, while they work on them, and by Harbor before a call that may destroy
+//! something.
 //!
 //! ```text
-//!  Question ─► ask push ─► mcp_answer ─► its server
+//!  Asked ─► ask push ─► mcp_answer ─► its server, or the call that waits
 //!      └─ its request ends, or the client leaves ─► refused, by being dropped
 //! ```
 //!
@@ -13,9 +14,10 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::{AskPush, McpAnswer, McpAnswerResult};
 use harbor_ipc_proto::field::JsonObject;
-use harbor_ipc_proto::json::Fields;
+use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::AskAnswer;
 use harbor_ipc_proto::server_id::ServerId;
+use tokio::sync::oneshot;
 
 use super::client::Client;
 use super::{Handled, Router, invalid, reply};
@@ -27,12 +29,29 @@ const MOST: usize = 64;
 /// Room for what stands around the parameters of a question, its names aside.
 const ENVELOPE: usize = 1024;
 
+/// Who asks, and waits for the answer.
+#[derive(Debug)]
+pub(super) enum Asked {
+    ByServer(Question),
+    ByHarbor(oneshot::Sender<AskAnswer<'static>>),
+}
+
+impl Asked {
+    fn answer(self, answer: AskAnswer<'static>) {
+        match self {
+            Self::ByServer(question) => question.answer(answer),
+            // Who waits no more needs none.
+            Self::ByHarbor(waiting) => drop(waiting.send(answer)),
+        }
+    }
+}
+
 /// The open questions of a client.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     next: Cell<u64>,
     /// By number, with the request that they are about.
-    open: RefCell<HashMap<u64, (String, Question)>>,
+    open: RefCell<HashMap<u64, (String, Asked)>>,
 }
 
 impl Questions {
@@ -40,9 +59,9 @@ impl Questions {
         self.open.borrow().len() < MOST
     }
 
-    fn open(&self, request_id: &str, question: Question) -> u64 {
+    fn open(&self, request_id: &str, asked: Asked) -> u64 {
         self.next.set(self.next.get() + 1);
-        self.open.borrow_mut().insert(self.next.get(), (request_id.to_owned(), question));
+        self.open.borrow_mut().insert(self.next.get(), (request_id.to_owned(), asked));
         self.next.get()
     }
 
@@ -66,18 +85,40 @@ pub(super) fn answerer_of(
     let (request_id, server) = (request_id.to_owned(), server.clone());
     Answerer::new(&answers.0, move |question| {
         let (Some(host), Some(client)) = (host.upgrade(), client.upgrade()) else { return };
-        let room = client.takes().0.saturating_sub(ENVELOPE + 6 * request_id.len());
-        // What does not fit in a push would never arrive.
-        let fits = question.params.as_str().len() <= room && client.questions().have_room();
-        if !fits || !client.is_open(&request_id) {
-            return;
+        let (method, params) = (question.method, question.params.clone());
+        if has_room(&client, &request_id, &params) && client.is_open(&request_id) {
+            host.note_question(&client.sender(), server.shared(), method);
+            put(&client, &request_id, server.to_string(), method, params, Asked::ByServer(question));
         }
-        host.note_question(&client.sender(), &server, question.method);
-        let (method, params) = (question.method.to_owned(), question.params.clone());
-        let ask_id = client.questions().open(&request_id, question);
-        let (request_id, server_id) = (request_id.clone(), server.to_string());
-        client.send_push(&AskPush { ask_id, request_id, server_id, method, params });
     })
+}
+
+/// Asks the client of an open request something; whether it could be asked.
+pub(super) fn ask(
+    client: &Client,
+    request_id: &str,
+    source: String,
+    method: &str,
+    params: Json,
+    asked: Asked,
+) -> bool {
+    let can_be_asked = has_room(client, request_id, &params);
+    if can_be_asked {
+        put(client, request_id, source, method, params, asked);
+    }
+    can_be_asked
+}
+
+/// What does not fit in a push would never arrive.
+fn has_room(client: &Client, request_id: &str, params: &Json) -> bool {
+    let room = client.takes().0.saturating_sub(ENVELOPE + 6 * request_id.len());
+    params.as_str().len() <= room && client.questions().have_room()
+}
+
+fn put(client: &Client, request_id: &str, server_id: String, method: &str, params: Json, asked: Asked) {
+    let ask_id = client.questions().open(request_id, asked);
+    let (request_id, method) = (request_id.to_owned(), method.to_owned());
+    client.send_push(&AskPush { ask_id, request_id, server_id, method, params });
 }
 
 pub(super) fn answer(client: &Client, message: McpAnswer) -> Handled {
@@ -90,8 +131,8 @@ pub(super) fn answer(client: &Client, message: McpAnswer) -> Handled {
     };
     let open = client.questions().open.borrow_mut().remove(&message.ask_id);
     let answered = open.is_some();
-    if let (Some((_, question)), Some(answer)) = (open, answer) {
-        question.answer(answer);
+    if let (Some((_, asked)), Some(answer)) = (open, answer) {
+        asked.answer(answer);
     }
     reply(McpAnswerResult { answered })
 }

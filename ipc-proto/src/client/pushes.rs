@@ -21,8 +21,8 @@ define_sent! {
         /// What the server says about it.
         message: Option<String>,
     }
-    /// A server asks something while it works on a request that was sent with `answers`. Answered by `mcp_answer`; refused when
-    /// that request ends first.
+    /// A server asks something while it works on a request that was sent with `answers`, or Harbor does before it makes a call that may
+    /// destroy something. Answered by `mcp_answer`; refused when that request ends first.
     "ask" AskPush {
         /// The question's number.
         ask_id: u64,
@@ -32,7 +32,7 @@ define_sent! {
         server_id: String,
         /// `sampling/createMessage` or `elicitation/create`.
         method: String,
-        /// MCP's parameters, as the server wrote them.
+        /// MCP's parameters, as whoever asks wrote them.
         params: Json,
     }
     /// A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in

@@ -71,6 +71,19 @@ fn what_nobody_says_of_a_tool_is_the_worst_and_the_owner_knows_better() {
 }
 
 #[test]
+fn a_tool_is_asked_about_that_declares_that_it_destroys_unless_the_owner_knows_better() {
+    let none = Correction::default();
+    let declares = Some(r#"{"destructiveHint":true}"#);
+    assert!(Traits::declared(declares, none));
+    let twice = r#"{"destructiveHint":true,"destructiveHint":true}"#;
+    for no in [None, Some("{}"), Some(r#"{"destructiveHint":true,"readOnlyHint":true}"#), Some(twice)] {
+        assert!(!Traits::declared(no, none), "{no:?}");
+    }
+    assert!(Traits::declared(None, Correction { destroys: Some(true), ..none }));
+    assert!(!Traits::declared(declares, Correction { destroys: Some(false), ..none }));
+}
+
+#[test]
 fn a_taint_is_what_was_read_and_stays() {
     let result = |traits, private| Read::Result { traits, private };
     assert_eq!(CLEAN.after(result(READS, false)), CLEAN);

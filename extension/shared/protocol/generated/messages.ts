@@ -2268,7 +2268,7 @@ export interface Pushes {
     /** What the server says about it. */
     message?: string;
   };
-  /** A server asks something while it works on a request that was sent with `answers`. Answered by `mcp_answer`; refused when that request ends first. */
+  /** A server asks something while it works on a request that was sent with `answers`, or Harbor does before it makes a call that may destroy something. Answered by `mcp_answer`; refused when that request ends first. */
   ask: {
     /** The question's number. */
     ask_id: number;
@@ -2278,7 +2278,7 @@ export interface Pushes {
     server_id: string;
     /** `sampling/createMessage` or `elicitation/create`. */
     method: string;
-    /** MCP's parameters, as the server wrote them. */
+    /** MCP's parameters, as whoever asks wrote them. */
     params: Json;
   };
   /** A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in order; joined, they are the answer's frame without its length prefix. */

@@ -44,12 +44,16 @@ pub enum Heard {
 }
 
 /// It answers what it is asked, and writes down what it hears.
-pub struct Ear(UnboundedSender<Heard>);
+pub struct Ear {
+    heard: UnboundedSender<Heard>,
+    /// What it answers to every form; nothing where it shows none.
+    answer: Option<ElicitResult>,
+}
 
 impl Ear {
     fn hear(&self, heard: Heard) {
         // A test that has ended hears nothing any more.
-        let _ = self.0.send(heard);
+        let _ = self.heard.send(heard);
     }
 }
 
@@ -68,7 +72,8 @@ pub fn sampled() -> CreateMessageResult {
 impl ClientHandler for Ear {
     #[allow(deprecated, reason = "sampling is on its way out of MCP; servers still use it")]
     fn get_info(&self) -> ClientConfig {
-        let capabilities = ClientCapabilities::builder().enable_elicitation().enable_sampling().build();
+        let mut capabilities = ClientCapabilities::builder().enable_elicitation().enable_sampling().build();
+        capabilities.elicitation = capabilities.elicitation.filter(|_| self.answer.is_some());
         ClientConfig::new(capabilities, Implementation::new("t", "1"))
     }
 
@@ -78,7 +83,7 @@ impl ClientHandler for Ear {
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         self.hear(Heard::Elicitation(request));
-        Ok(elicited())
+        Ok(self.answer.clone().expect("it is asked for nothing that it cannot do"))
     }
 
     #[allow(deprecated, reason = "sampling is on its way out of MCP; servers still use it")]
@@ -123,14 +128,25 @@ pub struct AiClient {
 impl AiClient {
     /// Connects as `client://ai`.
     pub async fn connect(home: &Home, way: Way, generation: Generation, server: Generation) -> Self {
-        let (ear, heard) = unbounded_channel();
+        Self::answering(home, way, (generation, server), Some(elicited())).await
+    }
+
+    /// The same with this answer to every form; without one it shows none.
+    pub async fn answering(
+        home: &Home,
+        way: Way,
+        (generation, server): (Generation, Generation),
+        answer: Option<ElicitResult>,
+    ) -> Self {
+        let (sender, heard) = unbounded_channel();
+        let ear = Ear { heard: sender, answer };
         let (served, harbor) = match way {
             Way::Stdio => {
                 let mut program = Program::start(home.command("harbor").args(["mcp", "--client", "ai"]));
                 let (stdin, stdout) = program.pipes();
                 let reader = pipe::Receiver::from_owned_fd(stdout.into()).unwrap();
                 let writer = pipe::Sender::from_owned_fd(stdin.into()).unwrap();
-                let served = Ear(ear).serve_with_lifecycle((reader, writer), lifecycle(generation));
+                let served = ear.serve_with_lifecycle((reader, writer), lifecycle(generation));
                 (timeout(LIMIT, served).await, Harbor::Stdio(program))
             }
             Way::Http => {
@@ -138,7 +154,7 @@ impl AiClient {
                 let http = HttpServer::start(home, &[]);
                 let config = StreamableHttpClientTransportConfig::with_uri(http.url()).auth_header(token);
                 let transport = StreamableHttpClientTransport::with_client(http_client(), config);
-                let served = Ear(ear).serve_with_lifecycle(transport, lifecycle(generation));
+                let served = ear.serve_with_lifecycle(transport, lifecycle(generation));
                 (timeout(LIMIT, served).await, Harbor::Http(http))
             }
         };

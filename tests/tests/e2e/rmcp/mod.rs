@@ -10,6 +10,7 @@
 //! Harbor says. That unknown members survive is no question for it: it drops them.
 
 mod client;
+mod confirming;
 mod tour;
 
 use harbor_tests::home::TEST_ID;
