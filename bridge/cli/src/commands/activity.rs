@@ -166,6 +166,10 @@ mod tests {
                 r#"{"event":"grant","by":"owner","scope":"mcp:tools.call","grant_type":"ALLOW_ALWAYS","decision":"allowed"}"#,
                 ["you", "grant mcp:tools.call always", "ok"],
             ),
+            (
+                r#"{"event":"consent","by":"client://cursor","origin":"client://cursor","asked_tools":["files/drop"],"decision":"denied","outcome":"denied"}"#,
+                ["cursor", "consent files/drop", "refused"],
+            ),
         ] {
             assert_eq!(row(text), shown, "{text}");
         }

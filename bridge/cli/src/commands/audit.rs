@@ -75,7 +75,7 @@ fn tabulate(records: &[Payload]) -> Table {
     table
 }
 
-/// `time/now`, `docs: resources/read`, or `mcp:tools.call always: time/*`; of a message that was refused as such its type.
+/// `time/now`, `docs: resources/read`, `mcp:tools.call always: time/*`, or what a person was asked about; of a message that was refused as such its type.
 pub fn what(record: &Payload) -> String {
     let (server, tool) = (record.text("server"), record.text("tool"));
     if !server.is_empty() {
@@ -87,18 +87,23 @@ pub fn what(record: &Payload) -> String {
         };
     }
     let scope = match record.text("scope") {
-        scope if scope.is_empty() => return record.text("message"),
+        scope if scope.is_empty() => {
+            return match tools_in(record, "asked_tools") {
+                None => record.text("message"),
+                asked => grants::shorten(asked),
+            };
+        }
         scope => scope,
     };
     let word = Some(record.text("grant_type")).filter(|grant| !grant.is_empty());
     let word = word.map(|grant| format!(" {}", grants::word(&grant))).unwrap_or_default();
-    let tools = allowed_tools(record).map(|tools| format!(": {}", grants::shorten(Some(tools))));
+    let tools = tools_in(record, "allowed_tools").map(|tools| format!(": {}", grants::shorten(Some(tools))));
     format!("{scope}{word}{}", tools.unwrap_or_default())
 }
 
-/// The tools that a grant is for; `None`: all.
-fn allowed_tools(record: &Payload) -> Option<Vec<String>> {
-    serde_json::from_str(record.raw("allowed_tools")?).ok()
+/// The tools that a grant is for (`None`: all), or that a person was asked about.
+fn tools_in(record: &Payload, name: &str) -> Option<Vec<String>> {
+    serde_json::from_str(record.raw(name)?).ok()
 }
 
 /// `allowed`, or why not, or how it failed; with how many lines it stands for.
