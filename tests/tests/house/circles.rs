@@ -88,6 +88,7 @@ const ALL: &[Floors] = &[
                 "progress",
                 "remote",
                 "restarts",
+                "signals",
                 "tool_list",
             ],
             &["bridge", "changes", "complete", "config", "events", "grants", "logs", "sessions"],

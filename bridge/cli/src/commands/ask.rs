@@ -21,7 +21,7 @@ use nix::sys::signal::{Signal, raise};
 
 pub use self::given::chat;
 pub use self::tools::{run as run_with_tools, wanted};
-use super::top::Signals;
+use super::signals::Signals;
 use super::turn::ending::tokens;
 use crate::client::{Canceller, Client};
 use crate::screen::{Screen, Status};

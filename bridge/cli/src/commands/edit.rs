@@ -25,11 +25,12 @@ use harbor_home::files::write_atomically;
 use harbor_ipc_proto::client::{AddRemoteServer, AddServer, DefinitionView, GetDefinition, ListServers};
 use harbor_ipc_proto::field::{JsonObject, Message, read_object};
 use nix::errno::Errno;
-use nix::sys::signal::{SigSet, Signal, raise};
+use nix::sys::signal::{Signal, raise};
 use serde_json::{Map, Value, json};
 
 use super::add::{self, Adding};
 use super::servers;
+use super::signals::Signals;
 use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::screen::Screen;
@@ -76,10 +77,6 @@ pub fn run(client: &mut Client, server: &str, paths: &Paths, screen: &mut Screen
     }
 }
 
-/// What ends us, and what a terminal says to all that run in it.
-const SIGNALS: [Signal; 5] =
-    [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP];
-
 /// What is written in the editor, until it is applied.
 struct Draft {
     path: PathBuf,
@@ -120,24 +117,20 @@ impl Draft {
     }
 }
 
-/// From now on, a signal that ends us removes this file first. The editor gets its signals itself: what starts it gives it back
-/// their usual effect.
+/// From now on, a signal that ends us removes this file first. The editor gets its signals itself.
 fn goes_with_us(path: &Path) -> Result<(), Errno> {
-    let signals: SigSet = SIGNALS.into_iter().collect();
-    signals.thread_block()?;
+    let signals = Signals::hold_back()?;
     let path = path.to_owned();
     thread::spawn(move || {
         while let Ok(signal) = signals.wait() {
-            match signal {
-                Signal::SIGTSTP => {
-                    let _ = raise(Signal::SIGSTOP);
-                }
+            let _ = match signal {
+                Signal::SIGCONT => Ok(()),
+                Signal::SIGTSTP => raise(Signal::SIGSTOP),
                 signal => {
                     let _ = fs::remove_file(&path);
-                    let _ = signals.thread_unblock();
-                    let _ = raise(signal);
+                    signals.obey(signal)
                 }
-            }
+            };
         }
     });
     Ok(())

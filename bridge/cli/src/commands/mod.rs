@@ -45,6 +45,7 @@ mod service;
 mod sessions;
 mod set;
 mod setup;
+mod signals;
 mod stats;
 mod status;
 mod switch;

@@ -38,8 +38,8 @@ use self::draw::{Pen, draw};
 use self::keys::Key;
 use self::link::Connection;
 use self::model::{Model, Out};
-pub use self::terminal::Signals;
 use self::terminal::Taken;
+use super::signals::Signals;
 use crate::screen::Screen;
 use crate::when;
 

@@ -18,7 +18,7 @@ use nix::sys::signal::{Signal, raise};
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use super::super::top::Signals;
+use super::super::signals::Signals;
 use crate::table::flatten;
 
 /// A terminal hands over no longer line, in bytes.

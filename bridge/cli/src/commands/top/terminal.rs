@@ -6,8 +6,7 @@ use std::io::{self, Stdout};
 use std::mem::ManuallyDrop;
 use std::panic;
 
-use nix::errno::Errno;
-use nix::sys::signal::{SigSet, Signal, raise};
+use nix::sys::signal::{Signal, raise};
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::{Hide, Show};
 use ratatui::crossterm::execute;
@@ -15,10 +14,6 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::layout::{Position, Rect};
-
-/// What ends us, or stops us for a while. SIGSTOP cannot be heard.
-const SIGNALS: [Signal; 6] =
-    [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP, Signal::SIGCONT];
 
 /// The terminal, taken until this is dropped.
 #[derive(Debug)]
@@ -76,27 +71,4 @@ fn enter() -> io::Result<()> {
 fn give_back() {
     let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();
-}
-
-/// Signals, heard by whoever waits for them instead of ending us.
-#[derive(Debug, Clone, Copy)]
-pub struct Signals(SigSet);
-
-impl Signals {
-    /// Holds them back in this thread and in those that it begins.
-    pub fn hold_back() -> Result<Self, Errno> {
-        let set: SigSet = SIGNALS.into_iter().collect();
-        set.thread_block()?;
-        Ok(Self(set))
-    }
-
-    pub fn wait(self) -> Result<Signal, Errno> {
-        self.0.wait()
-    }
-
-    /// Ends us as this signal would have.
-    pub fn obey(self, signal: Signal) -> Result<(), Errno> {
-        self.0.thread_unblock()?;
-        raise(signal)
-    }
 }

@@ -14,7 +14,7 @@ use harbor_ipc_proto::client::{ChatDeleteSession, ChatStop};
 use nix::sys::signal::{Signal, raise};
 use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 
-use super::super::top::Signals;
+use super::super::signals::Signals;
 use crate::client::{Canceller, Client};
 
 /// How long the bridge has to say that a private session is gone. A person waits for the program to end meanwhile.
