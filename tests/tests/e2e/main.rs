@@ -59,6 +59,7 @@ mod oauth;
 mod odd_lists;
 mod open_files;
 mod permissions;
+mod plain_words;
 mod planning;
 mod principals;
 mod real_servers;
