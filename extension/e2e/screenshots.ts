@@ -35,6 +35,7 @@ const PLACES: { name: string; hash: string; shows: string; first?: string; heigh
   { name: "remove", hash: "server/mail/overview", shows: "#keep", first: "document.querySelector('#remove').click()" },
   { name: "sites", hash: "sites", shows: ".site .last" },
   { name: "site", hash: "site/SITE", shows: ".activity li" },
+  { name: "client", hash: "site/client%3A%2F%2Fdesk", shows: ".switches .switch" },
   { name: "activity", hash: "activity", shows: ".activity li" },
   { name: "add", hash: "add", shows: ".entries li" },
   { name: "install", hash: "install/filesystem", shows: "#plan" },
@@ -80,6 +81,9 @@ async function furnish(harbor: Harbor): Promise<void> {
   await harbor.cli("grant", "https://calendar.example", "mcp:tools.call", "--always", "--tool", "weather/forecast", "--tool", "weather/map");
   await harbor.cli("grant", "https://shop.example", "mcp:tools.call", "--deny");
   await harbor.cli("grant", "client://editor", "mcp:tools.call", "--once", "--tool", "notes/*");
+  for (const scope of ["mcp:tools.list", "mcp:tools.call"]) {
+    await harbor.cli("grant", "client://desk", scope, "--always", "--tool", "weather/*", "--tool", "notes/forecast");
+  }
 }
 
 /** A site that may use tools for a while, and has: what stands beside the panel. */
