@@ -145,6 +145,7 @@ pub(super) async fn install(
         may_build,
         alone: false,
         secrets: Credentials(wanted.given.iter().cloned().collect()),
+        in_its_place: false,
     };
     let trial = router.supervisor.try_out(claim, definition.clone(), of);
     if plan_only {

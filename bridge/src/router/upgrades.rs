@@ -114,6 +114,7 @@ impl Attempt<'_> {
             may_build: self.may_build,
             alone: true,
             secrets: Credentials::default(),
+            in_its_place: false,
         };
         let definition = Definition::clone(&self.server.definition());
         Ok(self.router.supervisor.try_out(claim, definition, of))

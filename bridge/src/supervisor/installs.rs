@@ -7,8 +7,8 @@
 //!                  nothing of it is left                                        the lock names its directory: it is used
 //! ```
 //!
-//! Owns that nothing half is left: a trial is a guard. Must never touch the data of the server that runs meanwhile: a trial
-//! has directories of its own.
+//! Owns that nothing half is left: a trial is a guard. Must never touch the data of the server that runs meanwhile, or of one
+//! that was removed: where there is any, a trial has directories of its own.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
 use harbor_policy::recipe::repository::Files;
@@ -29,6 +30,10 @@ use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
 use crate::store::removal::remove_tree;
+
+/// A directory in that of a trial, for as long as what the server's own directories hold is the trial's: who is killed meanwhile
+/// leaves it, and the next bridge knows whose they are.
+const IN_ITS_PLACE: &str = "in-its-place";
 
 /// So many repositories are looked at, at once.
 const MOST_LOOKED_AT: u32 = 16;
@@ -61,6 +66,8 @@ pub struct Trial {
     supervisor: Rc<Supervisor>,
     server: Rc<Server>,
     claim: Option<Claim>,
+    /// Whether it runs in the server's own directories.
+    in_its_place: bool,
 }
 
 /// What was found out about versions.
@@ -143,9 +150,12 @@ impl Supervisor {
     /// Begins to try out a package, or what is none: an image, or a server elsewhere.
     #[must_use]
     pub fn try_out(self: &Rc<Self>, claim: Claim, definition: Definition, of: TrialOf) -> Trial {
+        let is_known = self.get(&claim.id).is_some();
+        let in_its_place = !is_known && !self.data_directory(&claim.id).exists();
+        let of = TrialOf { in_its_place, ..of };
         let stored = Stored { server_id: claim.id.clone(), definition, era: None };
         let server = Server::on_trial(stored, self.runners.clone(), of);
-        Trial { supervisor: self.clone(), server, claim: Some(claim) }
+        Trial { supervisor: self.clone(), server, claim: Some(claim), in_its_place }
     }
 
     /// What a server of this definition would be held to.
@@ -199,9 +209,16 @@ impl Supervisor {
     async fn clean(&self, id: &ServerId) {
         let shared = &self.runners.shared;
         let trial = shared.paths.server_trial(id.as_str());
-        let installer = shared.paths.server(id.as_str()).join("installer");
+        let place = shared.paths.server(id.as_str());
         let _turn = shared.leftovers.turn(id, || ()).await;
-        let _ = tokio::task::spawn_blocking(move || (remove_tree(&trial), remove_tree(&installer))).await;
+        let is_nobodys = !self.servers.borrow().contains_key(id);
+        let removal = move || {
+            if is_nobodys {
+                remove_written(&place);
+            }
+            (remove_tree(&trial), remove_tree(&place.join("installer")))
+        };
+        let _ = tokio::task::spawn_blocking(removal).await;
         // Where the lock is lost, the package may be all that says which version it was.
         if shared.locks.lost(id).is_none() {
             let places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
@@ -214,6 +231,20 @@ impl Supervisor {
             let paths = &shared.paths;
             remove_if_empty(vec![paths.server_package(id.as_str()), paths.server(id.as_str())]).await;
         }
+    }
+
+    /// What is in the server's own directories from now on is a trial's.
+    async fn note_trial(&self, id: &ServerId) {
+        let mark = self.runners.shared.paths.server_trial(id.as_str()).join(IN_ITS_PLACE);
+        // Where none can be made, no directory for the server can be made either, and that is said.
+        let _ = tokio::task::spawn_blocking(move || private_directory(&mark)).await;
+    }
+
+    /// Removes what a trial wrote in the server's own directories: it is not the server's. Then they are nobody's again.
+    async fn forget_trial(&self, id: &ServerId) {
+        let place = self.runners.shared.paths.server(id.as_str());
+        let _turn = self.runners.shared.leftovers.turn(id, || ()).await;
+        let _ = tokio::task::spawn_blocking(move || remove_written(&place)).await;
     }
 
     /// Removes what an installation or upgrade has left that was killed. Before any server starts. Gives the names that have
@@ -236,6 +267,14 @@ impl Supervisor {
             }
         }
         without
+    }
+}
+
+/// What a trial wrote in a server's own directories, if that is what they hold. The mark goes last.
+fn remove_written(place: &Path) {
+    let mark = place.join("trial").join(IN_ITS_PLACE);
+    if mark.exists() && ["data", "tmp"].iter().all(|name| remove_tree(&place.join(name)).is_ok()) {
+        let _ = remove_tree(&mark);
     }
 }
 
@@ -340,10 +379,17 @@ impl Trial {
     /// # Errors
     /// Why it does not run.
     pub async fn run_once(&self, note: Option<Note>) -> Result<Option<Rc<ToolList>>, StartError> {
+        let own = self.claim.as_ref().filter(|_| self.in_its_place);
+        if let Some(claim) = own {
+            self.supervisor.note_trial(&claim.id).await;
+        }
         let started = self.server.start(note).await;
         let tools = self.server.tools();
         self.server.stop();
         self.server.down().await;
+        if let Some(claim) = own {
+            self.supervisor.forget_trial(&claim.id).await;
+        }
         started.map(|()| tools)
     }
 }

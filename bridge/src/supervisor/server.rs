@@ -94,6 +94,9 @@ pub struct TrialOf {
     pub alone: bool,
     /// Secrets that are not stored yet.
     pub secrets: Credentials,
+    /// Whether it runs in the server's own directories, which nobody has used: a tool that names one is the same one then when the
+    /// server runs. `try_out` finds that out.
+    pub in_its_place: bool,
 }
 
 type WeakNote = Weak<dyn Fn(&str)>;

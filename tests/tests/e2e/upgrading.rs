@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use harbor_tests::npm_registry::NpmRegistry;
+use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::said::said;
-use harbor_tests::{DOWN_LIMIT, Home, wait_until};
+use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
 use serde_json::json;
 
 /// What the disk has of the changed tools of all servers.
@@ -113,4 +113,40 @@ fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
         "{remarks}"
     );
     assert!(!data.join("token").exists());
+}
+
+/// A tool that names its directory is the same one once the server runs; what the trial wrote there is not the server's.
+#[test]
+fn a_server_is_tried_out_in_the_directories_that_it_will_have() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let dir = home.scratch("tiny-homely");
+    write_server(&dir, "1.0.0", &["a"], "HOME");
+    let script = fs::read_to_string(dir.join("index.js")).unwrap();
+    assert!(script.contains("\"HOME\""), "{script}");
+    let homely = "(fs => { fs.appendFileSync(process.env.HOME + '/starts', '.'); return process.env.HOME })(require('fs'))";
+    fs::write(dir.join("index.js"), script.replace("\"HOME\"", homely)).unwrap();
+    registry.publish_dir(&dir, "1.0.0");
+    let bridge = registry.bridge(&home);
+    let place = home.path().join("servers/tiny");
+    // Sockets of its own are its own at the trial, too.
+    let sandbox = json!({"sockets": [place.join("data")]});
+    bridge.ask("install_server", &json!({"source": "npm:tiny", "sandbox": sandbox}));
+    assert!(!place.join("data").exists() && !place.join("trial").exists());
+    let described = |bridge: &Bridge| {
+        let tools = bridge.call("mcp_list_tools", &json!({"server_id": "tiny"})).unwrap();
+        tools["tools"][0]["description"].as_str().unwrap().to_owned()
+    };
+    bridge.ask("connect_server", &json!({"server_id": "tiny"}));
+    assert_eq!(described(&bridge), place.join("data").display().to_string());
+    assert_eq!(fs::read_to_string(place.join("data/starts")).unwrap(), ".");
+    let page = bridge.asking("https://page.example").allowed();
+    assert_eq!(page.tools().len(), 1, "it is the one that was pinned at its trial");
+
+    // Beside a server that is there, a trial has directories of its own, and its sockets are there.
+    let script = fs::read_to_string(dir.join("package.json")).unwrap();
+    fs::write(dir.join("package.json"), script.replace("1.0.0", "2.0.0")).unwrap();
+    registry.publish_dir(&dir, "2.0.0");
+    let tried = bridge.ask("upgrade_server", &json!({"server_id": "tiny"}));
+    assert_eq!(tried["upgrade"]["after"], "2.0.0");
+    assert_eq!(fs::read_to_string(place.join("data/starts")).unwrap(), ".");
 }

@@ -329,9 +329,9 @@ impl Server {
     /// Where its data and its temporary files are.
     pub(super) fn root(&self) -> PathBuf {
         let paths = &self.runners.shared.paths;
-        match self.trial {
-            Some(_) => paths.server_trial(self.id.as_str()),
-            None => self.own_root(),
+        match &self.trial {
+            Some(trial) if !trial.in_its_place => paths.server_trial(self.id.as_str()),
+            _ => self.own_root(),
         }
     }
 

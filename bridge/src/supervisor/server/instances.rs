@@ -11,7 +11,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
@@ -241,6 +241,13 @@ impl Server {
     pub(super) fn own_definition(&self) -> Definition {
         let mut own = Definition::clone(&self.definition());
         if self.owner.is_none() {
+            // Sockets in the server's directory are granted as its own: of one on trial, those in the trial's.
+            let (plain, root) = (self.own_root(), self.root());
+            for socket in own.sandbox.sockets.iter_mut().flatten().filter(|_| plain != root) {
+                if let Ok(rest) = Path::new(socket).strip_prefix(&plain) {
+                    *socket = root.join(rest).display().to_string();
+                }
+            }
             return own;
         }
         let sandbox = [&mut own.sandbox.read, &mut own.sandbox.write, &mut own.sandbox.sockets];
