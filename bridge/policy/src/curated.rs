@@ -84,6 +84,8 @@ pub struct Input {
     pub many: bool,
     /// Whether there must be one.
     pub required: bool,
+    /// Where it usually is, the best first: the first of these that exists is meant where the person says nothing.
+    pub places: &'static [&'static str],
 }
 
 /// A variable of the environment.
@@ -123,28 +125,43 @@ pub struct Sandbox {
     pub hosts: &'static [&'static str],
     /// What it may read besides; placeholders stand alone.
     pub read: &'static [&'static str],
+    /// What it may read besides where it exists: programs lie in different places on different machines.
+    pub read_if_there: &'static [&'static str],
     /// What it may write besides; placeholders stand alone.
     pub write: &'static [&'static str],
+    /// Sockets: `{data}` lets its own programs find each other.
+    pub sockets: &'static [&'static str],
 }
 
 impl Sandbox {
     /// Harbor's own.
-    pub const DEFAULT: Self = Self { level: None, network: None, hosts: &[], read: &[], write: &[] };
+    pub const DEFAULT: Self = Self {
+        level: None,
+        network: None,
+        hosts: &[],
+        read: &[],
+        read_if_there: &[],
+        write: &[],
+        sockets: &[],
+    };
 
     /// Nothing but its own directories.
     pub const NO_NETWORK: Self = Self { network: Some(NetworkKind::None), ..Self::DEFAULT };
 
-    /// The settings, with their placeholders.
+    /// The settings, with their placeholders, on a machine where these paths exist.
     #[must_use]
-    pub fn settings(&self) -> SandboxSettings {
+    pub fn settings(&self, exists: &dyn Fn(&str) -> bool) -> SandboxSettings {
         let listed =
             |list: &[&str]| (!list.is_empty()).then(|| list.iter().map(ToString::to_string).collect());
+        let there = self.read_if_there.iter().copied().filter(|path| exists(path));
+        let read: Vec<_> = self.read.iter().copied().chain(there).collect();
         SandboxSettings {
             level: self.level,
             network: self.network,
             hosts: listed(self.hosts),
-            read: listed(self.read),
+            read: listed(&read),
             write: listed(self.write),
+            sockets: listed(self.sockets),
             ..SandboxSettings::default()
         }
     }

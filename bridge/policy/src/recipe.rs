@@ -357,6 +357,7 @@ impl Recipe {
         Ok(SandboxSettings {
             read: each(&self.sandbox.read)?,
             write: each(&self.sandbox.write)?,
+            sockets: each(&self.sandbox.sockets)?,
             ..self.sandbox.clone()
         })
     }

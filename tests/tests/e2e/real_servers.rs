@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use harbor_ipc_proto::field::PutField as _;
-use harbor_policy::curated::{CURATED, Source};
+use harbor_policy::curated::{CURATED, Curated, Source};
 use harbor_policy::recipe::{Given, Recipe};
 use harbor_tests::git::git;
 use harbor_tests::home::TEST_ID;
@@ -247,7 +247,9 @@ fn git_reads_its_repository_and_writes_where_that_is_granted() {
 /// The sandbox that the curated list has for each is enough to start it, and to list its tools.
 #[test]
 fn curated_servers_work_in_the_sandbox_of_the_list() {
-    for curated in CURATED {
+    // Those that drive a browser are not installed here: the recipes' own tests say what such a server is given.
+    let drives_none = |curated: &&Curated| curated.inputs.iter().all(|input| input.places.is_empty());
+    for curated in CURATED.iter().filter(drives_none) {
         let (command, mut args) = match curated.source {
             Source::Npm(name) => node(name.rsplit('/').next().unwrap()),
             Source::Pypi(name) => (json!(installed(&format!("venv/bin/{name}"))), json!([])),
@@ -264,7 +266,7 @@ fn curated_servers_work_in_the_sandbox_of_the_list() {
         let own = [(TEST_ID.to_owned(), home.id().to_owned())].into();
         let given =
             Given { inputs: &inputs.collect(), env: &own, secrets: &[], data: &data, incomplete: false };
-        let filled = Recipe::from(curated).fill(given).unwrap();
+        let filled = Recipe::of_curated(curated, &|path| Path::new(path).exists()).fill(given).unwrap();
         args.as_array_mut().unwrap().extend(filled.args.into_iter().map(Value::from));
         let env = json!(filled.env);
         let mut sandbox = Vec::new();

@@ -22,8 +22,19 @@ const BASE: Curated = Curated {
 };
 
 /// Ordered as they are shown.
-pub const CURATED: &[Curated] =
-    &[FILESYSTEM, MEMORY, TIME, FETCH, GIT, SEQUENTIAL_THINKING, GITHUB, GITHUB_REMOTE, EVERYTHING];
+pub const CURATED: &[Curated] = &[
+    FILESYSTEM,
+    MEMORY,
+    TIME,
+    FETCH,
+    GIT,
+    SEQUENTIAL_THINKING,
+    PLAYWRIGHT,
+    CHROME_DEVTOOLS,
+    GITHUB,
+    GITHUB_REMOTE,
+    EVERYTHING,
+];
 
 const FILESYSTEM: Curated = Curated {
     id: "filesystem",
@@ -36,6 +47,7 @@ const FILESYSTEM: Curated = Curated {
         description: "A directory that it may read and write.",
         many: true,
         required: true,
+        places: &[],
     }],
     sandbox: Sandbox { write: &["{directory}"], ..Sandbox::NO_NETWORK },
     tags: &["files", "directories", "reference"],
@@ -94,6 +106,7 @@ const GIT: Curated = Curated {
         description: "The repository's directory.",
         many: false,
         required: true,
+        places: &[],
     }],
     env: &[
         Variable { name: "GIT_AUTHOR_NAME", description: "The author of its commits.", value: None },
@@ -124,6 +137,60 @@ const SEQUENTIAL_THINKING: Curated = Curated {
     stateful: true,
     tags: &["reasoning", "reference"],
     homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/sequentialthinking",
+    ..BASE
+};
+
+/// The browser that a server drives.
+const BROWSER: Input = Input {
+    name: "browser",
+    description: "The program of a Chromium, Chrome or Edge.",
+    many: false,
+    required: true,
+    places: &["/opt/google/chrome/chrome", "/usr/bin/chromium", "/opt/microsoft/msedge/msedge"],
+};
+
+/// What a browser needs beside the web: the rest of its installation, which for Debian's Chromium includes the flags in /etc, and
+/// sockets, by which its processes find each other. Its own sandbox cannot be made inside of Harbor's, so that one is off.
+const FOR_A_BROWSER: Sandbox = Sandbox {
+    read_if_there: &["/etc/chromium.d", "/opt/google/chrome", "/opt/microsoft/msedge"],
+    sockets: &["{data}"],
+    ..Sandbox::DEFAULT
+};
+
+const PLAYWRIGHT: Curated = Curated {
+    id: "playwright",
+    title: "Playwright",
+    description: "Drives a browser of its own, without a window: opens pages, reads, clicks, types.",
+    source: Source::Npm("@playwright/mcp"),
+    args: &["--headless", "--isolated", "--no-sandbox", "--executable-path", "{browser}"],
+    inputs: &[BROWSER],
+    sandbox: FOR_A_BROWSER,
+    stateful: true,
+    tags: &["browser", "web", "chromium"],
+    repository: "https://github.com/microsoft/playwright-mcp",
+    homepage: "https://github.com/microsoft/playwright-mcp",
+    ..BASE
+};
+
+const CHROME_DEVTOOLS: Curated = Curated {
+    id: "chrome-devtools",
+    title: "Chrome DevTools",
+    description: "Looks into pages in a browser of its own: console, network, performance.",
+    source: Source::Npm("chrome-devtools-mcp"),
+    args: &[
+        "--headless",
+        "--isolated",
+        "--no-usage-statistics",
+        "--chromeArg=--no-sandbox",
+        "--executablePath",
+        "{browser}",
+    ],
+    inputs: &[BROWSER],
+    sandbox: FOR_A_BROWSER,
+    stateful: true,
+    tags: &["browser", "debugging", "performance", "chromium"],
+    repository: "https://github.com/ChromeDevTools/chrome-devtools-mcp",
+    homepage: "https://github.com/ChromeDevTools/chrome-devtools-mcp",
     ..BASE
 };
 

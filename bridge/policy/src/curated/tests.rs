@@ -10,7 +10,8 @@ fn placeholder(entry: &str) -> Option<(&str, &str)> {
 }
 
 fn placeholders(curated: &Curated) -> BTreeSet<&'static str> {
-    let lists = [curated.args, curated.sandbox.read, curated.sandbox.write];
+    let Sandbox { read, write, sockets, .. } = curated.sandbox;
+    let lists = [curated.args, read, write, sockets];
     let values = curated.env.iter().filter_map(|variable| variable.value);
     let entries = lists.into_iter().flatten().copied().chain(values);
     entries.filter_map(placeholder).map(|(name, _)| name).collect()
@@ -28,6 +29,8 @@ fn every_server_of_the_list_is_there_once() {
             "fetch",
             "git",
             "sequential-thinking",
+            "playwright",
+            "chrome-devtools",
             "github",
             "github-remote",
             "everything"

@@ -4,12 +4,18 @@ use crate::curated::{Curated, Source};
 
 use super::{Input, Recipe, Secret, Variable};
 
-impl From<&Curated> for Recipe {
-    fn from(curated: &Curated) -> Self {
+impl Recipe {
+    /// The recipe on a machine where these paths exist.
+    #[must_use]
+    pub fn of_curated(curated: &Curated, exists: &dyn Fn(&str) -> bool) -> Self {
         let group = |arg: &&str| vec![(*arg).to_owned()];
+        let usual = |input: &crate::curated::Input| {
+            input.places.iter().find(|place| exists(place)).map(ToString::to_string)
+        };
         let input = |input: &crate::curated::Input| Input {
             name: input.name.into(),
             description: input.description.into(),
+            default: usual(input),
             many: input.many,
             required: input.required,
             // The list asks for nothing else.
@@ -38,7 +44,7 @@ impl From<&Curated> for Recipe {
             inputs: curated.inputs.iter().map(input).collect(),
             env: curated.env.iter().map(variable).collect(),
             secrets: curated.secrets.iter().map(secret).collect(),
-            sandbox: curated.sandbox.settings(),
+            sandbox: curated.sandbox.settings(exists),
             ..Self::default()
         }
     }

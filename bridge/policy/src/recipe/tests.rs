@@ -15,7 +15,7 @@ fn fill(recipe: &Recipe, inputs: &[(&str, &[&str])], env: &[(&str, &str)]) -> Re
 }
 
 fn curated(id: &str) -> Recipe {
-    Recipe::from(crate::curated::find(id).unwrap())
+    Recipe::of_curated(crate::curated::find(id).unwrap(), &|_| false)
 }
 
 fn texts(list: &[&str]) -> Vec<String> {
@@ -85,6 +85,32 @@ fn what_is_missing_or_wrong_is_told() {
     assert_eq!(none.to_string(), "there is no input zone; it takes none");
 }
 
+/// Which machine has which browser, and what is open to it then.
+#[test]
+fn a_browser_is_found_where_it_usually_is() {
+    let on = |there: &[&str], inputs: &[(&str, &[&str])]| {
+        let recipe =
+            |id: &str| Recipe::of_curated(crate::curated::find(id).unwrap(), &|path| there.contains(&path));
+        let [playwright, devtools] =
+            ["playwright", "chrome-devtools"].map(|id| fill(&recipe(id), inputs, &[]).unwrap());
+        assert_eq!((playwright.args.last(), &playwright.sandbox), (devtools.args.last(), &devtools.sandbox));
+        assert_eq!(playwright.sandbox.sockets, Some(texts(&["/d"])), "its processes find each other");
+        assert_eq!((playwright.sandbox.level, playwright.sandbox.network), (None, None));
+        (playwright.args.last().cloned().unwrap(), playwright.sandbox.read)
+    };
+    let debian = ["/usr/bin/chromium", "/etc/chromium.d"];
+    let chrome = ["/opt/google/chrome/chrome", "/opt/google/chrome"];
+    let edge = ["/opt/microsoft/msedge/msedge", "/opt/microsoft/msedge"];
+    assert_eq!(on(&debian, &[]), (debian[0].to_owned(), Some(texts(&debian[1..]))));
+    assert_eq!(on(&chrome, &[]), (chrome[0].to_owned(), Some(texts(&chrome[1..]))));
+    assert_eq!(on(&edge, &[]), (edge[0].to_owned(), Some(texts(&edge[1..]))));
+    let (program, read) = on(&[debian, chrome].concat(), &[]);
+    assert_eq!((program.as_str(), read), (chrome[0], Some(texts(&[debian[1], chrome[1]]))));
+    assert_eq!(on(&[], &[("browser", &["/b/chrome"])]), ("/b/chrome".to_owned(), None));
+    let none = fill(&curated("playwright"), &[], &[]).unwrap_err().to_string();
+    assert_eq!(none, "it needs --input browser=VALUE (The program of a Chromium, Chrome or Edge)");
+}
+
 #[test]
 fn groups_are_left_out_and_repeated() {
     let input = |name: &str, many| Input { name: name.into(), many, ..Input::default() };
@@ -110,7 +136,7 @@ fn groups_are_left_out_and_repeated() {
 #[test]
 fn every_curated_server_can_be_filled_and_followed() {
     for curated in CURATED {
-        let recipe = Recipe::from(curated);
+        let recipe = Recipe::of_curated(curated, &|_| true);
         let inputs = recipe.inputs.iter().map(|input| (input.name.as_str(), &["/home/alice/a"][..]));
         let filled = fill(&recipe, &inputs.collect::<Vec<_>>(), &[]).unwrap();
         assert_eq!(checked(&filled.sandbox), Ok(()), "{}", curated.id);

@@ -4,6 +4,7 @@
 //! entry for the person's: its texts are shown as texts, its sandbox is Harbor's default.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -136,7 +137,7 @@ impl Found {
             description: Some(curated.description.into()),
             repository: Some(curated.repository.into()),
             from: "curated".into(),
-            ways: vec![Way { recipe: Recipe::from(curated), why_not: None }],
+            ways: vec![Way { recipe: Recipe::of_curated(curated, &exists), why_not: None }],
             stateful: curated.stateful,
             ..Self::default()
         }
@@ -251,6 +252,11 @@ impl Found {
             way,
         })
     }
+}
+
+/// Programs of the system lie on local disks: a look takes no time that is worth a thread.
+fn exists(path: &str) -> bool {
+    Path::new(path).exists()
 }
 
 /// `time-mcp` is `time`.
