@@ -288,4 +288,15 @@ pub mod tests {
         assert_eq!(printed(true, |s| s.table(&table)), "\x1b[1mA\x1b[0m\n1\n");
         assert_eq!(printed(false, |s| s.table(&table)), "A\n1\n");
     }
+
+    #[test]
+    fn a_state_has_its_colour_on_a_terminal_only() {
+        for (state, code) in [("running", 32), ("needs a key", 33), ("failed", 31), ("stopped", 2)] {
+            let mut table = Table::new(&["STATE"]);
+            table.add([state.into()]);
+            let shown = printed(true, |s| s.table(&table));
+            assert!(shown.ends_with(&format!("\n\x1b[{code}m{state}\x1b[0m\n")), "{shown:?}");
+            assert_eq!(printed(false, |s| s.table(&table)), format!("STATE\n{state}\n"));
+        }
+    }
 }

@@ -103,17 +103,20 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
         }
         _ => String::new(),
     };
-    let waited =
-        why.waited.map(|waited| format!(" after {} ms of waiting", waited.as_millis())).unwrap_or_default();
-    let start = format!("the person has to start it first: `harbor start {id}`");
+    // A moment is nothing that anybody has noticed.
+    let waited = why.waited.map(|waited| waited.as_secs()).filter(|seconds| *seconds > 0);
+    let waited = waited.map(|seconds| format!(" after {seconds} s of waiting")).unwrap_or_default();
+    let start = match reader {
+        Reader::Owner => format!("start it once that is mended: `harbor start {id}`"),
+        Reader::Origin => format!("the person has to start it first: `harbor start {id}`"),
+    };
     let next = match (why.queue_full, why.state) {
         (true, _) => "too many calls wait for it already; try again later",
         (_, State::Stopped | State::Stopping) => "it has to be started first",
         (_, State::Failed) if why.last_exit.as_ref().is_some_and(|exit| exit.is_for_a_person()) => {
             "the person has to let Harbor in first"
         }
-        (_, State::Failed) if why.next_retry.is_none() && reader == Reader::Origin => &start,
-        (_, State::Failed) if why.next_retry.is_none() => "it has to be started first",
+        (_, State::Failed) if why.next_retry.is_none() => &start,
         (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
         (_, State::Crashed) => "it will be restarted automatically",
         (_, State::Installing) => "that may take minutes",
@@ -340,6 +343,9 @@ mod tests {
              The call was not sent"
         );
         let owner = unavailable(&id, &why, Reader::Owner).message;
-        assert_eq!(owner, "t2 is failed (it needs KEY); it has to be started first. The call was not sent");
+        assert_eq!(
+            owner,
+            "t2 is failed (it needs KEY); start it once that is mended: `harbor start t2`. The call was not sent"
+        );
     }
 }

@@ -289,8 +289,8 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
 }
 
 /// What is said of a server that has just been added.
-const REACHES: &str = "s: it has the whole network: services of this machine, the local network and the metadata of a cloud \
-                       (169.254.169.254)\n";
+const REACHES: &str = "s: its network is unrestricted: services of this machine, the local network and the metadata of a cloud \
+                       (169.254.169.254) are within reach; restrict it with `harbor sandbox NAME --network none`\n";
 
 #[test]
 fn a_tool_that_has_changed_is_shown_and_accepted() {

@@ -341,6 +341,22 @@ fn servers_of_every_client_are_taken_over_and_work() {
 }
 
 #[test]
+fn setup_imports_what_a_client_has_and_puts_harbor_into_it() {
+    let person = Person::new();
+    let (program, mark) = echo(&person);
+    let mine = json!({"command": program, "env": {TEST_ID: mark}});
+    person.write(".claude.json", &json!({"mcpServers": {"mine": mine}}).to_string());
+    let bridge = Bridge::start(&person.home);
+    // Whatever its doctor finds on this machine in the end.
+    let (out, err, _) = person.harbor(&["setup", "--yes"]);
+    assert!(out.starts_with("AI clients: Claude Code\n"), "{out}{err}");
+    assert_eq!(bridge.server("mine")["command"], program.as_str(), "{out}{err}");
+    let written: Value = serde_json::from_str(&person.read(".claude.json")).unwrap();
+    assert_eq!(written["mcpServers"]["harbor"]["args"], json!(["mcp", "--client", "claude-code"]));
+    assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");
+}
+
+#[test]
 fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
     let person = Person::new();
     let (program, mark) = echo(&person);

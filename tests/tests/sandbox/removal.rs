@@ -12,7 +12,7 @@ use crate::rows::{Row, User};
 use crate::scene::Scene;
 
 /// More than a thread's stack has room for, if each took a step into another one; each part is 100 of them.
-const PARTS: usize = 150;
+const PARTS: usize = 60;
 
 #[test]
 fn a_deep_tree_is_removed_and_harms_nobody() {

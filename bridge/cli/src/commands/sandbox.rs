@@ -156,7 +156,7 @@ pub fn describe(sandbox: &SandboxView, explain: bool) -> String {
     }
     let mut lines = vec![
         format!("level    {}", summary.level),
-        format!("held by  {}", summary.held_by),
+        format!("sandbox  {}", summary.held_by),
         format!("network  {}", network(sandbox)),
     ];
     if !sandbox.limits.is_empty() {
@@ -166,7 +166,7 @@ pub fn describe(sandbox: &SandboxView, explain: bool) -> String {
         lines.push(format!("\nit does not start: {}", flatten(refused)));
     }
     lines.extend(places(sandbox, explain));
-    for (title, all) in [("not held here", &summary.missing), ("mind", &summary.warnings)] {
+    for (title, all) in [("not enforced here", &summary.missing), ("note", &summary.warnings)] {
         if !all.is_empty() {
             lines.push(format!("\n{title}"));
             lines.extend(all.iter().map(|line| format!("  {}", flatten(line))));
@@ -254,9 +254,9 @@ mod tests {
         let ran = command(false, &[SHOWN], |client, screen| run(client, &wanted, screen));
         assert_eq!(
             ran.printed,
-            "level    standard\nheld by  landlock 7, seccomp, namespaces\nnetwork  all\n\
+            "level    standard\nsandbox  landlock 7, seccomp, namespaces\nnetwork  all\n\
              limits   64 MiB of memory, 8 processes and threads\n\nmay write\n  /d  (data)\n\n\
-             may read and execute\n  /a  (granted)\n  and files of the system (--explain lists them)\n\nmind\n  \
+             may read and execute\n  /a  (granted)\n  and files of the system (--explain lists them)\n\nnote\n  \
              it reaches the LAN\n\nit was refused\n  to read /b: --read /b allows it\n"
         );
     }

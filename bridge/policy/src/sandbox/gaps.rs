@@ -130,8 +130,8 @@ pub(super) fn warnings(settings: &SandboxSettings, offer: &Offer<'_>) -> Vec<Str
     let mut all = Vec::new();
     if network(settings) == NetworkKind::All {
         all.push(
-            "it has the whole network: services of this machine, the local network and the metadata of a cloud \
-             (169.254.169.254)"
+            "its network is unrestricted: services of this machine, the local network and the metadata of a cloud \
+             (169.254.169.254) are within reach; restrict it with `harbor sandbox NAME --network none`"
                 .to_owned(),
         );
     }
