@@ -25,6 +25,9 @@ const VENV_TEXT: &str = include_str!("venv.py");
 /// With `user = true` in the person's settings pip refuses to install into any venv.
 const QUIET: &[&str] = &["--no-user", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"];
 
+/// Compiled now, as pip does: a server cannot write into its package, and would compile all of it at each start.
+const UV: &[&str] = &["uv", "pip", "install", "--compile-bytecode"];
+
 fn venv(dir: &str) -> String {
     format!("{dir}/venv")
 }
@@ -106,7 +109,7 @@ pub const AVAILABLE: &str = "Available versions: ";
 pub(super) fn install(dir: &str, has_uv: bool) -> Step {
     let (python, lock) = (python(dir), format!("{dir}/{LOCK}"));
     match has_uv {
-        true => line(&[&["uv", "pip", "install", "--require-hashes", "--python", &python, "-r", &lock]]),
+        true => line(&[UV, &["--require-hashes", "--python", &python, "-r", &lock]]),
         false => {
             let exact = ["--require-hashes", "--no-deps", "-r", &lock];
             line(&[&[&python, "-m", "pip", "install"], QUIET, &exact])
@@ -127,7 +130,7 @@ pub(super) fn resolve_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step>
 pub(super) fn install_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step> {
     let python = python(dir);
     let itself = match has_uv {
-        true => line(&[&["uv", "pip", "install", "--no-deps", "--python", &python, "--", source]]),
+        true => line(&[UV, &["--no-deps", "--python", &python, "--", source]]),
         false => line(&[&[&python, "-m", "pip", "install", "--no-deps"], QUIET, &["--", source]]),
     };
     vec![install(dir, has_uv), itself]
