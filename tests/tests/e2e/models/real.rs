@@ -48,7 +48,8 @@ impl Real {
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut command = Command::new(program);
-        command.arg(port.to_string()).args(args);
+        // Two threads would wait for each other where other tests run.
+        command.arg(port.to_string()).args(["--threads", "1"]).args(args);
         command.env("LLAMA_API_KEY", KEY);
         let (server, home) = (Program::start(&mut command), Home::new());
         let bridge = Bridge::start(&home);
