@@ -83,6 +83,7 @@ class Pipe {
     this.#rest = messages.pop() ?? "";
     for (const message of messages.map((one) => JSON.parse(one) as Result)) {
       if (message["method"] === "Target.detachedFromTarget") this.#detached(message["params"].sessionId);
+      if (message["method"] === "Inspector.targetCrashed") this.#detached(message["sessionId"]);
       if (message["method"] === "Runtime.executionContextCreated") this.worlds.get(message["sessionId"])?.push(message["params"].context);
       const open = this.#open.get(message["id"]);
       if (message["error"]) open?.reject(new Error(message["error"].message));
@@ -116,6 +117,19 @@ export class ChromiumPage implements Page {
     await this.#send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: theme }] });
   }
 
+  /** So many of the screen's pixels to one of the page's; its size stays. */
+  async ratio(deviceScaleFactor: number): Promise<void> {
+    await this.#send("Emulation.setDeviceMetricsOverride", { width: 0, height: 0, deviceScaleFactor, mobile: false });
+  }
+
+  /** Ends the process that draws it; when it returns that has happened. */
+  async crash(): Promise<void> {
+    await this.#send("Inspector.enable");
+    await this.#send("Page.crash").catch((error) => {
+      if (!(error instanceof Gone)) throw error;
+    });
+  }
+
   /** What a person sees of it without scrolling. */
   async view(): Promise<Buffer> {
     return Buffer.from((await this.#send("Page.captureScreenshot"))["data"], "base64");
@@ -135,8 +149,9 @@ export class ChromiumPage implements Page {
     // Worlds are told of before the answer.
     await this.#send("Runtime.enable");
     const world = this.#pipe.worlds.get(this.#session)?.find(({ origin }) => origin === extension);
-    if (world === undefined) throw new Error(`${extension} has no world here`);
+    // They are told of again where that is asked for anew.
     await this.#send("Runtime.disable");
+    if (world === undefined) throw new Error(`${extension} has no world here`);
     const expression = `(async () => {${source}})()`;
     const reply = await this.#send("Runtime.evaluate", { expression, contextId: world["id"], awaitPromise: true, returnByValue: true });
     if (reply["exceptionDetails"]) throw new Error(reply["exceptionDetails"].exception?.description);

@@ -2,7 +2,7 @@
 //
 // Owns the numbers, which are never given twice. Must never be used for a tab that is not a session's.
 
-import { framesOf, placeIn, runIn } from "../../shared/browser/tabs.ts";
+import { framesOf, placeIn, runIn, tabOf } from "../../shared/browser/tabs.ts";
 import { ToolError } from "./call.ts";
 import { type Answer, type Command, type Commands, type Name, PART, type Replies } from "./page/commands.ts";
 
@@ -10,6 +10,9 @@ const FILE = "browser_part.js";
 
 /** The document has gone while something was done in it: it went to another page. */
 export class WentAway extends Error {}
+
+/** So has its tab. */
+export class Closed extends WentAway {}
 
 /** Says when the document of a frame is replaced. */
 export type Leaves = (tabId: number, frameId: number) => { gone: Promise<void>; stop(): void };
@@ -31,7 +34,7 @@ export class Documents {
     // A browser may wait for ever for a document that went away while something was done in it.
     const leaves = this.#leaves(tabId, frameId);
     const answer = await Promise.race([this.#ask(tabId, frameId, command), leaves.gone.then(() => undefined)]).finally(leaves.stop);
-    if (answer === undefined) throw new WentAway("the page went away");
+    if (answer === undefined) throw (await lossOf(tabId)) ?? new WentAway("the page went to another document");
     this.#last = Math.max(this.#last, answer.generation);
     this.#places.set(answer.generation, { tabId, frameId });
     if ("failure" in answer) throw new ToolError(answer.failure.message);
@@ -61,7 +64,7 @@ export class Documents {
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       if (/removed|no frame|no tab|closed|navigat|invalid (tab|frame)|message manager|actor|unloaded/i.test(text)) return undefined;
-      throw new ToolError(`the browser does not let this page be used: ${text}`);
+      throw (await lossOf(tabId)) ?? new ToolError(`the browser does not let this page be used: ${text}`);
     }
   }
 
@@ -85,6 +88,14 @@ export class Documents {
     };
     return Promise.all(all.map(async ({ frameId }) => ({ frameId, may: await may(frameId) })));
   }
+}
+
+/** Why there is no document in a tab, where it is more than another page's coming. */
+async function lossOf(tabId: number): Promise<Error | undefined> {
+  const tab = await tabOf(tabId);
+  if (tab === undefined) return new Closed(`tab ${tabId} is closed. browser_tabs lists this session's`);
+  if (tab.without === "crashed") return new ToolError("the page has crashed. browser_navigate with type reload loads it again");
+  return tab.without === "discarded" ? new ToolError("the browser has thrown the page out of memory. Call again: that loads it") : undefined;
 }
 
 /** Runs in the document: must use nothing from around it. */

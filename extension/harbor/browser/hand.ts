@@ -5,7 +5,7 @@
 import { type TabView, runIn, tabOf } from "../../shared/browser/tabs.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import { ToolError, isOn } from "./call.ts";
-import { type Documents, WentAway } from "./documents.ts";
+import { Closed, type Documents, WentAway } from "./documents.ts";
 import { type Commands, type Done, KEPT, type Name, type Replies } from "./page/commands.ts";
 import { bounded, written } from "./page/bound.ts";
 import type { Outcome } from "./result.ts";
@@ -51,7 +51,9 @@ export async function acted<N extends Acting>(hand: Hand, said: string, target: 
     lines.push(...done.lines);
   } catch (error) {
     if (!(error instanceof WentAway)) throw error;
-    lines.push("the page went to another document");
+    // A page may close its tab.
+    if (error instanceof Closed) return { said: `${said} The tab is closed.` };
+    lines.push(error.message);
   }
   return arrived(hand, said, lines);
 }

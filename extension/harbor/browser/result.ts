@@ -15,6 +15,8 @@ export interface Outcome {
   /** The same for programs. */
   structured?: { [name: string]: unknown };
   isError?: boolean;
+  /** The tab that it is about, where that is another one than the call meant. */
+  tabId?: number;
 }
 
 /** The page that an answer is about, and what happened meanwhile. */

@@ -6,13 +6,13 @@
 // Owns the tab groups of sessions and the calls under way. Must never decide whose a tab is, or where a session may go: the
 // bridge says both.
 
-import { type TabView, closeTabs, goTo, group, listen, mayUsePages, onPermissions, openBehind, placeIn, showTab, tabOf, ungroup } from "../../shared/browser/tabs.ts";
+import { type TabView, closeTabs, goTo, group, listen, mayUsePages, onPermissions, openBehind, placeIn, reload, showTab, tabOf, ungroup } from "../../shared/browser/tabs.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import type { Requests } from "../../shared/protocol/generated/messages.ts";
 import { type Call, ToolError, needed, parseCall } from "./call.ts";
-import { Documents, WentAway } from "./documents.ts";
-import { type Hand, keptBy } from "./hand.ts";
+import { Closed, Documents, WentAway } from "./documents.ts";
+import { type Hand, LOAD_MS, keptBy } from "./hand.ts";
 import { type Outcome, type ToolResult, resultOf } from "./result.ts";
 import { Snapshots } from "./snapshots.ts";
 import { TOOLS } from "./tools/index.ts";
@@ -56,6 +56,8 @@ export class BrowserSource {
   readonly #judged = new Map<number, Promise<void>>();
   /** Tabs that a page has opened, until the bridge knows of them. */
   readonly #opening = new Map<number, Promise<unknown>>();
+  /** Tabs that are being put into their session's group. */
+  readonly #grouping = new Set<number>();
   readonly #going = new Map<number, string>();
   /** Tabs that had to leave a place, and why, until it was said. */
   readonly #refused = new Map<number, string>();
@@ -73,6 +75,7 @@ export class BrowserSource {
       navigated: (session, tabId, frameId, url, isNew) => this.#navigated(session, tabId, frameId, url, isNew),
       opened: (session, tabId, openerId, url) => void this.#opened(session, tabId, openerId, url),
       closed: (session, tabId) => this.#closed(session, tabId),
+      replaced: (session, tabId, before) => void this.#replaced(session, tabId, before),
       left: (session, tabId, groupId) => this.#left(session, tabId, groupId),
       joined: (tabId, groupId) => void this.#joined(tabId, groupId),
       committed: (tabId, frameId) => void placeIn(tabId, frameId, OWN_WORLD, false).catch(() => undefined),
@@ -175,10 +178,12 @@ export class BrowserSource {
     // Nothing is read of a page before the bridge has judged it.
     await this.#judged.get(tab.id);
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
-    await this.#judged.get(tab.id);
-    const refused = this.#refused.get(tab.id);
-    this.#refused.delete(tab.id);
-    return this.#told(call, tab.id, refused === undefined ? outcome : deniedOutcome("The page led to a place that this session may not use, and the tab has left it", refused));
+    // What was opened in another tab is told of that one: its page may be no more read than any.
+    const { tabId = tab.id } = outcome;
+    await this.#judged.get(tabId);
+    const refused = this.#refused.get(tabId);
+    this.#refused.delete(tabId);
+    return this.#told(call, tabId, refused === undefined ? outcome : deniedOutcome("The page led to a place that this session may not use, and the tab has left it", refused));
   }
 
   /** The person's answer about a site, for the bridge. */
@@ -210,12 +215,22 @@ export class BrowserSource {
   /** The tab that is meant; a new one where the session has none. */
   async #tabFor(call: Call, session: Session): Promise<TabView> {
     const { tab_id } = call.session;
-    if (tab_id === undefined) {
-      if (WITHOUT_TAB.has(call.tool_name)) return { id: -1, windowId: -1, url: "", title: "", active: false, loading: false };
-      return this.#open(call.session_id, session, "about:blank");
-    }
-    const tab = await tabOf(tab_id);
+    const tab = tab_id === undefined ? undefined : await tabOf(tab_id);
+    // It may have gone while this background was not there to hear of it.
+    if (tab_id !== undefined && tab === undefined) this.#closed(call.session_id, tab_id);
+    if (WITHOUT_TAB.has(call.tool_name)) return tab ?? { id: -1, windowId: -1, url: "", title: "", active: false, loading: false };
+    if (tab_id === undefined) return this.#open(call.session_id, session, "about:blank");
     if (tab === undefined) throw new ToolError(`tab ${tab_id} is closed. browser_tabs lists this session's`);
+    return tab.without === "discarded" ? this.#loadAgain(tab) : tab;
+  }
+
+  /** What the browser has thrown out of memory is there again when it is used. */
+  async #loadAgain({ id }: TabView): Promise<TabView> {
+    this.#watch.going(id, "");
+    await reload(id);
+    await this.#watch.settled(id, LOAD_MS);
+    const tab = await tabOf(id);
+    if (tab === undefined) throw new ToolError(`tab ${id} is closed. browser_tabs lists this session's`);
     return tab;
   }
 
@@ -228,11 +243,21 @@ export class BrowserSource {
       await closeTabs([tab.id]);
       throw new DeniedError(answer.reason ?? "this session may have no further tab");
     }
-    session.groupId = await group(tab.id, session.groupId, session.label, session.colour);
+    await this.#intoGroup(tab.id, session);
     if (url === "about:blank") return tab;
     this.#watch.going(tab.id, url);
     await goTo(tab.id, url);
     return (await tabOf(tab.id)) ?? tab;
+  }
+
+  async #intoGroup(tabId: number, session: Session): Promise<void> {
+    // A group ends with its last tab. The browser tells of the tab in a new one before it tells that one's id.
+    this.#grouping.add(tabId);
+    try {
+      session.groupId = await group(tabId, session.groupId, session.label, session.colour);
+    } finally {
+      this.#grouping.delete(tabId);
+    }
   }
 
   async #event(event: string, fields: Omit<Requests["source_event"], "source_id" | "event">): Promise<{ verdict?: string; reason?: string }> {
@@ -277,7 +302,7 @@ export class BrowserSource {
       return;
     }
     const session = this.#sessions.get(session_id);
-    if (session !== undefined) session.groupId = await group(tab_id, session.groupId, session.label, session.colour).catch(() => session.groupId);
+    if (session !== undefined) await this.#intoGroup(tab_id, session).catch(() => undefined);
   }
 
   /** Firefox shows what a page opens: the person is given back what they looked at. */
@@ -293,10 +318,20 @@ export class BrowserSource {
     void this.#event("tab_closed", { session_id, tab_id }).catch(() => undefined);
   }
 
+  /** It is the session's as before; the current one where it was that. */
+  async #replaced(session_id: string, tab_id: number, before: number): Promise<void> {
+    this.#forget(before);
+    const answer = await this.#event("tab_opened", { tab_id, opener_tab_id: before }).catch(() => ({ verdict: "denied" }));
+    this.#closed(session_id, before);
+    if (answer.verdict !== "denied") return;
+    // It was the last that the session may have: the person's from now on.
+    await this.#release(tab_id);
+  }
+
   /** Taken out of its group by the person: it is theirs again. */
   #left(session_id: string, tab_id: number, groupId: number): void {
     const session = this.#sessions.get(session_id);
-    if (session?.groupId === undefined || groupId === session.groupId) return;
+    if (session?.groupId === undefined || groupId === session.groupId || this.#grouping.has(tab_id)) return;
     this.#forget(tab_id);
     this.#watch.drop(tab_id);
     void this.#event("released", { session_id, tab_id }).catch(() => undefined);
@@ -345,6 +380,7 @@ function outcomeOf(error: unknown): Outcome {
   // What a document says of itself has the page's words in it.
   if (error instanceof DeniedError) return deniedOutcome("Not opened", error.message);
   if (error instanceof ToolError) return { said: "It could not be done.", page: error.message, isError: true };
+  if (error instanceof Closed) return { said: `It could not be done: ${error.message}.`, isError: true };
   if (error instanceof WentAway) return { said: "The page went to another document meanwhile. Take a new snapshot.", isError: true };
   throw error;
 }

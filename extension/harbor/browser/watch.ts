@@ -34,6 +34,7 @@ export interface Reactions {
   navigated(session: string, tabId: number, frameId: number, url: string, isNew: boolean): void;
   opened(session: string, tabId: number, openerId: number, url: string): void;
   closed(session: string, tabId: number): void;
+  replaced(session: string, tabId: number, before: number): void;
   left(session: string, tabId: number, groupId: number): void;
   /** A tab that is no session's is in a group now. */
   joined(tabId: number, groupId: number): void;
@@ -187,6 +188,15 @@ export class Watch implements TabListener {
     if (session === undefined) return;
     this.drop(tabId);
     this.#react.closed(session, tabId);
+  }
+
+  replaced(tabId: number, before: number): void {
+    const session = this.sessionOf(before);
+    if (session === undefined) return;
+    this.drop(before);
+    this.add(tabId, session);
+    this.note(tabId, `the browser threw tab ${before} out of memory: it is tab ${tabId} from now on`);
+    this.#react.replaced(session, tabId, before);
   }
 
   shown(tabId: number, windowId: number): void {

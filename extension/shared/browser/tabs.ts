@@ -16,7 +16,13 @@ export interface TabView {
   title: string;
   active: boolean;
   loading: boolean;
+  /** It shows nothing: its page has crashed, or the browser has thrown it out of memory. */
+  without?: "crashed" | "discarded";
 }
+
+/** A page that has crashed is unloaded and was not discarded; Firefox shows a page of its own for it. */
+const lossOf = ({ discarded, status }: chrome.tabs.Tab): Pick<TabView, "without"> =>
+  discarded ? { without: "discarded" } : status === "unloaded" ? { without: "crashed" } : {};
 
 const viewOf = (tab: chrome.tabs.Tab): TabView => ({
   id: tab.id ?? -1,
@@ -25,6 +31,7 @@ const viewOf = (tab: chrome.tabs.Tab): TabView => ({
   title: tab.title ?? "",
   active: tab.active,
   loading: tab.status === "loading",
+  ...lossOf(tab),
 });
 
 export const mayUsePages = (): Promise<boolean> => chrome.permissions.contains(TOOL_PERMISSIONS as chrome.permissions.Permissions);
@@ -44,7 +51,8 @@ export async function openBehind(url: string): Promise<TabView> {
 
 /** The tab, if it is there. */
 export async function tabOf(id: number): Promise<TabView | undefined> {
-  const tab = await chrome.tabs.get(id).catch(() => undefined);
+  // Chromium throws at what can be no tab, and rejects nothing.
+  const tab = id < 0 ? undefined : await chrome.tabs.get(id).catch(() => undefined);
   return tab === undefined ? undefined : viewOf(tab);
 }
 
@@ -121,6 +129,8 @@ export interface TabListener {
   /** A page has opened another tab. */
   opened(tabId: number, openerId: number, url: string): void;
   closed(tabId: number): void;
+  /** The same tab has another id: Chromium does that when it discards one. */
+  replaced(tabId: number, before: number): void;
   /** The tab that a window shows now. */
   shown(tabId: number, windowId: number): void;
   /** It was taken out of its group, or into another one; -1 for none. */
@@ -159,6 +169,7 @@ export function listen(listener: TabListener): void {
     for (const { id, windowId } of tabs) if (id !== undefined) listener.shown(id, windowId);
   });
   chrome.tabs.onRemoved.addListener((tabId) => listener.closed(tabId));
+  chrome.tabs.onReplaced.addListener((tabId, before) => listener.replaced(tabId, before));
   chrome.tabs.onUpdated.addListener((tabId, changed) => {
     if (changed.groupId !== undefined) listener.grouped(tabId, changed.groupId);
   });

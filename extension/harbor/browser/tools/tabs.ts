@@ -39,7 +39,7 @@ async function open(hand: Hand) {
   for (const url of urls.length === 0 ? ["about:blank"] : urls) opened.push((await hand.open(url)).id);
   const last = opened.at(-1) ?? hand.tab.id;
   const tab = (await tabOf(last)) ?? hand.tab;
-  return arrived({ ...hand, tab }, `Opened tab ${opened.join(", ")}, behind the person's.`);
+  return { ...(await arrived({ ...hand, tab }, `Opened tab ${opened.join(", ")}, behind the person's.`)), tabId: tab.id };
 }
 
 export const close: Tool = async ({ tab }) => {

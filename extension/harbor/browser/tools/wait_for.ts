@@ -1,7 +1,7 @@
 // `browser_wait_for`: a text, its end, an element, or a time.
 
 import { ToolError, isOn, numbers, texts } from "../call.ts";
-import { WentAway } from "../documents.ts";
+import { Closed, WentAway } from "../documents.ts";
 import { type Hand, type Tool, inDocument } from "../hand.ts";
 
 /** How often the page is looked at, and how long anything is waited for, in milliseconds. */
@@ -29,7 +29,7 @@ async function isThere(hand: Hand, wanted: { text: string | undefined; gone: str
     return (await inDocument(hand, wanted.target, "has", wanted)).is;
   } catch (error) {
     // Another document comes: it is looked at next.
-    if (error instanceof WentAway) return false;
+    if (error instanceof WentAway && !(error instanceof Closed)) return false;
     throw error;
   }
 }
