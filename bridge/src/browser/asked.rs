@@ -36,9 +36,7 @@ impl Browser {
     /// nothing of it is told.
     pub(super) fn told(&self, session: &str, answer: Answer) -> Answer {
         let Answer::Result(result) = &answer else { return answer };
-        let result: Value = serde_json::from_str(result.as_str()).unwrap_or_default();
-        let url = result["structuredContent"]["page"]["url"].as_str().unwrap_or_default();
-        match self.judged(session, url) {
+        match self.judged(session, &page_of(result.as_str()).unwrap_or_default()) {
             Err(why @ (Denied::Blocked | Denied::AskFirst | Denied::Refused)) => {
                 denied("address", &why.to_string())
             }
@@ -82,11 +80,22 @@ impl Browser {
 
 /// The person's answer, if the result has one.
 fn answer_in(result: &str) -> Option<bool> {
-    let fields = Fields::parse(result.as_bytes()).ok()?;
-    let structured = Fields::parse(fields.get("structuredContent")?.as_bytes()).ok()?;
-    match structured.get("allowed")? {
+    match structured(result)?.get("allowed")? {
         "true" => Some(true),
         "false" => Some(false),
         _ => None,
     }
+}
+
+/// The address of the page that a result is about.
+fn page_of(result: &str) -> Option<String> {
+    let structured = structured(result)?;
+    let page = Fields::parse(structured.get("page")?.as_bytes()).ok()?;
+    serde_json::from_str(page.get("url")?).ok()
+}
+
+/// What a result has for programs. Nothing else of it is read, and pictures may be large.
+fn structured(result: &str) -> Option<Fields<'_>> {
+    let fields = Fields::parse(result.as_bytes()).ok()?;
+    Fields::parse(fields.get("structuredContent")?.as_bytes()).ok()
 }

@@ -172,9 +172,10 @@ impl Browser {
             Ok(tab) => tab,
             Err(refusal) => return Ok(refusal),
         };
+        let action = arguments["action"].as_str().map(str::to_owned);
         let answer = self.ask((name, arguments), (&holder, &session), tab, limit).await;
         if let Ok(Answer::Result(_)) = &answer {
-            self.done(name, given, &session, tab);
+            self.done((name, action.as_deref()), &session, tab);
         }
         self.arm();
         answer.map(|answer| self.told(&session, answer))
@@ -280,12 +281,11 @@ impl Browser {
     }
 
     /// What a call that has succeeded means for the session.
-    fn done(&self, name: &str, given: &str, session: &str, tab: Option<u64>) {
+    fn done(&self, (name, action): (&str, Option<&str>), session: &str, tab: Option<u64>) {
         let mut tabs = self.tabs.borrow_mut();
         let text = Some(name.to_owned());
         tabs.note(session, Event { at: wall_clock(), what: "call".into(), tab, url: None, text });
-        let given: Value = serde_json::from_str(given).unwrap_or_default();
-        match (name, given["action"].as_str(), tab) {
+        match (name, action, tab) {
             ("browser_tabs", Some("select"), Some(tab)) => {
                 // It may have gone meanwhile.
                 let _ = tabs.select(session, tab);

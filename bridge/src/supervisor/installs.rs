@@ -66,8 +66,6 @@ pub struct Trial {
     supervisor: Rc<Supervisor>,
     server: Rc<Server>,
     claim: Option<Claim>,
-    /// Whether it runs in the server's own directories.
-    in_its_place: bool,
 }
 
 /// What was found out about versions.
@@ -155,7 +153,7 @@ impl Supervisor {
         let of = TrialOf { in_its_place, ..of };
         let stored = Stored { server_id: claim.id.clone(), definition, era: None };
         let server = Server::on_trial(stored, self.runners.clone(), of);
-        Trial { supervisor: self.clone(), server, claim: Some(claim), in_its_place }
+        Trial { supervisor: self.clone(), server, claim: Some(claim) }
     }
 
     /// What a server of this definition would be held to.
@@ -379,7 +377,7 @@ impl Trial {
     /// # Errors
     /// Why it does not run.
     pub async fn run_once(&self, note: Option<Note>) -> Result<Option<Rc<ToolList>>, StartError> {
-        let own = self.claim.as_ref().filter(|_| self.in_its_place);
+        let own = self.claim.as_ref().filter(|_| self.server.is_in_its_place());
         if let Some(claim) = own {
             self.supervisor.note_trial(&claim.id).await;
         }

@@ -14,6 +14,8 @@ export class WentAway extends Error {}
 /** So has its tab. */
 export class Closed extends WentAway {}
 
+export const closed = (tabId: number): string => `tab ${tabId} is closed. browser_tabs lists this session's`;
+
 /** Says when the document of a frame is replaced. */
 export type Leaves = (tabId: number, frameId: number) => { gone: Promise<void>; stop(): void };
 
@@ -93,7 +95,7 @@ export class Documents {
 /** Why there is no document in a tab, where it is more than another page's coming. */
 async function lossOf(tabId: number): Promise<Error | undefined> {
   const tab = await tabOf(tabId);
-  if (tab === undefined) return new Closed(`tab ${tabId} is closed. browser_tabs lists this session's`);
+  if (tab === undefined) return new Closed(closed(tabId));
   if (tab.without === "crashed") return new ToolError("the page has crashed. browser_navigate with type reload loads it again");
   return tab.without === "discarded" ? new ToolError("the browser has thrown the page out of memory. Call again: that loads it") : undefined;
 }

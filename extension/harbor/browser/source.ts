@@ -11,7 +11,7 @@ import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import type { Requests } from "../../shared/protocol/generated/messages.ts";
 import { type Call, ToolError, needed, parseCall } from "./call.ts";
-import { Closed, Documents, WentAway } from "./documents.ts";
+import { Closed, Documents, WentAway, closed } from "./documents.ts";
 import { type Hand, LOAD_MS, keptBy } from "./hand.ts";
 import { type Outcome, type ToolResult, resultOf } from "./result.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -220,7 +220,7 @@ export class BrowserSource {
     if (tab_id !== undefined && tab === undefined) this.#closed(call.session_id, tab_id);
     if (WITHOUT_TAB.has(call.tool_name)) return tab ?? { id: -1, windowId: -1, url: "", title: "", active: false, loading: false };
     if (tab_id === undefined) return this.#open(call.session_id, session, "about:blank");
-    if (tab === undefined) throw new ToolError(`tab ${tab_id} is closed. browser_tabs lists this session's`);
+    if (tab === undefined) throw new ToolError(closed(tab_id));
     return tab.without === "discarded" ? this.#loadAgain(tab) : tab;
   }
 
@@ -230,7 +230,7 @@ export class BrowserSource {
     await reload(id);
     await this.#watch.settled(id, LOAD_MS);
     const tab = await tabOf(id);
-    if (tab === undefined) throw new ToolError(`tab ${id} is closed. browser_tabs lists this session's`);
+    if (tab === undefined) throw new ToolError(closed(id));
     return tab;
   }
 

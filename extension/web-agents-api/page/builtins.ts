@@ -83,7 +83,6 @@ export const blobOf = uncurry(OffscreenCanvas.prototype.convertToBlob);
 /** Throws where it is no regular expression. */
 export const sourceOf = uncurry(getter<RegExp, string>(RegExp.prototype, "source"));
 
-
 export const self_ = window;
 export const document_ = document;
 

@@ -79,7 +79,11 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     }
     can_confirm(wanted)?;
     // Who is asked nothing reads no plan.
-    plan::older(&plan).iter().filter(|_| wanted.yes).for_each(|why| remark(why));
+    if wanted.yes
+        && let Some(why) = plan::older(&plan)
+    {
+        remark(&why);
+    }
     confirm(
         wanted.yes,
         &described(&plan, wanted.definition.keep_data),

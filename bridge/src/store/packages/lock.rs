@@ -58,7 +58,7 @@ pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
     }
 }
 
-/// Writes down for uv that something newer is wanted; what was there of an answer is gone.
+/// Writes down for uv that something newer is wanted.
 ///
 /// # Errors
 /// When the file system refuses.

@@ -242,8 +242,10 @@ impl Server {
             return Ok(());
         }
         let wanted = pypi::newer_than(&package.name, version);
-        let written = wanted.clone();
-        self.on_the_disk(package, dir, move |_, dir| write_newer(dir, &written)).await?;
+        if uv {
+            let wanted = wanted.clone();
+            self.on_the_disk(package, dir, move |_, dir| write_newer(dir, &wanted)).await?;
+        }
         let step = pypi::newer(&dir.to_string_lossy(), &wanted, uv, self.may_build());
         match self.run_step(&step).await {
             Ok(()) => {}
@@ -329,10 +331,15 @@ impl Server {
     /// Where its data and its temporary files are.
     pub(super) fn root(&self) -> PathBuf {
         let paths = &self.runners.shared.paths;
-        match &self.trial {
-            Some(trial) if !trial.in_its_place => paths.server_trial(self.id.as_str()),
+        match self.trial {
+            Some(_) if !self.is_in_its_place() => paths.server_trial(self.id.as_str()),
             _ => self.own_root(),
         }
+    }
+
+    /// Whether it is on trial in the directories that its server will have.
+    pub(in crate::supervisor) fn is_in_its_place(&self) -> bool {
+        self.trial.as_ref().is_some_and(|trial| trial.in_its_place)
     }
 
     /// Where the installer has its home and its temporary files: those of the server are not its.
