@@ -217,12 +217,16 @@ for (const inBrowser of inBrowsers) {
           await sidebar.click("#cancel");
           await sidebar.gone("#cancel");
           assert.deepEqual([await sidebar.count("#sign-in"), await sidebar.count("[role='alert'] .notice")], [1, 0]);
+          // What the panel says of the page beside it goes with that page: all below moves up, also what is to be clicked.
+          await sidebar.says("#site", /127\.0\.0\.1/);
           await asking.close();
+          await sidebar.says("#site", /^$/);
 
           remote.person = "refuses";
           await sidebar.click("#sign-in");
           await sidebar.says("[role='alert'] .notice", /Try again.*says that you have refused/s);
           assert.deepEqual([await sidebar.count("#cancel"), await sidebar.count("#sign-in")], [0, 1]);
+          await sidebar.says("#site", /127\.0\.0\.1/);
 
           remote.person = "allows";
           await sidebar.click("#sign-in");
