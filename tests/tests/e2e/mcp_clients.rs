@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use harbor_tests::bridge::shut_down_detached;
 use harbor_tests::home::TEST_ID;
-use harbor_tests::{Bridge, DOWN_LIMIT, Direct, Double, Home, programs, said};
+use harbor_tests::processes::assert_gone;
+use harbor_tests::{Bridge, DOWN_LIMIT, Direct, Double, Home, Process, programs, said};
 use serde_json::{Value, json};
 
 /// Each client: where its file is, and one as a person may have it.
@@ -341,7 +343,7 @@ fn servers_of_every_client_are_taken_over_and_work() {
 }
 
 #[test]
-fn setup_imports_what_a_client_has_and_puts_harbor_into_it() {
+fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
     let person = Person::new();
     let (program, mark) = echo(&person);
     let mine = json!({"command": program, "env": {TEST_ID: mark}});
@@ -353,6 +355,11 @@ fn setup_imports_what_a_client_has_and_puts_harbor_into_it() {
     assert_eq!(bridge.server("mine")["command"], program.as_str(), "{out}{err}");
     let written: Value = serde_json::from_str(&person.read(".claude.json")).unwrap();
     assert_eq!(written["mcpServers"]["harbor"]["args"], json!(["mcp", "--client", "claude-code"]));
+    assert_eq!(
+        written["mcpServers"].as_object().unwrap().len(),
+        1,
+        "the tools of the other would come twice: {written}"
+    );
     assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");
 }
 
@@ -466,6 +473,27 @@ fn a_client_starts_the_bridge_from_its_bare_environment() {
     assert!(Path::new(entry["command"].as_str().unwrap()).is_absolute());
     let mut mcp = start(&entry).initialized();
     assert_eq!(mcp.ask("tools/list", &json!({}))["result"]["tools"], json!([]));
+    mcp.close();
+    assert!(mcp.wait(DOWN_LIMIT).unwrap().success());
+    shut_down_detached(&person.home);
+}
+
+/// What the README begins with, and then nobody uses anything until nothing runs any more.
+#[test]
+fn when_everything_has_gone_to_rest_a_client_has_all_tools() {
+    let person = Person::new();
+    let (program, mark) = echo(&person);
+    let adding = ["add", "mine", "--env", &format!("{TEST_ID}={mark}"), "--", &program];
+    let (out, err, code) = said(person.command(&adding).env("HARBOR_IDLE_EXIT_SECONDS", "1"));
+    assert_eq!(code, Some(0), "{out}{err}");
+    person.done(&["mcp", "install", "claude-code"]);
+    let bridge = Process::of(person.home.locked_by().unwrap()).unwrap();
+    assert_gone(&[bridge], DOWN_LIMIT + Duration::from_secs(1));
+
+    let mut mcp = start(&person.entry(".claude.json")).initialized();
+    let answer = mcp.ask("tools/list", &json!({}));
+    assert_eq!(answer["result"]["tools"][0]["name"], "mine__echo", "{answer}");
+    assert_eq!(mcp.tool("mine__echo", &json!({"text": "hi"}))["result"]["content"][0]["text"], "hi");
     mcp.close();
     assert!(mcp.wait(DOWN_LIMIT).unwrap().success());
     shut_down_detached(&person.home);

@@ -3,11 +3,13 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
 use std::time::Duration;
 
 use harbor_tests::bridge::shut_down_detached;
-use harbor_tests::{Bridge, Double, Home, LIMIT, wait_until};
+use harbor_tests::processes::assert_gone;
+use harbor_tests::{Bridge, DOWN_LIMIT, Double, Home, LIMIT, Process, said, wait_until};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -167,4 +169,66 @@ fn a_format_that_is_none_is_refused() {
     let said = text(output.stderr);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(said, "harbor-bridge: HARBOR_LOG_FORMAT: use text, or json (an object per line)\n");
+}
+
+/// Stands for systemctl, since there is no systemd here: it notes what it is told, and does what `DOES` says.
+const SYSTEMCTL: &str = "#!/bin/sh\necho \"$*\" >>\"$TOLD\"\neval \"$DOES\"\n";
+
+/// `harbor service` in a person's home, where `systemctl` does this; what it printed, and its code.
+fn service(home: &Home, does: &str, args: &[&str]) -> (String, String, Option<i32>) {
+    let bin = home.scratch("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let program = bin.join("systemctl");
+    fs::write(&program, SYSTEMCTL).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = home.command("harbor");
+    command.env_remove("XDG_CONFIG_HOME").env("HOME", home.scratch("p")).env("TOLD", home.scratch("told"));
+    command
+        .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
+        .env("DOES", does)
+        .arg("service")
+        .args(args);
+    said(&mut command)
+}
+
+#[test]
+fn the_service_is_installed_once_takes_over_from_a_bridge_that_runs_and_goes_again() {
+    let home = Home::new();
+    let unit = home.scratch("p").join(".config/systemd/user/harbor.service");
+    let _ = home.done(&["status"]);
+    let bridge = Process::of(home.locked_by().unwrap()).expect("a command has started a bridge");
+    let (out, err, code) = service(&home, "[ $2 != is-active ]", &["install"]);
+    assert_eq!(
+        (code, out.as_str()),
+        (Some(0), "Harbor now starts with your session. Undo: `harbor service uninstall`\n"),
+        "{err}"
+    );
+    let written = fs::read_to_string(&unit).unwrap();
+    assert!(written.contains(&format!("Environment=\"HARBOR_HOME={}\"", home.path().display())), "{written}");
+    // It would have kept the service from starting.
+    assert_gone(&[bridge], DOWN_LIMIT);
+    let told = fs::read_to_string(home.scratch("told")).unwrap();
+    let wanted =
+        ["--version", "daemon-reload", "is-active --quiet harbor.service", "enable --now harbor.service"];
+    assert_eq!(told.lines().map(|line| line.trim_start_matches("--user ")).collect::<Vec<_>>(), wanted);
+
+    assert_eq!(service(&home, ":", &["uninstall"]).2, Some(0));
+    assert!(!unit.exists());
+    assert_eq!(service(&home, ":", &["uninstall"]).0, "the service is not installed\n");
+}
+
+#[test]
+fn what_systemd_does_not_do_is_said_and_a_unit_of_anothers_stays() {
+    let home = Home::new();
+    let unit = home.scratch("p").join(".config/systemd/user/harbor.service");
+    let (_, err, code) = service(&home, "echo no bus >&2; exit 1", &["install"]);
+    assert!(code != Some(0) && err.contains("no bus"), "{err}");
+    assert!(!unit.exists());
+    fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    fs::write(&unit, "[Unit]\n").unwrap();
+    for verb in ["install", "uninstall"] {
+        let (_, err, code) = service(&home, ":", &[verb]);
+        assert!(code != Some(0) && err.contains("was not written by Harbor"), "{verb}: {err}");
+    }
+    assert_eq!(fs::read_to_string(&unit).unwrap(), "[Unit]\n");
 }

@@ -4,7 +4,8 @@ use clap::{Args, Subcommand};
 
 /// Set Harbor up: import servers, connect AI clients and browsers
 ///
-/// Finds the AI clients and browsers on this machine. Each step says what it would do and asks; at the end `harbor doctor` checks
+/// Finds the AI clients and browsers on this machine. Each step says what it would do and asks. Servers that a client has become
+/// Harbor's, and Harbor takes their place in its file, of which a copy stays. At the end `harbor doctor` checks
 /// everything. Run it again at any time.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Setup {

@@ -24,8 +24,8 @@ pub fn run(wanted: &Setup, paths: &Paths, screen: &mut Screen) -> Result<(), Fai
 
     if !clients.is_empty() {
         screen.text("Servers of your AI clients")?;
-        // It asks by itself, with all that it would import.
-        told(import::run(&Import { yes: wanted.yes, ..Import::default() }, paths, screen));
+        // It asks by itself, with all that it would import. A server that stayed in the client's file would offer its tools twice.
+        told(import::run(&Import { yes: wanted.yes, replace: true, ..Import::default() }, paths, screen));
     }
     if !clients.is_empty() && agreed(wanted, &format!("Put Harbor into {}?", named.join(", ")))? {
         told(clients::install(&Install { clients, ..Install::default() }, paths, screen));
