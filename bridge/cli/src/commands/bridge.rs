@@ -45,30 +45,30 @@ pub fn ping(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
 }
 
 pub fn shut_down(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let (stopping, text) = end(paths)?;
+    report(screen, stopping, &text)
+}
+
+/// Ends the bridge, if one runs: whether one was told to end, and what came of it.
+pub(super) fn end(paths: &Paths) -> Result<(bool, String), Failure> {
     match Client::connect_running(paths) {
-        Ok(Some(mut client)) => ask_to_end(&mut client, pid(paths), screen),
-        Ok(None) => report(screen, false, "no bridge is running"),
+        Ok(Some(mut client)) => Ok((true, ask_to_end(&mut client, pid(paths))?.into())),
+        Ok(None) => Ok((false, "no bridge is running".into())),
         Err(error @ DialError::Version(_)) => {
             let pid = end_by_signal(paths).ok_or(error)?;
-            report(screen, true, &format!("told the bridge of another version (process {pid}) to end"))
+            Ok((true, format!("told the bridge of another version (process {pid}) to end")))
         }
         // Its socket is gone, or it hears nothing.
         Err(error @ (DialError::Slow { .. } | DialError::Io(..) | DialError::Refused(..))) => {
             let pid = end_by_signal(paths).ok_or(error)?;
-            match is_gone_by(Instant::now() + END, Some(pid)) {
-                true => report(screen, true, &format!("the bridge (process {pid}) was told to end, and has")),
-                false => report(
-                    screen,
-                    true,
-                    &format!("the bridge (process {pid}) was told to end, and has not yet"),
-                ),
-            }
+            let come = if is_gone_by(Instant::now() + END, Some(pid)) { "has" } else { "has not yet" };
+            Ok((true, format!("the bridge (process {pid}) was told to end, and {come}")))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Result<(), Failure> {
+fn ask_to_end(client: &mut Client, pid: Option<i32>) -> Result<&'static str, Failure> {
     let _status = Status::new("stopping the servers …");
     let until = Instant::now() + END;
     match client.ask(&Shutdown {}, QUICK) {
@@ -76,10 +76,9 @@ fn ask_to_end(client: &mut Client, pid: Option<i32>, screen: &mut Screen) -> Res
         Ok(_) | Err(Failure::Lost | Failure::Unsent) => {}
         Err(failure) => return Err(failure),
     }
-    let is_gone = client.wait_for_end(END) && is_gone_by(until, pid);
-    match is_gone {
-        true => report(screen, true, "the bridge has ended"),
-        false => report(screen, true, "the bridge is still ending; see its log"),
+    match client.wait_for_end(END) && is_gone_by(until, pid) {
+        true => Ok("the bridge has ended"),
+        false => Ok("the bridge is still ending; see its log"),
     }
 }
 
@@ -149,11 +148,13 @@ mod tests {
     fn a_shutdown_waits_for_the_end_and_needs_no_answer() {
         let answer = r#"{"type":"shutdown_result","request_id":"1","stopping":true}"#;
         for answers in [&[answer][..], &[]] {
-            let ran = command(false, answers, |client, screen| ask_to_end(client, None, screen));
+            let ran =
+                command(false, answers, |client, screen| report(screen, true, ask_to_end(client, None)?));
             assert_eq!((ran.printed.as_str(), ran.failure), ("the bridge has ended\n", None));
         }
         let refused = [&*error("ERR_PERMISSION_DENIED")];
-        let refused = command(false, &refused, |client, screen| ask_to_end(client, None, screen));
+        let refused =
+            command(false, &refused, |client, screen| report(screen, true, ask_to_end(client, None)?));
         assert!(refused.failure.unwrap().starts_with("no"));
     }
 }

@@ -89,7 +89,7 @@ fn install(file: &Path, unit: &str, paths: &Paths, screen: &mut Screen) -> Resul
     systemctl(&["daemon-reload"])?;
     // One that a command has started would keep the service from starting.
     if Client::connect_running(paths)?.is_some() && !is_active() {
-        bridge::shut_down(paths, screen)?;
+        remark(&bridge::end(paths)?.1);
     }
     systemctl(&["enable", "--now", NAME])?;
     done(file, true, "Harbor now starts with your session. Undo: `harbor service uninstall`", screen)
