@@ -6,6 +6,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { client } from "./browser/clients.ts";
 import { type Browser, type Page, textOf, until } from "./driver/browser.ts";
 import { ChromiumPage } from "./driver/chromium.ts";
 import { addDouble } from "./driver/double.ts";
@@ -13,7 +14,7 @@ import { Echo } from "./driver/echo.ts";
 import type { Harbor } from "./driver/harbor.ts";
 import type { Site } from "./driver/site.ts";
 import { writeToolsServer } from "./driver/tools_server.ts";
-import { inBrowsers } from "./driver/world.ts";
+import { type World, inBrowsers } from "./driver/world.ts";
 
 const OUT = process.env["HARBOR_SCREENSHOTS"] ?? join(__ROOT__, "..", "docs", "images");
 const WANTED = process.env["HARBOR_SCREENSHOTS_OF"] ?? "";
@@ -22,6 +23,7 @@ const PANEL = [["", 360], ["-narrow", 280], ["-wide", 560]] as const;
 const WINDOW = [["", 420], ["-narrow", 320], ["-wide", 1280]] as const;
 const [CONSENT, ALL, EMPTY] = ["consent", "consent-all", "sidebar-empty"];
 const [MODEL, RUN, CALLED, USED] = ["consent-model", "consent-run", "consent-call", "sidebar-budget"];
+const [TOOLS_OFF, TOOLS_ON] = ["sidebar-browser-off", "sidebar-browser"];
 const CONFIG = '[catalog]\nregistryUrl = ""\nawesomeUrl = ""\ngithubApiUrl = ""\n';
 
 /** Each place, and what it shows once it is there. */
@@ -158,6 +160,27 @@ async function models(browser: Browser, site: Site, harbor: Harbor): Promise<voi
   await echo.end();
 }
 
+/** What a client has open in the browser, and the switch before that. */
+async function browserTools(world: World): Promise<void> {
+  const open = () => world.browser.open(world.browser.harborUrl("sidebar.html#browser"));
+  const before = await open();
+  await textOf(before, "#browser-state");
+  if (TOOLS_OFF.includes(WANTED)) await shootAll(before, TOOLS_OFF, PANEL, 640);
+  const mcp = await client(world, "desk");
+  try {
+    for (const path of ["/calendar", "/trains"]) await mcp.call("browser_tabs", { action: "new", url: `${world.site.origin}${path}` });
+    await mcp.call("browser_snapshot");
+    // A tab in front, else it is not drawn.
+    const panel = await open();
+    await until("both tabs", async () => (await panel.run("return document.querySelectorAll('[data-session] .words').length === 2")) || undefined);
+    if (TOOLS_ON.includes(WANTED)) await shootAll(panel, TOOLS_ON, PANEL, 640);
+  } finally {
+    await mcp.end();
+  }
+}
+
+const titled = (path: string) => ({ html: `<title>${path === "/trains" ? "Trains to Bergen" : "My week"}</title>` });
+
 test("screenshots", async () => {
   const chrome = inBrowsers.find(({ name }) => name === "chrome");
   await mkdir(OUT, { recursive: true });
@@ -189,6 +212,9 @@ test("screenshots", async () => {
   );
   if ([MODEL, RUN, CALLED, USED].some((name) => name.includes(WANTED))) {
     await chrome?.run(({ browser, site, harbor }) => models(browser, site, harbor), { config: CONFIG });
+  }
+  if ([TOOLS_OFF, TOOLS_ON].some((name) => name.includes(WANTED))) {
+    await chrome?.run(browserTools, { config: CONFIG, mayUsePages: true, page: titled });
   }
   if (!"sidebar-missing".includes(WANTED)) return;
   await chrome?.run(async ({ browser }) => {

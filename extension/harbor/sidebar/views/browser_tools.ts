@@ -8,6 +8,7 @@ import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, oneLine, waiting } from "../parts.ts";
 import { BROWSER_TOOLS } from "../serve.ts";
+import { back } from "./head.ts";
 
 const SWITCH = "browser tools";
 
@@ -19,13 +20,14 @@ export const browser: View<{ at: "browser" }> = {
   },
   show(hands) {
     const { browser: view } = hands.state;
-    const head = h("p.soft", {}, "AI clients, and Harbor's own agent, can read pages and act in them: in tabs of their own, each client in a group with its name. Your other tabs stay out of it.");
-    if (view === undefined) return [head, failure(hands, SWITCH), waiting("Asking…")];
+    const about = "AI clients, and Harbor's own agent, can read pages and act in them: in tabs of their own, each client in a group with its name. Your other tabs stay out of it.";
+    const head = [back({ at: "sites" }, "Sites"), h("h2", { tabindex: "-1", id: "title" }, "Browser tools"), h("p.soft", {}, about)];
+    if (view === undefined) return [...head, failure(hands, SWITCH), waiting("Asking…")];
     const isOn = view.on && view.permitted;
     const change = () => hands.act(SWITCH, () => (isOn ? look(hands, { on: false }) : switchOn(hands, view)));
     const words = isOn ? "On. A client is asked about at its first call." : "Off.";
     return [
-      head,
+      ...head,
       h("p", { id: "browser-state" }, words),
       h("p.buttons", {}, button(isOn ? "Switch off" : "Let AI clients use this browser", change, { id: "browser-switch", busy: hands.isBusy(SWITCH) })),
       failure(hands, SWITCH),
