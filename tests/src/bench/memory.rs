@@ -34,7 +34,8 @@ pub struct Moment {
 /// The name of the first process in a runner's namespace.
 const INIT: &str = "harbor-init";
 
-/// The moments, in order; the second is idle with a server, the last but one the state before the large result.
+/// The moments, in order; the second is idle with a server, the third idle after calls, the last but one the state before the large
+/// result.
 pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
     say("memory");
     watchdog::step("memory".to_owned());
@@ -51,6 +52,9 @@ pub fn measure(options: &Options) -> Outcome<Vec<Moment>> {
     };
     let mut moments = vec![alone, look("idle, one server connected")?];
     let mut setup = Setup::open("Harbor, stdio", Manner::Owner, link, None, hops)?;
+    // What is read for the first calls stays: the schemas of their tools.
+    Workload::ALL.into_iter().try_for_each(|workload| setup.one_at_a_time(workload, 1).map(drop))?;
+    moments.push(look("idle, after its first calls")?);
     for workload in Workload::ALL {
         setup.one_at_a_time(workload, options.large_calls)?;
     }

@@ -23,6 +23,9 @@ const FLOOR: usize = 1;
 /// Place of the moment when a server is connected and nothing was called yet.
 const IDLE: usize = 1;
 
+/// Place of the moment when each of its tools was called.
+const CALLED: usize = 2;
+
 /// The most that a call through Harbor should take; the median of the ratios is held against it.
 pub fn latency_goal(workload: Workload) -> Goal {
     let times = match workload {
@@ -47,6 +50,9 @@ fn cpu_goal(hop: &str) -> Option<Goal> {
 
 /// The most private dirty memory of an idle runner, in KiB.
 pub const RUNNER_GOAL: Goal = Goal::at_most(150.0, "");
+
+/// The same once its tools have been called.
+const CALLED_GOAL: Goal = Goal::at_most(400.0, "");
 
 /// The same of the bridge, and kept by either after 8 MB.
 const BRIDGE_GOAL: Goal = Goal::at_most(8_192.0, "");
@@ -173,7 +179,11 @@ pub fn memory(out: &mut Page, moments: &[Moment], mcp: [Memory; 2]) {
     for (place, moment) in moments.iter().enumerate() {
         memory_row(out, moment.when, "bridge", moment.bridge, Some(BRIDGE_GOAL));
         if let Some(runner) = moment.runner {
-            let goal = (place == IDLE).then_some(RUNNER_GOAL);
+            let goal = match place {
+                IDLE => Some(RUNNER_GOAL),
+                CALLED => Some(CALLED_GOAL),
+                _ => None,
+            };
             memory_row(out, moment.when, "runner", runner, goal);
         }
         if let Some(init) = moment.init {
