@@ -5,7 +5,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { agentOf, allowed, client } from "../browser/clients.ts";
-import { textOf, until } from "../driver/browser.ts";
+import { type Page, textOf, until } from "../driver/browser.ts";
 import type { Given, McpClient } from "../driver/mcp_client.ts";
 import type { Answers } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
@@ -14,6 +14,9 @@ const CONFIG = `[browser]\nblocked = ["localhost"]\naskFirst = ["asked.localhost
 
 /** What stands on the blocked page. */
 const BLOCKED_WORD = "vault-7431";
+
+/** What its address has in it. */
+const BLOCKED_KEY = "key-of-the-vault-86";
 
 /** What stands in secret fields, from the beginning or because a client typed it. */
 const SECRETS = { password: "hunter2-and-more", otp: "z93817", card: "4929 1234 5678 9012", csc: "xq7", hidden: "deep-in-a-shadow", typed: "correct horse battery" };
@@ -40,8 +43,9 @@ const HOSTILE_PAGE = `<title>${escaped(IMITATION)}</title><h1>${escaped(IMITATIO
 const pages = (world: () => World): Answers => (path) => {
   const { site } = world();
   const blocked = `${site.other}/secret`;
-  if (path === "/secret") return { html: `<title>${BLOCKED_WORD}</title><h1>${BLOCKED_WORD}</h1>` };
+  if (path.startsWith("/secret")) return { html: `<title>${BLOCKED_WORD}</title><h1>${BLOCKED_WORD}</h1>` };
   if (path === "/moved") return { html: "", status: 302, headers: { location: blocked } };
+  if (path === "/moved-with-key") return { html: "", status: 302, headers: { location: `${blocked}?${BLOCKED_KEY}` } };
   if (path === "/script") return { html: `<script>location.href = ${JSON.stringify(blocked)}</script>` };
   if (path === "/refresh") return { html: `<meta http-equiv=refresh content="0; url=${blocked}">` };
   if (path === "/links") return { html: `<title>Links</title><a href="${blocked}">Same tab</a> <a href="${blocked}" target=_blank>Other tab</a> <button onclick="window.open('${blocked}')">Popup</button>` };
@@ -70,6 +74,9 @@ const reasonOf = (given: Given): string => {
   assert.match(given.text, /Denied: .*Do not try to reach this in another way/s);
   return given.structured["denied"]?.reason;
 };
+
+/** A page goes somewhere by itself. The document may be gone before it has answered. */
+const goes = (page: Page, url: string) => page.run(`setTimeout(() => { location.href = ${JSON.stringify(url)}; })`).catch(() => undefined);
 
 const READERS: [string, object][] = [
   ["snapshot", {}],
@@ -132,6 +139,42 @@ for (const inBrowser of inBrowsers) {
           for (const told of all) assert.doesNotMatch(told, new RegExp(BLOCKED_WORD));
           // All that happened behind the person's tab.
           assert.equal(await where(), "/person visible");
+        } finally {
+          await mcp.end();
+        }
+      }));
+
+    test("where a page leads by itself to a blocked site, no answer has its address or its title", () =>
+      run(async (world) => {
+        const { browser, site } = world;
+        const mcp = await client(world, "led");
+        try {
+          const { call, all } = noting(mcp);
+          const away = `${site.origin}/moved-with-key`;
+          assert.equal(reasonOf(await call("tabs", { action: "new", url: away })), "address");
+          await call("tabs", { action: "new", url: `${site.origin}/links?led` });
+          const led: Given = await call("tabs", { action: "list" });
+          const ledId: number = led.structured["page"].tab_id;
+          const page = await browser.find("/links?led");
+          const other: Given = await call("tabs", { action: "new", url: `${site.origin}/x` });
+          const otherId: number = other.structured["page"].tab_id;
+          // Twice: what a tab is led to while nobody has called it since it left such a place is left, too.
+          for (const time of [1, 2]) {
+            await goes(page, away);
+            await until(`the tab to be led away and back, time ${time}`, async () => {
+              const [listed] = await Promise.all([call("tabs", { action: "list", tabId: otherId }), call("snapshot", { tabId: otherId }), call("tabs", { action: "list" })]);
+              const { url } = listed.structured["tabs"].find(({ tab_id }: { tab_id: number }) => tab_id === ledId);
+              return /^(about:blank)?$/.test(url) || undefined;
+            });
+            if (time === 2) break;
+            await goes(page, `${site.origin}/links?again`);
+            await until("the tab to be elsewhere", async () => ((await page.run("return location.search").catch(() => "")) === "?again" ? true : undefined));
+          }
+          assert.equal(reasonOf(await call("snapshot", { tabId: ledId })), "address");
+          for (const tabId of [ledId, otherId]) for (const tool of ["snapshot", "network_requests", "console_messages"]) await call(tool, { tabId });
+          await call("session", { action: "events" });
+          assert.equal(all.some((told) => told.includes("is not allowed, and has left it")), true);
+          for (const told of all) for (const word of [BLOCKED_WORD, BLOCKED_KEY, "//localhost"]) assert.ok(!told.includes(word), `${word}: ${told}`);
         } finally {
           await mcp.end();
         }

@@ -37,6 +37,9 @@ export function parseCall(fields: Fields): Call | undefined {
 /** A tool could not do what it was asked: said to the model as an error, with what to do. */
 export class ToolError extends Error {}
 
+/** The bridge has said no to where a tab was going, or to what is there. */
+export class DeniedError extends ToolError {}
+
 /** What arguments there are, by their kinds. The bridge has checked them against the tool's schema. */
 export const texts = (fields: Fields, name: string): string | undefined => (typeof fields[name] === "string" ? (fields[name] as string) : undefined);
 export const numbers = (fields: Fields, name: string): number | undefined => (typeof fields[name] === "number" ? (fields[name] as number) : undefined);

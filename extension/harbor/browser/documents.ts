@@ -1,12 +1,16 @@
 // The documents in the tabs of sessions: each gets a number, and the part that reads and acts there.
 //
-// Owns the numbers, which are never given twice. Must never be used for a tab that is not a session's.
+// Owns the numbers, which are never given twice, and that nothing is read or done in a document whose place was not judged: the
+// part does nothing where it is elsewhere than was said. Must never be used for a tab that is not a session's.
 
 import { framesOf, placeIn, runIn, tabOf } from "../../shared/browser/tabs.ts";
-import { ToolError } from "./call.ts";
-import { type Answer, type Command, type Commands, type Name, PART, type Replies } from "./page/commands.ts";
+import { DeniedError, ToolError } from "./call.ts";
+import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./page/commands.ts";
 
 const FILE = "browser_part.js";
+
+/** How often a document may have turned out to be another one before its page is given up. */
+const TIMES = 5;
 
 /** The document has gone while something was done in it: it went to another page. */
 export class WentAway extends Error {}
@@ -16,27 +20,50 @@ export class Closed extends WentAway {}
 
 export const closed = (tabId: number): string => `tab ${tabId} is closed. browser_tabs lists this session's`;
 
-/** Says when the document of a frame is replaced. */
-export type Leaves = (tabId: number, frameId: number) => { gone: Promise<void>; stop(): void };
+/** What is known of tabs elsewhere. */
+export interface Surely {
+  /** Says when the document of a frame is replaced. */
+  leaves(tabId: number, frameId: number): { gone: Promise<void>; stop(): void };
+  /** Where the document that the tab shows is, if it may be used. */
+  allowed(tabId: number): Promise<string | undefined>;
+  /** Whether the tab's session may use a document from there. */
+  may(tabId: number, place: string): Promise<boolean>;
+}
 
 export class Documents {
-  readonly #leaves: Leaves;
+  readonly #surely: Surely;
   #last = 0;
   /** Where the document with this number was when it last answered. */
   readonly #places = new Map<number, { tabId: number; frameId: number }>();
   highlight = true;
 
-  constructor(leaves: Leaves) {
-    this.#leaves = leaves;
+  constructor(surely: Surely) {
+    this.#surely = surely;
   }
 
   /** Has a document do something. */
   async run<N extends Name>(tabId: number, frameId: number, name: N, options: Commands[N]): Promise<Replies[N]> {
-    const command: Command<N> = { name, generation: this.#last + 1, highlight: this.highlight, options };
+    // What may not be read is veiled, too; that tells nothing of it.
+    let place = name === "veil" ? undefined : ((await this.#surely.allowed(tabId)) ?? "");
+    for (let time = 0; time < TIMES; time += 1) {
+      const answer = await this.#answer(tabId, frameId, { name, generation: this.#last + 1, highlight: this.highlight, place, options });
+      if (!("elsewhere" in answer)) return this.#replied(tabId, frameId, answer);
+      // A frame from another site, or a document that came a moment ago.
+      place = answer.elsewhere;
+      if (!(await this.#surely.may(tabId, place))) throw new DeniedError("this session may not use what is there");
+    }
+    throw new WentAway("the page went to another document again and again");
+  }
+
+  async #answer<N extends Name>(tabId: number, frameId: number, command: Command<N>): Promise<Answer<N> | Elsewhere> {
     // A browser may wait for ever for a document that went away while something was done in it.
-    const leaves = this.#leaves(tabId, frameId);
+    const leaves = this.#surely.leaves(tabId, frameId);
     const answer = await Promise.race([this.#ask(tabId, frameId, command), leaves.gone.then(() => undefined)]).finally(leaves.stop);
     if (answer === undefined) throw (await lossOf(tabId)) ?? new WentAway("the page went to another document");
+    return answer;
+  }
+
+  #replied<N extends Name>(tabId: number, frameId: number, answer: Answer<N>): Replies[N] {
     this.#last = Math.max(this.#last, answer.generation);
     this.#places.set(answer.generation, { tabId, frameId });
     if ("failure" in answer) throw new ToolError(answer.failure.message);
@@ -56,7 +83,7 @@ export class Documents {
     for (const [number, place] of this.#places) if (place.tabId === tabId) this.#places.delete(number);
   }
 
-  async #ask<N extends Name>(tabId: number, frameId: number, command: Command<N>): Promise<Answer<N> | undefined> {
+  async #ask<N extends Name>(tabId: number, frameId: number, command: Command<N>): Promise<Answer<N> | Elsewhere | undefined> {
     try {
       const first = await runIn(tabId, frameId, ask<N>, { part: PART, command });
       if (first !== "missing") return first;
@@ -101,7 +128,7 @@ async function lossOf(tabId: number): Promise<Error | undefined> {
 }
 
 /** Runs in the document: must use nothing from around it. */
-function ask<N extends Name>({ part, command }: { part: string; command: Command<N> }): Promise<Answer<N>> | "missing" {
-  const run = (globalThis as unknown as { [name: string]: ((command: Command<N>) => Promise<Answer<N>>) | undefined })[part];
+function ask<N extends Name>({ part, command }: { part: string; command: Command<N> }): Promise<Answer<N> | Elsewhere> | "missing" {
+  const run = (globalThis as unknown as { [name: string]: ((command: Command<N>) => Promise<Answer<N> | Elsewhere>) | undefined })[part];
   return run === undefined ? "missing" : run(command);
 }

@@ -8,6 +8,7 @@ import { ToolError, isOn } from "./call.ts";
 import { Closed, type Documents, WentAway } from "./documents.ts";
 import { type Commands, type Done, KEPT, type Name, type Replies } from "./page/commands.ts";
 import { bounded, written } from "./page/bound.ts";
+import { placeOf } from "./places.ts";
 import type { Outcome } from "./result.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { Watch } from "./watch.ts";
@@ -30,6 +31,8 @@ export interface Hand {
   mayUse(url: string): Promise<boolean>;
   /** A new tab of the session; where it may not go there it is not opened. */
   open(url: string): Promise<TabView>;
+  /** The session's tabs as they may be told of. */
+  told(): Promise<TabView[]>;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
 }
@@ -73,14 +76,16 @@ export interface KeptByPage {
   console: { level: string; text: string; at: number }[];
 }
 
-/** What the page's own world has kept: text of the page. */
-export async function keptBy(tabId: number): Promise<KeptByPage> {
-  const kept = await runIn(tabId, 0, readKept, KEPT, false).catch(() => undefined);
+/** What the own world of a tab's page has kept: text of the page. Nothing where it is another page by now. */
+export async function keptBy({ id, url }: TabView): Promise<KeptByPage> {
+  const kept = await runIn(id, 0, readKept, { name: KEPT, place: placeOf(url) }, false).catch(() => undefined);
   return kept ?? { dialogs: [], console: [] };
 }
 
 /** Runs in the page's world: takes the dialogs, and copies what is in the console. */
-function readKept(name: string): KeptByPage | undefined {
+function readKept({ name, place }: { name: string; place: string }): KeptByPage | undefined {
+  // A page cannot give itself another location.
+  if ((location.origin === "null" ? location.href : location.origin) !== place) return undefined;
   const kept = (window as unknown as { [name: string]: KeptByPage | undefined })[name];
   if (kept === undefined) return undefined;
   const words = (value: unknown) => String(value).slice(0, 2_000);

@@ -3,16 +3,18 @@
 //   bridge ─ source_call ─► tabs of the session ─► tool ─► source_result
 //          ◄─ source_event (opened, closed, navigated: may it?) ─┘
 //
-// Owns the tab groups of sessions and the calls under way. Must never decide whose a tab is, or where a session may go: the
+// Owns the calls under way. Must never decide whose a tab is, or where a session may go: the
 // bridge says both.
 
-import { type TabView, closeTabs, goTo, group, listen, mayUsePages, onPermissions, openBehind, placeIn, reload, showTab, tabOf, ungroup } from "../../shared/browser/tabs.ts";
+import { type TabView, closeTabs, goTo, listen, mayUsePages, onPermissions, openBehind, placeIn, reload, showTab, tabOf, ungroup } from "../../shared/browser/tabs.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import type { Requests } from "../../shared/protocol/generated/messages.ts";
-import { type Call, ToolError, needed, parseCall } from "./call.ts";
+import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, WentAway, closed } from "./documents.ts";
+import { Groups } from "./groups.ts";
 import { type Hand, LOAD_MS, keptBy } from "./hand.ts";
+import { BLANK, Places, type Verdict } from "./places.ts";
 import { type Outcome, type ToolResult, resultOf } from "./result.ts";
 import { Snapshots } from "./snapshots.ts";
 import { TOOLS } from "./tools/index.ts";
@@ -28,7 +30,6 @@ interface Session {
   last?: string;
   label: string;
   colour: string;
-  groupId: number | undefined;
 }
 
 /** What the bridge calls it when the person is to be asked about a site. */
@@ -36,9 +37,6 @@ const ASK_SITE = "ask_site";
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
-
-/** How long a tab may take to become empty, in milliseconds. */
-const LEAVE_MS = 2_000;
 
 /** The file with what runs in the page's own world. */
 const OWN_WORLD = "browser_own_world.js";
@@ -49,18 +47,13 @@ export class BrowserSource {
   readonly #ask: AskAboutSite;
   readonly #sessions = new Map<string, Session>();
   readonly #calls = new Map<string, AbortController>();
-  readonly #documents = new Documents((tabId, frameId) => this.#watch.leaves(tabId, frameId));
-  readonly #snapshots = new Snapshots(this.#documents);
+  readonly #documents: Documents;
+  readonly #snapshots: Snapshots;
   readonly #watch: Watch;
-  /** Settles when the bridge has judged where a tab is going, and the tab has left what it may not show. */
-  readonly #judged = new Map<number, Promise<void>>();
+  readonly #places: Places;
+  readonly #groups = new Groups();
   /** Tabs that a page has opened, until the bridge knows of them. */
   readonly #opening = new Map<number, Promise<unknown>>();
-  /** Tabs that are being put into their session's group. */
-  readonly #grouping = new Set<number>();
-  readonly #going = new Map<number, string>();
-  /** Tabs that had to leave a place, and why, until it was said. */
-  readonly #refused = new Map<number, string>();
   #sourceId: string | undefined;
   #changed: () => void = () => undefined;
   #isOn = false;
@@ -72,14 +65,26 @@ export class BrowserSource {
     this.#name = name;
     this.#ask = ask;
     this.#watch = new Watch({
-      navigated: (session, tabId, frameId, url, isNew) => this.#navigated(session, tabId, frameId, url, isNew),
+      setsOut: (session, tabId, url) => this.#places.setsOut(session, tabId, url),
+      committed: (session, tabId, frameId, url, isFirst) => this.#committed(session, tabId, frameId, url, isFirst),
       opened: (session, tabId, openerId, url) => void this.#opened(session, tabId, openerId, url),
       closed: (session, tabId) => this.#closed(session, tabId),
       replaced: (session, tabId, before) => void this.#replaced(session, tabId, before),
       left: (session, tabId, groupId) => this.#left(session, tabId, groupId),
       joined: (tabId, groupId) => void this.#joined(tabId, groupId),
-      committed: (tabId, frameId) => void placeIn(tabId, frameId, OWN_WORLD, false).catch(() => undefined),
     });
+    this.#places = new Places({
+      judge: (session, tabId, url, noted) => this.#judge(session, tabId, url, noted),
+      going: (tabId, url) => this.#watch.going(tabId, url),
+      settled: (tabId, most) => this.#watch.settled(tabId, most),
+      has: (session, tabId) => this.#watch.sessionOf(tabId) === session,
+    });
+    this.#documents = new Documents({
+      leaves: (tabId, frameId) => this.#watch.leaves(tabId, frameId),
+      allowed: (tabId) => this.#places.allowed(tabId),
+      may: (tabId, place) => this.#places.may(this.#watch.sessionOf(tabId) ?? "", tabId, place),
+    });
+    this.#snapshots = new Snapshots(this.#documents);
     bridge.onState(() => void this.#follow());
     bridge.onPush((type, fields) => this.#pushed(type, fields));
     onPermissions(() => void this.#follow());
@@ -168,22 +173,20 @@ export class BrowserSource {
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
     const session = this.#session(call);
     const tab = await this.#tabFor(call, session);
+    const told = () => this.#toldOf(call.session_id);
     const hand: Hand = {
-      ...{ args: call.arguments, tab, signal, documents: this.#documents, watch: this.#watch, snapshots: this.#snapshots },
+      ...{ args: call.arguments, tab, signal, documents: this.#documents, watch: this.#watch, snapshots: this.#snapshots, told },
       tabs: this.#watch.tabsOf(call.session_id),
-      mayUse: (url) => this.#mayUse(call.session_id, tab.id, url),
+      mayUse: (url) => this.#places.may(call.session_id, tab.id, url),
       open: (url) => this.#open(call.session_id, session, url),
       release: (tabId) => this.#release(tabId),
     };
-    // Nothing is read of a page before the bridge has judged it.
-    await this.#judged.get(tab.id);
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
     // What was opened in another tab is told of that one: its page may be no more read than any.
     const { tabId = tab.id } = outcome;
-    await this.#judged.get(tabId);
-    const refused = this.#refused.get(tabId);
-    this.#refused.delete(tabId);
-    return this.#told(call, tabId, refused === undefined ? outcome : deniedOutcome("The page led to a place that this session may not use, and the tab has left it", refused));
+    const here = await this.#places.here(call.session_id, tabId);
+    const refused = this.#places.takeRefusal(tabId);
+    return this.#told(call, here, refused === undefined ? outcome : deniedOutcome("The page led to a place that this session may not use, and the tab has left it", refused));
   }
 
   /** The person's answer about a site, for the bridge. */
@@ -192,72 +195,67 @@ export class BrowserSource {
     return { content: [], structuredContent: allowed === undefined ? {} : { allowed } };
   }
 
-  async #told(call: Call, tabId: number, outcome: Outcome): Promise<ToolResult> {
-    const shown = await tabOf(tabId);
-    const views = (await Promise.all(this.#watch.tabsOf(call.session_id).map(tabOf))).filter((view) => view !== undefined);
-    const { dialogs } = shown === undefined ? { dialogs: [] } : await keptBy(tabId);
+  async #told(call: Call, here: TabView | undefined, outcome: Outcome): Promise<ToolResult> {
+    const { dialogs } = here === undefined ? { dialogs: [] } : await keptBy(here);
     const events = [
-      ...this.#watch.takeEvents(tabId),
+      ...(here === undefined ? [] : this.#watch.takeEvents(here.id)),
       ...dialogs.map(({ kind, message, answer }) => `${kind} ${JSON.stringify(message)} was ${answer}${kind === "confirm" || kind === "prompt" ? "; for another answer call browser_handle_dialog, then do it again" : ""}`),
     ];
-    const tabs = views.map(({ id, url, title }) => ({ id, url, title, current: id === tabId }));
-    return resultOf(outcome, { ...(shown === undefined ? {} : { tab: shown }), tabs, events }, crypto.randomUUID());
+    const all = await this.#toldOf(call.session_id);
+    const tabs = all.map(({ id, url, title }) => ({ id, url, title, current: id === here?.id }));
+    return resultOf(outcome, { ...(here === undefined ? {} : { tab: here }), tabs, events }, crypto.randomUUID());
+  }
+
+  /** The session's tabs as they may be told of. */
+  async #toldOf(session: string): Promise<TabView[]> {
+    const tabs = (await Promise.all(this.#watch.tabsOf(session).map(tabOf))).filter((tab) => tab !== undefined);
+    return Promise.all(tabs.map((tab) => this.#places.asTold(session, tab)));
   }
 
   #session({ session_id, tool_name, session: { label, colour, tabs } }: Call): Session {
-    const known = this.#sessions.get(session_id) ?? { label, colour, groupId: undefined };
+    const known = this.#sessions.get(session_id) ?? { label, colour };
     Object.assign(known, { label, colour, last: tool_name.replace(/^browser_/, "") });
     this.#sessions.set(session_id, known);
     for (const tab of tabs) this.#watch.add(tab, session_id);
     return known;
   }
 
-  /** The tab that is meant; a new one where the session has none. */
+  /** The tab that is meant, once what it shows has been judged; a new one where the session has none. */
   async #tabFor(call: Call, session: Session): Promise<TabView> {
     const { tab_id } = call.session;
-    const tab = tab_id === undefined ? undefined : await tabOf(tab_id);
+    const tab = tab_id === undefined ? undefined : await this.#places.here(call.session_id, tab_id);
     // It may have gone while this background was not there to hear of it.
     if (tab_id !== undefined && tab === undefined) this.#closed(call.session_id, tab_id);
     if (WITHOUT_TAB.has(call.tool_name)) return tab ?? { id: -1, windowId: -1, url: "", title: "", active: false, loading: false };
-    if (tab_id === undefined) return this.#open(call.session_id, session, "about:blank");
+    if (tab_id === undefined) return this.#open(call.session_id, session, BLANK);
     if (tab === undefined) throw new ToolError(closed(tab_id));
-    return tab.without === "discarded" ? this.#loadAgain(tab) : tab;
+    return tab.without === "discarded" ? this.#loadAgain(call.session_id, tab) : tab;
   }
 
   /** What the browser has thrown out of memory is there again when it is used. */
-  async #loadAgain({ id }: TabView): Promise<TabView> {
+  async #loadAgain(session: string, { id }: TabView): Promise<TabView> {
     this.#watch.going(id, "");
     await reload(id);
     await this.#watch.settled(id, LOAD_MS);
-    const tab = await tabOf(id);
+    const tab = await this.#places.here(session, id);
     if (tab === undefined) throw new ToolError(closed(id));
     return tab;
   }
 
   async #open(sessionId: string, session: Session, url: string): Promise<TabView> {
     // Empty first: nothing is loaded before the bridge knows whose it is and where it may go.
-    const tab = await openBehind("about:blank");
+    const tab = await openBehind(BLANK);
     this.#watch.add(tab.id, sessionId);
     const answer = await this.#event("tab_opened", { session_id: sessionId, tab_id: tab.id, url });
     if (answer.verdict === "denied") {
       await closeTabs([tab.id]);
       throw new DeniedError(answer.reason ?? "this session may have no further tab");
     }
-    await this.#intoGroup(tab.id, session);
-    if (url === "about:blank") return tab;
+    await this.#groups.put(tab.id, sessionId, session);
+    if (url === BLANK) return tab;
     this.#watch.going(tab.id, url);
     await goTo(tab.id, url);
     return (await tabOf(tab.id)) ?? tab;
-  }
-
-  async #intoGroup(tabId: number, session: Session): Promise<void> {
-    // A group ends with its last tab. The browser tells of the tab in a new one before it tells that one's id.
-    this.#grouping.add(tabId);
-    try {
-      session.groupId = await group(tabId, session.groupId, session.label, session.colour);
-    } finally {
-      this.#grouping.delete(tabId);
-    }
   }
 
   async #event(event: string, fields: Omit<Requests["source_event"], "source_id" | "event">): Promise<{ verdict?: string; reason?: string }> {
@@ -265,36 +263,29 @@ export class BrowserSource {
     return this.#bridge.request("source_event", { source_id: this.#sourceId, event, ...fields });
   }
 
-  /** Whether a session may use a document from there; no where the bridge cannot be asked. */
-  async #mayUse(session_id: string, tab_id: number, url: string): Promise<boolean> {
-    const answer = await this.#event("frame", { session_id, tab_id, url }).catch(() => ({ verdict: "denied" }));
-    return answer.verdict === "allowed";
-  }
-
-  #navigated(session_id: string, tab_id: number, frameId: number, url: string, isNew: boolean): void {
-    // Asked once for each place: when the tab sets out, and when a redirect has led elsewhere.
-    if (frameId !== 0 || (!isNew && this.#going.get(tab_id) === url)) return;
-    this.#going.set(tab_id, url);
+  /** What the bridge says of an address: no where it cannot be asked. */
+  async #judge(session_id: string, tab_id: number, url: string, noted: boolean): Promise<Verdict> {
     // The bridge judges tabs of sessions: it has to know first that this is one.
-    const judged = Promise.resolve(this.#opening.get(tab_id))
-      .then(() => this.#event("navigated", { session_id, tab_id, url }))
-      .catch((): { verdict?: string; reason?: string } => ({ verdict: "denied", reason: "Harbor could not be asked" }))
-      .then(({ verdict, reason }) => (verdict === "denied" ? this.#leave(tab_id, reason ?? "it is not allowed") : undefined));
-    this.#judged.set(tab_id, judged);
+    await this.#opening.get(tab_id);
+    const asked = this.#event(noted ? "navigated" : "frame", { session_id, tab_id, url });
+    const { verdict, reason } = await asked.catch((): { verdict?: string; reason?: string } => ({ verdict: "denied", reason: "Harbor could not be asked" }));
+    return { allowed: verdict === "allowed", ...(verdict === "denied" ? { reason: reason ?? "it is not allowed" } : {}) };
   }
 
-  /** Takes a tab to an empty page, once for each place that it may not be at. */
-  async #leave(tabId: number, reason: string): Promise<void> {
-    if (this.#refused.has(tabId)) return;
-    this.#refused.set(tabId, reason);
-    this.#watch.going(tabId, "about:blank");
-    await goTo(tabId, "about:blank").catch(() => undefined);
-    await this.#watch.settled(tabId, LEAVE_MS);
+  #committed(session: string, tabId: number, frameId: number, url: string, isFirst: boolean): void {
+    // Before the page's scripts, so also in a document that has not been judged: it keeps lists in the page itself, gives nothing
+    // to anybody and can do nothing that the page could not. They are read in a place that was judged alone.
+    void placeIn(tabId, frameId, OWN_WORLD, false).catch(() => undefined);
+    if (frameId !== 0) return;
+    const verdict = this.#places.commits(session, tabId, url);
+    if (!isFirst) void verdict.then(({ allowed }) => this.#watch.note(tabId, allowed ? `went to ${url}` : "was led to an address that is not allowed, and has left it"));
   }
 
   async #opened(session_id: string, tab_id: number, opener_tab_id: number, url: string): Promise<void> {
-    const told = this.#event("tab_opened", { session_id, tab_id, opener_tab_id, url }).catch((): { verdict?: string } => ({ verdict: "denied" }));
+    // Without the session's name: it is its opener's, and does not become the one that is meant.
+    const told = this.#event("tab_opened", { tab_id, opener_tab_id }).catch((): { verdict?: string } => ({ verdict: "denied" }));
     this.#opening.set(tab_id, told);
+    this.#places.setsOut(session_id, tab_id, url);
     const [answer] = await Promise.all([told, this.#keepBehind(tab_id)]);
     this.#opening.delete(tab_id);
     if (answer.verdict === "denied") {
@@ -302,7 +293,7 @@ export class BrowserSource {
       return;
     }
     const session = this.#sessions.get(session_id);
-    if (session !== undefined) await this.#intoGroup(tab_id, session).catch(() => undefined);
+    if (session !== undefined) await this.#groups.put(tab_id, session_id, session).catch(() => undefined);
   }
 
   /** Firefox shows what a page opens: the person is given back what they looked at. */
@@ -330,8 +321,7 @@ export class BrowserSource {
 
   /** Taken out of its group by the person: it is theirs again. */
   #left(session_id: string, tab_id: number, groupId: number): void {
-    const session = this.#sessions.get(session_id);
-    if (session?.groupId === undefined || groupId === session.groupId || this.#grouping.has(tab_id)) return;
+    if (!this.#groups.isOut(tab_id, session_id, groupId)) return;
     this.#forget(tab_id);
     this.#watch.drop(tab_id);
     void this.#event("released", { session_id, tab_id }).catch(() => undefined);
@@ -346,7 +336,7 @@ export class BrowserSource {
 
   /** Put into a session's group by the person: it is the session's from now on. */
   async #joined(tab_id: number, groupId: number): Promise<void> {
-    const [session_id] = [...this.#sessions].find(([, session]) => session.groupId === groupId) ?? [];
+    const session_id = this.#groups.sessionOf(groupId);
     if (session_id === undefined) return;
     this.#watch.add(tab_id, session_id);
     const answer = await this.#event("tab_opened", { session_id, tab_id }).catch(() => ({ verdict: "denied" }));
@@ -358,9 +348,7 @@ export class BrowserSource {
   #forget(tabId: number): void {
     this.#documents.forget(tabId);
     this.#snapshots.forget(tabId);
-    this.#judged.delete(tabId);
-    this.#refused.delete(tabId);
-    this.#going.delete(tabId);
+    this.#places.forget(tabId);
   }
 
   async #ended(sessionId: string, close: boolean): Promise<void> {
@@ -370,6 +358,7 @@ export class BrowserSource {
       this.#forget(tab);
     }
     this.#sessions.delete(sessionId);
+    this.#groups.forget(sessionId);
     this.#changed();
     if (tabs.length === 0) return;
     await (close ? closeTabs(tabs) : ungroup(tabs));
@@ -378,15 +367,12 @@ export class BrowserSource {
 
 function outcomeOf(error: unknown): Outcome {
   // What a document says of itself has the page's words in it.
-  if (error instanceof DeniedError) return deniedOutcome("Not opened", error.message);
+  if (error instanceof DeniedError) return deniedOutcome("Not done", error.message);
   if (error instanceof ToolError) return { said: "It could not be done.", page: error.message, isError: true };
   if (error instanceof Closed) return { said: `It could not be done: ${error.message}.`, isError: true };
   if (error instanceof WentAway) return { said: "The page went to another document meanwhile. Take a new snapshot.", isError: true };
   throw error;
 }
-
-/** The bridge has said no to where a tab was going. */
-class DeniedError extends ToolError {}
 
 /** A denial is told from a failure, and ends that path. */
 function deniedOutcome(what: string, why: string): Outcome {

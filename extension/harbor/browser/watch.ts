@@ -22,6 +22,8 @@ interface Watched {
   asked: string;
   /** How often it has set out. */
   begun: number;
+  /** How many documents its frames have shown. */
+  commits: number;
   waiting: Set<() => void>;
   /** Called when the document of a frame is replaced. */
   leaving: Set<{ frameId: number; go(): void }>;
@@ -30,15 +32,16 @@ interface Watched {
 
 /** What others do at what happens. */
 export interface Reactions {
-  /** A session's tab is about to show, or shows, this: whether it may. */
-  navigated(session: string, tabId: number, frameId: number, url: string, isNew: boolean): void;
+  /** A session's tab sets out for this. */
+  setsOut(session: string, tabId: number, url: string): void;
+  /** A frame of a session's tab shows another document; `isFirst`: the empty one that a new tab begins with, while it goes elsewhere. */
+  committed(session: string, tabId: number, frameId: number, url: string, isFirst: boolean): void;
   opened(session: string, tabId: number, openerId: number, url: string): void;
   closed(session: string, tabId: number): void;
   replaced(session: string, tabId: number, before: number): void;
   left(session: string, tabId: number, groupId: number): void;
   /** A tab that is no session's is in a group now. */
   joined(tabId: number, groupId: number): void;
-  committed(tabId: number, frameId: number): void;
 }
 
 export class Watch implements TabListener {
@@ -53,7 +56,7 @@ export class Watch implements TabListener {
 
   add(tabId: number, session: string): void {
     if (this.#tabs.get(tabId)?.session === session) return;
-    this.#tabs.set(tabId, { session, events: [], requests: [], going: "no", asked: "", begun: 0, waiting: new Set(), leaving: new Set(), status: undefined });
+    this.#tabs.set(tabId, { session, events: [], requests: [], going: "no", asked: "", begun: 0, commits: 0, waiting: new Set(), leaving: new Set(), status: undefined });
   }
 
   drop(tabId: number): void {
@@ -89,6 +92,11 @@ export class Watch implements TabListener {
   /** The HTTP status of the document that is shown, if it is known. */
   statusOf(tabId: number): number | undefined {
     return this.#tabs.get(tabId)?.status;
+  }
+
+  /** How many documents have come in the tab and its frames: what is the same before and after was done in the same ones. */
+  commitsOf(tabId: number): number {
+    return this.#tabs.get(tabId)?.commits ?? 0;
   }
 
   /** Waits until the tab goes nowhere, at most so many milliseconds; whether it has got there. */
@@ -130,19 +138,17 @@ export class Watch implements TabListener {
   before({ tabId, frameId, url }: Navigation): void {
     const watched = this.#tabs.get(tabId);
     if (watched === undefined || (watched.going === "asked" && this.#isOfBefore(watched, url))) return;
-    if (frameId === 0) Object.assign(watched, { going: "begun", asked: url, begun: watched.begun + 1 });
-    this.#react.navigated(watched.session, tabId, frameId, url, true);
+    if (frameId !== 0) return;
+    Object.assign(watched, { going: "begun", asked: url, begun: watched.begun + 1 });
+    this.#react.setsOut(watched.session, tabId, url);
   }
 
   committed({ tabId, frameId, url }: Navigation): void {
     const watched = this.#tabs.get(tabId);
     if (watched === undefined) return;
     for (const one of [...watched.leaving]) if (one.frameId === frameId || frameId === 0) one.go();
-    this.#react.committed(tabId, frameId);
-    if (frameId !== 0 || this.#isOfBefore(watched, url)) return;
-    // Where a redirect has led elsewhere than was asked for.
-    this.#react.navigated(watched.session, tabId, frameId, url, false);
-    this.note(tabId, `went to ${url}`);
+    watched.commits += 1;
+    this.#react.committed(watched.session, tabId, frameId, url, this.#isOfBefore(watched, url));
   }
 
   loaded({ tabId, frameId, url }: Navigation): void {
@@ -179,7 +185,8 @@ export class Watch implements TabListener {
     const session = this.sessionOf(openerId);
     if (session === undefined) return;
     this.add(tabId, session);
-    this.note(openerId, `the page opened tab ${tabId}: ${url}`);
+    // Where it goes is told of the tab itself, once that was judged.
+    this.note(openerId, `the page opened tab ${tabId}`);
     this.#react.opened(session, tabId, openerId, url);
   }
 

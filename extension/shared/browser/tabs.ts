@@ -12,7 +12,10 @@ export const TOOL_PERMISSIONS = {
 export interface TabView {
   id: number;
   windowId: number;
+  /** Of the document that it shows. */
   url: string;
+  /** Of one that is on its way, where the browser tells. */
+  pending?: string;
   title: string;
   active: boolean;
   loading: boolean;
@@ -27,7 +30,8 @@ const lossOf = ({ discarded, status }: chrome.tabs.Tab): Pick<TabView, "without"
 const viewOf = (tab: chrome.tabs.Tab): TabView => ({
   id: tab.id ?? -1,
   windowId: tab.windowId,
-  url: tab.pendingUrl ?? tab.url ?? "",
+  url: tab.url ?? "",
+  ...(tab.pendingUrl === undefined ? {} : { pending: tab.pendingUrl }),
   title: tab.title ?? "",
   active: tab.active,
   loading: tab.status === "loading",
@@ -118,6 +122,17 @@ export interface Navigation {
   url: string;
 }
 
+/** Firefox gives the document's address, Chromium its origin. */
+interface Asked {
+  tabId: number;
+  method: string;
+  url: string;
+  type: string;
+  timeStamp: number;
+  documentUrl?: string;
+  initiator?: string;
+}
+
 export interface TabListener {
   /** A document is about to be loaded, has begun, is there, or could not be loaded. */
   before(navigation: Navigation): void;
@@ -147,6 +162,8 @@ export interface RequestView {
   status?: number;
   error?: string;
   at: number;
+  /** Where what asked comes from, as far as the browser tells. */
+  from?: string;
 }
 
 /** Whether the events are there: the browser has them only with the permissions. */
@@ -174,7 +191,10 @@ export function listen(listener: TabListener): void {
     if (changed.groupId !== undefined) listener.grouped(tabId, changed.groupId);
   });
   const filter = { urls: TOOL_PERMISSIONS.origins };
-  const seen = ({ tabId, method, url, type, timeStamp }: { tabId: number; method: string; url: string; type: string; timeStamp: number }) => ({ tabId, method, url, kind: type, at: timeStamp });
+  const seen = ({ tabId, method, url, type, timeStamp, ...of }: Asked) => {
+    const from = of.documentUrl ?? of.initiator;
+    return { tabId, method, url, kind: type, at: timeStamp, ...(from === undefined ? {} : { from }) };
+  };
   chrome.webRequest.onCompleted.addListener((details) => listener.answered({ ...seen(details), status: details.statusCode }), filter);
   chrome.webRequest.onErrorOccurred.addListener((details) => listener.answered({ ...seen(details), error: details.error }), filter);
 }

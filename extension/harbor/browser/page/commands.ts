@@ -52,11 +52,18 @@ export interface Command<N extends Name = Name> {
   /** Which document this is, where it has not been told yet. */
   generation: number;
   highlight: boolean;
+  /** Where the document has to be to do it; nothing: wherever it is. */
+  place: string | undefined;
   options: Commands[N];
 }
 
 /** What came of it, and which document said so. */
 export type Answer<N extends Name = Name> = { generation: number } & ({ reply: Replies[N] } | { failure: { kind: Kind; message: string } });
+
+/** The document has done nothing: it is there, and not where it had to be. */
+export interface Elsewhere {
+  elsewhere: string;
+}
 
 /** The name under which the page's own world keeps its dialogs and its console. */
 export const KEPT = "__harborBrowserKept";

@@ -4,7 +4,7 @@
 
 import { closedShadowRoot, pause } from "../../../shared/browser/content.ts";
 import { changing } from "./change.ts";
-import { type Answer, type Command, type Commands, type Name, PART, type Replies } from "./commands.ts";
+import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./commands.ts";
 import { Failure } from "./failure.ts";
 import { fill, selectOptions, type } from "./fields.ts";
 import { switchHighlight } from "./highlight.ts";
@@ -113,7 +113,11 @@ function pathFromTop(): number[] {
   return path;
 }
 
-async function run(command: Command): Promise<Answer> {
+/** Where this document is from: also where its address does not say, as in an empty one that a page made. */
+const here = (): string => (self.origin === "null" ? location.href : self.origin);
+
+async function run(command: Command): Promise<Answer | Elsewhere> {
+  if (command.place !== undefined && command.place !== here()) return { elsewhere: here() };
   const generation = beginDocument(command.generation);
   switchHighlight(command.highlight);
   noteSecrets();

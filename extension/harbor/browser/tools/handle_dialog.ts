@@ -5,15 +5,17 @@ import { runIn } from "../../../shared/browser/tabs.ts";
 import { isOn, texts } from "../call.ts";
 import type { Tool } from "../hand.ts";
 import { KEPT } from "../page/commands.ts";
+import { placeOf } from "../places.ts";
 
 export const handleDialog: Tool = async ({ args, tab }) => {
   const accept = isOn(args, "accept");
   const text = texts(args, "promptText");
-  await runIn(tab.id, 0, setNext, { name: KEPT, next: { accept, ...(text === undefined ? {} : { text }) } }, false);
+  await runIn(tab.id, 0, setNext, { name: KEPT, place: placeOf(tab.url), next: { accept, ...(text === undefined ? {} : { text }) } }, false);
   return { said: `The next question of this page is ${accept ? "accepted" : "dismissed"}. Now do again what asks it.` };
 };
 
-function setNext({ name, next }: { name: string; next: { accept: boolean; text?: string } }): void {
+function setNext({ name, place, next }: { name: string; place: string; next: { accept: boolean; text?: string } }): void {
+  if ((location.origin === "null" ? location.href : location.origin) !== place) return;
   const kept = (window as unknown as { [name: string]: { next: unknown } | undefined })[name];
   if (kept !== undefined) kept.next = next;
 }

@@ -28,7 +28,7 @@ export const tabs: Tool = async (hand) => {
 };
 
 async function list(hand: Hand) {
-  const views = (await Promise.all(hand.tabs.map(tabOf))).filter((view) => view !== undefined);
+  const views = await hand.told();
   const lines = views.map(({ id, title, url }, index) => `${index}: ${id === hand.tab.id ? "(current) " : ""}tab ${id} ${JSON.stringify(title)} ${url}`);
   return { said: `${views.length} tabs of this session.`, page: lines.join("\n") };
 }

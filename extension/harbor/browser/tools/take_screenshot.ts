@@ -15,6 +15,9 @@ const LONGEST = 1_568;
 const MOST_PIECES = 12;
 const REST_MS = 550;
 
+/** How often it is drawn anew when its documents were not the same before and after. */
+const TIMES = 3;
+
 interface Box {
   x: number;
   y: number;
@@ -32,8 +35,10 @@ export const takeScreenshot: Tool = async (hand) => {
   const { args } = hand;
   const target = texts(args, "target");
   const isPng = texts(args, "type") !== "jpeg";
-  const place = await inDocument(hand, target, "place", { target });
-  const { picture, scale } = await veiled(hand, () => (isOn(args, "fullPage") ? whole(hand, place) : shownPart(hand, place)));
+  const { picture, scale, place } = await veiled(hand, async () => {
+    const place = await inDocument(hand, target, "place", { target });
+    return { place, ...(await (isOn(args, "fullPage") ? whole(hand, place) : shownPart(hand, place))) };
+  });
   const part = target !== undefined ? scaled(place, scale) : isFields(args["region"]) ? scaled(regionOf(args["region"]), scale) : undefined;
   const box = within(part ?? { x: 0, y: 0, width: picture.width, height: picture.height }, picture);
   const factor = Math.min(1, LONGEST / Math.max(box.width, box.height));
@@ -49,7 +54,18 @@ export const takeScreenshot: Tool = async (hand) => {
 };
 
 /** No picture has what no reader gives: secrets, and documents that the session may not use. */
-async function veiled<T>({ documents, tab, mayUse }: Hand, draw: () => Promise<T>): Promise<T> {
+async function veiled<T>(hand: Hand, draw: () => Promise<T>): Promise<T> {
+  const { tab, watch } = hand;
+  for (let time = 0; time < TIMES; time += 1) {
+    // A document that came meanwhile had no veil.
+    const before = watch.commitsOf(tab.id);
+    const drawn = await underVeil(hand, draw);
+    if (watch.commitsOf(tab.id) === before) return drawn;
+  }
+  throw new ToolError("the page, or a frame in it, went to other documents while it was drawn. Call again");
+}
+
+async function underVeil<T>({ documents, tab, mayUse }: Hand, draw: () => Promise<T>): Promise<T> {
   const frames = await documents.judgedFrames(tab.id, mayUse);
   const put = (over: (may: boolean) => "all" | "secrets" | "nothing") =>
     Promise.all(frames.map(({ frameId, may }) => documents.run(tab.id, frameId, "veil", { over: over(may) }).catch(leftAlone)));
