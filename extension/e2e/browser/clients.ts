@@ -9,11 +9,14 @@ import { McpClient } from "../driver/mcp_client.ts";
 import type { World } from "../driver/world.ts";
 import type { Agent } from "./tasks.ts";
 
-/** Switches the tools on, as a person does in the panel, and gives a client what it needs. */
+/** Switches the tools on where they are off, as a person does in the panel, and gives a client what it needs. */
 export async function client({ browser, harbor }: World, name: string): Promise<McpClient> {
-  const panel = await browser.open(browser.harborUrl("sidebar.html#browser"));
-  await panel.click("#browser-switch");
-  await until("the tools", async () => ((await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") ? true : undefined));
+  const areThere = async () => (await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") || undefined;
+  if (!(await areThere())) {
+    const panel = await browser.open(browser.harborUrl("sidebar.html#browser"));
+    await panel.click("#browser-switch");
+    await until("the tools", areThere);
+  }
   return allowed(harbor, name, ["--tool", "browser/*"]);
 }
 

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { agentOf, allowed, client } from "../browser/clients.ts";
 import { type Page, textOf, until } from "../driver/browser.ts";
 import type { Given, McpClient } from "../driver/mcp_client.ts";
 import type { Answers } from "../driver/site.ts";
-import { type World, inBrowsers } from "../driver/world.ts";
+import { type Options, type World, inBrowsers } from "../driver/world.ts";
 
 const CONFIG = `[browser]\nblocked = ["localhost"]\naskFirst = ["asked.localhost"]\n`;
 
@@ -92,193 +92,181 @@ async function filesBelow(directory: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
+const CLIENT = "client";
+
+/** Each with a session of its own. */
+const PROMISES: { [promise: string]: (world: World, mcp: McpClient) => Promise<void> } = {
+  "a blocked site is reached in no way, and each denial is said as one": async (world, mcp) => {
+    const { browser, site } = world;
+    const person = await browser.open(`${site.origin}/person`);
+    const { call, all } = noting(mcp);
+    const where = () => person.run("return [location.pathname, document.visibilityState].join(' ')");
+    assert.equal(await where(), "/person visible");
+    const port = new URL(site.origin).port;
+    for (const host of ["localhost", "LOCALHOST", "localhost.", "loc%61lhost", "ｌｏｃａｌｈｏｓｔ"]) {
+      for (const [tool, args] of [["navigate", {}], ["tabs", { action: "new" }]] as const) {
+        assert.equal(reasonOf(await call(tool, { ...args, url: `http://${host}:${port}/secret` })), "blocked", host);
+      }
+    }
+    for (const path of ["/moved", "/script", "/refresh"]) {
+      const given = await call("navigate", { url: `${site.origin}${path}` });
+      // A page that leads there later than it is loaded is left all the same, and the next call says so.
+      assert.equal(reasonOf(given.isError ? given : await call("wait_for", { time: 2 })), "address", path);
+      await until(`${path} to be left`, async () => /^(about:blank)?$/.test((await call("snapshot")).structured["page"]?.url ?? "there") || undefined);
+    }
+    for (const name of ["Same tab", "Other tab", "Popup"]) {
+      await call("navigate", { url: `${site.origin}/links` });
+      await call("click", { target: await agentOf(mcp, site.origin).ref(name === "Popup" ? "button" : "link", name) });
+      const listed = await until(`no blocked tab after ${name}`, async () => {
+        const { structured } = await call("tabs", { action: "list" });
+        return structured["tabs"].every(({ url }: { url: string }) => !url.includes("/secret")) ? structured : undefined;
+      });
+      assert.ok(listed["tabs"].length >= 1);
+      await until(`the person's tab in front after ${name}`, async () => ((await where()) === "/person visible" ? true : undefined));
+    }
+    await call("navigate", { url: `${site.origin}/frame` });
+    const { text } = await call("snapshot");
+    assert.match(text, /iframe "Blocked".*not read: its site was not allowed/);
+    assert.match(text, /button "In the frame"/);
+    for (const [tool, args] of READERS) await call(tool, args);
+    for (const told of all) assert.doesNotMatch(told, new RegExp(BLOCKED_WORD));
+    // All that happened behind the person's tab.
+    assert.equal(await where(), "/person visible");
+  },
+
+  "where a page leads by itself to a blocked site, no answer has its address or its title": async (world, mcp) => {
+    const { browser, site } = world;
+    const { call, all } = noting(mcp);
+    const away = `${site.origin}/moved-with-key`;
+    assert.equal(reasonOf(await call("tabs", { action: "new", url: away })), "address");
+    await call("tabs", { action: "new", url: `${site.origin}/links?led` });
+    const led: Given = await call("tabs", { action: "list" });
+    const ledId: number = led.structured["page"].tab_id;
+    const page = await browser.find("/links?led");
+    const other: Given = await call("tabs", { action: "new", url: `${site.origin}/x` });
+    const otherId: number = other.structured["page"].tab_id;
+    // Twice: what a tab is led to while nobody has called it since it left such a place is left, too.
+    for (const time of [1, 2]) {
+      await goes(page, away);
+      await until(`the tab to be led away and back, time ${time}`, async () => {
+        const [listed] = await Promise.all([call("tabs", { action: "list", tabId: otherId }), call("snapshot", { tabId: otherId }), call("tabs", { action: "list" })]);
+        const { url } = listed.structured["tabs"].find(({ tab_id }: { tab_id: number }) => tab_id === ledId);
+        return /^(about:blank)?$/.test(url) || undefined;
+      });
+      if (time === 2) break;
+      await page.goto(`${site.origin}/links?again`);
+    }
+    assert.equal(reasonOf(await call("snapshot", { tabId: ledId })), "address");
+    for (const tabId of [ledId, otherId]) for (const tool of ["snapshot", "network_requests", "console_messages"]) await call(tool, { tabId });
+    await call("session", { action: "events" });
+    assert.equal(all.some((told) => told.includes("is not allowed, and has left it")), true);
+    for (const told of all) for (const word of [BLOCKED_WORD, BLOCKED_KEY, "//localhost"]) assert.ok(!told.includes(word), `${word}: ${told}`);
+  },
+
+  "the person is asked about a site where they want to be, and the answer holds": async (world, one) => {
+    const { browser, harbor, site } = world;
+    const other = await allowed(harbor, "other", ["--tool", "browser/*"]);
+    const url = `${site.origin.replace("127.0.0.1", "asked.localhost")}/x`;
+    try {
+      for (const [mcp, name, button] of [[one, CLIENT, "#deny"], [other, "other", "#once"]] as const) {
+        const asked = mcp.call("browser_navigate", { url });
+        const consent = await browser.find("consent.html");
+        assert.equal(await textOf(consent, "#origin"), name);
+        assert.match(await textOf(consent, "#wish"), /wants to open asked\.localhost/);
+        await consent.click(button);
+        if (button === "#deny") {
+          assert.equal(reasonOf(await asked), "refused");
+          assert.equal(reasonOf(await mcp.call("browser_navigate", { url })), "refused");
+        } else {
+          assert.equal((await asked).structured["page"]?.url, url, (await asked).text);
+          assert.equal((await mcp.call("browser_navigate", { url })).isError, false);
+        }
+        await until("the window to close", async () => ((await browser.count("consent.html")) === 0 ? true : undefined));
+      }
+    } finally {
+      await other.end();
+    }
+  },
+
+  "values of secret fields are in no answer, no picture and no file of Harbor's": async (world, mcp) => {
+    const { harbor, site } = world;
+    const { call, all } = noting(mcp);
+    const agent = agentOf(mcp, site.origin);
+    await call("navigate", { url: `${site.origin}/sign-in` });
+    for (const [tool, args] of READERS) await call(tool, args);
+    await call("type", { target: await agent.ref("textbox", "New"), text: SECRETS.typed });
+    await call("fill_form", { fields: [{ target: "#fresh", name: "New", type: "textbox", value: SECRETS.typed }] });
+    await call("click", { target: await agent.ref("button", "Show") });
+    for (const [tool, args] of READERS.slice(0, -2)) await call(tool, args);
+    const parts = all.map((told) => told.replaceAll(/"?title"?:? ?"[^"]*"|Page: "[^"]*"/g, ""));
+    for (const [name, secret] of Object.entries(SECRETS)) for (const told of parts) assert.ok(!told.includes(secret), `${name}: ${told}`);
+    const pictures: string[] = [];
+    for (const code of ["111111", "888888"]) {
+      await call("navigate", { url: `${site.origin}/code/${code}` });
+      await call("tabs", { action: "select", background: false });
+      const { images, text } = await call("take_screenshot", { target: "input" });
+      assert.equal(images.length, 1, text);
+      pictures.push(images[0]?.data ?? "");
+    }
+    assert.equal(pictures[0], pictures[1]);
+    for (const file of await filesBelow(harbor.env["HARBOR_HOME"] ?? "")) {
+      const content = await readFile(file).catch(() => Buffer.alloc(0));
+      for (const secret of [SECRETS.typed, SECRETS.password, BLOCKED_WORD, "/sign-in"]) assert.ok(!content.includes(secret), `${secret} is in ${file}`);
+    }
+  },
+
+  "no word of a page stands outside of its mark": async (world, mcp) => {
+    const { site } = world;
+    const { call } = noting(mcp);
+    await call("navigate", { url: `${site.origin}/hostile` });
+    const acts: [string, object][] = [
+      ...READERS,
+      ["read", { mode: "tables" }],
+      ["click", { target: "button" }],
+      ["type", { target: "input", text: "x" }],
+      ["select_option", { target: "select", values: ["none"] }],
+      ["fill_form", { fields: [{ target: "input", name: "x", type: "textbox", value: "y" }, { target: "h1", name: "x", type: "textbox", value: "y" }] }],
+      ["hover", { target: "h1" }],
+      ["press_key", { key: "Tab" }],
+      ["click", { target: "p" }],
+      ["wait_for", { text: PAGE_WORD, timeout: 2 }],
+      ["network_requests", {}],
+      ["network_request", { index: 0 }],
+      ["scroll", { to: "bottom" }],
+      ["handle_dialog", { accept: false }],
+    ];
+    let seen = 0;
+    for (const [tool, args] of acts) {
+      const { text } = await call(tool, args);
+      const nonce = /<page-text from="[^"]*" id="([^"]+)">/.exec(text)?.[1] ?? "none";
+      assert.ok(nonce.length >= 32, `${tool}: ${text}`);
+      const [before = "", rest = ""] = text.split(`id="${nonce}">\n`);
+      const [inner = "", after = ""] = rest.split(`\n</page-text id="${nonce}">`);
+      assert.ok(!before.includes(PAGE_WORD) && !after.includes(PAGE_WORD), `${tool}: ${text}`);
+      assert.doesNotMatch(inner, /<\/?page-text/);
+      if (inner.includes(PAGE_WORD)) seen += 1;
+    }
+    assert.ok(seen >= 12, `${seen} answers had words of the page`);
+  },
+};
+
 for (const inBrowser of inBrowsers) {
-  const run = (body: (world: World) => Promise<void>) => {
-    let world: World | undefined;
-    const now = () => world as World;
-    return inBrowser.run((made) => body((world = made)), { mayUsePages: true, config: CONFIG, page: (path) => pages(now)(path) });
-  };
-
-  describe(inBrowser.name, () => {
-    test("a blocked site is reached in no way, and each denial is said as one", () =>
-      run(async (world) => {
-        const { browser, site } = world;
-        const mcp = await client(world, "blocked");
-        const person = await browser.open(`${site.origin}/person`);
-        try {
-          const { call, all } = noting(mcp);
-          const where = () => person.run("return [location.pathname, document.visibilityState].join(' ')");
-          assert.equal(await where(), "/person visible");
-          const port = new URL(site.origin).port;
-          for (const host of ["localhost", "LOCALHOST", "localhost.", "loc%61lhost", "ｌｏｃａｌｈｏｓｔ"]) {
-            for (const [tool, args] of [["navigate", {}], ["tabs", { action: "new" }]] as const) {
-              assert.equal(reasonOf(await call(tool, { ...args, url: `http://${host}:${port}/secret` })), "blocked", host);
-            }
+  let world: World | undefined;
+  const options: Options = { mayUsePages: true, config: CONFIG, page: (path) => pages(() => world as World)(path) };
+  // One browser for all of them: most of what each would take by itself is a browser's start.
+  test(inBrowser.name, (t) =>
+    inBrowser.run(async (made) => {
+      world = made;
+      for (const [promise, holds] of Object.entries(PROMISES)) {
+        await t.test(promise, async () => {
+          const mcp = await client(made, CLIENT);
+          try {
+            await holds(made, mcp);
+          } finally {
+            await mcp.end();
           }
-          for (const path of ["/moved", "/script", "/refresh"]) {
-            const given = await call("navigate", { url: `${site.origin}${path}` });
-            // A page that leads there later than it is loaded is left all the same, and the next call says so.
-            assert.equal(reasonOf(given.isError ? given : await call("wait_for", { time: 2 })), "address", path);
-            await until(`${path} to be left`, async () => /^(about:blank)?$/.test((await call("snapshot")).structured["page"]?.url ?? "there") || undefined);
-          }
-          for (const name of ["Same tab", "Other tab", "Popup"]) {
-            await call("navigate", { url: `${site.origin}/links` });
-            await call("click", { target: await agentOf(mcp, site.origin).ref(name === "Popup" ? "button" : "link", name) });
-            const listed = await until(`no blocked tab after ${name}`, async () => {
-              const { structured } = await call("tabs", { action: "list" });
-              return structured["tabs"].every(({ url }: { url: string }) => !url.includes("/secret")) ? structured : undefined;
-            });
-            assert.ok(listed["tabs"].length >= 1);
-            await until(`the person's tab in front after ${name}`, async () => ((await where()) === "/person visible" ? true : undefined));
-          }
-          await call("navigate", { url: `${site.origin}/frame` });
-          const { text } = await call("snapshot");
-          assert.match(text, /iframe "Blocked".*not read: its site was not allowed/);
-          assert.match(text, /button "In the frame"/);
-          for (const [tool, args] of READERS) await call(tool, args);
-          for (const told of all) assert.doesNotMatch(told, new RegExp(BLOCKED_WORD));
-          // All that happened behind the person's tab.
-          assert.equal(await where(), "/person visible");
-        } finally {
-          await mcp.end();
-        }
-      }));
-
-    test("where a page leads by itself to a blocked site, no answer has its address or its title", () =>
-      run(async (world) => {
-        const { browser, site } = world;
-        const mcp = await client(world, "led");
-        try {
-          const { call, all } = noting(mcp);
-          const away = `${site.origin}/moved-with-key`;
-          assert.equal(reasonOf(await call("tabs", { action: "new", url: away })), "address");
-          await call("tabs", { action: "new", url: `${site.origin}/links?led` });
-          const led: Given = await call("tabs", { action: "list" });
-          const ledId: number = led.structured["page"].tab_id;
-          const page = await browser.find("/links?led");
-          const other: Given = await call("tabs", { action: "new", url: `${site.origin}/x` });
-          const otherId: number = other.structured["page"].tab_id;
-          // Twice: what a tab is led to while nobody has called it since it left such a place is left, too.
-          for (const time of [1, 2]) {
-            await goes(page, away);
-            await until(`the tab to be led away and back, time ${time}`, async () => {
-              const [listed] = await Promise.all([call("tabs", { action: "list", tabId: otherId }), call("snapshot", { tabId: otherId }), call("tabs", { action: "list" })]);
-              const { url } = listed.structured["tabs"].find(({ tab_id }: { tab_id: number }) => tab_id === ledId);
-              return /^(about:blank)?$/.test(url) || undefined;
-            });
-            if (time === 2) break;
-            await goes(page, `${site.origin}/links?again`);
-            await until("the tab to be elsewhere", async () => ((await page.run("return location.search").catch(() => "")) === "?again" ? true : undefined));
-          }
-          assert.equal(reasonOf(await call("snapshot", { tabId: ledId })), "address");
-          for (const tabId of [ledId, otherId]) for (const tool of ["snapshot", "network_requests", "console_messages"]) await call(tool, { tabId });
-          await call("session", { action: "events" });
-          assert.equal(all.some((told) => told.includes("is not allowed, and has left it")), true);
-          for (const told of all) for (const word of [BLOCKED_WORD, BLOCKED_KEY, "//localhost"]) assert.ok(!told.includes(word), `${word}: ${told}`);
-        } finally {
-          await mcp.end();
-        }
-      }));
-
-    test("the person is asked about a site where they want to be, and the answer holds", () =>
-      run(async (world) => {
-        const { browser, harbor, site } = world;
-        const one = await client(world, "one");
-        const other = await allowed(harbor, "other", ["--tool", "browser/*"]);
-        const url = `${site.origin.replace("127.0.0.1", "asked.localhost")}/x`;
-        try {
-          for (const [mcp, name, button] of [[one, "one", "#deny"], [other, "other", "#once"]] as const) {
-            const asked = mcp.call("browser_navigate", { url });
-            const consent = await browser.find("consent.html");
-            assert.equal(await textOf(consent, "#origin"), name);
-            assert.match(await textOf(consent, "#wish"), /wants to open asked\.localhost/);
-            await consent.click(button);
-            if (button === "#deny") {
-              assert.equal(reasonOf(await asked), "refused");
-              assert.equal(reasonOf(await mcp.call("browser_navigate", { url })), "refused");
-            } else {
-              assert.equal((await asked).structured["page"]?.url, url, (await asked).text);
-              assert.equal((await mcp.call("browser_navigate", { url })).isError, false);
-            }
-            await until("the window to close", async () => ((await browser.count("consent.html")) === 0 ? true : undefined));
-          }
-        } finally {
-          await one.end();
-          await other.end();
-        }
-      }));
-
-    test("values of secret fields are in no answer, no picture and no file of Harbor's", () =>
-      run(async (world) => {
-        const { harbor, site } = world;
-        const mcp = await client(world, "secrets");
-        try {
-          const { call, all } = noting(mcp);
-          const agent = agentOf(mcp, site.origin);
-          await call("navigate", { url: `${site.origin}/sign-in` });
-          for (const [tool, args] of READERS) await call(tool, args);
-          await call("type", { target: await agent.ref("textbox", "New"), text: SECRETS.typed });
-          await call("fill_form", { fields: [{ target: "#fresh", name: "New", type: "textbox", value: SECRETS.typed }] });
-          await call("click", { target: await agent.ref("button", "Show") });
-          for (const [tool, args] of READERS.slice(0, -2)) await call(tool, args);
-          const parts = all.map((told) => told.replaceAll(/"?title"?:? ?"[^"]*"|Page: "[^"]*"/g, ""));
-          for (const [name, secret] of Object.entries(SECRETS)) for (const told of parts) assert.ok(!told.includes(secret), `${name}: ${told}`);
-          const pictures: string[] = [];
-          for (const code of ["111111", "888888"]) {
-            await call("navigate", { url: `${site.origin}/code/${code}` });
-            await call("tabs", { action: "select", background: false });
-            const { images, text } = await call("take_screenshot", { target: "input" });
-            assert.equal(images.length, 1, text);
-            pictures.push(images[0]?.data ?? "");
-          }
-          assert.equal(pictures[0], pictures[1]);
-          for (const file of await filesBelow(harbor.env["HARBOR_HOME"] ?? "")) {
-            const content = await readFile(file).catch(() => Buffer.alloc(0));
-            for (const secret of [SECRETS.typed, SECRETS.password, BLOCKED_WORD, "/sign-in"]) assert.ok(!content.includes(secret), `${secret} is in ${file}`);
-          }
-        } finally {
-          await mcp.end();
-        }
-      }));
-
-    test("no word of a page stands outside of its mark", () =>
-      run(async (world) => {
-        const { site } = world;
-        const mcp = await client(world, "marks");
-        try {
-          const { call } = noting(mcp);
-          await call("navigate", { url: `${site.origin}/hostile` });
-          const acts: [string, object][] = [
-            ...READERS,
-            ["read", { mode: "tables" }],
-            ["click", { target: "button" }],
-            ["type", { target: "input", text: "x" }],
-            ["select_option", { target: "select", values: ["none"] }],
-            ["fill_form", { fields: [{ target: "input", name: "x", type: "textbox", value: "y" }, { target: "h1", name: "x", type: "textbox", value: "y" }] }],
-            ["hover", { target: "h1" }],
-            ["press_key", { key: "Tab" }],
-            ["click", { target: "p" }],
-            ["wait_for", { text: PAGE_WORD, timeout: 2 }],
-            ["network_requests", {}],
-            ["network_request", { index: 0 }],
-            ["scroll", { to: "bottom" }],
-            ["handle_dialog", { accept: false }],
-          ];
-          let seen = 0;
-          for (const [tool, args] of acts) {
-            const { text } = await call(tool, args);
-            const nonce = /<page-text from="[^"]*" id="([^"]+)">/.exec(text)?.[1] ?? "none";
-            assert.ok(nonce.length >= 32, `${tool}: ${text}`);
-            const [before = "", rest = ""] = text.split(`id="${nonce}">\n`);
-            const [inner = "", after = ""] = rest.split(`\n</page-text id="${nonce}">`);
-            assert.ok(!before.includes(PAGE_WORD) && !after.includes(PAGE_WORD), `${tool}: ${text}`);
-            assert.doesNotMatch(inner, /<\/?page-text/);
-            if (inner.includes(PAGE_WORD)) seen += 1;
-          }
-          assert.ok(seen >= 12, `${seen} answers had words of the page`);
-        } finally {
-          await mcp.end();
-        }
-      }));
-  });
+        });
+      }
+    }, options),
+  );
 }
