@@ -31,6 +31,9 @@ const PREFS: { [name: string]: string | number | boolean } = {
   "devtools.console.stdout.content": true,
 };
 
+/** How long it may take to end, in milliseconds. */
+const QUIT_MS = 10_000;
+
 /** The key of an element in WebDriver's answers. */
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 const KEYS = { Escape: "\uE00C", Enter: "\uE007", Tab: "\uE004" };
@@ -197,11 +200,13 @@ class FirefoxPage implements Page {
 class Firefox implements Browser {
   readonly name = "firefox";
   readonly #marionette: Marionette;
+  readonly #process: ChildProcess;
   readonly ended: Promise<void>;
 
   constructor(process: ChildProcess, marionette: Marionette) {
     this.ended = new Promise((resolve) => void process.once("exit", () => resolve()));
     this.#marionette = marionette;
+    this.#process = process;
   }
 
   async open(url: string): Promise<Page> {
@@ -266,7 +271,10 @@ class Firefox implements Browser {
 
   async close(): Promise<void> {
     await this.#marionette.send("Marionette:Quit", { flags: ["eForceQuit"] }).catch(() => undefined);
+    // A page that is stuck may keep it from ending by itself.
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), QUIT_MS);
     await this.ended;
+    clearTimeout(timer);
     this.#marionette.end();
   }
 

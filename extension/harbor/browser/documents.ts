@@ -12,6 +12,13 @@ const FILE = "browser_part.js";
 /** How often a document may have turned out to be another one before its page is given up. */
 const TIMES = 5;
 
+/** How long a page may take to answer anything at all, in milliseconds: one that is there, and one that is still loading. */
+const ANSWER_MS = 2_000;
+const LOADING_MS = 10_000;
+
+/** The page answers nothing: what else there is to say of it is not asked of it. */
+export class Silent extends ToolError {}
+
 /** The document has gone while something was done in it: it went to another page. */
 export class WentAway extends Error {}
 
@@ -44,6 +51,7 @@ export class Documents {
   /** Has a document do something. */
   async run<N extends Name>(tabId: number, frameId: number, name: N, options: Commands[N]): Promise<Replies[N]> {
     // What may not be read is veiled, too; that tells nothing of it.
+    await this.awake(tabId, frameId);
     let place = name === "veil" ? undefined : ((await this.#surely.allowed(tabId)) ?? "");
     for (let time = 0; time < TIMES; time += 1) {
       const answer = await this.#answer(tabId, frameId, { name, generation: this.#last + 1, highlight: this.highlight, place, options });
@@ -53,6 +61,25 @@ export class Documents {
       if (!(await this.#surely.may(tabId, place))) throw new DeniedError("this session may not use what is there");
     }
     throw new WentAway("the page went to another document again and again");
+  }
+
+  /**
+   * Fails where a page answers nothing at all. Asked before anything else is: what waits in such a page would be done whenever it
+   * wakes, long after somebody was told that it was not.
+   */
+  async awake(tabId: number, frameId: number): Promise<void> {
+    const leaves = this.#surely.leaves(tabId, frameId);
+    // Where it cannot be asked, that is said of what is asked next.
+    const answer = runIn(tabId, frameId, () => true, null).catch(() => true);
+    const isAwake = (ms: number) => Promise.race([answer, leaves.gone.then(() => true), passed(ms)]);
+    try {
+      if (await isAwake(ANSWER_MS)) return;
+      const tab = await tabOf(tabId);
+      if (tab?.loading && (await isAwake(LOADING_MS - ANSWER_MS))) return;
+    } finally {
+      leaves.stop();
+    }
+    throw new Silent("the page does not answer: it is busy without an end, or shows a question of the browser's own. Try again, or browser_close closes it");
   }
 
   async #answer<N extends Name>(tabId: number, frameId: number, command: Command<N>): Promise<Answer<N> | Elsewhere> {
@@ -118,6 +145,8 @@ export class Documents {
     return Promise.all(all.map(async ({ frameId }) => ({ frameId, may: await may(frameId) })));
   }
 }
+
+const passed = (ms: number): Promise<false> => new Promise((resolve) => setTimeout(() => resolve(false), ms));
 
 /** Why there is no document in a tab, where it is more than another page's coming. */
 async function lossOf(tabId: number): Promise<Error | undefined> {

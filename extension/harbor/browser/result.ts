@@ -5,6 +5,8 @@
 //
 // Owns the mark: everything that a page could have written goes through `marked`. Must never let text of a page stand outside of it.
 
+import { lastOf, shortened } from "./page/bound.ts";
+
 /** Made of pages' words and ours. */
 export interface Outcome {
   /** Harbor's words only. */
@@ -17,6 +19,8 @@ export interface Outcome {
   isError?: boolean;
   /** The tab that it is about, where that is another one than the call meant. */
   tabId?: number;
+  /** The page answers nothing: what happened in it is not asked of it. */
+  isSilent?: boolean;
 }
 
 /** The page that an answer is about, and what happened meanwhile. */
@@ -32,6 +36,13 @@ export interface Content {
   data?: string;
   mimeType?: string;
 }
+
+/** What a page can make as long as it likes stands in each answer only so far, in characters; and so many events do, the newest. */
+const LONGEST_TITLE = 300;
+const LONGEST_URL = 2_000;
+const LONGEST_EVENT = 500;
+const MOST_EVENT_CHARS = 10_000;
+const MOST_EVENTS = 20;
 
 /** MCP's CallToolResult. */
 export interface ToolResult {
@@ -49,14 +60,15 @@ export function marked(text: string, origin: string, nonce: string): string {
 }
 
 /** A tool's answer. `nonce`: nothing that anybody can guess, another one for each answer. */
-export function resultOf(outcome: Outcome, { tab, tabs, events }: Surroundings, nonce: string): ToolResult {
+export function resultOf(outcome: Outcome, around: Surroundings, nonce: string): ToolResult {
+  const { tab, tabs, events } = withinBounds(around);
   const origin = tab === undefined ? "the browser" : originOf(tab.url);
   const parts = [outcome.said];
   const ofPage: string[] = [];
   if (outcome.page !== undefined && outcome.page !== "") ofPage.push(outcome.page);
   if (tab !== undefined) ofPage.push(`Page: ${JSON.stringify(tab.title)} ${tab.url}${tab.loading ? " (still loading)" : ""} [tab ${tab.id}]`);
   if (tabs.length > 1) ofPage.push(`Tabs: ${tabs.map(({ id, title, url, current }) => `${current ? "*" : ""}${id} ${JSON.stringify(title)} ${originOf(url)}`).join("; ")}`);
-  if (events.length > 0) ofPage.push(`Events:\n${events.map((event) => `- ${event}`).join("\n")}`);
+  if (events.length > 0) ofPage.push(`Events:\n${lastOf(events.map((event) => `- ${event}`), MOST_EVENT_CHARS)}`);
   if (ofPage.length > 0) parts.push(marked(ofPage.join("\n\n"), origin, nonce));
   const content: Content[] = [{ type: "text", text: parts.filter((part) => part !== "").join("\n") }];
   if (outcome.image !== undefined) content.push({ type: "image", ...outcome.image });
@@ -67,11 +79,16 @@ export function resultOf(outcome: Outcome, { tab, tabs, events }: Surroundings, 
       ...(outcome.page === undefined ? {} : { page_text: outcome.page }),
       ...(tab === undefined ? {} : { page: { tab_id: tab.id, url: tab.url, title: tab.title, loading: tab.loading } }),
       tabs: tabs.map(({ id, url, title, current }) => ({ tab_id: id, url, title, current })),
-      events,
+      events: events.slice(-MOST_EVENTS),
       ...outcome.structured,
     },
     ...(outcome.isError ? { isError: true as const } : {}),
   };
+}
+
+function withinBounds({ tab, tabs, events }: Surroundings): Surroundings {
+  const short = <T extends { url: string; title: string }>(one: T): T => ({ ...one, url: shortened(one.url, LONGEST_URL), title: shortened(one.title, LONGEST_TITLE) });
+  return { ...(tab === undefined ? {} : { tab: short(tab) }), tabs: tabs.map(short), events: events.map((event) => shortened(event, LONGEST_EVENT)) };
 }
 
 export function originOf(url: string): string {

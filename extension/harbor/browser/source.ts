@@ -11,7 +11,7 @@ import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
 import type { Requests } from "../../shared/protocol/generated/messages.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
-import { Closed, Documents, WentAway, closed } from "./documents.ts";
+import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
 import { Groups } from "./groups.ts";
 import { type Hand, LOAD_MS, keptBy } from "./hand.ts";
 import { BLANK, Places, type Verdict } from "./places.ts";
@@ -37,6 +37,9 @@ const ASK_SITE = "ask_site";
 
 /** Tools that need no tab to be there. */
 const WITHOUT_TAB = new Set(["browser_tabs"]);
+
+/** How much of a call's time is left when it is given up, in milliseconds, at most. */
+const SPARE_MS = 1_000;
 
 /** The file with what runs in the page's own world. */
 const OWN_WORLD = "browser_own_world.js";
@@ -153,7 +156,9 @@ export class BrowserSource {
     if (call === undefined) return;
     const abort = new AbortController();
     this.#calls.set(call.call_id, abort);
-    const timer = setTimeout(() => abort.abort(new ToolError(`the page did not answer within ${call.timeout_ms / 1000} s`)), call.timeout_ms);
+    // A little before the bridge gives the call up: it cannot say whom it waited for.
+    const time = Math.floor(call.timeout_ms - Math.min(SPARE_MS, call.timeout_ms / 10));
+    const timer = setTimeout(() => abort.abort(new ToolError(`the page did not answer within ${time / 1000} s`)), time);
     try {
       const stopped = new Promise<never>((_, reject) => abort.signal.addEventListener("abort", () => reject(abort.signal.reason), { once: true }));
       const result = await Promise.race([this.#answer(call, abort.signal), stopped]);
@@ -196,7 +201,8 @@ export class BrowserSource {
   }
 
   async #told(call: Call, here: TabView | undefined, outcome: Outcome): Promise<ToolResult> {
-    const { dialogs } = here === undefined ? { dialogs: [] } : await keptBy(here);
+    const isThere = here !== undefined && !outcome.isSilent && (await this.#documents.awake(here.id, 0).then(() => true, () => false));
+    const { dialogs } = isThere ? await keptBy(here) : { dialogs: [] };
     const events = [
       ...(here === undefined ? [] : this.#watch.takeEvents(here.id)),
       ...dialogs.map(({ kind, message, answer }) => `${kind} ${JSON.stringify(message)} was ${answer}${kind === "confirm" || kind === "prompt" ? "; for another answer call browser_handle_dialog, then do it again" : ""}`),
@@ -368,6 +374,7 @@ export class BrowserSource {
 function outcomeOf(error: unknown): Outcome {
   // What a document says of itself has the page's words in it.
   if (error instanceof DeniedError) return deniedOutcome("Not done", error.message);
+  if (error instanceof Silent) return { said: `It could not be done: ${error.message}.`, isError: true, isSilent: true };
   if (error instanceof ToolError) return { said: "It could not be done.", page: error.message, isError: true };
   if (error instanceof Closed) return { said: `It could not be done: ${error.message}.`, isError: true };
   if (error instanceof WentAway) return { said: "The page went to another document meanwhile. Take a new snapshot.", isError: true };

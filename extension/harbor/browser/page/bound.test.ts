@@ -21,7 +21,7 @@ test("a line that is too long by itself is cut, and the others are there", () =>
 });
 
 test("what is found stands with what is around it, and the way to it", () => {
-  const { text, count } = searched(TABLE, (found) => found.includes("Name 1999"), 20);
+  const { text, count } = searched(TABLE, (found) => found.includes("Name 1999"), 20, 20_000);
   assert.equal(count, 1);
   assert.deepEqual(text.split("\n"), ["- main", "  - table", "    - row: 1997 | Name 1997", "    - row: 1998 | Name 1998", "    - row: 1999 | Name 1999", "- contentinfo"]);
 });

@@ -4,6 +4,9 @@
 
 import type { Line } from "./snapshot.ts";
 
+/** A line is cut there, in characters. */
+const LONGEST_LINE = 1_000;
+
 export const written = ({ depth, text }: Line): string => `${"  ".repeat(depth)}- ${text}`;
 
 /** As many lines as fit into so many characters, and how many there are more. */
@@ -11,7 +14,7 @@ export function bounded(lines: string[], most: number): string {
   let length = 0;
   const kept: string[] = [];
   for (const line of lines) {
-    const cut = line.length > 1_000 ? `${line.slice(0, 1_000)}…` : line;
+    const cut = shortened(line, LONGEST_LINE);
     length += cut.length + 1;
     if (length > most) break;
     kept.push(cut);
@@ -21,18 +24,42 @@ export function bounded(lines: string[], most: number): string {
   return kept.join("\n");
 }
 
-/** Lines with the text or the pattern, each with those around it and the path to it. At most `most` places. */
-export function searched(lines: Line[], matches: (text: string) => boolean, most: number): { text: string; count: number } {
+/** As many of the last ones as fit into so many characters, and how many there were before. */
+export function lastOf(lines: string[], most: number): string {
+  let length = 0;
+  const kept: string[] = [];
+  for (const line of lines.toReversed()) {
+    const cut = shortened(line, LONGEST_LINE);
+    length += cut.length + 1;
+    if (length > most) break;
+    kept.unshift(cut);
+  }
+  const left = lines.length - kept.length;
+  return [...(left > 0 ? [`… ${left} before these`] : []), ...kept].join("\n");
+}
+
+export const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+/** Lines with the text or the pattern, each with those around it and the path to it. At most `most` places, in so many characters. */
+export function searched(lines: Line[], matches: (text: string) => boolean, most: number, mostChars: number): { text: string; count: number; shown: number } {
   const hits = lines.flatMap((line, index) => (matches(line.text) ? [index] : []));
   const shown = new Set<number>();
   const blocks: string[] = [];
+  let [length, told] = [0, 0];
   for (const hit of hits.slice(0, most)) {
-    if (shown.has(hit)) continue;
+    if (shown.has(hit)) {
+      told += 1;
+      continue;
+    }
     const block = [...pathTo(lines, hit), ...around(lines.length, hit)].filter((index) => !shown.has(index));
     for (const index of block) shown.add(index);
-    blocks.push([...new Set(block)].sort((a, b) => a - b).map((index) => written(lines[index] as Line)).join("\n"));
+    const text = [...new Set(block)].sort((a, b) => a - b).map((index) => shortened(written(lines[index] as Line), LONGEST_LINE)).join("\n");
+    length += text.length;
+    if (length > mostChars) break;
+    blocks.push(text);
+    told += 1;
   }
-  return { text: blocks.join("\n…\n"), count: hits.length };
+  return { text: blocks.join("\n…\n"), count: hits.length, shown: told };
 }
 
 function pathTo(lines: Line[], index: number): number[] {

@@ -2,6 +2,7 @@
 
 import { type Fields, isFields } from "../../../shared/ports/wire.ts";
 import { ToolError, needed, texts } from "../call.ts";
+import { Silent } from "../documents.ts";
 import { type Tool, acted } from "../hand.ts";
 
 export const fillForm: Tool = async (hand) => {
@@ -12,7 +13,7 @@ export const fillForm: Tool = async (hand) => {
       lines.push((await one(hand, field)).page ?? "");
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      return { said: `${index} of ${fields.length} fields were filled, the next one could not be.`, page: [...lines, error.message].join("\n"), isError: true };
+      return { said: `${index} of ${fields.length} fields were filled, the next one could not be.`, page: [...lines, error.message].join("\n"), isError: true, isSilent: error instanceof Silent };
     }
   }
   return { said: `${fields.length} fields were filled.`, page: lines.join("\n") };

@@ -5,14 +5,15 @@ import type { Tool } from "../hand.ts";
 import { searched } from "../page/bound.ts";
 
 const MOST = 20;
+const MOST_CHARS = 20_000;
 
 export const find: Tool = async ({ args, tab, snapshots, mayUse }) => {
   const [text, regex] = [texts(args, "text"), texts(args, "regex")];
   if ((text === undefined) === (regex === undefined)) throw new ToolError("say what to look for: text, or regex");
   const lines = await snapshots.take(tab.id, { filter: "all" }, mayUse);
-  const { text: found, count } = searched(lines, matcher(text, regex), MOST);
+  const { text: found, count, shown } = searched(lines, matcher(text, regex), MOST, MOST_CHARS);
   if (count === 0) return { said: "Nothing was found." };
-  return { said: `${count} found${count > MOST ? `, the first ${MOST} shown` : ""}.`, page: found };
+  return { said: `${count} found${count > shown ? `, the first ${shown} shown` : ""}.`, page: found };
 };
 
 function matcher(text: string | undefined, regex: string | undefined): (line: string) => boolean {

@@ -7,9 +7,10 @@ import type { Tool } from "../hand.ts";
 import { KEPT } from "../page/commands.ts";
 import { placeOf } from "../places.ts";
 
-export const handleDialog: Tool = async ({ args, tab }) => {
+export const handleDialog: Tool = async ({ args, tab, documents }) => {
   const accept = isOn(args, "accept");
   const text = texts(args, "promptText");
+  await documents.awake(tab.id, 0);
   await runIn(tab.id, 0, setNext, { name: KEPT, place: placeOf(tab.url), next: { accept, ...(text === undefined ? {} : { text }) } }, false);
   return { said: `The next question of this page is ${accept ? "accepted" : "dismissed"}. Now do again what asks it.` };
 };

@@ -16,10 +16,12 @@ export const navigate: Tool = async (hand) => {
   return status === undefined ? outcome : { ...outcome, said: `${outcome.said} HTTP status ${status}.`, structured: { status } };
 };
 
-async function go({ tab }: Hand, kind: string, url: string | undefined): Promise<void> {
+async function go({ tab, documents }: Hand, kind: string, url: string | undefined): Promise<void> {
+  const isInPage = kind === "back" || kind === "forward";
+  if (isInPage) await documents.awake(tab.id, 0);
   try {
     // The browser's own way passes over pages that nobody has clicked in.
-    if (kind === "back" || kind === "forward") await runIn(tab.id, 0, (steps: number) => history.go(steps), kind === "back" ? -1 : 1);
+    if (isInPage) await runIn(tab.id, 0, (steps: number) => history.go(steps), kind === "back" ? -1 : 1);
     else if (kind === "reload") await reload(tab.id);
     else await goTo(tab.id, url ?? "about:blank");
   } catch (error) {

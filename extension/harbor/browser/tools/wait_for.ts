@@ -1,7 +1,7 @@
 // `browser_wait_for`: a text, its end, an element, or a time.
 
 import { ToolError, isOn, numbers, texts } from "../call.ts";
-import { Closed, WentAway } from "../documents.ts";
+import { Closed, Silent, WentAway } from "../documents.ts";
 import { type Hand, type Tool, inDocument } from "../hand.ts";
 
 /** How often the page is looked at, and how long anything is waited for, in milliseconds. */
@@ -28,8 +28,8 @@ async function isThere(hand: Hand, wanted: { text: string | undefined; gone: str
   try {
     return (await inDocument(hand, wanted.target, "has", wanted)).is;
   } catch (error) {
-    // Another document comes: it is looked at next.
-    if (error instanceof WentAway && !(error instanceof Closed)) return false;
+    // Another document comes, or the page is busy: it is looked at next.
+    if ((error instanceof WentAway && !(error instanceof Closed)) || error instanceof Silent) return false;
     throw error;
   }
 }
