@@ -6,14 +6,13 @@
 // Owns the calls under way. Must never decide whose a tab is, or where a session may go: the
 // bridge says both.
 
-import { type TabView, closeTabs, goTo, listen, mayUsePages, onPermissions, openBehind, placeIn, reload, showTab, tabOf, ungroup } from "../../shared/browser/tabs.ts";
+import { type TabView, listen, mayUsePages, onPermissions, placeIn, reload, tabOf } from "../../shared/browser/tabs.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
-import type { Requests } from "../../shared/protocol/generated/messages.ts";
 import { type Call, DeniedError, ToolError, needed, parseCall } from "./call.ts";
 import { Closed, Documents, Silent, WentAway, closed } from "./documents.ts";
-import { Groups } from "./groups.ts";
 import { type Hand, LOAD_MS, keptBy } from "./hand.ts";
+import { Members, type Said, type Told } from "./members.ts";
 import { BLANK, Places, type Verdict } from "./places.ts";
 import { type Outcome, type ToolResult, resultOf } from "./result.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -54,9 +53,7 @@ export class BrowserSource {
   readonly #snapshots: Snapshots;
   readonly #watch: Watch;
   readonly #places: Places;
-  readonly #groups = new Groups();
-  /** Tabs that a page has opened, until the bridge knows of them. */
-  readonly #opening = new Map<number, Promise<unknown>>();
+  readonly #members: Members;
   #sourceId: string | undefined;
   #changed: () => void = () => undefined;
   #isOn = false;
@@ -70,11 +67,11 @@ export class BrowserSource {
     this.#watch = new Watch({
       setsOut: (session, tabId, url) => this.#places.setsOut(session, tabId, url),
       committed: (session, tabId, frameId, url, isFirst) => this.#committed(session, tabId, frameId, url, isFirst),
-      opened: (session, tabId, openerId, url) => void this.#opened(session, tabId, openerId, url),
-      closed: (session, tabId) => this.#closed(session, tabId),
-      replaced: (session, tabId, before) => void this.#replaced(session, tabId, before),
-      left: (session, tabId, groupId) => this.#left(session, tabId, groupId),
-      joined: (tabId, groupId) => void this.#joined(tabId, groupId),
+      opened: (session, tabId, openerId, url) => void this.#members.opened(session, tabId, openerId, url),
+      closed: (session, tabId) => this.#members.closed(session, tabId),
+      replaced: (session, tabId, before) => void this.#members.replaced(session, tabId, before),
+      left: (session, tabId, groupId) => this.#members.left(session, tabId, groupId),
+      joined: (tabId, groupId) => void this.#members.joined(tabId, groupId),
     });
     this.#places = new Places({
       judge: (session, tabId, url, noted) => this.#judge(session, tabId, url, noted),
@@ -88,6 +85,13 @@ export class BrowserSource {
       may: (tabId, place) => this.#places.may(this.#watch.sessionOf(tabId) ?? "", tabId, place),
     });
     this.#snapshots = new Snapshots(this.#documents);
+    this.#members = new Members({
+      ...{ watch: this.#watch, places: this.#places },
+      event: (event, fields) => this.#event(event, fields),
+      look: (session) => this.#sessions.get(session),
+      forget: (tabId) => this.#forget(tabId),
+      changed: () => this.#changed(),
+    });
     bridge.onState(() => void this.#follow());
     bridge.onPush((type, fields) => this.#pushed(type, fields));
     onPermissions(() => void this.#follow());
@@ -176,15 +180,15 @@ export class BrowserSource {
     if (call.tool_name === ASK_SITE) return this.#answerOf(call, signal);
     const tool = TOOLS.get(call.tool_name);
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
-    const session = this.#session(call);
-    const tab = await this.#tabFor(call, session);
+    this.#noted(call);
+    const tab = await this.#tabFor(call);
     const told = () => this.#toldOf(call.session_id);
     const hand: Hand = {
       ...{ args: call.arguments, tab, signal, documents: this.#documents, watch: this.#watch, snapshots: this.#snapshots, told },
       tabs: this.#watch.tabsOf(call.session_id),
       mayUse: (url) => this.#places.may(call.session_id, tab.id, url),
-      open: (url) => this.#open(call.session_id, session, url),
-      release: (tabId) => this.#release(tabId),
+      open: (url) => this.#members.open(call.session_id, url),
+      release: (tabId) => this.#members.release(tabId),
     };
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
     // What was opened in another tab is told of that one: its page may be no more read than any.
@@ -218,22 +222,20 @@ export class BrowserSource {
     return Promise.all(tabs.map((tab) => this.#places.asTold(session, tab)));
   }
 
-  #session({ session_id, tool_name, session: { label, colour, tabs } }: Call): Session {
-    const known = this.#sessions.get(session_id) ?? { label, colour };
-    Object.assign(known, { label, colour, last: tool_name.replace(/^browser_/, "") });
-    this.#sessions.set(session_id, known);
+  /** What the bridge says of a session with each call of it. */
+  #noted({ session_id, tool_name, session: { label, colour, tabs } }: Call): void {
+    this.#sessions.set(session_id, { label, colour, last: tool_name.replace(/^browser_/, "") });
     for (const tab of tabs) this.#watch.add(tab, session_id);
-    return known;
   }
 
   /** The tab that is meant, once what it shows has been judged; a new one where the session has none. */
-  async #tabFor(call: Call, session: Session): Promise<TabView> {
+  async #tabFor(call: Call): Promise<TabView> {
     const { tab_id } = call.session;
     const tab = tab_id === undefined ? undefined : await this.#places.here(call.session_id, tab_id);
     // It may have gone while this background was not there to hear of it.
-    if (tab_id !== undefined && tab === undefined) this.#closed(call.session_id, tab_id);
+    if (tab_id !== undefined && tab === undefined) this.#members.closed(call.session_id, tab_id);
     if (WITHOUT_TAB.has(call.tool_name)) return tab ?? { id: -1, windowId: -1, url: "", title: "", active: false, loading: false };
-    if (tab_id === undefined) return this.#open(call.session_id, session, BLANK);
+    if (tab_id === undefined) return this.#members.open(call.session_id, BLANK);
     if (tab === undefined) throw new ToolError(closed(tab_id));
     return tab.without === "discarded" ? this.#loadAgain(call.session_id, tab) : tab;
   }
@@ -248,23 +250,7 @@ export class BrowserSource {
     return tab;
   }
 
-  async #open(sessionId: string, session: Session, url: string): Promise<TabView> {
-    // Empty first: nothing is loaded before the bridge knows whose it is and where it may go.
-    const tab = await openBehind(BLANK);
-    this.#watch.add(tab.id, sessionId);
-    const answer = await this.#event("tab_opened", { session_id: sessionId, tab_id: tab.id, url });
-    if (answer.verdict === "denied") {
-      await closeTabs([tab.id]);
-      throw new DeniedError(answer.reason ?? "this session may have no further tab");
-    }
-    await this.#groups.put(tab.id, sessionId, session);
-    if (url === BLANK) return tab;
-    this.#watch.going(tab.id, url);
-    await goTo(tab.id, url);
-    return (await tabOf(tab.id)) ?? tab;
-  }
-
-  async #event(event: string, fields: Omit<Requests["source_event"], "source_id" | "event">): Promise<{ verdict?: string; reason?: string }> {
+  async #event(event: string, fields: Told): Promise<Said> {
     if (!this.#sourceId) throw new ToolError("Harbor is not connected");
     return this.#bridge.request("source_event", { source_id: this.#sourceId, event, ...fields });
   }
@@ -272,9 +258,9 @@ export class BrowserSource {
   /** What the bridge says of an address: no where it cannot be asked. */
   async #judge(session_id: string, tab_id: number, url: string, noted: boolean): Promise<Verdict> {
     // The bridge judges tabs of sessions: it has to know first that this is one.
-    await this.#opening.get(tab_id);
+    await this.#members.known(tab_id);
     const asked = this.#event(noted ? "navigated" : "frame", { session_id, tab_id, url });
-    const { verdict, reason } = await asked.catch((): { verdict?: string; reason?: string } => ({ verdict: "denied", reason: "Harbor could not be asked" }));
+    const { verdict, reason } = await asked.catch((): Said => ({ verdict: "denied", reason: "Harbor could not be asked" }));
     return { allowed: verdict === "allowed", ...(verdict === "denied" ? { reason: reason ?? "it is not allowed" } : {}) };
   }
 
@@ -287,68 +273,9 @@ export class BrowserSource {
     if (!isFirst) void verdict.then(({ allowed }) => this.#watch.note(tabId, allowed ? `went to ${url}` : "was led to an address that is not allowed, and has left it"));
   }
 
-  async #opened(session_id: string, tab_id: number, opener_tab_id: number, url: string): Promise<void> {
-    // Without the session's name: it is its opener's, and does not become the one that is meant.
-    const told = this.#event("tab_opened", { tab_id, opener_tab_id }).catch((): { verdict?: string } => ({ verdict: "denied" }));
-    this.#opening.set(tab_id, told);
-    this.#places.setsOut(session_id, tab_id, url);
-    const [answer] = await Promise.all([told, this.#keepBehind(tab_id)]);
-    this.#opening.delete(tab_id);
-    if (answer.verdict === "denied") {
-      await closeTabs([tab_id]);
-      return;
-    }
-    const session = this.#sessions.get(session_id);
-    if (session !== undefined) await this.#groups.put(tab_id, session_id, session).catch(() => undefined);
-  }
-
-  /** Firefox shows what a page opens: the person is given back what they looked at. */
-  async #keepBehind(tabId: number): Promise<void> {
-    const tab = await tabOf(tabId);
-    const before = tab?.active ? this.#watch.shownBefore(tabId, tab.windowId) : undefined;
-    if (before !== undefined) await showTab(before).catch(() => undefined);
-  }
-
-  #closed(session_id: string, tab_id: number): void {
-    this.#forget(tab_id);
-    this.#changed();
-    void this.#event("tab_closed", { session_id, tab_id }).catch(() => undefined);
-  }
-
-  /** It is the session's as before; the current one where it was that. */
-  async #replaced(session_id: string, tab_id: number, before: number): Promise<void> {
-    this.#forget(before);
-    const answer = await this.#event("tab_opened", { tab_id, opener_tab_id: before }).catch(() => ({ verdict: "denied" }));
-    this.#closed(session_id, before);
-    if (answer.verdict !== "denied") return;
-    // It was the last that the session may have: the person's from now on.
-    await this.#release(tab_id);
-  }
-
-  /** Taken out of its group by the person: it is theirs again. */
-  #left(session_id: string, tab_id: number, groupId: number): void {
-    if (!this.#groups.isOut(tab_id, session_id, groupId)) return;
-    this.#forget(tab_id);
-    this.#watch.drop(tab_id);
-    void this.#event("released", { session_id, tab_id }).catch(() => undefined);
-  }
-
-  /** The session gives it to the person; the bridge learns that from the answer. */
-  async #release(tabId: number): Promise<void> {
-    this.#watch.drop(tabId);
-    this.#forget(tabId);
-    await ungroup([tabId]);
-  }
-
-  /** Put into a session's group by the person: it is the session's from now on. */
-  async #joined(tab_id: number, groupId: number): Promise<void> {
-    const session_id = this.#groups.sessionOf(groupId);
-    if (session_id === undefined) return;
-    this.#watch.add(tab_id, session_id);
-    const answer = await this.#event("tab_opened", { session_id, tab_id }).catch(() => ({ verdict: "denied" }));
-    if (answer.verdict !== "denied") return this.#changed();
-    this.#watch.drop(tab_id);
-    await ungroup([tab_id]);
+  async #ended(session: string, close: boolean): Promise<void> {
+    this.#sessions.delete(session);
+    await this.#members.ended(session, close);
   }
 
   #forget(tabId: number): void {
@@ -357,18 +284,6 @@ export class BrowserSource {
     this.#places.forget(tabId);
   }
 
-  async #ended(sessionId: string, close: boolean): Promise<void> {
-    const tabs = this.#watch.tabsOf(sessionId);
-    for (const tab of tabs) {
-      this.#watch.drop(tab);
-      this.#forget(tab);
-    }
-    this.#sessions.delete(sessionId);
-    this.#groups.forget(sessionId);
-    this.#changed();
-    if (tabs.length === 0) return;
-    await (close ? closeTabs(tabs) : ungroup(tabs));
-  }
 }
 
 function outcomeOf(error: unknown): Outcome {

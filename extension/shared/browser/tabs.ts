@@ -14,6 +14,8 @@ export interface TabView {
   windowId: number;
   /** Of the document that it shows. */
   url: string;
+  /** The tab in which a page opened it. */
+  opener?: number;
   /** Of one that is on its way, where the browser tells. */
   pending?: string;
   title: string;
@@ -32,6 +34,7 @@ const viewOf = (tab: chrome.tabs.Tab): TabView => ({
   windowId: tab.windowId,
   url: tab.url ?? "",
   ...(tab.pendingUrl === undefined ? {} : { pending: tab.pendingUrl }),
+  ...(tab.openerTabId === undefined ? {} : { opener: tab.openerTabId }),
   title: tab.title ?? "",
   active: tab.active,
   loading: tab.status === "loading",
