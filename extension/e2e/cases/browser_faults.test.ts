@@ -15,10 +15,12 @@ const SOON_MS = 10_000;
 const LONG = { text: "this never comes", timeout: 30 };
 
 /** A button in each place of a grid; each says that it was the one. */
-const GRID = `<title>Grid</title><style>body { margin: 0 } button { width: 70px; height: 40px; padding: 0 }</style>
+const GRID = `<title>Grid</title><style>body { margin: 0 } button { width: 70px; height: 40px; padding: 0 } button:nth-child(15) { background: #f00; color: #f00; border-color: #f00 }</style>
   ${Array.from({ length: 200 }, (_, n) => `<button onclick="window.hit = [...(window.hit ?? []), ${n}]">No. ${n}.</button>`).join(" ")}`;
 
-function answers(path: string): { html: string } {
+function answers(path: string): { html: string; isEndless?: boolean } {
+  // A browser shows nothing before it has a little.
+  if (path.startsWith("/never")) return { html: `<title>Never</title><h1>As far as it came</h1>${"<p>more</p>".repeat(500)}`, isEndless: true };
   if (path.startsWith("/grid")) return { html: GRID };
   return { html: `<!doctype html><title>${path}</title><h1>This is ${path}</h1><button>Press</button>` };
 }
@@ -107,6 +109,28 @@ async function clicksHit(tab: Tab): Promise<void> {
   assert.deepEqual(await tab.page.run("return window.hit"), wanted);
 }
 
+/** Where the red button is in the picture is, by the picture's factor, where it is in the page. */
+async function pictureFits(tab: Tab, panel: Page): Promise<void> {
+  await tab.call("tabs", { action: "select", background: false });
+  await tab.call("scroll", { to: "top" });
+  const { images, structured, text } = await tab.call("take_screenshot", { type: "png" });
+  assert.equal(images.length, 1, text);
+  assert.ok(structured["width"] <= 1_568 && structured["height"] <= 1_568, text);
+  const seen = (await panel.run(`
+    const bytes = Uint8Array.from(atob(${JSON.stringify(images[0]?.data)}), (letter) => letter.charCodeAt(0));
+    const picture = await createImageBitmap(new Blob([bytes], { type: "image/png" }));
+    const { width, height } = picture;
+    const pen = new OffscreenCanvas(width, height).getContext("2d");
+    pen.drawImage(picture, 0, 0);
+    const { data } = pen.getImageData(0, 0, width, height);
+    const red = [...Array(width * height).keys()].filter((n) => data[4 * n] > 200 && data[4 * n + 1] < 60 && data[4 * n + 2] < 60);
+    const middle = (all) => (Math.min(...all) + Math.max(...all) + 1) / 2;
+    return { x: middle(red.map((n) => n % width)), y: middle(red.map((n) => Math.floor(n / width))) };
+  `)) as { x: number; y: number };
+  const there = (await tab.page.run("const { x, y, width, height } = document.querySelector('button:nth-child(15)').getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }")) as typeof seen;
+  for (const side of ["x", "y"] as const) assert.ok(Math.abs(seen[side] / structured["factor"] - there[side]) < 2, JSON.stringify({ seen, there, structured }));
+}
+
 const FAULTS: Fault[] = [
   {
     name: "the tab is closed",
@@ -155,6 +179,17 @@ const FAULTS: Fault[] = [
     },
   },
   {
+    name: "a page that never comes to its end is said to be loading, and read as far as it came",
+    async run(tab, { site }) {
+      const { text, isError } = await tab.call("navigate", { url: `${site.origin}/never` });
+      assert.ok(!isError, text);
+      assert.match(text, /has not loaded within 10 s; it goes on loading/);
+      assert.match((await tab.call("snapshot")).text, /As far as it came.*\/never \(still loading\)/s);
+      await fails(tab.call("wait_for", { load: true, timeout: 1 }), /has not loaded within 1 s/);
+      assert.match((await tab.call("navigate", { url: `${site.origin}/after-never` })).text, /The page is there/);
+    },
+  },
+  {
     name: "a ref of an earlier document is refused",
     async run(tab, { site }) {
       const target = await tab.ref("Press");
@@ -163,21 +198,23 @@ const FAULTS: Fault[] = [
     },
   },
   ...[0.67, 2].map((zoom): Fault => ({
-    name: `zoomed to ${100 * zoom} % the right element is clicked`,
+    name: `zoomed to ${100 * zoom} % the right element is clicked, and a picture is to scale`,
     path: "/grid",
     async run(tab, _, panel) {
       await panel.run(`await chrome.tabs.setZoomSettings(${tab.id}, { scope: "per-tab" }); await chrome.tabs.setZoom(${tab.id}, ${zoom})`);
       await tab.page.comesTo("the zoom", `Math.abs(devicePixelRatio - ${zoom}) < 0.02`);
       await clicksHit(tab);
+      await pictureFits(tab, panel);
     },
   })),
   {
-    name: "with two of the screen's pixels to one of the page's the right element is clicked",
+    name: "with two of the screen's pixels to one of the page's the right element is clicked, and a picture is to scale",
     path: "/grid",
-    async run(tab) {
+    async run(tab, _, panel) {
       await tab.page.ratio(2);
       await tab.page.comesTo("the ratio", "devicePixelRatio === 2");
       await clicksHit(tab);
+      await pictureFits(tab, panel);
     },
   },
   {

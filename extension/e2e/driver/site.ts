@@ -16,8 +16,8 @@ export const PAGE = `<!doctype html><meta charset="utf-8"><title>A site</title>
   document.querySelector("#ask").onclick = () => { window.asked = shown(agent.requestPermissions(window.wish)); };
 </script>`;
 
-/** What a site answers to a path. */
-export type Answers = (path: string) => { html: string; headers?: { [name: string]: string }; status?: number };
+/** What a site answers to a path; `isEndless`: and never comes to the end of it. */
+export type Answers = (path: string) => { html: string; headers?: { [name: string]: string }; status?: number; isEndless?: boolean };
 
 export class Site {
   readonly #server: Server;
@@ -32,8 +32,10 @@ export class Site {
   static async start(page: string | Answers = PAGE): Promise<Site> {
     const answers: Answers = typeof page === "string" ? () => ({ html: page }) : page;
     const server = createServer((request, response) => {
-      const { html, headers, status = 200 } = answers(request.url ?? "/");
-      response.writeHead(status, { "content-type": "text/html", ...headers }).end(html);
+      const { html, headers, status = 200, isEndless } = answers(request.url ?? "/");
+      response.writeHead(status, { "content-type": "text/html", ...headers });
+      if (isEndless) response.write(html);
+      else response.end(html);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return new Site(server);
