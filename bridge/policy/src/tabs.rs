@@ -4,6 +4,7 @@
 //!  Holder ─ one session each ─► Session: name, colour, its tabs, the current one, what happened to them
 //!
 //!  its connection ends ─► 5 minutes of grace ─► joined again by its id, or over
+//!  whoever talks in its conversation leaves ─► the same, and its next call goes on with it
 //!  nobody calls ─► 30 minutes ─► over            the person presses Stop ─► over, and refused for a while
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! can guess one.
 
 mod events;
+mod session;
 pub mod urls;
 
 #[cfg(test)]
@@ -21,6 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use events::{Event, Events, MOST_EVENTS};
+pub use session::Session;
 
 use crate::lifecycle::Millis;
 
@@ -77,59 +80,6 @@ impl Holder {
     }
 }
 
-/// A session.
-#[derive(Debug, Clone)]
-pub struct Session {
-    /// Its id.
-    pub id: Arc<str>,
-    /// Whose it is.
-    pub holder: Holder,
-    /// The name of its group.
-    pub name: String,
-    /// The colour of its group.
-    pub colour: &'static str,
-    /// Its tabs, in the order in which they came.
-    tabs: Vec<u64>,
-    current: Option<u64>,
-    /// What has happened.
-    pub events: Events,
-    /// What the person has answered about hosts of which they wanted to be asked.
-    said: BTreeMap<String, bool>,
-    /// When its connection ended.
-    left: Option<Millis>,
-    /// When somebody called last.
-    used: Millis,
-    /// Calls that are open.
-    calls: u32,
-}
-
-impl Session {
-    /// Its tabs.
-    #[must_use]
-    pub fn tabs(&self) -> &[u64] {
-        &self.tabs
-    }
-
-    /// The tab that a call means which names none.
-    #[must_use]
-    pub fn current(&self) -> Option<u64> {
-        self.current
-    }
-
-    /// What the person has answered about a host; none where they were not asked.
-    #[must_use]
-    pub fn said(&self, host: &str) -> Option<bool> {
-        self.said.get(host).copied()
-    }
-
-    fn ends_at(&self) -> Option<Millis> {
-        if let Some(left) = self.left {
-            return Some(left + GRACE);
-        }
-        (self.calls == 0).then_some(self.used + IDLE)
-    }
-}
-
 /// Why a tab does not become a session's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotTaken {
@@ -180,6 +130,7 @@ impl Tabs {
             current: None,
             events: Events::default(),
             said: BTreeMap::new(),
+            talks: None,
             left: None,
             used: now,
             calls: 0,
@@ -224,6 +175,13 @@ impl Tabs {
     pub fn touch(&mut self, id: &str, now: Millis) {
         if let Some(session) = self.sessions.get_mut(id) {
             session.used = now;
+        }
+    }
+
+    /// A conversation goes on in this connection.
+    pub fn attend(&mut self, id: &str, connection: u64) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            (session.talks, session.left) = (Some(connection), None);
         }
     }
 
@@ -303,12 +261,15 @@ impl Tabs {
         Ok(())
     }
 
-    /// A connection has ended: its session may be joined again for a while.
+    /// A connection has ended: its session may be joined again for a while. That of a conversation stays with it.
     pub fn leave(&mut self, connection: u64, now: Millis) {
-        let left = |session: &&mut Session| session.holder.connection() == Some(connection);
-        for session in self.sessions.values_mut().filter(left) {
-            session.left = Some(now);
-            self.of_holder.remove(&session.holder);
+        for session in self.sessions.values_mut() {
+            if session.holder.connection() == Some(connection) {
+                session.left = Some(now);
+                self.of_holder.remove(&session.holder);
+            } else if session.talks == Some(connection) {
+                (session.talks, session.left) = (None, Some(now));
+            }
         }
         self.stopped.retain(|holder, _| holder.connection() != Some(connection));
     }
@@ -327,8 +288,9 @@ impl Tabs {
         if !self.sessions.get(id).is_some_and(is_free) {
             return Err(NotYours);
         }
-        let before = self.of_holder.get(holder).cloned().and_then(|own| self.end(&own));
+        let before = self.end_of(holder);
         let session = self.sessions.get_mut(id).ok_or(NotYours)?;
+        self.of_holder.remove(&session.holder);
         (session.holder, session.left, session.used) = (holder.clone(), None, now);
         self.of_holder.insert(holder.clone(), session.id.clone());
         Ok(before)
@@ -338,10 +300,16 @@ impl Tabs {
     pub fn end(&mut self, id: &str) -> Option<Session> {
         let session = self.sessions.remove(id)?;
         session.tabs.iter().for_each(|tab| drop(self.of_tab.remove(tab)));
-        if session.left.is_none() {
+        if self.of_holder.get(&session.holder) == Some(&session.id) {
             self.of_holder.remove(&session.holder);
         }
         Some(session)
+    }
+
+    /// The holder's session is over.
+    pub fn end_of(&mut self, holder: &Holder) -> Option<Session> {
+        let id = self.of_holder.get(holder)?.clone();
+        self.end(&id)
     }
 
     /// The person has stopped a session: it is over, and its holder gets no other one for a while.

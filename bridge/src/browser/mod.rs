@@ -34,7 +34,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
-use harbor_policy::tabs::{GRACE, Tabs};
+use harbor_policy::tabs::{GRACE, Holder, Tabs};
 
 use crate::host::source::Added;
 use crate::host::{Host, invalid};
@@ -151,6 +151,15 @@ impl Browsers {
         }
         self.all.borrow().iter().for_each(|kept| kept.browser.leave(connection));
         self.remove(|browser| browser.road().connection() == connection)
+    }
+
+    /// A conversation is over: what it had open is the person's.
+    pub fn end_conversation(&self, id: &str) {
+        let holder = Holder::Conversation(id.into());
+        self.all.borrow().iter().for_each(|kept| kept.browser.end_session_of(&holder));
+        for parked in self.parked.borrow().iter() {
+            parked.tabs.borrow_mut().end_of(&holder);
+        }
     }
 
     /// The extension has answered a call; whether somebody waits for that.

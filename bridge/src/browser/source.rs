@@ -117,6 +117,13 @@ impl Browser {
         self.arm();
     }
 
+    /// The holder's session is over, if it has one.
+    pub fn end_session_of(self: &Rc<Self>, holder: &Holder) {
+        let ended = self.tabs.borrow_mut().end_of(holder);
+        ended.iter().for_each(|session| self.tell_ended(session, false));
+        self.arm();
+    }
+
     /// Sets the alarm for the next session that ends by itself.
     pub fn arm(self: &Rc<Self>) {
         let due = self.tabs.borrow().due();
@@ -159,6 +166,9 @@ impl Browser {
         let label = group_name(&holder);
         let new = || Arc::from(format!("b-{token}"));
         let session = self.tabs.borrow_mut().session_of(&holder, &label, new, boot_clock());
+        if let (Holder::Conversation(_), Some(party)) = (&holder, &audience.party) {
+            self.tabs.borrow_mut().attend(&session, party.client);
+        }
         if name == SESSION {
             let answer = self.on_session(&holder, &session, &arguments);
             self.arm();

@@ -273,5 +273,8 @@ pub(super) async fn clear(router: &Router, id: &str) -> Handled {
 }
 
 pub(super) async fn delete(router: &Router, id: &str) -> Handled {
-    reply(ChatDeleteSessionResult { deleted: router.agent.delete(id).await? })
+    let deleted = router.agent.delete(id).await;
+    // It is over even where its file stays.
+    router.browsers.end_conversation(id);
+    reply(ChatDeleteSessionResult { deleted: deleted? })
 }

@@ -3,21 +3,27 @@
 // Owns how the tools are switched on. Must never grant more than a test says.
 
 import assert from "node:assert/strict";
-import { until } from "../driver/browser.ts";
+import { type Page, until } from "../driver/browser.ts";
 import type { Harbor } from "../driver/harbor.ts";
 import { McpClient } from "../driver/mcp_client.ts";
 import type { World } from "../driver/world.ts";
 import type { Agent } from "./tasks.ts";
 
-/** Switches the tools on where they are off, as a person does in the panel, and gives a client what it needs. */
-export async function client({ browser, harbor }: World, name: string): Promise<McpClient> {
+/** Switches the tools on where they are off, as a person does in the panel; gives that. */
+export async function switchOn({ browser, harbor }: World): Promise<Page> {
+  const panel = await browser.open(browser.harborUrl("sidebar.html#browser"));
   const areThere = async () => (await harbor.cli("tools", "browser").catch(() => "")).includes("browser_snapshot") || undefined;
   if (!(await areThere())) {
-    const panel = await browser.open(browser.harborUrl("sidebar.html#browser"));
     await panel.click("#browser-switch");
     await until("the tools", areThere);
   }
-  return allowed(harbor, name, ["--tool", "browser/*"]);
+  return panel;
+}
+
+/** Switches the tools on, and gives a client what it needs. */
+export async function client(world: World, name: string): Promise<McpClient> {
+  await switchOn(world);
+  return allowed(world.harbor, name, ["--tool", "browser/*"]);
 }
 
 /** A client that was granted all tools, or these. */

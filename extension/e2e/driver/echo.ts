@@ -10,6 +10,8 @@
 //                    behind `Args: ` in their descriptions
 //   <say TEXT>       TEXT, and nothing else
 //   <roles>          the roles of the conversation, in their order; <last tool>: what the last result of a tool was
+//
+// A test may write a script for it instead: one step for each time that it is asked.
 
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -32,22 +34,30 @@ interface Body {
 
 type Delta = { [name: string]: unknown };
 
+/** What it does when it is asked: calls a tool, or says something. `told`: what it was told last. */
+export type Step = (told: string) => Promise<{ tool: string; args: object } | string>;
+
 export class Echo {
   readonly #server: Server;
+  /** How many tokens its model takes. */
+  readonly #window: number;
   /** What it was asked. */
   readonly asked: Body[] = [];
   /** How many pieces the longest of its answers has had so far. */
   longest = 0;
+  /** What it does first, a step each time. */
+  readonly script: Step[] = [];
   /** When askers have left before the end. */
   readonly left: number[] = [];
 
-  private constructor() {
+  private constructor(window: number) {
+    this.#window = window;
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
   /** One that a Harbor knows as `echo`, and uses where none is named. */
-  static async start(harbor: Harbor, name = "echo"): Promise<Echo> {
-    const echo = new Echo();
+  static async start(harbor: Harbor, name = "echo", window = 4096): Promise<Echo> {
+    const echo = new Echo(window);
     await new Promise<void>((resolve) => echo.#server.listen(0, "127.0.0.1", resolve));
     // A test that fails before it ends this ends all the same.
     echo.#server.unref();
@@ -77,7 +87,7 @@ export class Echo {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const json = (status: number, value: unknown) => void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-    if (request.url === "/v1/models") return json(200, { object: "list", data: [{ id: "echo", object: "model", max_model_len: 4096 }] });
+    if (request.url === "/v1/models") return json(200, { object: "list", data: [{ id: "echo", object: "model", max_model_len: this.#window }] });
     if (request.url !== "/v1/chat/completions") return json(404, { error: { message: "nothing here" } });
     let text = "";
     for await (const piece of request.setEncoding("utf8")) text += piece;
@@ -88,7 +98,8 @@ export class Echo {
     });
     if (/<full>/.test(lastOf(body.messages))) return json(400, { error: { message: "too long", code: "context_length_exceeded" } });
     let said = 0;
-    await speak(body, response, () => {
+    const step = await this.script.shift()?.(lastOf(body.messages));
+    await speak(body, response, step, () => {
       said += 1;
       this.longest = Math.max(this.longest, said);
     });
@@ -101,7 +112,7 @@ function lastOf(messages: Message[]): string {
   return typeof content === "string" ? content : content.map(({ text, image_url }) => text ?? `[image of ${image_url?.url.length} letters]`).join("");
 }
 
-async function speak(body: Body, response: ServerResponse, saying: () => void): Promise<void> {
+async function speak(body: Body, response: ServerResponse, step: Awaited<ReturnType<Step>> | undefined, saying: () => void): Promise<void> {
   const told = lastOf(body.messages);
   const said = { text: 0 };
   const send = (delta: Delta, finish: string | null = null, more: object = {}) => {
@@ -113,12 +124,23 @@ async function speak(body: Body, response: ServerResponse, saying: () => void): 
   if (/<silent>/.test(told)) return;
   response.writeHead(200, { "content-type": "text/event-stream" });
   await send({ role: "assistant", content: "" });
-  const finish = await sayAll(told, body, send, response);
+  const finish = step === undefined ? await sayAll(told, body, send, response) : await play(step, body, send);
   if (finish === undefined) return;
   await send({}, finish);
   const usage = { prompt_tokens: Math.ceil(JSON.stringify(body.messages).length / 4), completion_tokens: Math.ceil(said.text / 4) };
   await send({}, null, { choices: [], usage });
   response.end("data: [DONE]\n\n");
+}
+
+/** Does what the script says. Tools are called by the names that Harbor has given them. */
+async function play(step: Awaited<ReturnType<Step>>, body: Body, send: (delta: Delta) => Promise<void>): Promise<string> {
+  if (typeof step === "string") {
+    await send({ content: step });
+    return "stop";
+  }
+  const name = body.tools?.find(({ function: { name } }) => name.endsWith(step.tool))?.function.name ?? step.tool;
+  await send({ tool_calls: [{ index: 0, id: `call_${body.messages.length}`, type: "function", function: { name, arguments: JSON.stringify(step.args) } }] });
+  return "tool_calls";
 }
 
 /** Says it; the reason why it ends, or `undefined` where it does not. */

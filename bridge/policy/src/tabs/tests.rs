@@ -60,6 +60,32 @@ fn a_session_outlives_its_connection_for_a_while() {
 }
 
 #[test]
+fn a_conversation_keeps_its_session_while_nobody_is_there() {
+    let mut tabs = Tabs::default();
+    let (talk, other) = (Holder::Conversation("t".into()), Holder::Conversation("u".into()));
+    begin(&mut tabs, &talk, "one", 0);
+    tabs.attend("one", 1);
+    tabs.leave(1, 10);
+    assert_eq!(tabs.due(), Some(10 + GRACE));
+    // The person is back, in another connection.
+    assert_eq!(&*begin(&mut tabs, &talk, "two", 20), "one");
+    tabs.attend("one", 2);
+    tabs.leave(1, 30);
+    assert_eq!(tabs.due(), Some(20 + IDLE));
+    tabs.leave(2, 40);
+    // Another conversation goes on with it.
+    assert!(tabs.join("one", &other, 50).unwrap().is_none());
+    assert_eq!(&*begin(&mut tabs, &talk, "three", 60), "three");
+    assert_eq!(&*tabs.end_of(&other).unwrap().id, "one");
+    assert_eq!((tabs.end_of(&other).is_none(), tabs.all().count()), (true, 1));
+    // One that nobody attends is over by itself, and leaves nothing behind.
+    tabs.attend("three", 3);
+    tabs.leave(3, 70);
+    assert_eq!(tabs.expire(70 + GRACE).len(), 1);
+    assert_eq!(&*begin(&mut tabs, &talk, "four", 80), "four");
+}
+
+#[test]
 fn nobody_calls_for_half_an_hour() {
     let mut tabs = Tabs::default();
     begin(&mut tabs, &Holder::Owner, "one", 0);

@@ -1,0 +1,64 @@
+//! One session: what it has, and when it ends by itself.
+//!
+//! Owns how long a session lasts that nobody uses. Whose a tab is, only `Tabs` changes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Events, GRACE, Holder, IDLE};
+use crate::lifecycle::Millis;
+
+/// A session.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// Its id.
+    pub id: Arc<str>,
+    /// Whose it is.
+    pub holder: Holder,
+    /// The name of its group.
+    pub name: String,
+    /// The colour of its group.
+    pub colour: &'static str,
+    /// Its tabs, in the order in which they came.
+    pub(super) tabs: Vec<u64>,
+    pub(super) current: Option<u64>,
+    /// What has happened.
+    pub events: Events,
+    /// What the person has answered about hosts of which they wanted to be asked.
+    pub(super) said: BTreeMap<String, bool>,
+    /// The connection in which its conversation goes on.
+    pub(super) talks: Option<u64>,
+    /// When its connection ended.
+    pub(super) left: Option<Millis>,
+    /// When somebody called last.
+    pub(super) used: Millis,
+    /// Calls that are open.
+    pub(super) calls: u32,
+}
+
+impl Session {
+    /// Its tabs.
+    #[must_use]
+    pub fn tabs(&self) -> &[u64] {
+        &self.tabs
+    }
+
+    /// The tab that a call means which names none.
+    #[must_use]
+    pub fn current(&self) -> Option<u64> {
+        self.current
+    }
+
+    /// What the person has answered about a host; none where they were not asked.
+    #[must_use]
+    pub fn said(&self, host: &str) -> Option<bool> {
+        self.said.get(host).copied()
+    }
+
+    pub(super) fn ends_at(&self) -> Option<Millis> {
+        if let Some(left) = self.left {
+            return Some(left + GRACE);
+        }
+        (self.calls == 0).then_some(self.used + IDLE)
+    }
+}
