@@ -336,12 +336,14 @@ export const TASKS: Task[] = [
     name: "what has changed since a snapshot is told alone",
     page: `<p>Always here</p><button onclick="out.textContent = 'brand new'">Change</button><p id=out role=status>old</p>`,
     async run(agent) {
-      const number = /number is (\d+)/.exec((await agent.do("snapshot")).text)?.[1];
-      await click("button", "Change")(agent);
-      const number2 = /number is (\d+)/.exec((await agent.do("snapshot")).text)?.[1];
-      const late = await agent.do("snapshot", { since: number });
-      assert.match(late.text, /is not there any more/);
-      assert.notEqual(number, number2);
+      const { text } = await agent.do("snapshot");
+      const since = /number is (\d+)/.exec(text)?.[1];
+      const [, target] = /button "Change" \[ref=(f\d+e\d+)\]/.exec(text) ?? [];
+      await agent.do("click", { target });
+      const changed = await agent.do("snapshot", { since });
+      assert.match(changed.text, /What has changed since.*\+ .*brand new/s);
+      assert.doesNotMatch(changed.text, /Always here/);
+      assert.match((await agent.do("snapshot", { since })).text, /is not there any more.*Always here/s);
     },
     is: "out.textContent === 'brand new'",
   },
