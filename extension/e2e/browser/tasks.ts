@@ -82,7 +82,8 @@ export const TASKS: Task[] = [
         { target: await agent.ref("radio", "Cash"), name: "Cash", type: "radio", value: "true" },
         { target: await agent.ref("textbox", "Notes"), name: "Notes", type: "textbox", value: "two\nlines" },
       ];
-      await agent.do("fill_form", { fields });
+      const { text } = await agent.do("fill_form", { fields, snapshot: true });
+      assert.equal(text.match(/button "Send"/g)?.length, 1, text);
       await click("button", "Send")(agent);
     },
     is: `JSON.stringify(window.sent) === JSON.stringify({ name: "Ann", size: "l", news: "on", pay: "cash", notes: "two\\r\\nlines" }) || window.sent?.notes === "two\\nlines" && window.sent.pay === "cash" && window.sent.size === "l"`,
@@ -329,6 +330,7 @@ export const TASKS: Task[] = [
       const { text } = await agent.do("network_requests", { filter: "data" });
       const index = /(\d+): GET \S+\/data\?x=1 => 200/.exec(text)?.[1];
       assert.match((await agent.do("network_request", { index: Number(index) })).text, /status: 200/);
+      assert.match((await agent.do("network_request", { index: Number(index), part: "response-body" })).text, /the response body is kept.*status: 200/s);
     },
     is: "window.status_ === 200",
   },
@@ -361,6 +363,15 @@ export const TASKS: Task[] = [
       await click("option", "Blue")(agent);
     },
     is: "window.colour === 'blue'",
+  },
+  {
+    name: "where elements are is told with them",
+    page: `<button style="position:absolute;left:40px;top:60px;width:120px;height:30px">Here</button><iframe title=Inner srcdoc="<button style='position:absolute;left:5px;top:7px;width:80px;height:20px'>Inside</button>"></iframe>`,
+    async run(agent) {
+      const { text } = await agent.do("snapshot", { boxes: true });
+      assert.match(text, /button "Here" \[ref=f\d+e\d+\] \[box=40,60,120,30\]/);
+      assert.match(text, /button "Inside" \[ref=f\d+e\d+\] \[box=5,7,80,20\]/);
+    },
   },
   {
     name: "details are opened",

@@ -128,6 +128,8 @@ async function pictureFits(tab: Tab, panel: Page): Promise<void> {
     return { x: middle(red.map((n) => n % width)), y: middle(red.map((n) => Math.floor(n / width))) };
   `)) as { x: number; y: number };
   const there = (await tab.page.run("const { x, y, width, height } = document.querySelector('button:nth-child(15)').getBoundingClientRect(); return { x: x + width / 2, y: y + height / 2 }")) as typeof seen;
+  const { structured: plain, text: told } = await tab.call("take_screenshot", { type: "png", scale: "css" });
+  assert.equal(plain["factor"], Math.min(1, structured["factor"]), told);
   for (const side of ["x", "y"] as const) assert.ok(Math.abs(seen[side] / structured["factor"] - there[side]) < 2, JSON.stringify({ seen, there, structured }));
 }
 

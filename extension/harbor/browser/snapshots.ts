@@ -29,7 +29,7 @@ export class Snapshots {
     const inner = new Map<string, Line[]>();
     for (const frameId of await this.#documents.frames(tabId, mayRead)) {
       try {
-        const { path, lines } = await this.#documents.run(tabId, frameId, "snapshot", { filter: options.filter, depth: options.depth });
+        const { path, lines } = await this.#documents.run(tabId, frameId, "snapshot", { ...options, target: undefined });
         inner.set(path.join("."), lines);
       } catch (error) {
         // A frame that has gone meanwhile, or in which nothing may run, is shown without what stands in it.

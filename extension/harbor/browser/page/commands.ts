@@ -7,7 +7,7 @@ import type { Mode } from "./read.ts";
 import type { Filter, Line } from "./snapshot.ts";
 
 export interface Commands {
-  snapshot: { filter: Filter; target?: string | undefined; depth?: number | undefined };
+  snapshot: { filter: Filter; target?: string | undefined; depth?: number | undefined; boxes?: boolean | undefined };
   read: { mode: Mode; target?: string | undefined };
   click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[] };
   hover: { target: string };

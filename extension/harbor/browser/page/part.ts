@@ -22,7 +22,7 @@ openClosedRoots(closedShadowRoot);
 const whole = (target: string | undefined): Element => (target === undefined ? (document.body ?? document.documentElement) : resolve(target));
 
 const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Replies[N] } = {
-  snapshot: ({ filter, target, depth }) => ({ lines: snapshotOf(whole(target), { filter, depth }), path: pathFromTop() }),
+  snapshot: ({ target, ...how }) => ({ lines: snapshotOf(whole(target), how), path: pathFromTop() }),
   read: ({ mode, target }) => ({ text: read(whole(target), mode) }),
   click: ({ target, ...how }) => onLive(target, (element) => click(element, how)),
   hover: ({ target }) => onLive(target, hover),

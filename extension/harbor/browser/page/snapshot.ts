@@ -14,6 +14,8 @@ export interface SnapshotOptions {
   filter: Filter;
   /** How deep below the root; all when absent. */
   depth?: number | undefined;
+  /** Where each element with a ref is in the window, and how large. */
+  boxes?: boolean | undefined;
 }
 
 /** One line of a snapshot: how deep it stands, and what it says. Where a frame is, which of the document's frames that is. */
@@ -37,10 +39,10 @@ interface Item {
 const MOST_ELEMENTS = 30_000;
 
 /** The lines of an element and of what stands in it. */
-export function snapshotOf(root: Element, { filter, depth = Number.POSITIVE_INFINITY }: SnapshotOptions): Line[] {
+export function snapshotOf(root: Element, { filter, depth = Number.POSITIVE_INFINITY, boxes = false }: SnapshotOptions): Line[] {
   const items: (Item | string)[] = [];
   const budget = { left: MOST_ELEMENTS };
-  build(root, { budget, filter, into: items, unseen: isHiddenAround(root), pointer: false, moved: isMovedAround(root) });
+  build(root, { budget, filter, boxes, into: items, unseen: isHiddenAround(root), pointer: false, moved: isMovedAround(root) });
   const lines: Line[] = [];
   for (const item of distilled(items)) render(item, 0, depth, lines);
   if (budget.left <= 0) lines.push({ depth: 0, text: `… the page has more than ${MOST_ELEMENTS} elements; those behind were not looked at. Take a part by target` });
@@ -51,6 +53,7 @@ interface Build {
   /** How many elements may still be looked at. */
   budget: { left: number };
   filter: Filter;
+  boxes: boolean;
   into: (Item | string)[];
   /** What stands around it cannot be seen. */
   unseen: boolean;
@@ -65,7 +68,7 @@ const isHiddenAround = (root: Element): boolean => {
   return false;
 };
 
-function build(element: Element, { budget, filter, into, unseen, pointer, moved: wasMoved }: Build): void {
+function build(element: Element, { budget, filter, boxes, into, unseen, pointer, moved: wasMoved }: Build): void {
   budget.left -= 1;
   if (budget.left < 0) return;
   const style = getComputedStyle(element);
@@ -76,7 +79,7 @@ function build(element: Element, { budget, filter, into, unseen, pointer, moved:
   const moved = wasMoved || isMoved(style);
   const hidden = unseen || Number(style.opacity) < 0.05;
   const children: (Item | string)[] = [];
-  const within = { budget, filter, into: children, unseen: hidden, pointer: pointer || style.cursor === "pointer", moved };
+  const within = { budget, filter, boxes, into: children, unseen: hidden, pointer: pointer || style.cursor === "pointer", moved };
   if (element instanceof HTMLSelectElement) options(element, children);
   else if (!isField(element) && !(element instanceof SVGElement)) contents(element, within, () => hidden || isUnseen(element, style, moved));
   if (filter === "viewport" && !isInView(element) && children.length === 0 && style.display !== "contents") return;
@@ -90,11 +93,17 @@ function build(element: Element, { budget, filter, into, unseen, pointer, moved:
   const name = isNamed(role) ? nameOf(element) : filter === "interactive" && role === "generic" ? (element.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, 100) : "";
   const item: Item = { role, name, ref: isUsed || isPlace(role) ? refOf(element, role, name) : undefined, states: statesOf(element, role), props: propsOf(element), children };
   if (isHand && role === "generic") item.states.push("clickable");
+  if (boxes && item.ref !== undefined) item.states.push(boxOf(element));
   if (element instanceof HTMLIFrameElement) {
     const index = frameIndex(element);
     if (index !== undefined) item.frame = index;
   }
   into.push(item);
+}
+
+function boxOf(element: Element): string {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return `box=${[x, y, width, height].map(Math.round).join(",")}`;
 }
 
 /** A block's text is not joined to the text before it. */

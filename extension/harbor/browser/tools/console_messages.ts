@@ -1,6 +1,6 @@
 // `browser_console_messages`: what the page wrote to its console, and its errors.
 
-import { fits, numbers, texts } from "../call.ts";
+import { fits, isOn, numbers, texts } from "../call.ts";
 import { type Tool, keptBy } from "../hand.ts";
 import { lastOf } from "../page/bound.ts";
 
@@ -17,7 +17,8 @@ export const consoleMessages: Tool = async ({ args, tab, documents }) => {
   const { console: all } = await keptBy(tab);
   const found = all.filter(({ level, text }) => rank(level) <= most && isWanted(text));
   const shown = found.slice(-(numbers(args, "limit") ?? 100));
-  return { said: `${found.length} messages${shown.length < found.length ? `, the last ${shown.length} shown` : ""}.`, page: lastOf(shown.map(({ level, text }) => `[${level}] ${text}`), MOST_CHARS) };
+  const earlier = isOn(args, "all") ? " Those of earlier pages of this tab are not kept." : "";
+  return { said: `${found.length} messages${shown.length < found.length ? `, the last ${shown.length} shown` : ""}.${earlier}`, page: lastOf(shown.map(({ level, text }) => `[${level}] ${text}`), MOST_CHARS) };
 };
 
 const rank = (level: string): number => (level === "error" ? 0 : level === "warn" ? 1 : level === "debug" ? 3 : 2);

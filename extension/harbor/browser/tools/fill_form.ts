@@ -3,7 +3,7 @@
 import { type Fields, isFields } from "../../../shared/ports/wire.ts";
 import { ToolError, needed, texts } from "../call.ts";
 import { Silent } from "../documents.ts";
-import { type Tool, acted } from "../hand.ts";
+import { type Tool, acted, arrived } from "../hand.ts";
 
 export const fillForm: Tool = async (hand) => {
   const fields = Array.isArray(hand.args["fields"]) ? (hand.args["fields"] as unknown[]).filter(isFields) : [];
@@ -16,11 +16,13 @@ export const fillForm: Tool = async (hand) => {
       return { said: `${index} of ${fields.length} fields were filled, the next one could not be.`, page: [...lines, error.message].join("\n"), isError: true, isSilent: error instanceof Silent };
     }
   }
-  return { said: `${fields.length} fields were filled.`, page: lines.join("\n") };
+  return arrived(hand, `${fields.length} fields were filled.`, lines);
 };
 
 function one(hand: Parameters<Tool>[0], field: Fields) {
   const target = needed(field, "target");
   const value = field["value"];
-  return acted(hand, "", target, "fill", { target, kind: texts(field, "type") ?? "textbox", value: typeof value === "string" ? value : String(value) });
+  // A snapshot is one of the whole form.
+  const { snapshot, ...args } = hand.args;
+  return acted({ ...hand, args }, "", target, "fill", { target, kind: texts(field, "type") ?? "textbox", value: typeof value === "string" ? value : String(value) });
 }

@@ -8,12 +8,13 @@ import type { Filter } from "../page/snapshot.ts";
 export const snapshot: Tool = async ({ args, tab, snapshots, mayUse }) => {
   const filter = (texts(args, "filter") ?? "all") as Filter;
   const target = texts(args, "target");
-  const lines = await snapshots.take(tab.id, { filter, target, depth: numbers(args, "depth") }, mayUse);
+  const boxes = isOn(args, "boxes");
+  const lines = await snapshots.take(tab.id, { filter, target, depth: numbers(args, "depth"), boxes }, mayUse);
   const most = numbers(args, "maxChars") ?? SNAPSHOT_CHARS;
   const given = texts(args, "since");
   const since = given === undefined ? undefined : Number(given);
   const before = since === undefined ? undefined : snapshots.before(tab.id, since);
-  const isWhole = target === undefined && filter === "all" && !isOn(args, "boxes");
+  const isWhole = target === undefined && filter === "all" && !boxes;
   const number = isWhole ? snapshots.keep(tab.id, lines) : undefined;
   const called = number === undefined ? "" : ` Its number is ${number}: since: ${number} gives what has changed.`;
   if (since !== undefined && before !== undefined) {

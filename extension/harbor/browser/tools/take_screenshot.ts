@@ -41,7 +41,8 @@ export const takeScreenshot: Tool = async (hand) => {
   });
   const part = target !== undefined ? scaled(place, scale) : isFields(args["region"]) ? scaled(regionOf(args["region"]), scale) : undefined;
   const box = within(part ?? { x: 0, y: 0, width: picture.width, height: picture.height }, picture);
-  const factor = Math.min(1, LONGEST / Math.max(box.width, box.height));
+  const wanted = texts(args, "scale") === "css" ? 1 / scale : 1;
+  const factor = Math.min(1, wanted, LONGEST / Math.max(box.width, box.height));
   const canvas = new OffscreenCanvas(Math.max(1, Math.round(box.width * factor)), Math.max(1, Math.round(box.height * factor)));
   canvas.getContext("2d")?.drawImage(picture, box.x, box.y, box.width, box.height, 0, 0, canvas.width, canvas.height);
   const blob = await canvas.convertToBlob(isPng ? { type: "image/png" } : { type: "image/jpeg", quality: 0.75 });
