@@ -61,6 +61,8 @@ async function veiled<T>(hand: Hand, draw: () => Promise<T>): Promise<T> {
     // A document that came meanwhile had no veil.
     const before = watch.commitsOf(tab.id);
     const drawn = await underVeil(hand, draw);
+    // What was drawn is there still, and may be: the browser may tell later that another document has come.
+    await inDocument(hand, undefined, "place", {});
     if (watch.commitsOf(tab.id) === before) return drawn;
   }
   throw new ToolError("the page, or a frame in it, went to other documents while it was drawn. Call again");
