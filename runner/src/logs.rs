@@ -1,4 +1,4 @@
-//! A server's log lines on their way up, and the last of them for the record.
+//! A server's log lines on their way up, and the first and the last of them for the record.
 //!
 //! Owns the bounds: length of a line, lines per second, size of the tail. A server that floods its stderr costs
 //! nobody else anything: lines over the budget are counted, not sent.
@@ -11,6 +11,13 @@ pub const MAX_LINE: usize = 8 * 1024;
 
 /// Lines per second that are passed on.
 const BUDGET: u32 = 500;
+
+/// Lines and bytes of the beginning: what is wrong often stands first, and what follows is where in the program that was.
+const HEAD_LINES: usize = 5;
+const HEAD_BYTES: usize = 1024;
+
+/// What stands where lines are left out.
+const LEFT_OUT: &str = "…";
 
 /// Lines and bytes of the tail.
 const TAIL_LINES: usize = 20;
@@ -58,26 +65,38 @@ impl Budget {
     }
 }
 
-/// The last lines of stderr.
+/// The first and the last lines of stderr.
 #[derive(Debug, Default)]
 pub struct Tail {
+    head: Vec<String>,
     lines: VecDeque<String>,
     bytes: usize,
+    /// Whether there were lines between them.
+    left_out: bool,
 }
 
 impl Tail {
     /// Adds a line.
     pub fn add(&mut self, line: &str) {
+        let in_head: usize = self.head.iter().map(String::len).sum();
+        let is_first = self.lines.is_empty() && !self.left_out && self.head.len() < HEAD_LINES;
+        if is_first && in_head + line.len() <= HEAD_BYTES {
+            self.head.push(line.to_owned());
+            return;
+        }
         self.bytes += line.len();
         self.lines.push_back(line.to_owned());
         while self.lines.len() > TAIL_LINES || (self.bytes > TAIL_BYTES && self.lines.len() > 1) {
             self.bytes -= self.lines.pop_front().map_or(0, |line| line.len());
+            self.left_out = true;
         }
     }
 
     /// All of it, a line each.
     pub fn text(&self) -> String {
-        self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+        let between = self.left_out.then_some(LEFT_OUT);
+        let head = self.head.iter().map(String::as_str).chain(between);
+        head.chain(self.lines.iter().map(String::as_str)).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -108,10 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_keeps_the_newest_within_its_bounds() {
+    fn the_tail_keeps_the_first_and_the_newest_within_its_bounds() {
         let mut tail = Tail::default();
-        (0..100).for_each(|n| tail.add(&n.to_string()));
-        assert!(tail.text().starts_with("80\n") && tail.text().ends_with("\n99"));
+        (0..6).for_each(|n| tail.add(&n.to_string()));
+        assert_eq!(tail.text(), "0\n1\n2\n3\n4\n5");
+        (6..100).for_each(|n| tail.add(&n.to_string()));
+        assert!(tail.text().starts_with("0\n1\n2\n3\n4\n…\n80\n") && tail.text().ends_with("\n99"));
         (0..10).for_each(|_| tail.add(&"x".repeat(2000)));
         assert_eq!(tail.lines.len(), 2);
     }

@@ -1,6 +1,6 @@
 //! An index of PyPI's kind on this machine: what no real one takes, it serves.
 //!
-//! Owns a server `snake` that is built already, and `egg`, which is only a source: whoever builds that comes by here.
+//! Owns a server `snake` that is built already, `tail`, which is nothing without it, and `egg`, which is only a source: whoever builds that comes by here.
 //! Must never serve anybody but the test's own installers.
 
 use std::collections::BTreeMap;
@@ -112,13 +112,17 @@ fn serve(path: &str, stream: &mut TcpStream, shelf: &Shelf) -> bool {
     match path.strip_prefix("/files/") {
         Some(name) => file(stream, "application/octet-stream", shelf.files().get(name).cloned()),
         None if path == RAN => file(stream, "text/plain", Some(Vec::new())),
-        None => file(stream, "text/html", (path == "/simple/snake/").then(|| page(shelf))),
+        None => {
+            let name = path.strip_prefix("/simple/").and_then(|name| name.strip_suffix('/'));
+            let name = name.filter(|name| ["snake", "tail"].contains(name));
+            file(stream, "text/html", name.map(|name| page(shelf, name)))
+        }
     }
 }
 
-fn page(shelf: &Shelf) -> Vec<u8> {
+fn page(shelf: &Shelf, package: &str) -> Vec<u8> {
     let files = shelf.files();
-    let wheels = files.keys().filter(|name| name.starts_with("snake-"));
+    let wheels = files.keys().filter(|name| name.starts_with(&format!("{package}-")));
     let link = |name: &String| {
         let admits = if name.starts_with(OF_NO_PYTHON) { " data-requires-python=\"&gt;=4\"" } else { "" };
         format!("<a href=\"/files/{name}\"{admits}>{name}</a>\n")

@@ -272,6 +272,9 @@ impl Refusal {
     /// What is there now, and what it seems to have lacked.
     fn next_step_to_installed(&self, server: &str) -> String {
         let is_new = self.text("left").is_some_and(|left| left == "nothing");
+        if let Some(arguments) = self.text("arguments").filter(|_| is_new) {
+            return format!("nothing was installed; {arguments}");
+        }
         match (is_new, self.text("variable")) {
             (true, Some(key)) => {
                 format!(

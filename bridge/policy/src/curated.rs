@@ -10,6 +10,8 @@
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 
+use crate::{package, program};
+
 mod entries;
 pub use entries::CURATED;
 
@@ -171,6 +173,14 @@ impl Sandbox {
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Curated> {
     CURATED.iter().find(|curated| curated.id == id)
+}
+
+/// The server that is this package, in whatever version.
+#[must_use]
+pub fn of_package(source: &str) -> Option<&'static Curated> {
+    let program = |source: &str| package::source::read(source, &[]).ok().map(|it| program::of_package(&it));
+    let wanted = program(source)?;
+    CURATED.iter().find(|curated| program(&curated.source.spec()).as_ref() == Some(&wanted))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod git;
 pub mod npm;
 pub mod pypi;
 pub mod source;
+pub mod usage;
 
 /// Longer than any name or version that is meant.
 const MAX_SPEC: usize = 300;
@@ -80,6 +81,8 @@ pub struct Package {
     pub program: Option<String>,
     /// The server's own arguments.
     pub args: Vec<String>,
+    /// Other packages that are installed beside it, as the installer is given them.
+    pub with: Vec<String>,
 }
 
 impl Package {
@@ -87,6 +90,12 @@ impl Package {
     #[must_use]
     pub fn program_or_name(&self) -> &str {
         self.program.as_deref().unwrap_or_else(|| self.bare_name())
+    }
+
+    /// Itself, then what is installed beside it.
+    #[must_use]
+    pub fn wanted(&self) -> Vec<&str> {
+        std::iter::once(&self.spec).chain(&self.with).map(String::as_str).collect()
     }
 
     fn bare_name(&self) -> &str {
@@ -164,7 +173,7 @@ fn uvx(args: &[String]) -> Option<Package> {
 fn package(ecosystem: Ecosystem, (name, spec): (String, String), line: &Line) -> Option<Package> {
     let program = line.program.map(ToOwned::to_owned);
     let usable = program.as_deref().is_none_or(|program| is_program(program) && !is_interpreter(program));
-    usable.then(|| Package { ecosystem, spec, name, program, args: line.args.to_vec() })
+    usable.then(|| Package { ecosystem, spec, name, program, args: line.args.to_vec(), with: Vec::new() })
 }
 
 /// A command line of npx or uvx, after its options.
@@ -275,7 +284,8 @@ fn is_python_version(version: &str) -> bool {
 }
 
 /// A file's name and nothing more.
-fn is_program(name: &str) -> bool {
+#[must_use]
+pub fn is_program(name: &str) -> bool {
     let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     is_word(name, letter, |b| letter(b) || b".+-".contains(&b))
         && name.len() <= MAX_NAME
@@ -400,7 +410,7 @@ pub fn resolve(
 ) -> Vec<Step> {
     match (package.ecosystem, content) {
         (Ecosystem::Npm, _) => vec![npm::resolve(dir, &package.spec, may_build)],
-        (Ecosystem::Pypi, _) => vec![pypi::resolve(dir, &package.spec, has_uv, may_build)],
+        (Ecosystem::Pypi, _) => vec![pypi::resolve(dir, &package.wanted(), has_uv, may_build)],
         // What is downloaded has said all of itself by then.
         (_, Some(Content::Node { locked: true, .. }) | None) => Vec::new(),
         (_, Some(Content::Node { locked: false, .. })) => {

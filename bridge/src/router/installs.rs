@@ -23,6 +23,8 @@ use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
+use harbor_policy::environment;
+use harbor_policy::package::usage::{wants_arguments, with_arguments};
 use harbor_policy::package::{Ecosystem, Package, source};
 
 use super::client::Client;
@@ -30,7 +32,7 @@ use super::runs::Said;
 use super::servers::{about, definition, note, remove_it, replace, stored};
 use super::staged::{Planned, What, gone};
 use super::views::view;
-use super::{Handled, Router, credentials, reply, sandbox, servers, to_the_end};
+use super::{Handled, Router, credentials, reply, sandbox, servers, supervision, to_the_end};
 use crate::host::start_failed;
 use crate::link::ToolList;
 use crate::store::definitions::{Definition, Stored};
@@ -140,6 +142,7 @@ pub(super) async fn install(
     let of = TrialOf {
         package: Some(planned.package.clone()),
         planned: planned.lock.clone(),
+        kept: None,
         plan_only: plan_only || !missing.is_empty(),
         look_only: false,
         may_build,
@@ -157,7 +160,10 @@ pub(super) async fn install(
         return reply(InstallServerResult { installed });
     }
     let kept = match missing.is_empty() {
-        true => trial.run(note).await.map(Kept::Installed).map_err(|error| failed(id, &error, NOTHING))?,
+        true => match trial.run(note).await {
+            Ok(installed) => Kept::Installed(installed),
+            Err(error) => return Err(without_arguments(&trial, &error, failed(id, &error, NOTHING))),
+        },
         false => Kept::Agreed(agreed(id, planned, &trial, note).await?, missing),
     };
     keep(router, client, wanted, kept, trial).await
@@ -226,7 +232,7 @@ async fn plan(
     let commit = planned.package.address().1.filter(|_| needs_build.is_some()).map(str::to_owned);
     let commit = commit.filter(|_| planned.package.ecosystem == Ecosystem::Git);
     let integrity = commit.as_ref().map(|commit| format!("{OF_COMMIT}{commit}"));
-    let token = router.staged.keep(client, id, What::Planned(planned));
+    let token = router.staged.keep(client, id, What::Planned(Box::new(planned)));
     Ok(InstalledView {
         planned: Some(token),
         needs_build,
@@ -280,6 +286,20 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
     .await
 }
 
+/// What was tried out may only lack arguments: then it is kept for the next try, which is not to fetch it once more.
+fn without_arguments(trial: &Trial, why: &StartError, error: ErrorBody) -> ErrorBody {
+    let StartError::Failed(report) = why else { return error };
+    let names_variable = named_as_missing(&report.stderr_tail).is_some();
+    let lacks = trial.is_installed(why) && wants_arguments(&report.stderr_tail, names_variable);
+    match trial.package().filter(|_| lacks) {
+        None => error,
+        Some(package) => {
+            trial.keep_package();
+            error.with("arguments", &with_arguments(package))
+        }
+    }
+}
+
 /// What is there after an installation that failed, and after an upgrade.
 pub(super) const NOTHING: &str = "nothing";
 pub(super) const AS_BEFORE: &str = "as_before";
@@ -310,6 +330,12 @@ pub(super) fn needs_build() -> ErrorBody {
 pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
     let args = message.args.unwrap_or_default();
     let package = source::read(&message.source, &args).map_err(|why| wrong_source("source", why))?;
+    let with = beside(&package, message.with)?;
+    let package = Package { with: with.clone(), ..package };
+    let install_env = message.install_env.unwrap_or_default();
+    if let Some(why) = install_env.iter().find_map(|(name, value)| environment::wrong_variable(name, value)) {
+        return Err(super::invalid("install_env", why));
+    }
     let id = message.server_id.or_else(|| source::default_name(&package)).ok_or_else(|| {
         let message = format!("no name can be made from {}; pass --name", package.name);
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
@@ -333,7 +359,20 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
         keep_data: None,
         keep_env: None,
     })?;
+    let definition = Definition { install_env, with, ..definition };
     Ok(Wanted { id, package, definition, given, keep_data })
+}
+
+/// What is to be installed beside a package, each as an installer takes it.
+fn beside(package: &Package, with: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
+    let with = with.unwrap_or_default();
+    if !with.is_empty() && package.ecosystem != Ecosystem::Pypi {
+        return Err(super::invalid("with", "said of a package of PyPI only (pypi:…)"));
+    }
+    let read = |text: &String| {
+        source::beside(text).map_err(|why| ErrorBody::new(Code::InvalidParams, why).with("field", "with"))
+    };
+    with.iter().map(read).collect()
 }
 
 fn names(tools: &ToolList) -> Vec<String> {
@@ -448,14 +487,7 @@ pub(super) async fn set_args(router: &Rc<Router>, client: &Client, message: Upda
         let turn = router.changing.lock().await;
         let server = router.host.server(&server_id)?;
         let before = server.definition();
-        let args = match (source::is_source(&before.command), before.package()) {
-            // Behind npx and uvx the package's own stand last.
-            (false, Some(package)) => {
-                let own = before.args.len().saturating_sub(package.args.len());
-                [before.args.get(..own).unwrap_or_default(), &args].concat()
-            }
-            _ => args,
-        };
+        let args = supervision::with_own(&before, &args);
         let mut definition = Definition { args, ..Definition::clone(&before) };
         if definition.program() != before.program() {
             definition.sandbox = SandboxSettings::default();

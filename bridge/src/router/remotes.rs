@@ -1,5 +1,6 @@
 //! The message that defines a server which runs elsewhere.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -79,6 +80,8 @@ pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBo
         secrets: Vec::new(),
         image: None,
         remote: Some(remote),
+        install_env: BTreeMap::new(),
+        with: Vec::new(),
     };
     let ranges = settings::Settings::new(&definition.supervision, false);
     ranges.map_err(|wrong| invalid(wrong.field, wrong.expected))?;

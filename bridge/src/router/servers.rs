@@ -29,12 +29,12 @@ use crate::host::start_failed;
 use crate::store::StoreError;
 use crate::store::audit::Record;
 use crate::store::definitions::{Definition, Image, Stored};
-use crate::supervisor::{Note, Server};
+use crate::supervisor::{Note, Server, StartError};
 
 pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddServer) -> Handled {
     definitions::keep(router, &message.server_id, message.keep_env.take(), "keep_env", &mut message.env)?;
     let (server_id, keep_data) = (message.server_id.clone(), message.keep_data == Some(true));
-    let definition = definition(message)?;
+    let definition = of_installation(router, &server_id, definition(message)?);
     installs::may_be_named(&server_id)?;
     installs::not_claimed(router, &server_id).await?;
     sandbox::may_be_granted(router, &server_id, &definition).await?;
@@ -59,6 +59,17 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddSe
         reply(AddServerResult { server, replaced, old_data, old_sandbox, program_change })
     })
     .await
+}
+
+/// With what was said when its package was installed, where it is the same one: that is nothing to be said anew.
+fn of_installation(router: &Router, id: &ServerId, definition: Definition) -> Definition {
+    let before = router.supervisor.get(id).map(|before| before.definition());
+    match before.filter(|before| before.program() == definition.program()) {
+        Some(before) => {
+            Definition { install_env: before.install_env.clone(), with: before.with.clone(), ..definition }
+        }
+        None => definition,
+    }
 }
 
 /// The files that another program of this name has left, for who is about to have it: kept as its home where that is
@@ -164,6 +175,8 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
         sandbox: sandbox::checked(sandbox_settings(message.sandbox)?)?,
         secrets: secret_names(message.secrets)?,
         remote: None,
+        install_env: BTreeMap::new(),
+        with: Vec::new(),
     };
     supervised(&definition)?;
     Ok(definition)
@@ -342,10 +355,16 @@ pub(super) async fn connect(
 ) -> Handled {
     let note = note(client, request_id, message.progress);
     let id = &message.server_id;
-    if message.restart == Some(true) {
-        router.host.server(id)?.stop();
-    }
-    let (server, info) = start(router, id, note).await?;
+    let (server, info) = match message.restart == Some(true) {
+        // Calls wait meanwhile: it has its turn.
+        true => {
+            let server = router.host.server(id)?;
+            server.stop();
+            let started = server.start(note).await;
+            ran(&server, started)?
+        }
+        false => start(router, id, note).await?,
+    };
     reply(ConnectServerResult { server: view(router, &server), connection_info: info })
 }
 
@@ -356,9 +375,16 @@ pub(super) async fn start(
     note: Option<Note>,
 ) -> Result<(Rc<Server>, ConnectionInfo), ErrorBody> {
     let server = router.host.server(id)?;
-    server.start(note).await.map_err(|error| start_failed(id, &error))?;
-    let info = connection_info(&server.status());
-    Ok((server, info))
+    let started = router.supervisor.start_paced(&server, note).await;
+    ran(&server, started)
+}
+
+fn ran(
+    server: &Rc<Server>,
+    started: Result<(), StartError>,
+) -> Result<(Rc<Server>, ConnectionInfo), ErrorBody> {
+    started.map_err(|error| start_failed(server.id(), &error))?;
+    Ok((server.clone(), connection_info(&server.status())))
 }
 
 pub(super) async fn disconnect(router: &Router, id: &ServerId) -> Handled {

@@ -67,6 +67,9 @@ pub(super) async fn install(
             let missing = lacking(&message);
             installs::install(router, client, request_id, message, &said, missing).await
         }
+        Source::Image(_) | Source::Remote(_) if is_of_packages(&message) => {
+            Err(super::invalid("install_env", "said, as `with`, of a package only"))
+        }
         Source::Image(image) => {
             let whole = of_image(image, message)?;
             sandbox::may_be_granted(router, &whole.id, &whole.definition).await?;
@@ -244,6 +247,13 @@ fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
         true => Err(super::invalid("headers", "said of a server elsewhere only")),
         false => Ok(()),
     }
+}
+
+/// Whether something is said that only an installer of packages knows.
+fn is_of_packages(message: &InstallServer) -> bool {
+    let is_said = |with: &Vec<String>| !with.is_empty();
+    message.install_env.as_ref().is_some_and(|env| !env.is_empty())
+        || message.with.as_ref().is_some_and(is_said)
 }
 
 async fn install_whole(

@@ -45,7 +45,7 @@ pub(super) enum What {
     /// What a repository or a manifest says.
     Looked(Rc<Looked>),
     /// Nothing of it has run.
-    Planned(Planned),
+    Planned(Box<Planned>),
     /// It is installed, and does not do with nothing of the person's.
     Alone(Trial),
     /// It has listed its tools.
@@ -139,7 +139,7 @@ impl Staged {
     pub(super) fn planned(&self, client: &Client, id: &ServerId, token: &str) -> Option<Planned> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is(client, id, token)).and_then(|one| match &one.what {
-            What::Planned(planned) => Some(planned.clone()),
+            What::Planned(planned) => Some(Planned::clone(planned)),
             What::Looked(_) | What::Alone(_) | What::Tried(_) => None,
         })
     }

@@ -1,14 +1,19 @@
-//! How a server is supervised, changed while it lives.
+//! How a server is supervised and what it is started with, changed while it lives.
 //!
-//! Owns the change of a definition's supervision and label. Must never stop or start a server for it.
+//! Owns the change of a definition's supervision, label, arguments and variables. Must never stop or start a server for it, nor
+//! have it run another program.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{SetSupervision, SetSupervisionResult, Supervision};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
+use harbor_policy::container::variables;
+use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
+use harbor_policy::package::source;
 
 use super::client::Client;
 use super::servers::{about, stored, supervised};
@@ -59,9 +64,72 @@ fn changed(definition: &Definition, message: &SetSupervision) -> Result<Definiti
         supervision = supervision.with(Supervision::parse(changes.0.as_str())?);
     }
     let supervision = in_one_form(supervision);
-    let changed = Definition { supervision, label: message.label.clone().or(label), ..definition.clone() };
+    let label = message.label.clone().or(label);
+    let (args, env) = (arguments(definition, message)?, variables_of(definition, message)?);
+    let changed = Definition { supervision, label, args, env, ..definition.clone() };
     supervised(&changed)?;
-    Ok(changed)
+    match changed.program() == definition.program() {
+        true => Ok(changed),
+        false => {
+            let id = &message.server_id;
+            let message = format!(
+                "with these arguments {id} would run another program; `harbor edit {id}` replaces its definition"
+            );
+            Err(ErrorBody::new(Code::InvalidParams, message).with("field", "args"))
+        }
+    }
+}
+
+fn arguments(definition: &Definition, message: &SetSupervision) -> Result<Vec<String>, ErrorBody> {
+    match &message.args {
+        None => Ok(definition.args.clone()),
+        Some(_) if definition.remote.is_some() => {
+            Err(invalid("args", "said of a program: a server elsewhere has none"))
+        }
+        Some(args) if args.iter().any(|arg| arg.contains('\0')) => {
+            Err(invalid("args", "texts without NUL characters"))
+        }
+        Some(args) => Ok(with_own(definition, args)),
+    }
+}
+
+/// All arguments of a definition, with these as its program's own.
+pub(super) fn with_own(definition: &Definition, args: &[String]) -> Vec<String> {
+    match (source::is_source(&definition.command), definition.package()) {
+        // Behind npx and uvx the package's own stand last.
+        (false, Some(package)) => {
+            let of_wrapper = definition.args.len().saturating_sub(package.args.len());
+            [definition.args.get(..of_wrapper).unwrap_or_default(), args].concat()
+        }
+        _ => args.to_vec(),
+    }
+}
+
+fn variables_of(
+    definition: &Definition,
+    message: &SetSupervision,
+) -> Result<BTreeMap<String, String>, ErrorBody> {
+    let mut env = definition.env.clone();
+    for name in message.unset.iter().flatten() {
+        if env.remove(name).is_none() {
+            let id = &message.server_id;
+            let message = format!(
+                "{id} has no variable {name} in its definition; `harbor secrets {id}` lists its secrets"
+            );
+            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "unset"));
+        }
+    }
+    let new = message.env.iter().flatten();
+    if let Some(why) = new.clone().find_map(|(name, value)| environment::wrong_variable(name, value)) {
+        return Err(invalid("env", why));
+    }
+    if definition.image.is_some()
+        && let Some(why) = new.clone().find_map(|(name, _)| variables::wrong(name))
+    {
+        return Err(ErrorBody::new(Code::InvalidParams, why).with("field", "env"));
+    }
+    env.extend(new.map(|(name, value)| (name.clone(), value.clone())));
+    Ok(env)
 }
 
 /// A switch that is as it is by itself says what none says.
@@ -89,5 +157,8 @@ fn of_a_start(before: &Definition, after: &Definition) -> Vec<String> {
         ]
     };
     let pairs = of(before).into_iter().zip(of(after));
-    pairs.filter(|(before, after)| before != after).map(|(_, (name, _))| name.to_owned()).collect()
+    let times = pairs.filter(|(before, after)| before != after).map(|(_, (name, _))| name);
+    let others = [("args", before.args != after.args), ("env", before.env != after.env)];
+    let others = others.into_iter().filter(|(_, is_other)| *is_other).map(|(name, _)| name);
+    times.chain(others).map(str::to_owned).collect()
 }

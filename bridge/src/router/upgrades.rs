@@ -80,7 +80,7 @@ pub(super) async fn upgrade(
             None => package,
         }),
         Some(token) => match router.staged.take(client, id, token) {
-            Some(What::Planned(planned)) => planned,
+            Some(What::Planned(planned)) => *planned,
             Some(What::Alone(trial)) => return attempt.run(trial).await,
             _ => return Err(gone("planned")),
         },
@@ -109,6 +109,7 @@ impl Attempt<'_> {
         let of = TrialOf {
             package: Some(planned.package.clone()),
             planned: planned.lock.clone(),
+            kept: None,
             plan_only,
             look_only: false,
             may_build: self.may_build,
@@ -140,7 +141,7 @@ impl Attempt<'_> {
         match (is_same, planned.lock.is_some()) {
             (true, _) => reply(UpgradeServerResult { upgrade: UpgradeView { needs_build: None, ..view } }),
             (false, _) if plan_only => {
-                let token = self.router.staged.keep(self.client, self.id(), What::Planned(planned));
+                let token = self.router.staged.keep(self.client, self.id(), What::Planned(Box::new(planned)));
                 reply(UpgradeServerResult { upgrade: UpgradeView { planned: Some(token), ..view } })
             }
             (false, false) => Err(needs_build()),

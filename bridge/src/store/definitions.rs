@@ -57,6 +57,12 @@ pub struct Definition {
     /// The container image that is run; then there is no command.
     #[serde(default)]
     pub image: Option<Image>,
+    /// Variables of the installer alone; may hold secrets, so never shown.
+    #[serde(default)]
+    pub install_env: BTreeMap<String, String>,
+    /// Packages that are installed beside its own.
+    #[serde(default)]
+    pub with: Vec<String>,
 }
 
 /// A server that runs elsewhere, as the person said it.
@@ -126,7 +132,8 @@ impl Definition {
     #[must_use]
     pub fn package(&self) -> Option<Package> {
         let runs_here = !self.as_is && self.remote.is_none() && self.image.is_none();
-        if runs_here { package::recognise(&self.command, &self.args) } else { None }
+        let package = if runs_here { package::recognise(&self.command, &self.args) } else { None };
+        package.map(|package| Package { with: self.with.clone(), ..package })
     }
 
     /// Which program it runs, whatever its version, arguments and variables.
@@ -246,7 +253,7 @@ impl Definitions {
             .await
     }
 
-    /// Stores another supervision or label of a server that is defined; what was learnt about it stays.
+    /// Stores another supervision, label, arguments or variables of a server that is defined; what was learnt about it stays.
     ///
     /// # Errors
     /// When the database refuses.
@@ -381,6 +388,8 @@ mod tests {
                 allow_http: false,
             }),
             image: Some(Image { reference: "mcp/time".into(), engine: Some("podman".into()) }),
+            install_env: BTreeMap::new(),
+            with: Vec::new(),
         }
     }
 

@@ -61,6 +61,13 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// Whether another one means exactly the same files.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let of = |lock: &Self| (lock.kind.clone(), lock.spec.clone(), lock.integrity.clone());
+        of(self) == of(other) && self.tree == other.tree
+    }
+
     /// Whether it is one of what a definition wants.
     #[must_use]
     pub fn is_of(&self, package: &Package) -> bool {

@@ -6,6 +6,7 @@
 
 pub mod binary;
 pub mod lock;
+mod python;
 pub mod repository;
 
 use std::collections::BTreeMap;
@@ -102,15 +103,21 @@ fn npm_entry(package: &Package, root: &Path) -> Result<PathBuf, String> {
 }
 
 fn python_entry(package: &Package, root: &Path) -> Result<PathBuf, String> {
-    let (directory, program) = (root.join("venv/bin"), package.program_or_name());
-    let place = directory.join(program);
+    let (directory, named) = (root.join("venv/bin"), package.program_or_name());
     if !directory.is_dir() {
         return Err(not_installed(package));
     }
-    if place.symlink_metadata().is_err() {
-        let programs = programs(&directory);
-        return Err(no_program(package, programs.iter().map(String::as_str)));
-    }
+    let program = match directory.join(named).symlink_metadata() {
+        Ok(_) => named.to_owned(),
+        Err(_) => match (python::own_programs(package, root), &package.program) {
+            (Some(own), None) if own.len() == 1 => own.concat(),
+            (own, _) => {
+                let listed = own.unwrap_or_else(|| programs(&directory));
+                return Err(no_program(package, listed.iter().map(String::as_str)));
+            }
+        },
+    };
+    let place = directory.join(&program);
     inside(root, &place).map_err(|why| format!("the program {program} of {} {why}", package.name))
 }
 

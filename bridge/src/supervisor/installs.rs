@@ -10,7 +10,8 @@
 //! Owns that nothing half is left: a trial is a guard. Must never touch the data of the server that runs meanwhile, or of one
 //! that was removed: where there is any, a trial has directories of its own.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,6 +38,12 @@ const IN_ITS_PLACE: &str = "in-its-place";
 
 /// So many repositories are looked at, at once.
 const MOST_LOOKED_AT: u32 = 16;
+
+/// How long a package that nobody uses waits for the next try.
+const KEPT: Duration = Duration::from_secs(600);
+
+/// Packages that are installed, whole and nobody's: their server lacked something that only its person can give.
+pub(super) type Kept = RefCell<BTreeMap<ServerId, Rc<Lock>>>;
 
 /// A name that somebody installs or upgrades: nobody else does meanwhile.
 #[derive(Debug)]
@@ -150,7 +157,8 @@ impl Supervisor {
     pub fn try_out(self: &Rc<Self>, claim: Claim, definition: Definition, of: TrialOf) -> Trial {
         let is_known = self.get(&claim.id).is_some();
         let in_its_place = !is_known && !self.data_directory(&claim.id).exists();
-        let of = TrialOf { in_its_place, ..of };
+        let kept = self.kept.borrow().get(&claim.id).cloned();
+        let of = TrialOf { in_its_place, kept, ..of };
         let stored = Stored { server_id: claim.id.clone(), definition, era: None };
         let server = Server::on_trial(stored, self.runners.clone(), of);
         Trial { supervisor: self.clone(), server, claim: Some(claim) }
@@ -194,6 +202,7 @@ impl Supervisor {
     pub async fn lock(&self, id: &ServerId, locked: Locked) -> Result<(), StoreError> {
         let places = locked.places();
         self.runners.shared.locks.put(id, locked).await?;
+        self.kept.borrow_mut().remove(id);
         self.keep_only(id, places).await;
         Ok(())
     }
@@ -219,7 +228,8 @@ impl Supervisor {
         let _ = tokio::task::spawn_blocking(removal).await;
         // Where the lock is lost, the package may be all that says which version it was.
         if shared.locks.lost(id).is_none() {
-            let places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
+            let mut places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
+            places.extend(self.kept.borrow().get(id).map(|lock| lock.place));
             self.keep_only(id, places).await;
         }
         if !self.servers.borrow().contains_key(id) {
@@ -355,6 +365,27 @@ impl Trial {
     #[must_use]
     pub fn is_alone(&self) -> bool {
         self.server.is_alone()
+    }
+
+    /// Keeps what is installed for a while, although nothing came of it: the next try of the same version starts it at once.
+    pub fn keep_package(&self) {
+        let (Some(lock), Some(claim)) = (self.server.lock(), &self.claim) else { return };
+        let (id, supervisor) = (claim.id.clone(), Rc::downgrade(&self.supervisor));
+        self.supervisor.kept.borrow_mut().insert(id.clone(), lock.clone());
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(KEPT).await;
+            let Some(supervisor) = supervisor.upgrade() else { return };
+            let is_same = supervisor.kept.borrow().get(&id).is_some_and(|kept| Rc::ptr_eq(kept, &lock));
+            if !is_same {
+                return;
+            }
+            supervisor.kept.borrow_mut().remove(&id);
+            // Whoever tries it just now cleans up, or has it.
+            if let Some(claim) = supervisor.claim(&id) {
+                supervisor.clean(&id).await;
+                drop(claim);
+            }
+        });
     }
 
     /// From now on it is started with all that its definition gives it.

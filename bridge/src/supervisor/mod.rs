@@ -72,6 +72,10 @@ pub struct Supervisor {
     /// Names of servers that are being installed or upgraded.
     claimed: RefCell<BTreeSet<ServerId>>,
     unclaimed: Notify,
+    /// What was installed for nothing and may be tried again soon.
+    kept: installs::Kept,
+    /// So many start at once, of those that are started and not called.
+    turns: Rc<Semaphore>,
     writing: installed_file::Writing,
     runners: Rc<Runners>,
     meter: metering::Meter,
@@ -143,6 +147,8 @@ impl Supervisor {
             leaving: RefCell::default(),
             claimed: RefCell::default(),
             unclaimed: Notify::new(),
+            kept: installs::Kept::default(),
+            turns: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
             writing: installed_file::Writing::default(),
             runners,
             meter: metering::Meter::default(),
@@ -195,8 +201,8 @@ impl Supervisor {
         (server, before)
     }
 
-    /// Has a server, and its process if there is one, go on under another definition of how it is supervised. All else in
-    /// `definition` is to be what it was.
+    /// Has a server, and its process if there is one, go on under another definition of how it is supervised; its next start
+    /// has other arguments and variables, if there are. All else in `definition` is to be what it was.
     pub fn supervise(&self, id: &ServerId, definition: Definition) {
         if let Some(server) = self.get(id) {
             server.supervise(definition);
@@ -373,14 +379,40 @@ impl Supervisor {
         tokio::task::spawn_local(self.clone().finish_removals(removed));
         self.runners.find_offer().await;
         self.clear_containers();
-        let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
         for server in all {
-            let few = few.clone();
+            let turns = self.turns.clone();
             tokio::task::spawn_local(async move {
-                let Ok(_turn) = few.acquire().await else { return };
+                let Ok(_turn) = turns.acquire().await else { return };
                 server.start_in_turn().await;
             });
         }
+    }
+
+    /// Starts a server as it is started with the bridge, a few at once: many that come up together are each so slow that they fail.
+    /// What is on its way up already needs no turn. Whoever asked may leave: it starts all the same.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub async fn start_paced(&self, server: &Rc<Server>, note: Option<Note>) -> Result<(), StartError> {
+        if server.is_up() {
+            return server.start(note).await;
+        }
+        server.expect_start();
+        if let Some(note) = note.as_ref().filter(|_| self.turns.available_permits() == 0) {
+            note("waits for others that are starting");
+        }
+        let (server, turns) = (server.clone(), self.turns.clone());
+        let started = tokio::task::spawn_local(async move {
+            let _turn = tokio::select! {
+                turn = turns.acquire() => turn.ok(),
+                () = server.not_expected() => None,
+            };
+            match server.has_turn() {
+                true => server.start(note).await,
+                false => Err(StartError::Stopped),
+            }
+        });
+        started.await.unwrap_or(Err(StartError::Stopped))
     }
 
     /// Removes what the removal of these servers has left when the bridge ended. Nobody waits for that.

@@ -84,6 +84,8 @@ pub struct TrialOf {
     pub package: Option<Package>,
     /// What was planned: exactly that is installed.
     pub planned: Option<Rc<Lock>>,
+    /// What an earlier try has installed. `try_out` finds that out.
+    pub kept: Option<Rc<Lock>>,
     /// Only its versions are to be found out.
     pub plan_only: bool,
     /// Only what its repository says of it is to be found out.
@@ -463,6 +465,22 @@ impl Server {
         }
     }
 
+    /// Waits until nobody waits for its turn any more: it was stopped, or called.
+    pub(super) async fn not_expected(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if !self.pending.get() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Whether it is still to be started now that its turn has come: it may have been stopped, or called, meanwhile.
+    pub(super) fn has_turn(&self) -> bool {
+        self.pending.take() || self.is_up()
+    }
+
     /// Whether it is up, or on its way up.
     #[must_use]
     pub fn is_up(&self) -> bool {
@@ -472,7 +490,9 @@ impl Server {
     /// Has the server stopped; returns whether it was on its way up, or up.
     pub fn stop(self: &Rc<Self>) -> bool {
         let was_up = self.is_up();
-        self.pending.set(false);
+        if self.pending.take() {
+            self.changed.notify_waiters();
+        }
         self.end_instances(|_| true);
         self.apply(Event::Stop);
         was_up

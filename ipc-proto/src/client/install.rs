@@ -47,7 +47,7 @@ define_sent! {
         planned: Option<String>,
         /// In a plan, true: code of the package would have to run to find out what it needs (`build`).
         needs_build: Option<bool>,
-        /// In a plan: the newest version that this machine admits, where an older one is all that fits.
+        /// In a plan: the newest version of the package, where an older one is what fits this machine.
         newest: Option<String>,
         /// Of what is downloaded.
         file: Option<FileView>,

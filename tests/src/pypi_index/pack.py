@@ -56,6 +56,14 @@ with zipfile.ZipFile(os.path.join(directory, "snake-1.0-py3-none-any.whl"), "w")
     wheel.writestr(f"{about}/entry_points.txt", "[console_scripts]\nsnake = snake:main\n")
     wheel.writestr(f"{about}/RECORD", "")
 
+# What somebody may want beside it.
+with zipfile.ZipFile(os.path.join(directory, "tail-1.0-py3-none-any.whl"), "w") as wheel:
+    wheel.writestr("tail.py", "")
+    wheel.writestr("tail-1.0.dist-info/METADATA", META.format("tail"))
+    wheel.writestr("tail-1.0.dist-info/WHEEL", WHEEL)
+    wheel.writestr("tail-1.0.dist-info/entry_points.txt", "[console_scripts]\ntail = tail:main\n")
+    wheel.writestr("tail-1.0.dist-info/RECORD", "")
+
 # The same, of a server.
 NEWER = BACKEND.replace("egg", "snake").replace("1.0", "2.0").replace("Wheel-Version: 2.0", "Wheel-Version: 1.0").replace(
     'wheel.writestr("snake.py", "")',

@@ -61,6 +61,7 @@ mod open_files;
 mod permissions;
 mod plain_words;
 mod planning;
+mod popular;
 mod principals;
 mod real_servers;
 mod registry;

@@ -27,6 +27,10 @@ pub struct Package {
     pub inputs: BTreeMap<String, Vec<String>>,
     /// How it is spoken to, if it runs elsewhere; the URL is the source.
     pub elsewhere: Remote,
+    /// Variables of the installer alone.
+    pub install_env: BTreeMap<String, String>,
+    /// Packages that are installed beside it.
+    pub with: Vec<String>,
     /// Whether nobody is asked.
     pub yes: bool,
     /// Whether it is only said what would be installed.
@@ -84,6 +88,12 @@ struct Options {
     /// An environment variable for the server; repeatable. Not for keys: see --secret
     #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
     env: Vec<(String, String)>,
+    /// An environment variable for the installer, which the server does not get; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
+    install_env: Vec<(String, String)>,
+    /// Another package of PyPI (NAME[==VERSION]) beside pypi:NAME; repeatable
+    #[arg(long, value_name = "PACKAGE", value_parser = NonEmptyStringValueParser::new())]
+    with: Vec<String>,
     /// A secret that it requires; you are asked for it; repeatable
     #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
     secret: Vec<String>,
@@ -179,8 +189,17 @@ impl Package {
             args: options.args,
             ..Definition::default()
         };
-        let way = options.package.map(|counted| counted - 1);
-        Ok(Self { source, way, inputs, elsewhere, yes: options.yes, dry_run: options.dry_run, definition })
+        Ok(Self {
+            source,
+            way: options.package.map(|counted| counted - 1),
+            inputs,
+            elsewhere,
+            install_env: options.install_env.into_iter().collect(),
+            with: options.with,
+            yes: options.yes,
+            dry_run: options.dry_run,
+            definition,
+        })
     }
 }
 

@@ -1,12 +1,14 @@
 //! Servers one at a time, the status, the logs and the configuration, as they are asked for.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Subcommand, ValueHint, value_parser};
 use harbor_ipc_proto::client::Supervision;
 
 use super::supervision::{SupervisionOptions, setting};
-use super::values::{read_by, server_id};
+use super::values::{Unrepeated, read_by, server_id, variable};
 
 /// How a server is supervised from now on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +18,11 @@ pub struct Set {
     pub label: Option<String>,
     /// Settings that go back to their default.
     pub reset: Vec<String>,
+    /// Its arguments, where they were said.
+    pub args: Option<Vec<String>>,
+    pub env: BTreeMap<String, String>,
+    /// Variables that it loses.
+    pub unset: Vec<String>,
 }
 
 read_by! { Set: SetOptions; }
@@ -37,11 +44,15 @@ pub struct Removal {
     pub keep_data: bool,
 }
 
-/// Show or change when a server starts, and how its calls are treated
+/// Show or change when a server starts, with which arguments and variables, and how its calls are treated
 ///
 /// Without options: shows the settings. Nothing is restarted; some settings take effect at the next start, and Harbor says which. A server starts when it is used; with --manual only `harbor start` starts it.
 ///
+/// What stands behind `--` replaces all of the server's own arguments.
+///
 /// Example: `harbor set time --manual`
+///
+/// Example: `harbor set time --env TZ=UTC -- --local-timezone UTC`
 #[derive(Debug, Args)]
 struct SetOptions {
     /// The server's name
@@ -59,6 +70,18 @@ struct SetOptions {
     /// Reset an option to its default; repeatable
     #[arg(long, value_name = "SETTING", value_parser = setting())]
     reset: Vec<String>,
+    /// An environment variable for the server, new or with another value; repeatable. Not for keys: see `harbor secrets set`
+    #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
+    env: Vec<(String, String)>,
+    /// Remove an environment variable; repeatable
+    #[arg(long, value_name = "KEY", value_parser = NonEmptyStringValueParser::new())]
+    unset: Vec<String>,
+    /// Start it without arguments of its own
+    #[arg(long, conflicts_with = "args")]
+    no_args: bool,
+    /// The server's own arguments, in the place of those it has
+    #[arg(last = true)]
+    args: Vec<String>,
     #[command(flatten)]
     supervision: SupervisionOptions,
 }
@@ -68,7 +91,24 @@ impl Set {
         let mut changes = options.supervision.read();
         changes.auto_start = changes.auto_start.or(options.no_auto_start.then_some(false));
         changes.lazy = changes.lazy.or(options.no_manual.then_some(true));
-        Ok(Self { server: options.server, changes, label: options.label, reset: options.reset })
+        let env: BTreeMap<_, _> = options.env.into_iter().collect();
+        if let Some(name) = options.unset.iter().find(|name| env.contains_key(*name)) {
+            return Err(format!("--env and --unset both name {name}"));
+        }
+        Ok(Self {
+            server: options.server,
+            changes,
+            label: options.label,
+            reset: options.reset,
+            args: (options.no_args || !options.args.is_empty()).then_some(options.args),
+            env,
+            unset: options.unset,
+        })
+    }
+
+    /// Whether anything is to be changed that only a start takes over.
+    pub fn changes_start(&self) -> bool {
+        self.args.is_some() || !self.env.is_empty() || !self.unset.is_empty()
     }
 
     /// Whether anything is to be changed.

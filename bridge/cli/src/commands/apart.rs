@@ -96,6 +96,18 @@ pub fn warn_of_arguments(server: &str, names: &[String]) {
     }
 }
 
+/// Variables of an installer that look like secrets: no installer is given any of those.
+pub fn warn_of_installer(server: &str, env: &BTreeMap<String, String>) {
+    let names: Vec<_> = secrets_of(env, CredentialType::ApiKey).into_iter().map(|(name, ..)| name).collect();
+    if !names.is_empty() {
+        remark(&format!(
+            "{server}: {} of --install-env looks like a key. It is stored unencrypted, and code of the package sees it when it is \
+             installed or upgraded",
+            names.join(", ")
+        ));
+    }
+}
+
 /// What of arguments looks like a secret: names, and places.
 pub fn in_arguments(args: &[String]) -> Vec<String> {
     let passwords = args.iter().enumerate().filter(|(_, arg)| harbor_policy::telltale::masked(arg).is_some());

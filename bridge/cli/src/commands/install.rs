@@ -79,18 +79,10 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     }
     can_confirm(wanted)?;
     // Who is asked nothing reads no plan.
-    if wanted.yes
-        && let Some(why) = plan::older(&plan)
-    {
-        remark(&why);
+    if wanted.yes {
+        plan::older(&plan).into_iter().chain(plan::known(&wanted.source)).for_each(|note| remark(&note));
     }
-    confirm(
-        wanted.yes,
-        &described(&plan, wanted.definition.keep_data),
-        "Install it?",
-        NOTHING_INSTALLED,
-        screen,
-    )?;
+    confirm(wanted.yes, &described(&plan, wanted), "Install it?", NOTHING_INSTALLED, screen)?;
     let name = plan.server_id.clone();
     let values = match wanted.yes {
         true => secrets::values(&name, &wanted.definition.secrets)?,
@@ -98,6 +90,7 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     };
     apart::tell(&name, &keys);
     apart::warn_of_arguments(&name, &apart::in_arguments(&wanted.definition.args));
+    apart::warn_of_installer(&name, &wanted.install_env);
     let values = values.into_iter().chain(keys.into_iter().map(|(name, _, value)| (name, value))).collect();
     let answer = under_way(client, "installing", &as_planned(complete, &plan, &values)?)?;
     print(screen, &answer, |answer| describe_installed(&answer.installed))?;
@@ -160,7 +153,7 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
     } else {
         let described = match plan.as_ref().map(|plan| &plan.installed) {
             Some(plan) if needs_build(plan) => Some(describe_build(plan)),
-            Some(plan) => Some(described(plan, wanted.definition.keep_data)),
+            Some(plan) => Some(described(plan, wanted)),
             None => None,
         };
         let said = about
@@ -243,6 +236,8 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
         server_id: name.map(|name| server_id(name)).transpose()?,
         args: add::some(&definition.args, definition.args.is_empty()),
         env: add::some(&definition.env, definition.env.is_empty()),
+        install_env: add::some(&wanted.install_env, wanted.install_env.is_empty()),
+        with: add::some(&wanted.with, wanted.with.is_empty()),
         label: definition.label.clone(),
         supervision: add::supervision(&definition.supervision),
         sandbox: add::sandbox(&definition.sandbox, &places::current_dir()?)?,
@@ -261,9 +256,11 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
     })
 }
 
-/// A plan, and whose files it would get.
-fn described(plan: &InstalledView, keep_data: bool) -> String {
-    let described = plan::describe(plan);
+/// A plan, whether Harbor knows the server, and whose files it would get.
+fn described(plan: &InstalledView, wanted: &Package) -> String {
+    let keep_data = wanted.definition.keep_data;
+    let known = plan::known(&wanted.source).map(|note| format!("\nnote       {note}"));
+    let described = format!("{}{}", plan::describe(plan), known.unwrap_or_default());
     match flatten(plan.old_data.as_deref().unwrap_or_default()) {
         none if none.is_empty() => described,
         left if !keep_data => format!(

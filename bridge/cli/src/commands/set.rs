@@ -1,15 +1,16 @@
-//! set: how a server is supervised, shown and changed.
+//! set: how a server is supervised and what it is started with, shown and changed.
 //!
-//! Owns how it is shown. Must never judge what is allowed, nor restart what runs.
+//! Owns how it is shown. Must never judge what is allowed, nor restart what runs, nor leave a key among the variables.
 
 use harbor_client::errors::Failure;
 use harbor_client::id::server_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
-use harbor_ipc_proto::client::{ServerView, SetSupervision};
+use harbor_ipc_proto::client::{GetDefinition, ServerView, SetSupervision};
 use harbor_ipc_proto::field::JsonObject;
 
 use super::add;
+use super::apart::{self, Apart};
 use super::printing::print;
 use crate::args::{Set, supervision_option};
 use crate::client::{Client, QUICK};
@@ -17,11 +18,35 @@ use crate::screen::Screen;
 use crate::table::flatten;
 
 pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.ask(&ask(wanted)?, QUICK)?;
+    let mut wanted = wanted.clone();
+    let keys = apart::keys(&mut wanted.env);
+    take_back(client, &mut wanted, &keys)?;
+    let answer = client.ask(&ask(&wanted)?, QUICK)?;
+    apart::keep(client, &wanted.server, &keys)?;
     print(screen, &answer, |answer| describe(&answer.server))?;
-    if !screen.json && wanted.changes_something() {
+    if !screen.json && (wanted.changes_something() || !keys.is_empty()) {
         later(&wanted.server, &answer.next_start).iter().for_each(|text| remark(text));
+        let is_told = answer.next_start.iter().any(|field| of_start(field).is_some());
+        if !is_told && wanted.changes_start() {
+            remark(&format!("{} starts with that from its next start on", wanted.server));
+        }
     }
+    apart::tell(&wanted.server, &keys);
+    apart::warn_of_arguments(
+        &wanted.server,
+        &apart::in_arguments(wanted.args.as_deref().unwrap_or_default()),
+    );
+    Ok(())
+}
+
+/// A variable that is a secret from now on is none of the definition any more.
+fn take_back(client: &mut Client, wanted: &mut Set, keys: &[Apart]) -> Result<(), Failure> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let server_id = server_id(&wanted.server)?;
+    let has = client.ask(&GetDefinition { server_id }, QUICK)?.into_value().definition.env_names;
+    wanted.unset.extend(keys.iter().map(|(name, ..)| name.clone()).filter(|name| has.contains(name)));
     Ok(())
 }
 
@@ -32,6 +57,9 @@ fn ask(wanted: &Set) -> Result<SetSupervision, Failure> {
         supervision: add::supervision(&wanted.changes),
         reset: add::some(&wanted.reset, wanted.reset.is_empty()),
         label: wanted.label.clone(),
+        args: wanted.args.clone(),
+        env: add::some(&wanted.env, wanted.env.is_empty()),
+        unset: add::some(&wanted.unset, wanted.unset.is_empty()),
     })
 }
 
@@ -95,9 +123,19 @@ fn millis(ms: u64) -> String {
 
 /// What the server that runs goes on with as it was.
 fn later(name: &str, next_start: &[String]) -> Option<String> {
-    let options: Vec<_> = next_start.iter().filter_map(|field| supervision_option(field)).collect();
+    let named = |field: &String| of_start(field).map(str::to_owned).or_else(|| supervision_option(field));
+    let options: Vec<_> = next_start.iter().filter_map(named).collect();
     let those = options.join(", ");
     (!options.is_empty()).then(|| format!("{those}: from the next start on: `harbor restart {name}`"))
+}
+
+/// What a start is given, as people call it.
+fn of_start(field: &str) -> Option<&'static str> {
+    match field {
+        "args" => Some("its arguments"),
+        "env" => Some("its variables"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -127,10 +165,22 @@ mod tests {
     #[test]
     fn what_is_asked_for_is_what_was_typed() {
         let changes = Supervision { lazy: Some(true), ..Supervision::default() };
-        let wanted =
-            Set { server: "x".into(), changes, label: Some("L".into()), reset: vec!["restart".into()] };
+        let wanted = Set {
+            server: "x".into(),
+            changes,
+            label: Some("L".into()),
+            reset: vec!["restart".into()],
+            args: Some(vec!["-v".into()]),
+            env: [("MODE".to_owned(), "fast".to_owned())].into(),
+            unset: vec!["OLD".into()],
+        };
         let ran = command(true, &[ANSWER], |client, screen| run(client, &wanted, screen));
-        let asked = r#"{"type":"set_supervision","request_id":"1","server_id":"x","supervision":{"lazy":true},"reset":["restart"],"label":"L"}"#;
+        let asked = r#"{"type":"set_supervision","request_id":"1","server_id":"x","supervision":{"lazy":true},"reset":["restart"],"label":"L","args":["-v"],"env":{"MODE":"fast"},"unset":["OLD"]}"#;
         assert_eq!(ran.asked, [asked]);
+        let both = later("x", &["args".into(), "env".into()]);
+        assert_eq!(
+            both.as_deref(),
+            Some("its arguments, its variables: from the next start on: `harbor restart x`")
+        );
     }
 }

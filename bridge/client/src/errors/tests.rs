@@ -148,6 +148,8 @@ fn of_an_installation_only_the_installers_own_words_are_shown() {
     let git = said(r"$ git -c x fetch\nfatal: Could not resolve host");
     assert_eq!(git, "no\nit said:\n    fatal: Could not resolve host\nnothing was installed");
     assert_eq!(said(r"$ harbor-runner-http fetch\nrefused: no"), "no\nnothing was installed");
+    let lacking = said(r#"usage: x","arguments":"they stand behind --"#);
+    assert_eq!(lacking, "no\nit said:\n    usage: x\nnothing was installed; they stand behind --");
 }
 
 #[test]

@@ -43,6 +43,18 @@ fn every_server_of_the_list_is_there_once() {
 }
 
 #[test]
+fn a_package_is_known_in_whatever_version() {
+    let id = |source: &str| of_package(source).map(|curated| curated.id);
+    assert_eq!(id("npm:@playwright/mcp@latest"), Some("playwright"));
+    assert_eq!(id("pypi:Mcp_Server.Time==1.0"), Some("time"));
+    for other in
+        ["npm:mcp-server-time", "pypi:mcp-server-times", "git:https://h/mcp-server-time", "time", "npm:"]
+    {
+        assert_eq!(id(other), None, "{other}");
+    }
+}
+
+#[test]
 fn each_placeholder_is_an_input_and_each_input_has_one() {
     for curated in CURATED {
         let mut used = placeholders(curated);

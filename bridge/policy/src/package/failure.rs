@@ -144,6 +144,21 @@ pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str)
     if name == package.name { what } else { format!("it needs {name}, and {what}") }
 }
 
+/// How npm begins the line that says what is wrong.
+const CODES: &[&str] = &["npm error code ", "npm ERR! code "];
+
+/// What an installer said, npm's code line first: all that npm says behind it may be longer than what is kept. `lines`: what of
+/// its log is known, newest last.
+#[must_use]
+pub fn with_code_first<'a>(said: &str, lines: impl DoubleEndedIterator<Item = &'a str>) -> String {
+    let is_code = |line: &&str| CODES.iter().any(|start| line.starts_with(start));
+    let Some(code) = said.lines().find(is_code).or_else(|| lines.rev().find(|line| is_code(line))) else {
+        return said.to_owned();
+    };
+    let others = said.lines().filter(|line| *line != code);
+    std::iter::once(code).chain(others).collect::<Vec<_>>().join("\n")
+}
+
 fn is_unreachable(said: &str) -> bool {
     UNREACHABLE.iter().any(|words| said.contains(words))
 }
@@ -173,8 +188,8 @@ fn of_npm(package: &Package, said: &str) -> Option<String> {
 }
 
 fn of_pypi(package: &Package, said: &str) -> Option<String> {
-    if said.contains("require a different python version") || said.contains("requires a different Python") {
-        return Some("no matching version supports the installed Python".into());
+    if let Some(why) = other_python(said) {
+        return Some(why);
     }
     if let Some((name, clause)) = requirement(said) {
         let is_none = clause.is_empty() || said.contains("(from versions: none)");
@@ -192,6 +207,26 @@ fn of_pypi(package: &Package, said: &str) -> Option<String> {
     let before = said.split_once(" was not found in the package registry")?.0;
     let name = before.split_whitespace().next_back().filter(|name| is_python_name(name))?;
     Some(not_there(package, name, None, "PyPI"))
+}
+
+/// Words of pip and uv about versions that another Python would have: then there is the clause.
+const OTHER_PYTHON: &[&str] = &["Requires-Python ", "does not satisfy Python", "requires a different Python"];
+
+/// That what there is is for another Python, as the end of the same sentence; `None` where that is not said.
+#[must_use]
+pub fn other_python(said: &str) -> Option<String> {
+    let behind = OTHER_PYTHON.iter().find_map(|words| Some(said.rsplit_once(words)?.1));
+    if behind.is_none() && !said.contains("require a different python version") {
+        return None;
+    }
+    let clause = behind.unwrap_or_default();
+    let end = clause.find(|c: char| !(c.is_ascii_digit() || "<>=!~.,* ".contains(c))).unwrap_or(clause.len());
+    let clause = clause[..end].trim().trim_end_matches(['.', ',']);
+    let wanted = if clause.starts_with(['<', '>', '=', '!', '~']) { clause } else { "" };
+    Some(match wanted {
+        "" => "no matching version supports the installed Python".into(),
+        wanted => format!("no matching version supports the installed Python: it requires {wanted}"),
+    })
 }
 
 /// What pip found nothing for: the name, and what stands behind it.
@@ -229,6 +264,9 @@ mod tests {
         npm:b | npm error code ENOTFOUND~npm error network request to http://r/b failed => its registry cannot be reached; is there a network?
         pypi:x | ERROR: Could not find a version that satisfies the requirement x (from versions: none)~ERROR: No matching distribution found for x => there is no package x on PyPI
         pypi:x==9 | ERROR: Could not find a version that satisfies the requirement x==9 (from versions: 1, 2)~ERROR: No matching distribution found for x==9 => there is no version 9 of x on PyPI
+        pypi:x | ERROR: Ignored the following versions that require a different python version: 0.1 Requires-Python >=3.11; 0.2 Requires-Python >=3.12,<4~ERROR: No matching distribution found for x => no matching version supports the installed Python: it requires >=3.12,<4
+        pypi:x | Because the current Python version (3.11.2) does not satisfy Python>=3.12 and x==0.3.0 depends on Python>=3.12, we can conclude => no matching version supports the installed Python: it requires >=3.12
+        pypi:x | ERROR: Package 'x' requires a different Python: 3.11.2 not in '>=3.12' => no matching version supports the installed Python
         pypi:x | WARNING: Retrying after connection broken by 'NewConnectionError(...)'~ERROR: No matching distribution found for x => its registry cannot be reached; is there a network?
         pypi:x | Because x was not found in the package registry and you require x => there is no package x on PyPI
         pypi:x==9 | Because there is no version of x==9 and you require x==9 => there is no version 9 of x on PyPI
@@ -246,6 +284,15 @@ mod tests {
             assert_eq!(reason(&package, &said.replace('~', "\n")).as_deref(), Some(wanted), "{row}");
         }
         assert_eq!(reason(&recognise("npm:b", &[]).unwrap(), "npm error code 1"), None);
+    }
+
+    #[test]
+    fn npms_code_line_comes_first_also_where_it_is_only_in_the_log() {
+        let first = |said: &str, log: &[&str]| with_code_first(said, log.iter().copied());
+        let code = "npm error code EACCES";
+        assert_eq!(first("a\nnpm error code EACCES\nb", &[]), format!("{code}\na\nb"));
+        assert_eq!(first("a\nb", &["npm error code OLD", code, "c"]), format!("{code}\na\nb"));
+        assert_eq!(first("a\nb", &["c"]), "a\nb");
     }
 
     #[test]

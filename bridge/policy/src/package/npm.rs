@@ -31,6 +31,19 @@ pub(super) fn resolve(dir: &str, spec: &str, may_build: bool) -> Step {
     line(&[&["npm", "install", "--prefix", dir], &only, QUIET, &["--", spec]])
 }
 
+/// Which version is the newest. npm goes back in silence to one whose `engines` admit the Node that is here.
+#[must_use]
+pub fn newest(name: &str) -> Step {
+    line(&[&["npm", "view", "--json", NO_SCRIPTS, "--loglevel=error", "--", name, "dist-tags.latest"]])
+}
+
+/// What that says, in one of its lines.
+#[must_use]
+pub fn newest_of(said: &str) -> Option<&str> {
+    let version = said.trim().strip_prefix('"')?.strip_suffix('"')?;
+    super::is_npm_version(version).then_some(version)
+}
+
 /// Of what is in a directory itself.
 pub(super) fn resolve_source(dir: &str, may_build: bool) -> Step {
     let only = ["--package-lock-only", "--ignore-scripts", git(may_build)];

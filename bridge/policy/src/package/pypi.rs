@@ -43,10 +43,10 @@ pub(super) fn environment(dir: &str, has_uv: bool) -> Step {
     }
 }
 
-pub(super) fn resolve(dir: &str, spec: &str, has_uv: bool, may_build: bool) -> Step {
+pub(super) fn resolve(dir: &str, wanted: &[&str], has_uv: bool, may_build: bool) -> Step {
     match has_uv {
         true => compile(dir, &format!("{dir}/{WANTED}"), may_build),
-        false => report(dir, spec, may_build),
+        false => report(dir, wanted, may_build),
     }
 }
 
@@ -60,11 +60,11 @@ fn compile(dir: &str, wanted: &str, may_build: bool) -> Step {
     line(&[&how, built(may_build), &["--python", &python, "--output-file", &lock, "--", wanted]])
 }
 
-fn report(dir: &str, wanted: &str, may_build: bool) -> Step {
+fn report(dir: &str, wanted: &[&str], may_build: bool) -> Step {
     let (python, report, plan) = (python(dir), format!("{dir}/{REPORT}"), format!("{dir}/{PLAN}"));
     let pip: &[&str] = if may_build { &["-m", "pip"] } else { &[&plan] };
     let how = ["install", "--dry-run", "--report", &report];
-    line(&[&[&python], pip, &how, QUIET, built(may_build), &["--", wanted]])
+    line(&[&[&python], pip, &how, QUIET, built(may_build), &["--"], wanted])
 }
 
 /// Where it stands that something newer is wanted, for uv.
@@ -121,7 +121,7 @@ pub(super) fn install(dir: &str, has_uv: bool) -> Step {
 pub(super) fn resolve_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step> {
     let find = match has_uv {
         true => compile(dir, &format!("{source}/pyproject.toml"), true),
-        false => report(dir, source, true),
+        false => report(dir, &[source], true),
     };
     vec![find]
 }

@@ -47,7 +47,16 @@ pub fn read(source: &str, args: &[String]) -> Result<Package, String> {
         Ecosystem::Binary => "binary:https://host/program#sha256=…",
     };
     let (name, spec) = found.ok_or_else(|| format!("{source} names no package; write it as {example}"))?;
-    Ok(Package { ecosystem, spec, name, program: None, args: args.to_vec() })
+    Ok(Package { ecosystem, spec, name, program: None, args: args.to_vec(), with: Vec::new() })
+}
+
+/// A package of PyPI that is to be installed beside another one, as the installer is given it.
+///
+/// # Errors
+/// A sentence about what is wrong with it.
+pub fn beside(text: &str) -> Result<String, String> {
+    let spec = python_spec(text).map(|(_, spec)| spec);
+    spec.ok_or_else(|| format!("{text} names no package of PyPI; write it as name or name==1.2.3"))
 }
 
 /// Whether a command is meant as a source.
@@ -172,7 +181,7 @@ impl Package {
             Ecosystem::Git => of(format!("git:{}", self.at(Some(version)))),
             Ecosystem::Binary => of(format!("binary:{}", self.binary()?.exactly(version)?.spec())),
         };
-        found.map(|found| Self { program: self.program.clone(), ..found })
+        found.map(|found| Self { program: self.program.clone(), with: self.with.clone(), ..found })
     }
 
     /// The same package in whatever version is the newest.

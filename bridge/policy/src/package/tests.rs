@@ -36,7 +36,8 @@ const RECOGNISED: &str = "
 fn what_people_write_is_recognised() {
     for row in RECOGNISED.lines().filter(|row| !row.trim().is_empty()) {
         let (line, wanted) = row.split_once(" => ").unwrap();
-        let Package { ecosystem, spec, name, program, args } = of(line).unwrap_or_else(|| panic!("{line}"));
+        let Package { ecosystem, spec, name, program, args, .. } =
+            of(line).unwrap_or_else(|| panic!("{line}"));
         let found = [spec, name, program.unwrap_or_default(), args.join(" ")];
         assert_eq!(found.to_vec(), wanted.split(',').map(str::trim).collect::<Vec<_>>(), "{line}");
         assert_eq!(ecosystem == Ecosystem::Npm, line.contains("npx"), "{line}");

@@ -52,7 +52,7 @@ pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
     match package.ecosystem {
         Ecosystem::Pypi => {
             write(&dir.join(pypi::PLAN), pypi::PLAN_TEXT)?;
-            write(&dir.join(pypi::WANTED), &format!("{}\n", package.spec))
+            write(&dir.join(pypi::WANTED), &format!("{}\n", package.wanted().join("\n")))
         }
         Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => Ok(()),
     }
@@ -412,7 +412,7 @@ fn of_pypi(package: &Package, tree: &str) -> Result<((String, String), usize), S
 }
 
 /// Names of Python packages are the same with any of `-`, `_` and `.`, and in any case.
-fn normal(name: &str) -> String {
+pub(super) fn normal(name: &str) -> String {
     let mut out = String::new();
     for c in name.trim().chars() {
         match c {

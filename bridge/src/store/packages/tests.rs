@@ -176,6 +176,28 @@ fn only_a_whole_installation_of_this_package_counts() {
 }
 
 #[test]
+fn of_an_environment_the_packages_own_programs_count() {
+    let dir = python(&["serve", "uvicorn", "httpx"]);
+    assert!(refusal("uvx a.srv", dir.path()).contains("chooses one of: httpx, serve, uvicorn"));
+    let site = dir.path().join("venv/lib/python3.13/site-packages");
+    let about = |name: &str, lines: &str| {
+        let info = site.join(format!("{name}.dist-info"));
+        std::fs::create_dir_all(&info).unwrap();
+        std::fs::write(info.join("RECORD"), lines).unwrap();
+    };
+    about("httpx-0.28", "../../../bin/httpx,sha256=a,1\nhttpx/x.py,,\n");
+    about("a_srv-1.0", "../../../bin/serve,sha256=a,1\na_srv/bin/uvicorn,,\n/tmp/bin/uvicorn,,\n");
+    let root = dir.path().canonicalize().unwrap();
+    assert_eq!(entry(&package("uvx A.srv==1.0"), dir.path()), Ok(root.join("venv/bin/serve")));
+    assert!(refusal("uvx --from a.srv other", dir.path()).contains("has no program other"));
+    about("a_srv-1.0", "../../../bin/serve,,\n../../../bin/uvicorn,,\n../../../bin/..,,\n");
+    let said = refusal("uvx a.srv", dir.path());
+    assert!(said.ends_with("chooses one of: serve, uvicorn"), "{said}");
+    about("a_srv-1.0", "a_srv/x.py,,\n");
+    assert!(refusal("uvx a.srv", dir.path()).contains("is a library"));
+}
+
+#[test]
 fn an_installation_begins_in_an_empty_directory() {
     let (kept, dir) = (tempfile::tempdir().unwrap(), python(&["srv"]));
     std::fs::write(kept.path().join("file"), "").unwrap();

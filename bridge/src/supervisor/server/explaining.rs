@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use harbor_policy::package::binary::OTHER_FILE;
-use harbor_policy::package::failure::{gone, reason};
+use harbor_policy::package::failure::{gone, reason, with_code_first};
 use harbor_policy::package::{Package, Step};
 
 use super::{NEEDS_BUILD, Server, TrialOf};
@@ -47,8 +47,10 @@ impl Server {
         }
     }
 
-    pub(super) fn step_failed(&self, command: &Step, report: &EndReport) -> EndReport {
-        let said = &report.stderr_tail;
+    /// `lines`: what was logged since it began.
+    pub(super) fn step_failed(&self, command: &Step, report: &EndReport, lines: u64) -> EndReport {
+        let lines = self.logs.borrow().last(usize::try_from(lines).unwrap_or(usize::MAX));
+        let said = &with_code_first(&report.stderr_tail, lines.iter().map(|line| &*line.text));
         let reason = self.package.as_ref().and_then(|package| reason(package, said));
         let reason = reason.map(|why| match why.contains(OTHER_FILE) {
             true => format!("{why}; {}", self.way_to_another()),

@@ -20,7 +20,7 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
 use harbor_policy::package::binary::FETCHER;
-use harbor_policy::package::failure::{Unresolved, not_there, unresolved};
+use harbor_policy::package::failure::{Unresolved, not_there, other_python, unresolved};
 use harbor_policy::package::{
     Content, Ecosystem, Package, Step, git, install, must_build, npm, prepare, pypi, resolve,
 };
@@ -75,6 +75,9 @@ impl Server {
         self.version_is_known()?;
         let locked = self.lock();
         let package = locked.as_ref().map_or(package.clone(), |lock| pinned(&package, lock));
+        if let Some((lock, dir)) = self.kept(&package, locked.as_ref()).await {
+            return self.finish(&package, &dir, lock).await;
+        }
         let dir = self.empty_directory(locked.as_deref()).await?;
         let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
         self.run_prepare(&package, &text, uv).await?;
@@ -109,6 +112,21 @@ impl Server {
             self.run_step(&step).await.map_err(|report| self.other_hash(&package, report))?;
         }
         self.finish(&package, &dir, lock).await
+    }
+
+    /// What an earlier try has installed in exactly this version, if it is whole: nothing is fetched for it.
+    async fn kept(&self, package: &Package, locked: Option<&Rc<Lock>>) -> Option<(Rc<Lock>, PathBuf)> {
+        let trial = self.trial.as_ref().filter(|trial| !trial.plan_only && !trial.look_only)?;
+        let lock = locked?;
+        let kept = trial.kept.as_ref().filter(|kept| kept.is_same(lock))?;
+        let parent = self.runners.shared.paths.server_package(self.id.as_str());
+        let dir = parent.join(kept.place.to_string());
+        let is_whole = |package: &Package, dir: &Path| Ok(packages::is_installed(package, dir));
+        if !self.on_the_disk(package, &dir, is_whole).await.unwrap_or(false) {
+            return None;
+        }
+        self.place_of_package.set(Some(kept.place));
+        Some((self.at_its_place(lock), dir))
     }
 
     fn may_build(&self) -> bool {
@@ -237,10 +255,38 @@ impl Server {
     /// Whether this is the newest version, of what somebody wants in any. A newer one that would have to be built, or whose
     /// packages would, is a question; one that does not fit in any other way is told.
     async fn is_newest(self: &Rc<Self>, package: &Package, dir: &Path, version: &str, uv: bool) -> Ended<()> {
-        let is_any = package.ecosystem == Ecosystem::Pypi && package.spec == package.newest().spec;
-        if !is_any || self.trial.is_none() {
+        if package.spec != package.newest().spec || self.trial.is_none() {
             return Ok(());
         }
+        match package.ecosystem {
+            Ecosystem::Npm => self.is_newest_of_npm(package, version).await,
+            Ecosystem::Pypi => self.is_newest_of_pypi(package, dir, version, uv).await,
+            Ecosystem::Git | Ecosystem::Binary => Ok(()),
+        }
+    }
+
+    async fn is_newest_of_npm(self: &Rc<Self>, package: &Package, version: &str) -> Ended<()> {
+        let logged = self.logs.borrow().added();
+        match self.run_step(&npm::newest(&package.name)).await {
+            Ok(()) => {}
+            Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
+            // Nobody can say.
+            Err(_) => return Ok(()),
+        }
+        let lines = self.logs.borrow().added() - logged;
+        let said = self.logs.borrow().last(usize::try_from(lines).unwrap_or(LISTED).min(LISTED));
+        let newest = said.iter().find_map(|line| npm::newest_of(&line.text));
+        *self.newest.borrow_mut() = newest.filter(|newest| *newest != version).map(str::to_owned);
+        Ok(())
+    }
+
+    async fn is_newest_of_pypi(
+        self: &Rc<Self>,
+        package: &Package,
+        dir: &Path,
+        version: &str,
+        uv: bool,
+    ) -> Ended<()> {
         let wanted = pypi::newer_than(&package.name, version);
         if uv {
             let wanted = wanted.clone();
@@ -283,7 +329,12 @@ impl Server {
         let wrong = match self.run_step(&step).await {
             Ok(()) => version.filter(|version| !self.has_listed(version)),
             Err(stopped) if stopped.cause == "stopped" => return stopped,
-            Err(_) => return Rc::new(failed_because(&not_there(package, &name, None, "PyPI"), &report)),
+            // What no Python of this machine's may have is in no list either.
+            Err(_) => {
+                let why = other_python(&report.stderr_tail);
+                let why = why.unwrap_or_else(|| not_there(package, &name, None, "PyPI"));
+                return Rc::new(failed_because(&why, &report));
+            }
         };
         wrong.map_or_else(needs_build, |version| {
             Rc::new(failed_because(&not_there(package, &name, Some(&version), "PyPI"), &report))
@@ -375,6 +426,7 @@ impl Server {
         let place =
             self.runners.place(self).map_err(|error| broken(format!("could not start a runner: {error}")))?;
         let (sender, ended) = oneshot::channel();
+        let logged = self.logs.borrow().added();
         *self.run.borrow_mut() = Some((place.number, sender));
         place.runner.link.send(&ToRunner::Run { server: place.number, launch });
         *self.place.borrow_mut() = Some(place);
@@ -382,7 +434,10 @@ impl Server {
         match (report.cause, report.exit_code) {
             ("exited", Some(0)) => Ok(()),
             ("stopped", _) => Err(report),
-            _ => Err(Rc::new(self.step_failed(command, &report))),
+            _ => {
+                let lines = self.logs.borrow().added() - logged;
+                Err(Rc::new(self.step_failed(command, &report, lines)))
+            }
         }
     }
 

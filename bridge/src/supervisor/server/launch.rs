@@ -246,8 +246,11 @@ impl Server {
         start: Start,
         work: impl FnOnce(Preparing) -> Result<T, Unprepared> + Send + 'static,
     ) -> Result<T, Unprepared> {
+        // Its arguments may have been changed since.
+        let own = self.definition().package();
         let package = self.package.clone().map(|package| {
-            let args = package.args.iter().map(|arg| self.with_own_data(arg)).collect();
+            let args = own.map_or_else(|| package.args.clone(), |own| own.args);
+            let args = args.iter().map(|arg| self.with_own_data(arg)).collect();
             Package { args, ..package }
         });
         let package = match (package, self.lock()) {
@@ -280,12 +283,16 @@ impl Server {
     /// What of its definition a start is to know: all of it, if it is the server's own.
     fn meant_for(&self, start: &Start, package: Option<&Package>) -> Definition {
         let own = self.own_definition();
+        let mut env = apart::variables(&own.env);
         let sandbox = match &start.installer {
-            Some(_) => apart::of_installer(&own.sandbox, package.and_then(Package::local_path)),
+            Some(_) => {
+                env.extend(own.install_env.clone());
+                apart::of_installer(&own.sandbox, package.and_then(Package::local_path))
+            }
             None if self.is_alone() => apart::of_trial(&own.sandbox),
             None => return own,
         };
-        Definition { sandbox, env: apart::variables(&own.env), cwd: None, ..own }
+        Definition { sandbox, env, cwd: None, ..own }
     }
 
     /// The message, and what the server is held to from then on.

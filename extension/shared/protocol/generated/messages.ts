@@ -144,7 +144,7 @@ export interface Requests {
     /** Settings that go back to their default, by name; done first. */
     reset?: string[];
   };
-  /** Changes how a server is supervised, or its label. Nothing is restarted: a server that runs goes on, with all that does not belong to its start. */
+  /** Changes how a server is supervised, its label, its arguments or its variables. Nothing is restarted: a server that runs goes on, with all that does not belong to its start. */
   set_supervision: {
     /** The server's id. */
     server_id: string;
@@ -154,6 +154,12 @@ export interface Requests {
     reset?: string[];
     /** Another name for people. */
     label?: string;
+    /** Its arguments from its next start on, behind the package's name if it is one; its program stays the same. */
+    args?: string[];
+    /** Environment variables that it gets besides, or with other values, from its next start on. */
+    env?: { [name: string]: string };
+    /** Names of variables that it loses; done first. */
+    unset?: string[];
   };
   /** Stops a server and forgets its definition, its secrets, its pinned tools and what grants have of its tools: whatever is added with this id later inherits nothing. Its data directory stays, and is offered to that (`keep_data`). */
   remove_server: {
@@ -199,6 +205,10 @@ export interface Requests {
     args?: string[];
     /** As in `add_server`. */
     env?: { [name: string]: string };
+    /** Environment variables of the installer, which its server does not get. They stay for upgrades. */
+    install_env?: { [name: string]: string };
+    /** Packages of PyPI, `NAME[==VERSION]`, that are installed beside a package of PyPI, and locked as it is. */
+    with?: string[];
     /** As in `add_server`. */
     label?: string;
     /** As in `add_server`. */

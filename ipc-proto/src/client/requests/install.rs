@@ -31,6 +31,10 @@ define_requests! {
         args: Option<Vec<String>>,
         /// As in `add_server`.
         env: Option<BTreeMap<String, String>>,
+        /// Environment variables of the installer, which its server does not get. They stay for upgrades.
+        install_env: Option<BTreeMap<String, String>>,
+        /// Packages of PyPI, `NAME[==VERSION]`, that are installed beside a package of PyPI, and locked as it is.
+        with: Option<Vec<String>>,
         /// As in `add_server`.
         label: Option<String>,
         /// As in `add_server`.

@@ -109,8 +109,8 @@ define_requests! {
         /// Settings that go back to their default, by name; done first.
         reset: Option<Vec<String>>,
     }
-    /// Changes how a server is supervised, or its label. Nothing is restarted: a server that runs goes on, with all that
-    /// does not belong to its start.
+    /// Changes how a server is supervised, its label, its arguments or its variables. Nothing is restarted: a server that runs
+    /// goes on, with all that does not belong to its start.
     "set_supervision" SetSupervision -> SetSupervisionResult {
         /// The server's id.
         server_id: ServerId,
@@ -120,6 +120,12 @@ define_requests! {
         reset: Option<Vec<String>>,
         /// Another name for people.
         label: Option<String>,
+        /// Its arguments from its next start on, behind the package's name if it is one; its program stays the same.
+        args: Option<Vec<String>>,
+        /// Environment variables that it gets besides, or with other values, from its next start on.
+        env: Option<BTreeMap<String, String>>,
+        /// Names of variables that it loses; done first.
+        unset: Option<Vec<String>>,
     }
     /// Stops a server and forgets its definition, its secrets, its pinned tools and what grants have of its tools: whatever is
     /// added with this id later inherits nothing. Its data directory stays, and is offered to that (`keep_data`).

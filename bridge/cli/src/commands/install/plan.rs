@@ -5,6 +5,7 @@
 use harbor_ipc_proto::client::{
     DeclaredView, FileView, InstalledView, ResolvedView, SandboxSettings, WayView,
 };
+use harbor_policy::curated;
 
 use super::super::printing::count;
 use super::super::status;
@@ -42,10 +43,17 @@ pub fn describe(plan: &InstalledView) -> String {
 /// That it is an old version, and which is not.
 pub fn older(plan: &InstalledView) -> Option<String> {
     let newest = word(plan.newest.as_ref()?);
-    Some(format!(
-        "{} is not the newest version: {newest} requires what cannot be had together here",
-        text(&plan.version)
-    ))
+    let lacks = match plan.kind.as_ref() {
+        "npm" => "requires another Node.js than the one here (`harbor runtimes`)",
+        _ => "requires what cannot be had together here",
+    };
+    Some(format!("{} is not the newest version: {newest} {lacks}", text(&plan.version)))
+}
+
+/// That Harbor brings along what this package needs to run, where somebody names only the package.
+pub fn known(source: &str) -> Option<String> {
+    let id = curated::of_package(source)?.id;
+    Some(format!("Harbor knows what this server needs: `harbor install {id}` gives it that"))
 }
 
 /// A word that may be absent.
@@ -194,6 +202,9 @@ mod tests {
              with       3 packages, each locked with its version and hash\n\
              may        sandbox standard, network all, reads and writes /b, /c, reads /a";
         assert_eq!(describe(&plan), text);
+        let note = "Harbor knows what this server needs: `harbor install playwright` gives it that";
+        assert_eq!(known("npm:@playwright/mcp@latest").as_deref(), Some(note));
+        assert_eq!(known("npm:@playwright/other"), None);
         let old = typed(r#"{"server_id":"t","kind":"pypi","name":"t","version":"1","newest":"2"}"#);
         assert!(describe(&old).contains("\nnote       1 is not the newest version: 2 requires"));
         let named = typed(

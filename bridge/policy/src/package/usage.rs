@@ -1,0 +1,93 @@
+//! Whether a server that did not start lacks arguments, by what it said.
+//!
+//! Owns the reading of that. It is other people's text: a person is told what arguments are, the package is kept for the next try,
+//! and nothing else follows.
+
+use super::Package;
+
+/// How the line begins that says how a program is called.
+const USAGE: &[&str] = &["usage:", "usage -"];
+
+/// Words by which a program says that it lacks an argument, in one line.
+const LACKS: &[&str] = &[
+    "missing required argument",
+    "missing required option",
+    "missing argument",
+    "missing command",
+    "missing option",
+    "arguments are required",
+    "required arguments were not provided",
+    "argument is required",
+    "required command was not provided",
+    "required option",
+    "not enough arguments",
+    "no arguments provided",
+    "no command specified",
+    "no command provided",
+    "expected at least",
+];
+
+/// Words that ask for something, and those that say that it is an argument.
+const ASKS: &[&str] =
+    &["required", "missing", "must", "please provide", "please specify", "needs", "requires"];
+const OF_ARGUMENTS: &[&str] =
+    &["as an argument", "as argument", "command line argument", "command-line argument"];
+
+/// Whether a server that did not start has said that arguments are missing, or how it is called. `names_variable`: it has named a
+/// variable that it lacks; then a text that only says how it is called is about something else.
+#[must_use]
+pub fn wants_arguments(said: &str, names_variable: bool) -> bool {
+    let lines = || said.lines().map(|line| line.trim().to_ascii_lowercase());
+    let has = |line: &str, words: &[&str]| words.iter().any(|words| line.contains(words));
+    lines().any(|line| has(&line, LACKS) || (has(&line, ASKS) && has(&line, OF_ARGUMENTS)))
+        || !names_variable && lines().any(|line| USAGE.iter().any(|start| line.starts_with(start)))
+}
+
+/// What a person is told then.
+#[must_use]
+pub fn with_arguments(package: &Package) -> String {
+    let source = package.source();
+    let is_plain = source.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._-+=:".contains(&byte));
+    let source = if is_plain { source } else { format!("'{source}'") };
+    format!("what stands behind -- are its arguments: `harbor install {source} -- …`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recognise;
+    use super::*;
+
+    #[test]
+    fn texts_of_real_servers_are_read() {
+        for said in [
+            "usage: mcp-server-duckdb [-h] --db-path DB_PATH\nmcp-server-duckdb: error: the following arguments are required: --db-path",
+            "Usage: npx tsx src/proxy.ts <https://server-url> [callback-port] [--debug]",
+            "Required command was not provided.\n\nUsage:\n  azmcp [command] [options]",
+            "Usage: excel-mcp-server [OPTIONS] COMMAND [ARGS]...\n\nError: Missing command.",
+            "Error: Please provide a database file path as an argument for SQLite",
+            "error: the following required arguments were not provided:\n  <DB>",
+        ] {
+            assert!(wants_arguments(said, false), "{said}");
+        }
+        for said in [
+            "Either FIGMA_API_KEY or FIGMA_OAUTH_TOKEN is required (via CLI argument or .env file)",
+            "TypeError: the argument must be a string",
+            "disk usage: 10 %\nError: connect ECONNREFUSED",
+            "",
+        ] {
+            assert!(!wants_arguments(said, false), "{said}");
+        }
+        assert!(!wants_arguments("API_KEY must be set\nUsage: API_KEY=… server", true));
+        assert!(wants_arguments("the following arguments are required: DB_PATH", true));
+    }
+
+    #[test]
+    fn the_next_try_is_written_as_it_is_typed() {
+        let told = |source: &str| with_arguments(&recognise(source, &[]).unwrap());
+        assert_eq!(
+            told("npm:@a/b@1.2"),
+            "what stands behind -- are its arguments: `harbor install npm:@a/b@1.2 -- …`"
+        );
+        assert!(told("pypi:b>=1").contains("`harbor install 'pypi:b>=1' -- …`"));
+    }
+}

@@ -1,0 +1,44 @@
+//! Which programs of an environment of Python are a package's own, and not those of what it needs.
+//!
+//! Owns reading what pip and uv have written down of an installation (`RECORD`). It names files that the package brought along, so it
+//! is other people's data: read within a limit, and only names of programs are taken from it.
+
+use std::path::{Path, PathBuf};
+
+use harbor_policy::package::{Package, is_program};
+
+use super::lock::normal;
+use super::{inside, read_to};
+
+/// A package has a line for each of its files.
+const MAX_RECORD: u64 = 16 << 20;
+
+/// The names of its programs; `None` where it is not known what it has brought.
+pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>> {
+    let record = inside(root, &about(package, root)?.join("RECORD")).ok()?;
+    let text = String::from_utf8(read_to(&record, MAX_RECORD).ok()?).ok()?;
+    let mut names: Vec<_> = text.lines().filter_map(program).map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    Some(names)
+}
+
+/// Where it stands what was installed: `NAME-VERSION.dist-info`, beside the package's files.
+fn about(package: &Package, root: &Path) -> Option<PathBuf> {
+    let wanted = normal(&package.name);
+    let is_meant = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let named = name.strip_suffix(".dist-info").and_then(|name| name.rsplit_once('-'));
+        named.is_some_and(|(name, _)| normal(name) == wanted)
+    };
+    let list = |dir: PathBuf| dir.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+    let pythons = list(root.join("venv/lib"));
+    pythons.flat_map(|python| list(python.join("site-packages"))).find(is_meant)
+}
+
+/// `../../../bin/NAME,sha256=…,123`.
+fn program(line: &str) -> Option<&str> {
+    let (directory, name) = line.split(',').next()?.rsplit_once('/')?;
+    let is_bin = directory.strip_suffix("/bin").is_some_and(|up| up.split('/').all(|part| part == ".."));
+    (is_bin && is_program(name)).then_some(name)
+}

@@ -1,0 +1,211 @@
+//! What people hit who install servers that many have: each as it was met, with small packages that behave so.
+
+use std::fs;
+use std::path::Path;
+
+use harbor_tests::npm_registry::{NpmRegistry, write_server};
+use harbor_tests::pypi_index::PypiIndex;
+use harbor_tests::{Bridge, Double, Fault, Home, LIMIT, wait_until};
+use serde_json::{Value, json};
+
+/// Writes a package whose tool tells with which arguments and variables its server was started; `need` runs before.
+fn write_telling(dir: &Path, version: &str, need: &str) {
+    write_server(dir, version, &["a"], "");
+    let server = fs::read_to_string(dir.join("index.js")).unwrap();
+    let (first, rest) = server.split_once('\n').unwrap();
+    let told = "JSON.stringify({ args: process.argv.slice(2), env: process.env })";
+    let rest = rest.replace("text: version", &format!("text: {told}"));
+    fs::write(dir.join("index.js"), format!("{first}\n{need}\n{rest}")).unwrap();
+}
+
+fn told(bridge: &Bridge, id: &str) -> Value {
+    serde_json::from_str(&bridge.started_tool(id, "a", &json!({}))).unwrap()
+}
+
+#[test]
+fn arguments_and_variables_are_changed_from_the_next_start_on() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    write_telling(&home.scratch("telling"), "1.0.0", "");
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let bridge = registry.bridge(&home);
+    let install = ["install", "npm:tiny", "--yes", "--env", "MODE=slow", "--env", "OLD=1", "--", "--first"];
+    let (out, said, code) = home.harbor(&install);
+    assert_eq!(code, Some(0), "{out}{said}");
+    let before = told(&bridge, "tiny");
+    assert_eq!((&before["args"], &before["env"]["MODE"]), (&json!(["--first"]), &json!("slow")));
+
+    let change = ["set", "tiny", "--env", "MODE=fast", "--unset", "OLD", "--", "--second", "x y"];
+    let (out, said, code) = home.harbor(&change);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(said, "its arguments, its variables: from the next start on: `harbor restart tiny`\n");
+    assert_eq!(told(&bridge, "tiny"), before, "it goes on as it was");
+    assert_eq!(home.harbor(&["restart", "tiny"]).2, Some(0));
+    let after = told(&bridge, "tiny");
+    assert_eq!((&after["args"], &after["env"]["MODE"]), (&json!(["--second", "x y"]), &json!("fast")));
+    assert_eq!(after["env"]["OLD"], Value::Null);
+
+    // A key is no variable, and takes the place of one.
+    assert_eq!(home.harbor(&["stop", "tiny"]).2, Some(0));
+    let (_, said, code) =
+        home.harbor(&["set", "tiny", "--env", "MODE=ghp_0123456789abcdef0123456789abcdef0123", "--no-args"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("tiny starts with that from its next start on\n"), "{said}");
+    assert!(said.contains("MODE looks like a key and is stored as a secret"), "{said}");
+    let definition = &bridge.ask("get_definition", &json!({"server_id": "tiny"}))["definition"];
+    assert_eq!((&definition["args"], &definition["env_names"]), (&json!([]), &json!([])), "{definition}");
+    let last = told(&bridge, "tiny");
+    assert!(last["env"]["MODE"].is_string() && last["args"] == json!([]), "{last}");
+    assert_eq!(registry.fetched(), 1, "its package is the same one");
+
+    for (change, wrong) in [
+        (&["set", "tiny", "--env", "MODE"][..], "--env <KEY=VALUE>: use KEY=VALUE"),
+        (&["set", "tiny", "--unset", "NONE"], "tiny has no variable NONE in its definition"),
+        (&["set", "tiny", "--env", "A=1", "--unset", "A"], "--env and --unset both name A"),
+    ] {
+        let (said, code) = home.refused(change);
+        assert!(said.contains(wrong) && code == Some(2), "{code:?} {said}");
+    }
+    bridge.ask("add_server", &json!({"server_id": "other", "command": "node", "args": ["/one.js"]}));
+    let (said, _) = home.refused(&["set", "other", "--", "/two.js"]);
+    assert!(
+        said.contains("with these arguments other would run another program; `harbor edit other`"),
+        "{said}"
+    );
+}
+
+/// What it lacks is its person's to say; its package is not fetched once more for that.
+#[test]
+fn a_server_that_lacks_arguments_says_so_and_its_package_is_kept_for_the_next_try() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let need = r#"if (process.argv.length < 3) {
+  console.error("usage: tiny [-h] DIR\\ntiny: error: the following arguments are required: DIR");
+  process.exit(2);
+}"#;
+    write_telling(&home.scratch("telling"), "1.0.0", need);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let bridge = registry.bridge(&home);
+    let (said, code) = home.refused(&["install", "npm:tiny@1.0.0", "--yes"]);
+    assert_eq!(code, Some(5), "{said}");
+    let wanted = "nothing was installed; what stands behind -- are its arguments: `harbor install npm:tiny@1.0.0 -- …`";
+    assert!(said.contains(wanted), "{said}");
+    let none = bridge.ask("list_installed", &json!({}));
+    assert_eq!((&none["servers"], registry.fetched()), (&json!([]), 1));
+
+    let (out, said, code) = home.harbor(&["install", "npm:tiny@1.0.0", "--yes", "--", "here"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["args"], json!(["here"]));
+    assert_eq!(registry.fetched(), 1, "it was there already");
+    let places = fs::read_dir(home.path().join("servers/tiny/package")).unwrap().count();
+    assert_eq!(places, 1, "what the plans left is gone");
+}
+
+#[test]
+fn an_installer_gets_variables_of_its_own_and_its_server_none_of_them() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    for version in ["1.0.0", "2.0.0"] {
+        let dir = home.scratch(version);
+        write_telling(&dir, version, "");
+        let manifest = json!({"name": "tiny", "version": version, "bin": "index.js", "scripts": {"postinstall": "node seen.js"}});
+        fs::write(dir.join("package.json"), manifest.to_string()).unwrap();
+        let seen = "require(\"fs\").writeFileSync(\"seen.json\", JSON.stringify(process.env))";
+        fs::write(dir.join("seen.js"), seen).unwrap();
+    }
+    registry.publish_dir(&home.scratch("1.0.0"), "1.0.0");
+    let bridge = registry.bridge(&home);
+    let seen = |place: u32| {
+        let path = format!("servers/tiny/package/{place}/node_modules/tiny/seen.json");
+        let seen: Value = serde_json::from_slice(&fs::read(home.path().join(path)).unwrap()).unwrap();
+        seen["SKIP_DOWNLOAD"].clone()
+    };
+    let (out, said, code) =
+        home.harbor(&["install", "npm:tiny", "--yes", "--install-env", "SKIP_DOWNLOAD=1"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    let current = |bridge: &Bridge| {
+        let places = fs::read_dir(home.path().join("servers/tiny/package")).unwrap();
+        let newest = places.filter_map(|place| place.unwrap().file_name().to_str()?.parse().ok()).max();
+        (newest.unwrap(), told(bridge, "tiny")["env"]["SKIP_DOWNLOAD"].clone())
+    };
+    let (place, of_server) = current(&bridge);
+    assert_eq!((seen(place), of_server), (json!("1"), Value::Null));
+    registry.publish_dir(&home.scratch("2.0.0"), "2.0.0");
+    let (out, said, code) = home.harbor(&["upgrade", "tiny", "--yes"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    let (later, _) = current(&bridge);
+    assert_eq!((later > place, seen(later)), (true, json!("1")), "an upgrade's installer gets them, too");
+}
+
+#[test]
+fn what_is_wanted_beside_a_package_is_locked_with_it() {
+    let (home, index) = (Home::new(), PypiIndex::start());
+    index.publish(&home.scratch("files"), "");
+    let bridge = index.bridge(&home, &[]);
+    let (out, said, code) = home.harbor(&["install", "pypi:snake", "--with", "tail==1.0", "--yes"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    let installed = &bridge.ask("list_installed", &json!({}))["servers"][0];
+    assert_eq!(installed["packages"], 2, "{installed}");
+    let has = || {
+        let lib = fs::read_dir(home.path().join("servers/snake/package/1/venv/lib")).unwrap();
+        lib.flatten().any(|python| python.path().join("site-packages/tail.py").is_file())
+    };
+    assert!(has());
+    // What is lost comes back whole.
+    fs::remove_dir_all(home.path().join("servers/snake/package/1/venv")).unwrap();
+    let _ = bridge.fail_to_connect("snake");
+    assert_eq!(home.harbor(&["start", "snake"]).2, Some(0));
+    assert!(has());
+    for (source, with, wrong) in [
+        ("npm:snake", "tail", "said of a package of PyPI only"),
+        ("pypi:snake", "-r x", "names no package of PyPI"),
+    ] {
+        let (said, code) = home.refused(&["install", source, &format!("--with={with}"), "--yes"]);
+        assert!(said.contains(wrong) && code == Some(2), "{code:?} {said}");
+    }
+}
+
+#[test]
+fn an_older_version_for_an_older_node_is_said() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    for (version, node) in [("1.0.0", ">=18"), ("2.0.0", ">=99")] {
+        let dir = home.scratch(version);
+        write_server(&dir, version, &["a"], "");
+        let manifest =
+            json!({"name": "tiny", "version": version, "bin": "index.js", "engines": {"node": node}});
+        fs::write(dir.join("package.json"), manifest.to_string()).unwrap();
+        registry.publish_dir(&dir, version);
+    }
+    let bridge = registry.bridge(&home);
+    let plan = &bridge.ask("install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"];
+    assert_eq!((&plan["version"], &plan["newest"]), (&json!("1.0.0"), &json!("2.0.0")), "{plan}");
+    let (out, said, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert!(said.contains("1.0.0 is not the newest version: 2.0.0 requires another Node.js"), "{said}");
+    // Who names a version has it.
+    let plan = json!({"source": "npm:tiny@2.0.0", "server_id": "exact", "plan": true});
+    let plan = &bridge.ask("install_server", &plan)["installed"];
+    assert_eq!((&plan["version"], &plan["newest"]), (&json!("2.0.0"), &Value::Null), "{plan}");
+}
+
+#[test]
+fn servers_that_are_started_together_take_turns_as_with_the_bridge() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let double = Double::new(&home, Fault::NeverAnswersInitialize);
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let asked = names.map(|name| {
+        bridge.call("add_server", &double.definition(name)).unwrap();
+        bridge.request("connect_server", &json!({"server_id": name}))
+    });
+    let state = |name: &str| bridge.server(name)["state"].clone();
+    wait_until("as many to start as may", LIMIT, || {
+        names.iter().filter(|name| state(name) == "starting").count() == 4
+    });
+    assert_eq!((state("e"), state("f")), (json!("stopped"), json!("stopped")));
+    // What is stopped while it waits has no turn.
+    let stop = |name: &str| bridge.call("disconnect_server", &json!({"server_id": name})).unwrap();
+    let _ = stop("e");
+    let [.., of_e, _] = asked;
+    assert_eq!(of_e.wait(LIMIT).unwrap_err().details["cause"], "stopped");
+    let _ = stop("a");
+    wait_until("the next one to have its turn", LIMIT, || state("f") == "starting");
+    assert_eq!(state("e"), "stopped");
+}
