@@ -278,3 +278,21 @@ fn of_two_who_install_one_name_at_once_one_hears_that_it_is_there() {
     }
     other.close();
 }
+
+/// As packages do that have a program for each system, of which a registry has some: npm leaves out of its lock what it does not find,
+/// and then refuses the lock.
+#[test]
+fn what_is_optional_and_nowhere_keeps_nothing_from_being_installed() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let dir = home.scratch("tiny");
+    write_server(&dir, "1.0.0", &["a"], "");
+    let manifest = fs::read_to_string(dir.join("package.json")).unwrap();
+    let mut manifest: Value = serde_json::from_str(&manifest).unwrap();
+    manifest["optionalDependencies"] = json!({"tiny-for-another-system": "1.0.0"});
+    fs::write(dir.join("package.json"), manifest.to_string()).unwrap();
+    registry.publish_dir(&dir, "1.0.0");
+    let bridge = registry.bridge(&home);
+    let answer = bridge.request("install_server", &json!({"source": "npm:tiny"})).wait(INSTALL).unwrap();
+    assert_eq!(answer["installed"]["tools"].as_array().map(Vec::len), Some(1), "{answer}");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
+}

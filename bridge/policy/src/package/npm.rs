@@ -4,6 +4,8 @@
 //! packages run in a second `npm ci`, which finds everything in the cache and so needs no registry: npm hands its own settings on to
 //! them. Not by `npm rebuild`: it fails for a script of an optional package, and prepares no repositories.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::{Step, line};
@@ -66,6 +68,36 @@ pub fn runs_scripts(lock: &str) -> bool {
         let resolved = package["resolved"].as_str().unwrap_or_default();
         package["hasInstallScript"] == true || resolved.starts_with("git")
     })
+}
+
+/// Drops from a lock file what a package names as optional and no entry is there for, as npm leaves out what it does not find: `npm ci`
+/// refuses such a file. Whether there was any. All that has an entry keeps its hash.
+pub fn drop_absent(lock: &mut Value) -> bool {
+    let Some(packages) = lock.get_mut("packages").and_then(Value::as_object_mut) else { return false };
+    let places: BTreeSet<String> = packages.keys().cloned().collect();
+    let mut dropped = false;
+    for (place, package) in packages.iter_mut() {
+        let Some(optional) = package.get_mut("optionalDependencies").and_then(Value::as_object_mut) else {
+            continue;
+        };
+        let before = optional.len();
+        optional.retain(|name, _| is_found(&places, place, name));
+        dropped |= optional.len() < before;
+    }
+    dropped
+}
+
+/// Whether Node finds a package from this place: in the place's own directory, or in one above.
+fn is_found(places: &BTreeSet<String>, place: &str, name: &str) -> bool {
+    let mut above = place;
+    loop {
+        let slash = if above.is_empty() { "" } else { "/" };
+        if places.contains(&format!("{above}{slash}node_modules/{name}")) {
+            return true;
+        }
+        let Some(at) = above.rfind("node_modules/") else { return false };
+        above = above[..at].trim_end_matches('/');
+    }
 }
 
 /// `scripts`: whether any are to run.

@@ -226,3 +226,30 @@ proptest! {
         prop_assert!(is_program(&program) && !program.contains(['/', ' ']), "{}", program);
     }
 }
+
+#[test]
+fn what_a_lock_names_as_optional_and_has_not_is_dropped_wherever_node_would_look() {
+    let optional = |names: &[&str]| {
+        let all = names
+            .iter()
+            .map(|name| ((*name).to_owned(), serde_json::json!("1")))
+            .collect::<serde_json::Map<_, _>>();
+        serde_json::json!({"optionalDependencies": all, "integrity": "sha512-x"})
+    };
+    let mut lock = serde_json::json!({"packages": {
+        "": {"dependencies": {"a": "1"}},
+        "node_modules/a": optional(&["@s/here", "gone"]),
+        "node_modules/a/node_modules/b": optional(&["own", "beside", "@s/here", "below"]),
+        "node_modules/a/node_modules/b/node_modules/own": {},
+        "node_modules/a/node_modules/beside": {},
+        "node_modules/@s/here": optional(&["below"]),
+        "node_modules/@s/here/node_modules/below": {},
+    }});
+    assert!(npm::drop_absent(&mut lock));
+    let packages = &lock["packages"];
+    assert_eq!(packages["node_modules/a"], optional(&["@s/here"]));
+    assert_eq!(packages["node_modules/a/node_modules/b"], optional(&["own", "beside", "@s/here"]));
+    assert_eq!(packages["node_modules/@s/here"], optional(&["below"]));
+    assert!(!npm::drop_absent(&mut lock), "there is no more");
+    assert!(!npm::drop_absent(&mut serde_json::json!([{"packages": 1}])));
+}

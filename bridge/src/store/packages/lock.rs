@@ -180,13 +180,20 @@ fn node_tree(package: &Package, dir: &Path, content: Option<Content>) -> Result<
         Some(_) => Path::new(&git::package_dir(package, &root.to_string_lossy())).join(npm::LOCK),
         None => root.join(npm::LOCK),
     };
-    let text = text(&root, &place)?;
-    Ok(if content.is_none() { nameless(&text).unwrap_or(text) } else { text })
+    let mut text = text(&root, &place)?;
+    if content.is_some() {
+        return Ok(text);
+    }
+    let Ok(mut tree) = serde_json::from_str(&text) else { return Ok(text) };
+    if npm::drop_absent(&mut tree) {
+        text = tree.to_string();
+        write(&place, &text)?;
+    }
+    Ok(nameless(tree).unwrap_or(text))
 }
 
 /// npm calls the whole after its directory, which is another one at each installation.
-fn nameless(tree: &str) -> Option<String> {
-    let mut tree: serde_json::Value = serde_json::from_str(tree).ok()?;
+fn nameless(mut tree: serde_json::Value) -> Option<String> {
     tree.as_object_mut()?.remove("name");
     tree.get_mut("packages")?.get_mut("")?.as_object_mut()?.remove("name");
     serde_json::to_string(&tree).ok()
