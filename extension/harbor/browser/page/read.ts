@@ -14,7 +14,7 @@ export type Mode = "text" | "markdown" | "html" | "tables";
 export function read(element: Element, mode: Mode): string {
   if (mode === "tables") return tables(element);
   if (mode === "text") return tidy(textOf(element, isMovedAround(element)));
-  const copy = copyOf(element, isMovedAround(element)) as HTMLElement | null;
+  const copy = copyOf(element, isMovedAround(element), document.implementation.createHTMLDocument("")) as HTMLElement | null;
   if (copy === null) return "";
   if (mode === "html") return new XMLSerializer().serializeToString(copy).replace(/ xmlns="[^"]*"/g, "");
   const article = element === document.body ? articleOf(copy) : undefined;
@@ -34,18 +34,18 @@ function articleOf(body: HTMLElement): HTMLElement | undefined {
   return found?.content && (found.length ?? 0) > 500 ? found.content : undefined;
 }
 
-/** A copy of what is seen, with what stands in shadow roots, and without fields' values. */
-function copyOf(element: Element, wasMoved: boolean): Element | null {
+/** A copy of what is seen, with what stands in shadow roots, and without fields' values; of a document in which nothing runs. */
+function copyOf(element: Element, wasMoved: boolean, into: Document): Element | null {
   const style = getComputedStyle(element);
   if (isGone(element, style) || element instanceof HTMLIFrameElement || isField(element)) return null;
   const moved = wasMoved || isMoved(style);
-  const copy = document.implementation.createHTMLDocument("").importNode(element, false);
+  const copy = into.importNode(element, false);
   for (const { name } of [...copy.attributes]) if (!/^(href|src|alt|title|colspan|rowspan|id|class)$/.test(name)) copy.removeAttribute(name);
   for (const name of ["href", "src"]) if (/^\s*(javascript|data):/i.test(copy.getAttribute(name) ?? "")) copy.removeAttribute(name);
   const unseen = isUnseen(element, style, moved);
   for (const child of childrenOf(element)) {
     if (child instanceof Element) {
-      const made = copyOf(child, moved);
+      const made = copyOf(child, moved, into);
       if (made !== null) copy.append(made);
     } else if (child instanceof Text && !unseen) copy.append(child.data);
   }
