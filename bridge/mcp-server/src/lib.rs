@@ -29,6 +29,8 @@ use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_policy::tool_name::Allowlist;
 
+use self::machine::Machine;
+
 pub use self::http::{Http, tokens};
 pub use self::names::called;
 
@@ -41,6 +43,8 @@ pub struct Wanted<'a> {
     pub only: Option<Allowlist>,
     /// Whether three tools, to find and call others, stand for all.
     pub lazy: bool,
+    /// The id of an earlier session of this client's in a browser, to go on with.
+    pub browser_session: Option<&'a str>,
     /// Where clients come from that are not on stdin and stdout.
     pub http: Option<Http<'a>>,
 }
@@ -51,10 +55,13 @@ pub struct Wanted<'a> {
 /// When stdout or the address cannot be used.
 pub fn serve(wanted: Wanted<'_>, paths: &Paths) -> Result<(), Failure> {
     memory::return_large_blocks();
-    let Wanted { client, only, lazy, http } = wanted;
+    let Wanted { client, only, lazy, browser_session, http } = wanted;
     match http {
         Some(http) => http::serve(http, only, lazy, paths),
-        None => stdio::serve(client, only, lazy, paths),
+        None => {
+            let machine = Machine::new(only, lazy).going_on_with(browser_session);
+            stdio::serve(client, machine, paths)
+        }
     }
 }
 

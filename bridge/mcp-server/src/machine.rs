@@ -69,6 +69,8 @@ pub struct Machine {
     only: Option<Allowlist>,
     /// Whether three tools stand for all.
     lazy: bool,
+    /// The session in a browser that the client goes on with.
+    browser_session: Option<String>,
     /// The identity of this Harbor.
     own: String,
     /// Whether the client is a Harbor, too.
@@ -107,6 +109,7 @@ impl Machine {
         Self {
             only,
             lazy,
+            browser_session: None,
             own: String::new(),
             is_harbor: false,
             link: Link::Down,
@@ -132,6 +135,12 @@ impl Machine {
     /// The same with a name that no other machine has: what it gives its client to remember is no other's.
     pub fn named(mut self, name: &str) -> Self {
         self.questions = Questions::named(name);
+        self
+    }
+
+    /// The same that goes on with an earlier session of its client in a browser.
+    pub fn going_on_with(mut self, browser_session: Option<&str>) -> Self {
+        self.browser_session = browser_session.map(str::to_owned);
         self
     }
 
@@ -228,7 +237,7 @@ impl Machine {
             client: Some("harbor mcp".into()),
             chunks: Some(true),
             max_frame: Some(MAX_CLIENT_FRAME as u64),
-            browser_session: None,
+            browser_session: self.browser_session.clone(),
         };
         let begin = McpBegin { only: self.only.as_ref().map(Allowlist::entries) };
         let first: [Request; 3] = [hello.into(), begin.into(), HostWatch { watch: None }.into()];

@@ -18,7 +18,6 @@ use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_home::Paths;
 use harbor_policy::limits::MAX_LINE;
-use harbor_policy::tool_name::Allowlist;
 
 use self::written::{LOOK, Over, Written, has_hung_up};
 use super::driver::{Driver, Way};
@@ -29,11 +28,11 @@ use super::machine::Machine;
 const LAST_ANSWERS: Duration = Duration::from_millis(1500);
 
 /// Serves until stdin ends and what it asked for is answered, or nobody reads stdout.
-pub fn serve(client: &str, only: Option<Allowlist>, lazy: bool, paths: &Paths) -> Result<(), Failure> {
+pub fn serve(client: &str, machine: Machine, paths: &Paths) -> Result<(), Failure> {
     let (over, is_over) = sync_channel(1);
     let over = Over(over);
     let (lines, queue) = Written::begin(over.clone()).map_err(|error| Failure::Io("use stdout", error))?;
-    let driver = Driver::new(Machine::new(only, lazy), client, paths, lines);
+    let driver = Driver::new(machine, client, paths, lines);
     spawn_reader(driver.way(), over);
     driver.dial_first();
     let _ = is_over.recv();

@@ -14,6 +14,7 @@
 
 mod events;
 mod session;
+pub mod typed;
 pub mod urls;
 
 #[cfg(test)]
@@ -21,6 +22,8 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+
+use harbor_ipc_proto::secret::Secret;
 
 pub use events::{Event, Events, MOST_EVENTS};
 pub use session::Session;
@@ -100,6 +103,8 @@ pub struct NotYours;
 pub struct Tabs {
     sessions: BTreeMap<Arc<str>, Session>,
     of_tab: HashMap<u64, Arc<str>>,
+    /// Where tabs are, or are going.
+    places: HashMap<u64, String>,
     of_holder: HashMap<Holder, Arc<str>>,
     stopped: HashMap<Holder, Millis>,
     begun: usize,
@@ -130,6 +135,8 @@ impl Tabs {
             current: None,
             events: Events::default(),
             said: BTreeMap::new(),
+            typed: Vec::new(),
+            hides: Arc::default(),
             talks: None,
             left: None,
             used: now,
@@ -155,6 +162,28 @@ impl Tabs {
     #[must_use]
     pub fn of_tab(&self, tab: u64) -> Option<&Session> {
         self.sessions.get(self.of_tab.get(&tab)?)
+    }
+
+    /// A tab is at this address, or on its way there; none: nobody knows.
+    pub fn came(&mut self, tab: u64, url: Option<&str>) {
+        let url = url.filter(|_| self.of_tab.contains_key(&tab));
+        match url {
+            Some(url) => drop(self.places.insert(tab, url.to_owned())),
+            None => drop(self.places.remove(&tab)),
+        }
+    }
+
+    /// Where a tab is.
+    #[must_use]
+    pub fn place(&self, tab: u64) -> Option<&str> {
+        self.places.get(&tab).map(String::as_str)
+    }
+
+    /// A secret is typed in a session: nothing that is said in it has the value from now on.
+    pub fn hide(&mut self, id: &str, name: &str, value: &Secret) {
+        if let Some(session) = self.sessions.get_mut(id) {
+            session.hide(name, value);
+        }
     }
 
     /// Something has happened in a session.
@@ -242,6 +271,7 @@ impl Tabs {
     /// A tab is no session's any more: it was closed, or given back. Gives whose it was.
     pub fn part(&mut self, tab: u64) -> Option<Arc<str>> {
         let id = self.of_tab.remove(&tab)?;
+        self.places.remove(&tab);
         let session = self.sessions.get_mut(&id)?;
         session.tabs.retain(|own| *own != tab);
         if session.current == Some(tab) {
@@ -299,7 +329,10 @@ impl Tabs {
     /// A session is over.
     pub fn end(&mut self, id: &str) -> Option<Session> {
         let session = self.sessions.remove(id)?;
-        session.tabs.iter().for_each(|tab| drop(self.of_tab.remove(tab)));
+        for tab in &session.tabs {
+            self.of_tab.remove(tab);
+            self.places.remove(tab);
+        }
         if self.of_holder.get(&session.holder) == Some(&session.id) {
             self.of_holder.remove(&session.holder);
         }

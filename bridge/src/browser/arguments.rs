@@ -15,9 +15,10 @@ pub(super) fn check(schema: &Value, value: &Value) -> Result<(), (String, String
 
 fn at(path: &str, schema: &Value, value: &Value) -> Result<(), (String, String)> {
     let wrong = |why: String| Err((path.to_owned(), why));
-    let kind = schema["type"].as_str().unwrap_or_default();
-    if !is_a(kind, value) {
-        return wrong(format!("expected {kind}"));
+    let kinds = schema["type"].as_array().map_or(std::slice::from_ref(&schema["type"]), Vec::as_slice);
+    let kinds: Vec<_> = kinds.iter().filter_map(Value::as_str).collect();
+    if !kinds.iter().any(|kind| is_a(kind, value)) {
+        return wrong(format!("expected {}", kinds.join(" or ")));
     }
     if let Some(words) = schema["enum"].as_array()
         && !words.contains(value)
@@ -73,6 +74,8 @@ mod tests {
         let tools = Tools::new();
         let ask = |name: &str, value: Value| check(tools.schema(name).unwrap(), &value);
         assert_eq!(ask("browser_click", json!({"target": "e1", "modifiers": ["Alt"], "tabId": 7})), Ok(()));
+        let secret = json!({"target": "e1", "text": {"secret": "PIN"}});
+        assert_eq!(ask("browser_type", secret), Ok(()));
         for (name, value, path) in [
             ("browser_click", json!({}), ""),
             ("browser_click", json!([]), ""),
@@ -82,6 +85,9 @@ mod tests {
             ("browser_click", json!({"target": "e1", "tabId": -1}), "/tabId"),
             ("browser_click", json!({"target": "e1", "tabId": 1.5}), "/tabId"),
             ("browser_fill_form", json!({"fields": [{"target": "e1"}]}), "/fields/0"),
+            ("browser_type", json!({"target": "e1", "text": 5}), "/text"),
+            ("browser_type", json!({"target": "e1", "text": {"secret": 5}}), "/text/secret"),
+            ("browser_type", json!({"target": "e1", "text": {"secret": "A", "value": "b"}}), "/text"),
         ] {
             assert_eq!(ask(name, value.clone()).unwrap_err().0, path, "{value}");
         }

@@ -29,14 +29,19 @@ impl Browser {
     /// The address that is opened, as far as this session may open it.
     pub(super) fn judged(&self, session: &str, url: &str) -> Result<String, Denied> {
         let tabs = self.tabs.borrow();
-        self.config.now().sites.judge(url, |host| tabs.get(session)?.said(host))
+        self.kit.config.now().sites.judge(url, |host| tabs.get(session)?.said(host))
     }
 
     /// What the caller is told of an answer: a page that led to a forbidden address may be there for a moment before it is left, and
     /// nothing of it is told.
     pub(super) fn told(&self, session: &str, answer: Answer) -> Answer {
         let Answer::Result(result) = &answer else { return answer };
-        match self.judged(session, &page_of(result.as_str()).unwrap_or_default()) {
+        let (tab, url) = page_of(result.as_str()).unwrap_or_default();
+        if self.tabs.borrow().place(tab).is_none() {
+            // A tab that the person has given away was there before.
+            self.tabs.borrow_mut().came(tab, Some(&url));
+        }
+        match self.judged(session, &url) {
             Err(why @ (Denied::Blocked | Denied::AskFirst | Denied::Refused)) => {
                 denied("address", &why.to_string())
             }
@@ -87,11 +92,11 @@ fn answer_in(result: &str) -> Option<bool> {
     }
 }
 
-/// The address of the page that a result is about.
-fn page_of(result: &str) -> Option<String> {
+/// The tab that a result is about, and the address of its page.
+fn page_of(result: &str) -> Option<(u64, String)> {
     let structured = structured(result)?;
     let page = Fields::parse(structured.get("page")?.as_bytes()).ok()?;
-    serde_json::from_str(page.get("url")?).ok()
+    Some((page.get("tab_id")?.parse().ok()?, serde_json::from_str(page.get("url")?).ok()?))
 }
 
 /// What a result has for programs. Nothing else of it is read, and pictures may be large.

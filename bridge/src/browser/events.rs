@@ -62,7 +62,9 @@ impl Browser {
     fn on_navigated(&self, message: &SourceEvent, tab: u64) -> Result<SourceEventResult, ErrorBody> {
         let url = message.url.as_deref().ok_or_else(|| invalid("url", "an address"))?;
         let Some(session) = self.session_of(tab) else { return Ok(accepted(false)) };
-        match self.judged(&session, url) {
+        let judged = self.judged(&session, url);
+        self.tabs.borrow_mut().came(tab, judged.is_ok().then_some(url));
+        match judged {
             Ok(_) => {
                 self.noted(message, Some(session));
                 Ok(SourceEventResult { accepted: true, verdict: Some("allowed".into()), reason: None })

@@ -16,6 +16,7 @@ mod asked;
 mod calls;
 mod events;
 mod results;
+mod secrets;
 mod session;
 mod source;
 mod tools;
@@ -36,8 +37,10 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::tabs::{GRACE, Holder, Tabs};
 
+use crate::config::LiveConfig;
 use crate::host::source::Added;
 use crate::host::{Host, invalid};
+use crate::store::secrets::Secrets;
 use calls::Ending;
 use source::Browser;
 use tools::Tools;
@@ -70,10 +73,18 @@ pub trait Road: Debug {
 #[derive(Debug)]
 pub struct Browsers {
     host: Rc<Host>,
-    tools: Rc<Tools>,
+    kit: Rc<Kit>,
     all: RefCell<Vec<Kept>>,
     /// The tabs of browsers whose connection has ended a short while ago: it may be back at once.
     parked: RefCell<Vec<Parked>>,
+}
+
+/// What all browsers have in common.
+#[derive(Debug)]
+struct Kit {
+    tools: Tools,
+    config: Rc<LiveConfig>,
+    secrets: Secrets,
 }
 
 #[derive(Debug)]
@@ -91,15 +102,11 @@ struct Parked {
 }
 
 impl Browsers {
-    /// None so far.
+    /// None so far. `secrets`: where those are kept that tools type by name.
     #[must_use]
-    pub fn new(host: Rc<Host>) -> Rc<Self> {
-        Rc::new(Self {
-            host,
-            tools: Rc::new(Tools::new()),
-            all: RefCell::default(),
-            parked: RefCell::default(),
-        })
+    pub fn new(host: Rc<Host>, secrets: Secrets) -> Rc<Self> {
+        let kit = Kit { tools: Tools::new(), config: host.config.clone(), secrets };
+        Rc::new(Self { host, kit: Rc::new(kit), all: RefCell::default(), parked: RefCell::default() })
     }
 
     /// A browser has come.
@@ -128,10 +135,9 @@ impl Browsers {
         let id = back.as_ref().map(|parked| parked.id.clone()).filter(is_free);
         let id = id.or_else(|| free_id(label, is_free)).ok_or_else(|| invalid("name", "another name"))?;
         let tabs = back.map_or_else(Rc::default, |parked| parked.tabs);
-        let browser =
-            Browser::new(id.clone(), label, road, self.tools.clone(), tabs, self.host.config.clone());
+        let browser = Browser::new(id.clone(), label, road, self.kit.clone(), tabs);
         let added = self.host.add_source(browser.clone())?;
-        self.host.vouch_for(&id, &self.tools.list());
+        self.host.vouch_for(&id, &self.kit.tools.list());
         browser.arm();
         self.all.borrow_mut().push(Kept { browser, _added: added });
         tracing::info!(source = %id, "a browser offers its tools");
@@ -151,6 +157,14 @@ impl Browsers {
         }
         self.all.borrow().iter().for_each(|kept| kept.browser.leave(connection));
         self.remove(|browser| browser.road().connection() == connection)
+    }
+
+    /// An AI client is back: whether there is a session of its own with this id, whose connection has ended, to go on with.
+    pub fn rejoin(&self, origin: Arc<str>, connection: u64, id: &str) -> bool {
+        let holder = Holder::Client { origin, connection };
+        let is_joined = self.all.borrow().iter().any(|kept| kept.browser.rejoin(id, &holder).is_ok());
+        let join = |parked: &Parked| parked.tabs.borrow_mut().join(id, &holder, boot_clock()).is_ok();
+        is_joined || self.parked.borrow().iter().any(join)
     }
 
     /// A conversation is over: what it had open is the person's.

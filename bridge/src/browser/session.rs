@@ -41,9 +41,14 @@ impl Browser {
         }
     }
 
-    fn rejoin(&self, id: &str, holder: &Holder) -> Result<(), NotYours> {
+    /// Has a holder go on with the session of this id.
+    ///
+    /// # Errors
+    /// When there is none of theirs whose connection has ended.
+    pub fn rejoin(self: &Rc<Self>, id: &str, holder: &Holder) -> Result<(), NotYours> {
         let before = self.tabs.borrow_mut().join(id, holder, boot_clock())?;
         before.iter().for_each(|session| self.tell_ended(session, false));
+        self.arm();
         Ok(())
     }
 

@@ -21,10 +21,9 @@ use serde_json::Value;
 
 use super::calls::{Calls, Ending};
 use super::results::{checked, denied, failed};
-use super::tools::{SESSION, Tools};
-use super::{Road, arguments};
+use super::tools::SESSION;
+use super::{Kit, Road, arguments};
 use crate::alarm::Alarm;
-use crate::config::LiveConfig;
 use crate::host::source::{Answering, DefaultTime, ToolSource};
 use crate::link::{Answer, Audience, CallError, EndReport, Failure, TimeLimit, ToolList};
 use crate::supervisor::{Unavailable, Why};
@@ -44,11 +43,10 @@ pub(super) struct Browser {
     id: SourceId,
     label: String,
     road: Rc<dyn Road>,
-    tools: Rc<Tools>,
+    pub(super) kit: Rc<Kit>,
     pub(super) tabs: Rc<RefCell<Tabs>>,
     pub(super) calls: Rc<Calls>,
     slots: Slots,
-    pub(super) config: Rc<LiveConfig>,
     alarm: Alarm,
     gone: Cell<bool>,
 }
@@ -58,19 +56,17 @@ impl Browser {
         id: SourceId,
         label: &str,
         road: Rc<dyn Road>,
-        tools: Rc<Tools>,
+        kit: Rc<Kit>,
         tabs: Rc<RefCell<Tabs>>,
-        config: Rc<LiveConfig>,
     ) -> Rc<Self> {
         Rc::new(Self {
             id,
             label: label.to_owned(),
             road,
-            tools,
+            kit,
             tabs,
             calls: Rc::default(),
             slots: Slots::new(AT_ONCE),
-            config,
             alarm: Alarm::default(),
             gone: Cell::new(false),
         })
@@ -151,7 +147,7 @@ impl Browser {
         limit: TimeLimit,
         audience: &Audience,
     ) -> Result<Answer, Why> {
-        let (Some(schema), true) = (self.tools.schema(name), given.len() <= MAX_ARGUMENTS) else {
+        let (Some(schema), true) = (self.kit.tools.schema(name), given.len() <= MAX_ARGUMENTS) else {
             return Ok(wrong("", "longer than a browser takes"));
         };
         let mut arguments: Value = serde_json::from_str(given).unwrap_or_default();
@@ -170,9 +166,10 @@ impl Browser {
             self.tabs.borrow_mut().attend(&session, party.client);
         }
         if name == SESSION {
+            let hides = self.hides(&session);
             let answer = self.on_session(&holder, &session, &arguments);
             self.arm();
-            return Ok(answer);
+            return Ok(self.hidden(&session, &hides, answer));
         }
         let limit = match self.ask_about_sites((&holder, &session), &arguments, limit).await {
             Ok(left) => left,
@@ -182,13 +179,17 @@ impl Browser {
             Ok(tab) => tab,
             Err(refusal) => return Ok(refusal),
         };
+        if let Err(refusal) = self.put_secrets_in(&session, tab, &mut arguments).await {
+            return Ok(refusal);
+        }
         let action = arguments["action"].as_str().map(str::to_owned);
+        let hides = self.hides(&session);
         let answer = self.ask((name, arguments), (&holder, &session), tab, limit).await;
         if let Ok(Answer::Result(_)) = &answer {
             self.done((name, action.as_deref()), &session, tab);
         }
         self.arm();
-        answer.map(|answer| self.told(&session, answer))
+        answer.map(|answer| self.hidden(&session, &hides, self.told(&session, answer)))
     }
 
     /// What of a call the bridge decides: the tab that it means, and whether its addresses may be opened.
@@ -356,7 +357,7 @@ pub(super) fn shown(session: &Session, tab: Option<u64>) -> SourceSession {
     }
 }
 
-fn wrong(path: &str, why: &str) -> Answer {
+pub(super) fn wrong(path: &str, why: &str) -> Answer {
     Answer::Failed(Failure::InvalidArguments(path.to_owned(), why.to_owned()))
 }
 
@@ -394,7 +395,7 @@ impl ToolSource for Browser {
     }
 
     fn tools(&self) -> Option<Rc<ToolList>> {
-        Some(self.tools.list())
+        Some(self.kit.tools.list())
     }
 
     fn known_tools(&self) -> Option<Rc<ToolList>> {

@@ -17,9 +17,10 @@ use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials, MAX_KEYS, wrong_key, wrong_username, wrong_value};
+use harbor_policy::tabs::typed::KEPT;
 
 use super::client::Client;
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::{Handled, Router, invalid, reply, site_secrets, to_the_end};
 use crate::host::asker::Sender;
 use crate::store::StoreError;
 use crate::store::audit::Record;
@@ -27,8 +28,14 @@ use crate::store::secrets::Forgotten;
 use crate::supervisor::Server;
 
 pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCredential) -> Handled {
-    let SetCredential { server_id, key, value, credential_type, username, expires_at } = message;
+    if site_secrets::is_meant(&message.server_id) {
+        return site_secrets::set(router, client, message).await;
+    }
+    let SetCredential { server_id, key, value, credential_type, username, expires_at, site } = message;
     let server = defined(router, &server_id)?;
+    if site.is_some() {
+        return Err(invalid("site", "nothing: only secrets of `browser` are kept for a site"));
+    }
     let kind = credential_type.unwrap_or_default();
     if let Some(expected) = username.as_ref().and_then(|username| wrong_username(kind, username)) {
         return Err(invalid("username", expected));
@@ -40,7 +47,7 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetCreden
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided(SetCredential::TAG, &sender, about(&server_id, &key), true).await?;
-        let view = view(&server_id, &key, &credential);
+        let view = view(server_id.as_str(), &key, &credential);
         let put = router.supervisor.secrets().put(server_id.as_str(), vec![(key, credential)]);
         let all = put.await.map_err(|error| unstored(&error))?;
         still_defined(&router, &server_id).await?;
@@ -141,7 +148,10 @@ pub(super) async fn validate(router: &Router, id: &ServerId) -> Handled {
 
 /// Also of a server that is not defined any more: what is there can be removed.
 pub(super) async fn delete(router: &Rc<Router>, client: &Client, message: DeleteCredential) -> Handled {
-    let DeleteCredential { server_id, key } = message;
+    if site_secrets::is_meant(&message.server_id) {
+        return site_secrets::delete(router, client, message).await;
+    }
+    let DeleteCredential { server_id, key, site: _ } = message;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         let running = router.supervisor.get(&server_id).is_some_and(|server| server.is_up());
@@ -160,6 +170,9 @@ pub(super) async fn list(router: &Router, message: ListCredentials) -> Handled {
     let only = message.server_id;
     let secrets = router.supervisor.secrets();
     let all = match &only {
+        Some(id) if site_secrets::is_meant(id) => {
+            secrets.of(KEPT).await.map(|kept| [(KEPT.to_owned(), kept)].into())
+        }
         Some(id) => {
             defined(router, id)?;
             secrets.of(id.as_str()).await.map(|of_server| [(id.to_string(), of_server)].into())
@@ -169,9 +182,10 @@ pub(super) async fn list(router: &Router, message: ListCredentials) -> Handled {
     let all = all.map_err(|error| unread(&error))?;
     let views = all.iter().filter_map(|(server, of_server)| Some((ServerId::parse(server)?, of_server)));
     let credentials = views.flat_map(|(server, of_server)| {
-        of_server.0.iter().map(move |(key, credential)| view(&server, key, credential))
+        of_server.0.iter().map(move |(key, credential)| view(server.as_str(), key, credential))
     });
-    reply(ListCredentialsResult { credentials: credentials.collect() })
+    let of_sites = all.get(KEPT).into_iter().flat_map(site_secrets::views);
+    reply(ListCredentialsResult { credentials: credentials.chain(of_sites).collect() })
 }
 
 /// Whether a server has secrets; it counts as one that has where that cannot be found out.
@@ -196,6 +210,11 @@ pub(super) async fn forget(router: &Router, id: &ServerId) -> Result<(u32, Optio
 
 fn defined(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
     router.supervisor.get(id).ok_or_else(|| {
+        if site_secrets::is_meant(id) {
+            let message =
+                "browser is no server: its secrets are for sites; `harbor secrets list browser` shows them";
+            return ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str());
+        }
         let message = format!("no server {id} is defined; `harbor add {id} -- COMMAND` defines it");
         ErrorBody::new(Code::NotFound, message).with("server_id", id.as_str())
     })
@@ -225,7 +244,7 @@ fn status(server: &Server, all: &Credentials) -> CredentialStatus {
     }
 }
 
-fn view(server: &ServerId, key: &str, credential: &Credential) -> CredentialView {
+pub(super) fn view(server: &str, key: &str, credential: &Credential) -> CredentialView {
     CredentialView {
         server_id: server.to_string(),
         key: key.to_owned(),
@@ -234,6 +253,7 @@ fn view(server: &ServerId, key: &str, credential: &Credential) -> CredentialView
         set_at: credential.set_at,
         expires_at: credential.expires_at,
         is_expired: credential.is_expired(wall_clock()),
+        site: None,
     }
 }
 

@@ -35,6 +35,7 @@ mod sandbox;
 mod secret_store;
 mod servers;
 mod session;
+mod site_secrets;
 mod sources;
 mod staged;
 mod status;
@@ -119,8 +120,8 @@ impl Router {
         definitions: Rc<Definitions>,
     ) -> Rc<Self> {
         Rc::new(Self {
+            browsers: Browsers::new(host.clone(), supervisor.secrets().clone()),
             supervisor,
-            browsers: Browsers::new(host.clone()),
             host,
             catalog,
             models,

@@ -36,9 +36,8 @@ fn hello(router: &Router, client: &Client, message: &Hello) -> Handled {
             .filter(|asked| (least..=most).contains(asked))
             .ok_or_else(|| invalid("max_frame", "a number of bytes from 4096 to 134217728"))?;
     }
-    if let Some(name) = &message.browser_session {
-        join_session(router, client, name)?;
-    }
+    let named = message.browser_session.as_deref();
+    let joined = named.map(|name| join_session(router, client, name)).transpose()?.flatten();
     chunks = message.chunks.unwrap_or(chunks);
     client.set_takes(max_frame, chunks);
     reply(HelloResult {
@@ -48,17 +47,19 @@ fn hello(router: &Router, client: &Client, message: &Hello) -> Handled {
         pid: std::process::id(),
         chunks,
         max_frame: max_frame as u64,
+        joined,
     })
 }
 
-/// The browser session that this connection belongs to: what is granted for a tab is for a tab of it. Of an AI client it
-/// means nothing.
-fn join_session(router: &Router, client: &Client, name: &str) -> Result<(), ErrorBody> {
-    if client.sender().own.is_some() {
-        return Ok(());
-    }
+/// The browser session that this connection belongs to: what is granted for a tab is for a tab of it. An AI client names an earlier
+/// session of its own in a browser: whether it goes on with that.
+fn join_session(router: &Router, client: &Client, name: &str) -> Result<Option<bool>, ErrorBody> {
     if !(1..=128).contains(&name.len()) || name.contains(char::is_control) {
         return Err(invalid("browser_session", "1 to 128 bytes without control characters"));
+    }
+    let sender = client.sender();
+    if let Some(own) = &sender.own {
+        return Ok(Some(router.browsers.rejoin(own.shared(), sender.client, name)));
     }
     let (is_new, before) = (!client.has_named_session(), client.sender().session.clone());
     if !client.name_session(name) {
@@ -69,7 +70,7 @@ fn join_session(router: &Router, client: &Client, name: &str) -> Result<(), Erro
         router.host.permissions.part(&before, false);
         router.host.permissions.join(&client.sender().session.clone());
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Client and bridge do not speak the same protocol: says which is older and what to do.

@@ -64,7 +64,7 @@ export async function visit(browser: Browser, person: Page, url: string, install
   await switchOn(browser, installed);
   const before = await person.run(where);
   for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await installed.cli("grant", `client://${NAME}`, scope, "--for", "10m", "--tool", "browser/*");
-  const client = await McpClient.start({ ...installed, packages: await packages(installed.home) }, NAME);
+  const client = await McpClient.start({ ...installed, args: ["mcp", "--client", NAME], packages: await packages(installed.home) }, NAME);
   try {
     const read = await book(client, url);
     if (read !== "Booked for Penelope: 2 seats") throw new Error(`the client read “${read}”`);

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BIN, type Harbor, SERVERS } from "./harbor.ts";
 
-/** Whom it speaks to: the program `harbor`, its environment, and the `node_modules` that have the SDK. */
+/** Whom it speaks to: a program, the command of it that serves, its environment, and the `node_modules` that have the SDK. */
 export interface Place {
   program: string;
+  args: string[];
   env: NodeJS.ProcessEnv;
   packages: string;
 }
@@ -28,15 +29,15 @@ export class McpClient {
     this.#client = client;
   }
 
-  static of({ env }: Harbor, name: string): Promise<McpClient> {
-    return McpClient.start({ program: join(BIN, "harbor"), env, packages: join(SERVERS, "npm/node_modules") }, name);
+  static of({ env }: Harbor, name: string, ...more: string[]): Promise<McpClient> {
+    return McpClient.start({ program: join(BIN, "harbor"), args: ["mcp", "--client", name, ...more], env, packages: join(SERVERS, "npm/node_modules") }, name);
   }
 
-  static async start({ program, env, packages }: Place, name: string): Promise<McpClient> {
+  static async start({ program, args, env, packages }: Place, name: string): Promise<McpClient> {
     const sdk = (file: string) => import(pathToFileURL(join(packages, "@modelcontextprotocol/sdk/dist/esm/client", file)).href);
     const [{ Client }, { StdioClientTransport }] = await Promise.all([sdk("index.js"), sdk("stdio.js")]);
     const client = new Client({ name, version: "1" });
-    await client.connect(new StdioClientTransport({ command: program, args: ["mcp", "--client", name], env, stderr: "ignore" }));
+    await client.connect(new StdioClientTransport({ command: program, args, env, stderr: "ignore" }));
     return new McpClient(client);
   }
 

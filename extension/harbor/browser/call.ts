@@ -57,6 +57,13 @@ export function fits(name: string, pattern: string, flags: string): (text: strin
   }
 }
 
+/** A text, or a secret of the person's in place of one: the bridge has put it in, with the site that it is kept for. */
+export function textOrSecret(fields: Fields, name: string): { text: string; site?: string } {
+  const given = fields[name];
+  if (!isFields(given)) return { text: needed(fields, name) };
+  return { text: needed(given, "value"), site: needed(given, "site") };
+}
+
 export function needed(fields: Fields, name: string): string {
   const found = texts(fields, name);
   if (found === undefined) throw new ToolError(`the argument ${name} is missing`);

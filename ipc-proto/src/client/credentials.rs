@@ -62,7 +62,7 @@ define_sent! {
     CREDENTIAL_OBJECTS:
     /// A secret, without its value.
     "Credential" CredentialView {
-        /// The server that it is for.
+        /// The server that it is for, or `browser`.
         server_id: String,
         /// Its name.
         key: String,
@@ -76,6 +76,8 @@ define_sent! {
         expires_at: Option<u64>,
         /// Whether it has ended.
         is_expired: bool,
+        /// Of `browser`: the site that it is kept for.
+        site: Option<String>,
     }
     /// Where secrets are kept. Says nothing of what there is.
     "SecretStore" SecretStoreView {

@@ -47,6 +47,8 @@ define_sent! {
         chunks: bool,
         /// The largest frame that the bridge will send to this client, in bytes.
         max_frame: u64,
+        /// Of an AI client that named a session in a browser: whether it goes on with that one.
+        joined: Option<bool>,
     }
     /// The bridge is alive.
     "ping" PingResult {

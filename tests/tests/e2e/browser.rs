@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const CONFIG: &str = "[browser]\nblocked = [\"*.bank.example\", \"127.0.0.1\"]\n";
 
-fn scene(home: &Home) -> (Bridge, Browser) {
+pub(super) fn scene(home: &Home) -> (Bridge, Browser) {
     home.configure(CONFIG);
     let bridge = Bridge::start(home);
     assert!(bridge.is_alive());
@@ -17,7 +17,7 @@ fn scene(home: &Home) -> (Bridge, Browser) {
 }
 
 /// An AI client on a connection of its own that was granted the browser.
-fn granted(home: &Home, bridge: &Bridge, name: &str) -> Asker {
+pub(super) fn granted(home: &Home, bridge: &Bridge, name: &str) -> Asker {
     let origin = format!("client://{name}");
     for scope in ["mcp:tools.list", "mcp:tools.call"] {
         bridge.asking(&origin).granted(scope, "ALLOW_ALWAYS", &json!({"allowed_tools": ["browser/*"]}));
@@ -25,17 +25,17 @@ fn granted(home: &Home, bridge: &Bridge, name: &str) -> Asker {
     Client::attach_ai(home, name).asking(&origin)
 }
 
-fn call(asker: &Asker, tool: &str, arguments: Value) -> Pending {
+pub(super) fn call(asker: &Asker, tool: &str, arguments: Value) -> Pending {
     asker.send_call(&format!("browser/browser_{tool}"), &arguments)
 }
 
-fn text(answer: Result<Answer, ErrorValue>) -> String {
+pub(super) fn text(answer: Result<Answer, ErrorValue>) -> String {
     let answer = answer.unwrap();
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{}", answer.text)).to_owned()
 }
 
 /// Why a call was denied.
-fn denied(pending: Pending) -> String {
+pub(super) fn denied(pending: Pending) -> String {
     let answer = pending.wait(LIMIT).unwrap();
     assert_eq!(answer["result"]["isError"], true, "{}", answer.text);
     answer["result"]["structuredContent"]["denied"]["reason"]
@@ -45,7 +45,7 @@ fn denied(pending: Pending) -> String {
 }
 
 /// A call that the extension answers after it has opened this tab for it.
-fn with_tab(browser: &Browser, asker: &Asker, tab: u64) {
+pub(super) fn with_tab(browser: &Browser, asker: &Asker, tab: u64) {
     let pending = call(asker, "navigate", json!({"url": "https://a.example"}));
     let called = browser.next_call();
     assert_eq!(called.shown().1, None);

@@ -29,6 +29,8 @@ pub struct Mcp {
     pub only: Vec<String>,
     /// Whether three tools, to find and call others, stand for all.
     pub lazy: bool,
+    /// The session in a browser that it goes on with.
+    pub browser_session: Option<String>,
     /// Where clients come from that are not on stdin and stdout.
     pub http: Option<Http>,
 }
@@ -67,6 +69,9 @@ struct ServeOptions {
     /// Offer three tools (search, describe, call) instead of all tools
     #[arg(long)]
     lazy: bool,
+    /// Go on with this earlier browser session of the client, within 5 minutes of its end (the tool browser_session tells the id)
+    #[arg(long, value_name = "ID", conflicts_with = "http")]
+    browser_session: Option<String>,
     /// Serve over HTTP on this local address, such as 127.0.0.1:8765
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     http: Option<SocketAddr>,
@@ -95,7 +100,8 @@ impl Mcp {
     fn read(options: ServeOptions) -> Result<Self, String> {
         let http = options.http.map(|listen| Http { listen, origins: options.allow_origin });
         let client = options.client.unwrap_or_else(|| NAMELESS.to_owned());
-        Ok(Self { client, only: options.only, lazy: options.lazy, http })
+        let ServeOptions { only, lazy, browser_session, .. } = options;
+        Ok(Self { client, only, lazy, browser_session, http })
     }
 }
 

@@ -30,6 +30,9 @@ pub enum Secrets {
         server: String,
         /// The secret's name
         key: String,
+        /// Of `browser`: only that of this site (default: all of this name)
+        #[arg(long, value_name = "ORIGIN")]
+        site: Option<String>,
     },
     /// Show missing and expired secrets; exit code 1 if there are any
     Check {
@@ -60,7 +63,7 @@ pub enum Keeping {
 ///
 /// Asks for the value without showing it, or reads it from stdin (without one newline at its end). It is never an argument, because other
 /// programs can see those. The server gets it as the environment variable KEY from its next start on. Its log shows KEY in place of the
-/// value.
+/// value. What is set for `browser` is no server's: browser tools type it by its name, into pages of the site that --site names.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct NewSecret {
     /// The server's name
@@ -78,6 +81,9 @@ pub struct NewSecret {
     /// When it expires, such as 90d or 2030-11-21 (default: never)
     #[arg(long = "expires", value_name = "WHEN", value_parser = |text: &str| ahead(text, when::now()))]
     pub expires_at: Option<u64>,
+    /// With `browser`: the site that it is for, such as https://example.com
+    #[arg(long, value_name = "ORIGIN")]
+    pub site: Option<String>,
 }
 
 fn key(text: &str) -> Result<String, String> {

@@ -66,6 +66,7 @@ pub fn keep(client: &mut Client, server: &str, secrets: &[Apart]) -> Result<(), 
             credential_type: Some(*kind),
             username: None,
             expires_at: None,
+            site: None,
         };
         client.ask(&ask, QUICK)?;
     }

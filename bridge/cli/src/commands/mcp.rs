@@ -31,7 +31,9 @@ pub fn serve(wanted: &Mcp, paths: &Paths) -> Result<(), Failure> {
     let only = (!wanted.only.is_empty()).then(|| Allowlist::parse(&wanted.only)).transpose();
     let only = only.map_err(|wrong| Failure::Usage(wrong.to_string()))?;
     let http = wanted.http.as_ref().map(|http| Http { listen: http.listen, origins: &http.origins });
-    harbor_mcp_server::serve(Wanted { client: &wanted.client, only, lazy: wanted.lazy, http }, paths)
+    let browser_session = wanted.browser_session.as_deref();
+    let wanted = Wanted { client: &wanted.client, only, lazy: wanted.lazy, browser_session, http };
+    harbor_mcp_server::serve(wanted, paths)
 }
 
 /// Makes, deletes or lists.

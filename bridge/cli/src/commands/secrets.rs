@@ -20,6 +20,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{MAX_VALUE, wrong_key, wrong_username, wrong_value};
+use harbor_policy::tabs::typed::{SITE_RULE, site};
 use zeroize::Zeroizing;
 
 use super::printing::{count, print};
@@ -28,6 +29,9 @@ use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::when::{now, until, utc};
+
+/// Whose secrets are kept for sites, and are no server's.
+const BROWSER: &str = "browser";
 
 /// The keyring may ask its person.
 const PATIENT: Duration = Duration::from_secs(120);
@@ -45,12 +49,30 @@ pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
 }
 
 fn check_names(new: &NewSecret) -> Result<(), Failure> {
+    check_site(&new.server, new.site.as_deref(), new.server == BROWSER)?;
     if let Some(expected) = wrong_key(new.kind, &new.key) {
         return Err(Failure::Usage(format!("{:?} cannot be used: expected {expected}", new.key)));
     }
     match new.username.as_ref().and_then(|name| wrong_username(new.kind, name)) {
         Some(expected) => Err(Failure::Usage(format!("--username: expected {expected}"))),
         None => Ok(()),
+    }
+}
+
+/// A secret is kept for a site or for a server.
+fn check_site(server: &str, origin: Option<&str>, is_needed: bool) -> Result<(), Failure> {
+    match origin {
+        None if is_needed => {
+            let wrong = "for which site? pass --site: ".to_owned() + SITE_RULE;
+            Err(Failure::Usage(wrong))
+        }
+        Some(_) if server != BROWSER => {
+            Err(Failure::Usage("--site goes with the secrets of `browser`".into()))
+        }
+        Some(origin) if site(origin).is_none() => {
+            Err(Failure::Usage(format!("--site: expected {SITE_RULE}")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -129,7 +151,10 @@ pub fn run(
             keeping::remind(client)
         }
         (Secrets::Check { server }, _) => check(client, server, screen),
-        (Secrets::Remove { server, key }, _) => remove(client, server, key, screen),
+        (Secrets::Remove { server, key, site }, _) => {
+            check_site(server, site.as_deref(), false)?;
+            remove(client, (server, key), site.clone(), screen)
+        }
         (Secrets::Set(new), Some(value)) => set(client, new, value, screen),
         (Secrets::Set(new), None) => {
             // Nobody types a value for a file that cannot be opened.
@@ -148,9 +173,16 @@ fn set(client: &mut Client, new: &NewSecret, value: Secret, screen: &mut Screen)
         credential_type: Some(new.kind),
         username: new.username.clone(),
         expires_at: new.expires_at,
+        site: new.site.clone(),
     };
     let answer = client.ask(&ask, PATIENT)?;
     print(screen, &answer, |answer| {
+        if let Some(site) = new.site.as_deref().and_then(site) {
+            let key = &new.key;
+            return format!(
+                "{key} is stored for {site}; browser tools type it there as {{\"secret\": \"{key}\"}}"
+            );
+        }
         let what = format!("{} of {} is stored", new.key, new.server);
         if answer.starts {
             return format!("{what}; {} waited for it and is starting", new.server);
@@ -162,8 +194,13 @@ fn set(client: &mut Client, new: &NewSecret, value: Secret, screen: &mut Screen)
     })
 }
 
-fn remove(client: &mut Client, server: &str, key: &str, screen: &mut Screen) -> Result<(), Failure> {
-    let ask = DeleteCredential { server_id: server_id(server)?, key: key.to_owned() };
+fn remove(
+    client: &mut Client,
+    (server, key): (&str, &str),
+    site: Option<String>,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
+    let ask = DeleteCredential { server_id: server_id(server)?, key: key.to_owned(), site };
     let answer = client.ask(&ask, QUICK)?;
     if !answer.deleted {
         let next = format!("`harbor secrets list {server}` shows what it has");
@@ -203,7 +240,10 @@ fn tabulate(all: &[CredentialView], now: u64) -> Table {
         };
         table.add([
             secret.server_id.clone(),
-            secret.key.clone(),
+            secret
+                .site
+                .as_ref()
+                .map_or_else(|| secret.key.clone(), |site| format!("{} for {site}", secret.key)),
             secret.credential_type.as_str().to_owned(),
             if secret.has_username { "yes".into() } else { "-".into() },
             utc(secret.set_at).chars().take(16).collect::<String>() + "Z",
@@ -256,7 +296,8 @@ mod tests {
         for (key, username) in [("K L", None), ("PATH", None), ("./key.txt", None), ("K", Some("ada"))] {
             let (server, kind, expires_at) = ("a".into(), CredentialType::ApiKey, None);
             let username = username.map(str::to_owned);
-            let new = Secrets::Set(NewSecret { server, key: key.into(), kind, username, expires_at });
+            let new = NewSecret { server, key: key.into(), kind, username, expires_at, site: None };
+            let new = Secrets::Set(new);
             assert!(matches!(value(&new), Err(Failure::Usage(_))), "{key}");
         }
     }
@@ -269,6 +310,7 @@ mod tests {
             kind: CredentialType::Password,
             username: Some("ada".into()),
             expires_at: Some(5),
+            site: None,
         };
         let value = || Secret::new("hunter\"2".into());
         let answer =
@@ -286,6 +328,32 @@ mod tests {
         assert_eq!(ran.printed, "K of a is stored; a waited for it and is starting\n");
         let ran = command(true, &[answer], |c, s| set(c, &new, value(), s));
         assert!(!ran.printed.contains("hunter"), "{}", ran.printed);
+    }
+
+    #[test]
+    fn a_secret_of_a_site_is_none_of_a_server() {
+        let new = |server: &str, site: Option<&str>| NewSecret {
+            server: server.into(),
+            key: "PIN".into(),
+            kind: CredentialType::ApiKey,
+            username: None,
+            expires_at: None,
+            site: site.map(str::to_owned),
+        };
+        let site = "https://example.com";
+        for (server, site) in [("browser", None), ("browser", Some("example.com")), ("a", Some(site))] {
+            assert!(matches!(check_names(&new(server, site)), Err(Failure::Usage(_))), "{server} {site:?}");
+        }
+        assert!(check_names(&new("browser", Some(site))).is_ok());
+        let answer =
+            r#"{"type":"set_credential_result","request_id":"1","credential":{"key":"PIN"},"running":false}"#;
+        let value = Secret::new("hunter2".into());
+        let ran = command(false, &[answer], |c, s| set(c, &new("browser", Some(site)), value, s));
+        assert_eq!(
+            ran.printed,
+            "PIN is stored for https://example.com; browser tools type it there as {\"secret\": \"PIN\"}\n"
+        );
+        assert!(ran.asked[0].contains(r#""site":"https://example.com""#), "{}", ran.asked[0]);
     }
 
     #[test]
@@ -310,7 +378,7 @@ mod tests {
     fn what_is_not_there_cannot_be_removed() {
         let answer =
             r#"{"type":"delete_credential_result","request_id":"1","deleted":false,"running":false}"#;
-        let ran = command(false, &[answer], |c, s| remove(c, "a", "K", s));
+        let ran = command(false, &[answer], |c, s| remove(c, ("a", "K"), None, s));
         assert_eq!(ran.exit, Exit::NotFound);
     }
 

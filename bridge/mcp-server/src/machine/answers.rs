@@ -4,8 +4,8 @@ use harbor_client::errors::Failure;
 use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::answer::Heard;
 use harbor_ipc_proto::client::{
-    AskPush, Chunk, GrantChanged, McpBeginResult, OffersChanged, Progress, ResourceUpdated, ServerMessage,
-    ToolsChanged,
+    AskPush, Chunk, GrantChanged, HelloResult, McpBeginResult, OffersChanged, Progress, ResourceUpdated,
+    ServerMessage, ToolsChanged,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -20,6 +20,10 @@ use super::super::want::{Call, Open, Step, Want};
 use super::super::watches::Change;
 use super::super::{lazy, write};
 use super::{Link, Machine, OWN, Out};
+
+/// Said of `--browser-session`.
+const NOT_JOINED: &str = "harbor mcp: there is no browser session of this client with that id any more, or its connection has not ended; browser \
+                          tools begin a new one";
 
 impl Machine {
     /// The bridge has written a frame.
@@ -136,6 +140,10 @@ impl Machine {
 
     fn on_answer(&mut self, answer: &Heard<'_>) -> Result<(), Failure> {
         let id = answer.request_id.as_str();
+        if id == OWN[0] && answer.read::<HelloResult>()?.joined == Some(false) {
+            self.out.push(Out::Remark(NOT_JOINED.into()));
+            return Ok(());
+        }
         if id == OWN[1] {
             self.names_commands = answer.read::<McpBeginResult>()?.first_use != "none";
             self.begin();

@@ -183,6 +183,7 @@ fn what_needs_no_bridge_is_answered_without_one() {
 #[test]
 fn nothing_is_asked_before_the_bridge_knows_the_client() {
     let mut scene = Scene::new(&["s/*", "t/x"]);
+    scene.machine = scene.machine.going_on_with(Some("b-1"));
     scene.ask(1, "tools/list", &json!({}));
     scene.call(2, "s__echo");
     assert_eq!((scene.dials, scene.tags()), (1, vec![]));
@@ -190,8 +191,9 @@ fn nothing_is_asked_before_the_bridge_knows_the_client() {
     scene.collect();
     assert_eq!(scene.tags(), ["hello", "mcp_begin", "host_watch"]);
     assert_eq!(scene.asked[1].1["only"], json!(["s/*", "t/x"]));
-    scene.frame(r#"{"type":"hello_result","request_id":"hello"}"#);
-    assert_eq!(scene.asked.len(), 3);
+    assert_eq!(scene.asked[0].1["browser_session"], "b-1");
+    scene.frame(r#"{"type":"hello_result","request_id":"hello","joined":false}"#);
+    assert_eq!((scene.asked.len(), scene.remarks.len()), (3, 1));
     scene.frame(r#"{"type":"mcp_begin_result","request_id":"begin","granted":true}"#);
     assert_eq!(scene.tags()[3..], ["host_list_tools", "host_call_tool"]);
     assert_eq!(scene.lines, [Value::Null; 0]);

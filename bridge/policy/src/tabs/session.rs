@@ -5,8 +5,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use harbor_ipc_proto::secret::Secret;
+
 use super::{Events, GRACE, Holder, IDLE};
 use crate::lifecycle::Millis;
+use crate::redaction::Redactor;
 
 /// A session.
 #[derive(Debug, Clone)]
@@ -26,6 +29,9 @@ pub struct Session {
     pub events: Events,
     /// What the person has answered about hosts of which they wanted to be asked.
     pub(super) said: BTreeMap<String, bool>,
+    /// Secrets that were typed, by their names, and what finds them.
+    pub(super) typed: Vec<(String, Secret)>,
+    pub(super) hides: Arc<Redactor>,
     /// The connection in which its conversation goes on.
     pub(super) talks: Option<u64>,
     /// When its connection ended.
@@ -53,6 +59,21 @@ impl Session {
     #[must_use]
     pub fn said(&self, host: &str) -> Option<bool> {
         self.said.get(host).copied()
+    }
+
+    /// What finds the secrets that were typed in it.
+    #[must_use]
+    pub fn hides(&self) -> Arc<Redactor> {
+        self.hides.clone()
+    }
+
+    pub(super) fn hide(&mut self, name: &str, value: &Secret) {
+        if self.typed.iter().any(|(known, other)| known == name && other == value) {
+            return;
+        }
+        self.typed.push((name.to_owned(), value.clone()));
+        let all = self.typed.iter().map(|(name, value)| (name.as_str(), value.expose()));
+        self.hides = Arc::new(Redactor::new(all));
     }
 
     pub(super) fn ends_at(&self) -> Option<Millis> {

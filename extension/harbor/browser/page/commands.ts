@@ -6,15 +6,16 @@ import type { Kind } from "./failure.ts";
 import type { Mode } from "./read.ts";
 import type { Filter, Line } from "./snapshot.ts";
 
+/** `site`: what is typed is a secret of the person's, which they keep for this origin. */
 export interface Commands {
   snapshot: { filter: Filter; target?: string | undefined; depth?: number | undefined; boxes?: boolean | undefined };
   read: { mode: Mode; target?: string | undefined };
   click: { target: string; button: "left" | "right" | "middle"; count: 1 | 2; modifiers: string[] };
   hover: { target: string };
-  type: { target: string; text: string; submit: boolean; slowly: boolean; replace: boolean };
+  type: { target: string; text: string; submit: boolean; slowly: boolean; replace: boolean; site?: string | undefined };
   key: { key: string; times: number };
   select: { target: string; values: string[] };
-  fill: { target: string; kind: string; value: string };
+  fill: { target: string; kind: string; value: string; site?: string | undefined };
   drag: { from: string; to: string };
   scroll: { target?: string | undefined; to?: "top" | "bottom" | undefined; x: number; y: number };
   has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };

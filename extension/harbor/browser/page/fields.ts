@@ -8,6 +8,7 @@ import { Failure } from "./failure.ts";
 import { pressKey } from "./keys.ts";
 import { click, named, pointAt } from "./pointer.ts";
 import { isField, isSecret } from "./roles.ts";
+import { noteTyped } from "./secrets.ts";
 
 export interface Typing {
   text: string;
@@ -16,11 +17,14 @@ export interface Typing {
   slowly: boolean;
   /** Whether what stands there goes first; else the text is added. */
   replace: boolean;
+  /** The text is a secret of the person's, which they keep for this origin. */
+  site?: string | undefined;
 }
 
 /** Types into a field or an editor, and says what stands there then. */
 export async function type(element: Element, typing: Typing): Promise<Change> {
   const target = editable(element);
+  if (typing.site !== undefined) noteTyped(target, typing.text, typing.site);
   await pointAt(target);
   const change = await changing(async () => {
     target.focus({ preventScroll: true });
@@ -106,7 +110,8 @@ export async function selectOptions(element: Element, values: string[]): Promise
 }
 
 /** Fills one field of a form, by its kind. */
-export async function fill(element: Element, kind: string, value: string): Promise<Change> {
+export async function fill(element: Element, { kind, value, site }: { kind: string; value: string; site?: string | undefined }): Promise<Change> {
+  if (site !== undefined) return type(element, { text: value, submit: false, slowly: false, replace: true, site });
   if (kind === "combobox" && element instanceof HTMLSelectElement) return selectOptions(element, [value]);
   if (kind === "checkbox" || kind === "radio") return tick(element, value === "true");
   if (kind === "slider" || (element instanceof HTMLInputElement && /^(range|date|time|month|week|datetime-local|color)$/.test(element.type))) return put(element, value);

@@ -35,7 +35,7 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
     return { lines: [`${named(receiver)} received it`, ...change.lines] };
   },
   select: ({ target, values }) => onLive(target, (element) => selectOptions(element, values)),
-  fill: ({ target, kind, value }) => onLive(target, (element) => fill(element, kind, value)),
+  fill: ({ target, ...what }) => onLive(target, (element) => fill(element, what)),
   drag: ({ from, to }) => onLive(from, (element) => drag(element, resolve(to))),
   scroll,
   veil: async ({ over }) => (await veil(over), { over }),

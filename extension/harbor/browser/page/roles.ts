@@ -61,12 +61,15 @@ export const isField = (element: Element): element is Field =>
 export function isSecret(element: Element): boolean {
   if (!isField(element)) return false;
   // Pages turn a password into plain text by changing the type: it stays one.
-  if (element instanceof HTMLInputElement && element.type === "password") wasPassword.add(element);
-  if (wasPassword.has(element) || MARKED_SECRET.test(element.getAttribute("autocomplete") ?? "")) return true;
+  if (element instanceof HTMLInputElement && element.type === "password") keepSecret(element);
+  if (kept.has(element) || MARKED_SECRET.test(element.getAttribute("autocomplete") ?? "")) return true;
   return SECRET_NAME.test(element.getAttribute("name") ?? "") || SECRET_NAME.test(element.id);
 }
 
-const wasPassword = new WeakSet<Element>();
+const kept = new WeakSet<Element>();
+
+/** From now on it is a secret field, whatever the page makes of it. */
+export const keepSecret = (field: Field): unknown => kept.add(field);
 
 const MARKED_SECRET = /\b(one-time-code|current-password|new-password|cc-[a-z-]+)\b/;
 

@@ -2,8 +2,9 @@
 //
 // Owns which values this document has had in such fields. Must never give one of them to anybody, or keep them longer than the document.
 
+import { Failure } from "./failure.ts";
 import { patternOf } from "./patterns.ts";
-import { type Field, isSecret } from "./roles.ts";
+import { type Field, isField, isSecret, keepSecret } from "./roles.ts";
 
 const INSTEAD = "(not shown)";
 
@@ -24,6 +25,15 @@ export function secretFields(root: Document | ShadowRoot = document): Field[] {
 /** Notes what stands in secret fields now. */
 export function noteSecrets(): void {
   for (const { value } of secretFields()) if (value.length >= SHORTEST && values.size < MOST) values.add(value);
+}
+
+/** A secret of the person's is about to be typed: only at the site that they keep it for, and never read from there. */
+export function noteTyped(field: Element, value: string, site: string): void {
+  // The tab is there; this document may be a frame of another site, or the one before.
+  if (location.origin !== site) throw new Failure("denied", `this secret is kept for ${site}, and the field is not in a document of that site`);
+  if (!isField(field)) throw new Failure("invalid", "a secret is typed into a field only");
+  keepSecret(field);
+  if (value.length >= SHORTEST) values.add(value);
 }
 
 /** The same without the values of secret fields. */

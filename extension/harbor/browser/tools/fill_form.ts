@@ -1,7 +1,7 @@
 // `browser_fill_form`: several fields, one after the other; where one cannot be filled, those before it are said.
 
 import { type Fields, isFields } from "../../../shared/ports/wire.ts";
-import { ToolError, needed, texts } from "../call.ts";
+import { ToolError, needed, textOrSecret, texts } from "../call.ts";
 import { Silent } from "../documents.ts";
 import { type Tool, acted, arrived } from "../hand.ts";
 
@@ -21,8 +21,10 @@ export const fillForm: Tool = async (hand) => {
 
 function one(hand: Parameters<Tool>[0], field: Fields) {
   const target = needed(field, "target");
-  const value = field["value"];
+  // A checkbox has yes or no.
+  const given = typeof field["value"] === "boolean" ? { ...field, value: String(field["value"]) } : field;
+  const { text: value, ...site } = textOrSecret(given, "value");
   // A snapshot is one of the whole form.
   const { snapshot, ...args } = hand.args;
-  return acted({ ...hand, args }, "", target, "fill", { target, kind: texts(field, "type") ?? "textbox", value: typeof value === "string" ? value : String(value) });
+  return acted({ ...hand, args }, "", target, "fill", { target, kind: texts(field, "type") ?? "textbox", value, ...site });
 }

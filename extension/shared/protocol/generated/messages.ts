@@ -35,7 +35,7 @@ export interface Requests {
     chunks?: boolean;
     /** The largest frame that the client takes, in bytes; at least 4096. */
     max_frame?: number;
-    /** A random id of the browser's session. */
+    /** Of an extension: a random id of the browser's session. Of an AI client: the id of an earlier session of its own in a browser (`browser_session` with `info`), to go on with. */
     browser_session?: string;
   };
   /** Asks whether the bridge is alive. */
@@ -309,6 +309,8 @@ export interface Requests {
     username?: string;
     /** When it ends, in milliseconds since 1970. */
     expires_at?: number;
+    /** Of `browser`, which is no server: the site at which browser tools may type it, such as `https://example.com`. */
+    site?: string;
   };
   /** Stores several secrets of the type `api_key` at once; the others of the server stay. */
   set_server_secrets: {
@@ -333,6 +335,8 @@ export interface Requests {
     server_id: string;
     /** Its name. */
     key: string;
+    /** Of `browser`: the site that it is kept for; all of this name when absent. */
+    site?: string;
   };
   /** Lists secrets, without their values. */
   list_credentials: {
@@ -1291,6 +1295,8 @@ export interface Replies {
     chunks: boolean;
     /** The largest frame that the bridge will send to this client, in bytes. */
     max_frame: number;
+    /** Of an AI client that named a session in a browser: whether it goes on with that one. */
+    joined?: boolean;
   };
   /** The bridge is alive. */
   ping: {
@@ -2820,7 +2826,7 @@ export interface Denied {
 
 /** A secret, without its value. */
 export interface Credential {
-  /** The server that it is for. */
+  /** The server that it is for, or `browser`. */
   server_id: string;
   /** Its name. */
   key: string;
@@ -2834,6 +2840,8 @@ export interface Credential {
   expires_at?: number;
   /** Whether it has ended. */
   is_expired: boolean;
+  /** Of `browser`: the site that it is kept for. */
+  site?: string;
 }
 
 /** Where secrets are kept. Says nothing of what there is. */

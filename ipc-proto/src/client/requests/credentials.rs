@@ -22,6 +22,8 @@ define_requests! {
         username: Option<String>,
         /// When it ends, in milliseconds since 1970.
         expires_at: Option<u64>,
+        /// Of `browser`, which is no server: the site at which browser tools may type it, such as `https://example.com`.
+        site: Option<String>,
     }
     /// Stores several secrets of the type `api_key` at once; the others of the server stay.
     "set_server_secrets" SetServerSecrets -> SetServerSecretsResult {
@@ -46,6 +48,8 @@ define_requests! {
         server_id: ServerId,
         /// Its name.
         key: String,
+        /// Of `browser`: the site that it is kept for; all of this name when absent.
+        site: Option<String>,
     }
     /// Lists secrets, without their values.
     "list_credentials" ListCredentials -> ListCredentialsResult {

@@ -32,7 +32,8 @@ define_requests! {
         chunks: Option<bool>,
         /// The largest frame that the client takes, in bytes; at least 4096.
         max_frame: Option<u64>,
-        /// A random id of the browser's session.
+        /// Of an extension: a random id of the browser's session. Of an AI client: the id of an earlier session of its own in a browser
+        /// (`browser_session` with `info`), to go on with.
         browser_session: Option<String>,
     }
     /// Asks whether the bridge is alive.

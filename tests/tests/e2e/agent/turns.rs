@@ -74,6 +74,12 @@ fn a_turn_uses_the_browser_where_its_session_names_it() {
     assert!(browser.answer(&called, "a headline"));
     assert_eq!(turn.wait(LIMIT).unwrap()["steps"][0]["tool"], "browser/browser_snapshot");
     assert!(scene.provider.rounds()[1].results[0].contains("a headline"));
+    // The next turn goes on in it, and with the conversation it ends: its tabs are the person's.
+    let turn = scene.send("look again");
+    assert!(turn.wait(LIMIT).is_ok());
+    scene.bridge.call("chat_delete_session", &json!({"session_id": scene.session})).unwrap();
+    let ended = browser.next_ended();
+    assert_eq!((&ended.session_id, ended.close_tabs), (&called.call.session_id, false));
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn the_audit_log_and_changed_tools() {
 fn an_ai_client_is_served_or_given_a_token() {
     let serve = |client: &str, only: &[&str], http| Command::Mcp {
         wanted: None,
-        serve: Mcp { client: client.into(), only: words(only), lazy: false, http },
+        serve: Mcp { client: client.into(), only: words(only), lazy: false, browser_session: None, http },
     };
     assert_eq!(command(&["mcp"]), serve("default", &[], None));
     let line = ["mcp", "--client", "Some Client", "--only", "a/b", "--only=c/*"];
@@ -112,6 +112,7 @@ fn an_ai_client_is_served_or_given_a_token() {
         (&["mcp", "--http", "[::]:1"], "only this machine is served"),
         (&["mcp", "--http", "8765"], "use an address and a port"),
         (&["mcp", "--http=localhost:1", "--client=x"], "cannot be used with"),
+        (&["mcp", "--http=localhost:1", "--browser-session=x"], "cannot be used with"),
         (&["mcp", "--allow-origin", "https://a.example"], "--http"),
         (&["mcp", "--http=[::1]:1", "--allow-origin=client://a"], "use an origin such as"),
         (&["mcp", "token", "--delete"], "<CLIENT>"),

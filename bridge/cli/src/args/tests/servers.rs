@@ -297,7 +297,7 @@ fn packages_and_their_servers() {
 fn secrets_are_named_and_never_typed() {
     let new = |kind, username: Option<&str>| {
         let (server, key, username) = ("a".into(), "K".into(), username.map(str::to_owned));
-        let new = NewSecret { server, key, kind, username, expires_at: None };
+        let new = NewSecret { server, key, kind, username, expires_at: None, site: None };
         Command::Secrets { wanted: Some(Secrets::Set(new)) }
     };
     assert_eq!(command(&["secrets"]), Command::Secrets { wanted: None });

@@ -8,8 +8,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::{
-    BridgeStatus, CatalogStatus, HealthReason, KernelStatus, ListServers, SecretStoreView, ServerStatus,
-    ServerView, Status, StatusView,
+    BridgeStatus, CatalogStatus, HealthReason, KernelStatus, ListServers, ListSources, SecretStoreView,
+    ServerStatus, ServerView, SourceView, Status, StatusView,
 };
 
 use super::{Finding, State};
@@ -35,9 +35,17 @@ pub(super) fn look(paths: &Paths, client: &mut Client) -> Result<Vec<Finding>, F
     let status = client.ask(&Status { fresh: Some(true) }, QUICK)?.into_value().status;
     let listed = client.ask(&ListServers {}, QUICK)?.into_value().servers;
     let catalog = catalog(&status.catalog);
+    let sources = client.ask(&ListSources {}, QUICK)?.into_value().sources;
+    let of_browsers = browser_tools(&sources, status.bridge.clients.extension);
     let of_servers = listed.iter().filter_map(uncontained);
     let said_once = starts_when_used(paths, &listed);
-    Ok(findings(&status).into_iter().chain([catalog]).chain(of_servers).chain(said_once).collect())
+    Ok(findings(&status)
+        .into_iter()
+        .chain([catalog])
+        .chain(of_servers)
+        .chain(of_browsers)
+        .chain(said_once)
+        .collect())
 }
 
 /// Says once in an old home which of its servers start when they are used. Notes in the home that it was said.
@@ -122,6 +130,22 @@ fn newcomers(bridge: &BridgeStatus) -> Option<Finding> {
     (bridge.first_use == "closed").then(|| Finding::ok("AI clients", what))
 }
 
+/// Who may be worked in, and how many have these tools off: that is nothing wrong.
+fn browser_tools(sources: &[SourceView], extensions: u64) -> Vec<Finding> {
+    let on: Vec<_> = sources.iter().filter(|source| source.kind.as_ref() == "browser").collect();
+    let shown = on.iter().map(|browser| {
+        let what =
+            format!("{} is connected, and its browser tools are on ({})", browser.label, browser.source_id);
+        Finding::ok("browsers", what)
+    });
+    let off = usize::try_from(extensions).unwrap_or(usize::MAX).saturating_sub(on.len());
+    let what = format!(
+        "{} connected with browser tools off; they are switched on in Harbor's panel: Sites, \"Browser tools…\"",
+        count(off, "browser")
+    );
+    shown.chain((off > 0).then(|| Finding::ok("browsers", what))).collect()
+}
+
 /// A source that cannot be reached is no fault of this machine's, as long as it is not for days.
 fn catalog(catalog: &CatalogStatus) -> Finding {
     let wrong = |what: String, next: &str| Finding::wrong(State::Warning, "catalog", what, next);
@@ -178,6 +202,29 @@ fn uncontained(server: &ServerView) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::commands::rig::typed;
+
+    #[test]
+    fn browsers_are_told_by_whether_they_may_be_worked_in() {
+        let source = |kind: &str| SourceView {
+            source_id: "browser".into(),
+            kind: kind.to_owned().into(),
+            label: "Firefox".into(),
+            state: "running".into(),
+            tool_count: 23,
+        };
+        let said = |sources: &[SourceView], extensions| -> Vec<_> {
+            browser_tools(sources, extensions)
+                .into_iter()
+                .map(|finding| (finding.state, finding.what))
+                .collect()
+        };
+        assert_eq!(said(&[source("page")], 0), []);
+        let both = said(&[source("browser")], 2);
+        assert!(both.iter().all(|(state, _)| *state == State::Ok), "{both:?}");
+        assert_eq!(both[0].1, "Firefox is connected, and its browser tools are on (browser)");
+        assert!(both[1].1.starts_with("1 browser connected with browser tools off"), "{}", both[1].1);
+        assert_eq!(said(&[source("browser")], 1).len(), 1);
+    }
 
     #[test]
     fn where_secrets_are_kept_is_told() {
