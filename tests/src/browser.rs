@@ -100,6 +100,15 @@ impl Browser {
         self.give(&called.call.call_id, &json!({"content": [], "structuredContent": structured}))
     }
 
+    /// The same of a tool that has failed.
+    ///
+    /// # Panics
+    /// When the bridge refuses.
+    pub fn fail_with(&self, called: &Called, structured: &Value) -> bool {
+        let result = json!({"content": [], "structuredContent": structured, "isError": true});
+        self.give(&called.call.call_id, &result)
+    }
+
     fn give(&self, call_id: &str, result: &Value) -> bool {
         let answer = SourceResult {
             call_id: call_id.to_owned(),

@@ -35,7 +35,7 @@ impl Browser {
     /// What the caller is told of an answer: a page that led to a forbidden address may be there for a moment before it is left, and
     /// nothing of it is told.
     pub(super) fn told(&self, session: &str, answer: Answer) -> Answer {
-        let Answer::Result(result) = &answer else { return answer };
+        let (Answer::Result(result) | Answer::ToolError(result)) = &answer else { return answer };
         let (tab, url) = page_of(result.as_str()).unwrap_or_default();
         if self.tabs.borrow().place(tab).is_none() {
             // A tab that the person has given away was there before.

@@ -163,6 +163,21 @@ fn addresses_that_may_not_be_opened_are_denied() {
     assert!(!browser.tell("navigated", &json!({"tab_id": 99, "url": "https://a.example"})).accepted);
 }
 
+/// A tab may show it for a moment before it is left.
+#[test]
+fn nothing_is_told_of_a_page_that_may_not_be_there() {
+    let home = Home::new();
+    let (bridge, browser) = scene(&home);
+    let client = granted(&home, &bridge, "one");
+    with_tab(&browser, &client, 7);
+    let page = json!({"page": {"tab_id": 7, "url": "https://bank.example/x", "title": "canary"}});
+    for answer in [Browser::answer_with, Browser::fail_with] {
+        let pending = call(&client, "snapshot", json!({}));
+        answer(&browser, &browser.next_call(), &page);
+        assert_eq!(denied(pending), "address");
+    }
+}
+
 #[test]
 fn the_person_is_asked_about_some_sites() {
     let home = Home::new();
