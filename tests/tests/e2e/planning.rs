@@ -293,6 +293,6 @@ fn what_is_optional_and_nowhere_keeps_nothing_from_being_installed() {
     registry.publish_dir(&dir, "1.0.0");
     let bridge = registry.bridge(&home);
     let answer = bridge.request("install_server", &json!({"source": "npm:tiny"})).wait(INSTALL).unwrap();
-    assert_eq!(answer["installed"]["tools"].as_array().map(Vec::len), Some(1), "{answer}");
+    assert_eq!(answer["installed"]["tools"].as_array().map(Vec::len), Some(1), "{answer:?}");
     assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "1.0.0");
 }

@@ -21,9 +21,7 @@ export const fillForm: Tool = async (hand) => {
 
 function one(hand: Parameters<Tool>[0], field: Fields) {
   const target = needed(field, "target");
-  // A checkbox has yes or no.
-  const given = typeof field["value"] === "boolean" ? { ...field, value: String(field["value"]) } : field;
-  const { text: value, ...site } = textOrSecret(given, "value");
+  const { text: value, ...site } = textOrSecret(field, "value");
   // A snapshot is one of the whole form.
   const { snapshot, ...args } = hand.args;
   return acted({ ...hand, args }, "", target, "fill", { target, kind: texts(field, "type") ?? "textbox", value, ...site });
