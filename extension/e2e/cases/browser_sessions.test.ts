@@ -52,8 +52,9 @@ const PROMISES: { [promise: string]: (world: World, mcp: McpClient) => Promise<v
       const work = async (mcp: McpClient, path: string) => {
         const agent = agentOf(mcp, world.site.origin);
         const first = await agent.do("navigate", { url: `${world.site.origin}${path}` });
+        const target = await agent.ref("button", "Press");
         for (let time = 1; time <= 10; time += 1) {
-          const [, { text }] = await Promise.all([agent.do("click", { target: "button" }), agent.do("snapshot")]);
+          const [, { text }] = await Promise.all([agent.do("click", { target }), agent.do("snapshot")]);
           assert.match(text, new RegExp(`This is ${path}`));
           const listed = await agent.do("tabs", { action: "list" });
           assert.deepEqual(idsOf(listed), idsOf(first));

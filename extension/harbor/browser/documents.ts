@@ -54,7 +54,12 @@ export class Documents {
     await this.awake(tabId, frameId);
     let place = name === "veil" ? undefined : ((await this.#surely.allowed(tabId)) ?? "");
     for (let time = 0; time < TIMES; time += 1) {
-      const answer = await this.#answer(tabId, frameId, { name, generation: this.#last + 1, highlight: this.highlight, place, options });
+      // Others may ask for the first time of another document meanwhile.
+      const generation = (this.#last += 1);
+      const answer = await this.#answer(tabId, frameId, { name, generation, highlight: this.highlight, place, options });
+      // It was not taken, and no later one is given: it is free again.
+      const isTaken = !("elsewhere" in answer) && answer.generation === generation;
+      if (!isTaken && this.#last === generation) this.#last -= 1;
       if (!("elsewhere" in answer)) return this.#replied(tabId, frameId, answer);
       // A frame from another site, or a document that came a moment ago.
       place = answer.elsewhere;
@@ -91,6 +96,7 @@ export class Documents {
   }
 
   #replied<N extends Name>(tabId: number, frameId: number, answer: Answer<N>): Replies[N] {
+    // A background that was started anew finds documents with numbers of the one before it.
     this.#last = Math.max(this.#last, answer.generation);
     this.#places.set(answer.generation, { tabId, frameId });
     if ("failure" in answer) throw new ToolError(answer.failure.message);

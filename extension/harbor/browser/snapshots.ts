@@ -2,7 +2,7 @@
 //
 // Owns the last one of each tab, for what has changed since. Must never put a frame where it does not stand.
 
-import { ToolError } from "./call.ts";
+import { DeniedError, ToolError } from "./call.ts";
 import { type Documents, WentAway } from "./documents.ts";
 import type { Commands } from "./page/commands.ts";
 import type { Line } from "./page/snapshot.ts";
@@ -27,16 +27,19 @@ export class Snapshots {
     const top = await this.#documents.run(tabId, frame, "snapshot", options);
     if (!top.lines.some((line) => line.frame !== undefined)) return top.lines;
     const inner = new Map<string, Line[]>();
-    for (const frameId of await this.#documents.frames(tabId, mayRead)) {
+    let without = "its site was not allowed";
+    const read = async (frameId: number) => {
       try {
         const { path, lines } = await this.#documents.run(tabId, frameId, "snapshot", { ...options, target: undefined });
         inner.set(path.join("."), lines);
       } catch (error) {
         // A frame that has gone meanwhile, or in which nothing may run, is shown without what stands in it.
         if (!(error instanceof WentAway) && !(error instanceof ToolError)) throw error;
+        if (!(error instanceof DeniedError)) without = "its site was not allowed, or it did not answer";
       }
-    }
-    return stitched(top.lines, top.path, inner);
+    };
+    await Promise.all((await this.#documents.frames(tabId, mayRead)).map(read));
+    return stitched(top.lines, top.path, inner, without);
   }
 
   /** Keeps the lines of a whole tab; the snapshot's number. */
@@ -57,12 +60,12 @@ export class Snapshots {
   }
 }
 
-function stitched(lines: Line[], path: number[], inner: Map<string, Line[]>): Line[] {
+function stitched(lines: Line[], path: number[], inner: Map<string, Line[]>, without: string): Line[] {
   return lines.flatMap((line) => {
     if (line.frame === undefined) return [line];
     const at = [...path, line.frame];
     const found = inner.get(at.join("."));
-    if (found === undefined) return [{ ...line, text: `${line.text} (not read: its site was not allowed)` }];
-    return [line, ...stitched(found, at, inner).map((one) => ({ ...one, depth: one.depth + line.depth + 1 }))];
+    if (found === undefined) return [{ ...line, text: `${line.text} (not read: ${without})` }];
+    return [line, ...stitched(found, at, inner, without).map((one) => ({ ...one, depth: one.depth + line.depth + 1 }))];
   });
 }
