@@ -79,7 +79,7 @@ const sidebars = new Sidebars(bridge, {
   browserTools: (change) => browserTools.change(change),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
 });
-const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite), localStore, (view) => sidebars.tellBrowser(view));
+const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore), localStore, (view) => sidebars.tellBrowser(view));
 const badge = new Badge({ siteIn, store: sessionStore, mark: markButton });
 
 /** Whether an AI client may open a site about which the person wants to be asked; nothing where they have not answered. */

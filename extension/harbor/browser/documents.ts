@@ -3,11 +3,16 @@
 // Owns the numbers, which are never given twice, and that nothing is read or done in a document whose place was not judged: the
 // part does nothing where it is elsewhere than was said. Must never be used for a tab that is not a session's.
 
+import type { Store } from "../../shared/browser/api.ts";
 import { framesOf, placeIn, runIn, tabOf } from "../../shared/browser/tabs.ts";
 import { DeniedError, ToolError } from "./call.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./page/commands.ts";
 
 const FILE = "browser_part.js";
+
+/** The numbers that were given, over all backgrounds; each takes so many at once. */
+const NUMBERS = "browserDocuments";
+const BLOCK = 1_000;
 
 /** How often a document may have turned out to be another one before its page is given up. */
 const TIMES = 5;
@@ -39,23 +44,29 @@ export interface Surely {
 
 export class Documents {
   readonly #surely: Surely;
+  readonly #store: Store;
+  #begun: Promise<void> | undefined;
   #last = 0;
   /** Where the document with this number was when it last answered. */
   readonly #places = new Map<number, { tabId: number; frameId: number }>();
   highlight = true;
 
-  constructor(surely: Surely) {
+  /** `store`: outlives the background. */
+  constructor(surely: Surely, store: Store) {
     this.#surely = surely;
+    this.#store = store;
   }
 
   /** Has a document do something. */
   async run<N extends Name>(tabId: number, frameId: number, name: N, options: Commands[N]): Promise<Replies[N]> {
     // What may not be read is veiled, too; that tells nothing of it.
+    await (this.#begun ??= this.#begin());
     await this.awake(tabId, frameId);
     let place = name === "veil" ? undefined : ((await this.#surely.allowed(tabId)) ?? "");
     for (let time = 0; time < TIMES; time += 1) {
       // Others may ask for the first time of another document meanwhile.
       const generation = (this.#last += 1);
+      if (generation % BLOCK === 0) void this.#store.set(NUMBERS, generation + BLOCK);
       const answer = await this.#answer(tabId, frameId, { name, generation, highlight: this.highlight, place, options });
       // It was not taken, and no later one is given: it is free again.
       const isTaken = !("elsewhere" in answer) && answer.generation === generation;
@@ -66,6 +77,13 @@ export class Documents {
       if (!(await this.#surely.may(tabId, place))) throw new DeniedError("this session may not use what is there");
     }
     throw new WentAway("the page went to another document again and again");
+  }
+
+  /** Documents outlive the background that gave them their numbers: the next one begins behind all that it may have given. */
+  async #begin(): Promise<void> {
+    const given = await this.#store.get(NUMBERS);
+    this.#last = typeof given === "number" ? given : 0;
+    await this.#store.set(NUMBERS, this.#last + BLOCK);
   }
 
   /**
@@ -96,8 +114,6 @@ export class Documents {
   }
 
   #replied<N extends Name>(tabId: number, frameId: number, answer: Answer<N>): Replies[N] {
-    // A background that was started anew finds documents with numbers of the one before it.
-    this.#last = Math.max(this.#last, answer.generation);
     this.#places.set(answer.generation, { tabId, frameId });
     if ("failure" in answer) throw new ToolError(answer.failure.message);
     return answer.reply;

@@ -6,6 +6,7 @@
 // Owns the calls under way. Must never decide whose a tab is, or where a session may go: the
 // bridge says both.
 
+import type { Store } from "../../shared/browser/api.ts";
 import { type TabView, listen, mayUsePages, onPermissions, placeIn, reload, tabOf } from "../../shared/browser/tabs.ts";
 import type { NativeClient } from "../../shared/native/client.ts";
 import type { Fields } from "../../shared/ports/wire.ts";
@@ -60,7 +61,8 @@ export class BrowserSource {
   #listening = false;
   #unwatch: (() => void) | undefined;
 
-  constructor(bridge: Bridge, name: string, ask: AskAboutSite) {
+  /** `store`: outlives the background. */
+  constructor(bridge: Bridge, name: string, ask: AskAboutSite, store: Store) {
     this.#bridge = bridge;
     this.#name = name;
     this.#ask = ask;
@@ -83,7 +85,7 @@ export class BrowserSource {
       leaves: (tabId, frameId) => this.#watch.leaves(tabId, frameId),
       allowed: (tabId) => this.#places.allowed(tabId),
       may: (tabId, place) => this.#places.may(this.#watch.sessionOf(tabId) ?? "", tabId, place),
-    });
+    }, store);
     this.#snapshots = new Snapshots(this.#documents);
     this.#members = new Members({
       ...{ watch: this.#watch, places: this.#places },

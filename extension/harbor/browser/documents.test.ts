@@ -1,0 +1,33 @@
+// Numbers of documents, in a browser that is made up.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Documents } from "./documents.ts";
+import type { Command } from "./page/commands.ts";
+
+test("no two documents get one number, whichever background gives it", async () => {
+  const kept = new Map<string, unknown>();
+  const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
+  /** The number of the document in each tab: the first that it was told. */
+  const numbers = new Map<number, number>();
+  const executeScript = async ({ target, args }: { target: { tabId: number }; args: [{ command: Command } | null] }) => {
+    const command = args[0]?.command;
+    if (command === undefined) return [{ result: true }];
+    await new Promise((next) => setImmediate(next));
+    if (!numbers.has(target.tabId)) numbers.set(target.tabId, command.generation);
+    return [{ result: { generation: numbers.get(target.tabId), reply: { is: true } } }];
+  };
+  Object.assign(globalThis, { chrome: { scripting: { executeScript } } });
+  const surely = {
+    leaves: () => ({ gone: new Promise<void>(() => undefined), stop: () => undefined }),
+    allowed: async () => "https://a.example",
+    may: async () => true,
+  };
+  for (const background of [0, 1, 2]) {
+    const documents = new Documents(surely, store);
+    const tabs = Array.from({ length: 5 }, (_, n) => 10 * background + n);
+    for (let time = 0; time < 3; time += 1) await Promise.all(tabs.map((tab) => documents.run(tab, 0, "has", {})));
+    for (const tab of tabs) assert.equal(documents.frameOf(tab, `f${numbers.get(tab)}e1`), 0);
+  }
+  assert.equal(new Set(numbers.values()).size, 15);
+});
