@@ -25,6 +25,7 @@ pub mod liveness;
 pub mod models;
 pub mod oauth;
 pub mod origin;
+pub mod outside;
 pub mod package;
 pub mod program;
 pub mod progress;

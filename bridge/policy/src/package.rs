@@ -19,6 +19,7 @@ pub mod failure;
 pub mod git;
 pub mod npm;
 pub mod pypi;
+pub mod registries;
 pub mod source;
 pub mod usage;
 

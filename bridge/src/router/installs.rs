@@ -38,6 +38,7 @@ use crate::link::ToolList;
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages::lock::OF_COMMIT;
+use crate::store::packages::registries;
 use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
 
 /// How long a name may still be taken after its upgrade was dropped.
@@ -232,15 +233,25 @@ async fn plan(
     let commit = planned.package.address().1.filter(|_| needs_build.is_some()).map(str::to_owned);
     let commit = commit.filter(|_| planned.package.ecosystem == Ecosystem::Git);
     let integrity = commit.as_ref().map(|commit| format!("{OF_COMMIT}{commit}"));
+    let ecosystem = planned.package.ecosystem;
     let token = router.staged.keep(client, id, What::Planned(Box::new(planned)));
     Ok(InstalledView {
         planned: Some(token),
         needs_build,
+        registry: registry(router, ecosystem).await,
         newest: trial.newest(),
         version: view.version.or(commit),
         integrity: view.integrity.or(integrity),
         ..view
     })
+}
+
+/// The registry that the person's settings name in place of the public one, as it is shown.
+async fn registry(router: &Router, ecosystem: Ecosystem) -> Option<String> {
+    let runtimes = router.supervisor.runtimes();
+    let found = move || registries::of(ecosystem, runtimes.look().get("uv").is_some());
+    let found = tokio::task::spawn_blocking(found).await.ok().flatten();
+    found.map(|found| found.shown)
 }
 
 async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, trial: Trial) -> Handled {
@@ -406,6 +417,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         planned: None,
         needs_build: None,
         newest: None,
+        registry: None,
         file: file(package, lock),
         server: None,
     }

@@ -49,6 +49,8 @@ define_sent! {
         needs_build: Option<bool>,
         /// In a plan: the newest version of the package, where an older one is what fits this machine.
         newest: Option<String>,
+        /// In a plan: the registry in place of the public one, as the person's own settings have it, and the file.
+        registry: Option<String>,
         /// Of what is downloaded.
         file: Option<FileView>,
         /// The server as `list_servers` shows it; absent in a plan.

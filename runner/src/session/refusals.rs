@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use harbor_ipc_proto::link::runner::FromRunner;
+use harbor_policy::outside::is_its_own_refusal;
 use harbor_policy::sandbox::hint::{Reader, Refusal, Said, refused_host, said};
 use memchr::memmem::Finder;
 use serde::Deserialize;
@@ -79,7 +80,8 @@ impl Session {
             return;
         }
         let Ok(Failed { content }) = serde_json::from_str(result) else { return };
-        for text in content.iter().filter_map(|part| part.text.as_deref()) {
+        let texts = content.iter().filter_map(|part| part.text.as_deref());
+        for text in texts.filter(|text| !is_its_own_refusal(text)) {
             // The first says what went wrong.
             said(text).into_iter().take(1).for_each(|said| self.tell_refusal(said));
         }

@@ -209,3 +209,52 @@ fn servers_that_are_started_together_take_turns_as_with_the_bridge() {
     wait_until("the next one to have its turn", LIMIT, || state("f") == "starting");
     assert_eq!(state("e"), "stopped");
 }
+
+/// Its server finds nothing there, or leaves there what nobody finds, and says nothing of that.
+#[test]
+fn a_place_that_a_server_does_not_have_is_told_beside_the_result() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let directory = home.scratch("notes");
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("here.pdf"), "").unwrap();
+    let directory = directory.to_str().unwrap();
+    let call = |argument: String| {
+        let (out, said, code) = home.harbor(&["call", "s/echo", &argument]);
+        assert_eq!(code, Some(0), "{out}{said}");
+        said
+    };
+    for (named, option) in [("new.md", "--write"), ("here.pdf", "--read")] {
+        let said = call(format!("path={directory}/{named}"));
+        let wanted = format!("{directory}/{named} is outside of what s has: ");
+        let opens = format!("; this opens it: harbor sandbox s {option} {directory}\n");
+        assert!(said.starts_with(&wanted) && said.ends_with(&opens), "{said}");
+    }
+    let said = call(format!("uri=file://{directory}/here.pdf"));
+    assert!(said.contains(&format!("--read {directory}\n")), "{said}");
+    let said = call("path=/tmp/harbor-lost-file".into());
+    assert!(said.contains("/tmp is too wide to be granted"), "{said}");
+    for nothing in ["path=/api/v1/users", "path=notes/new.md", "text=see /etc/shadow"] {
+        assert_eq!(call(nothing.into()), "", "{nothing}");
+    }
+    let (_, said, _) = home.harbor(&["set", "s", "--env", &format!("DB={directory}/x.db")]);
+    assert!(said.contains(&format!("harbor sandbox s --write {directory}\n")), "{said}");
+    let _ = home.harbor(&["sandbox", "s", "--write", directory]);
+    assert_eq!(call(format!("path={directory}/new.md")), "", "now it has it");
+}
+
+#[test]
+fn the_registry_of_the_persons_own_settings_is_used_and_said() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    registry.publish(&home, "1.0.0", &["a"], "first");
+    let own = home.scratch("person");
+    fs::create_dir(&own).unwrap();
+    fs::write(own.join(".npmrc"), format!("registry={}\n", registry.url())).unwrap();
+    let bridge = Bridge::start_with(&home, &[("HOME", own.to_str().unwrap())]);
+    let plan = &bridge.ask("install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"];
+    let said = format!("{} (~/.npmrc)", registry.url());
+    assert_eq!((&plan["version"], &plan["registry"]), (&json!("1.0.0"), &json!(said)), "{plan}");
+    bridge.ask("install_server", &json!({"source": "npm:tiny"}));
+    assert_eq!(registry.fetched(), 1);
+}

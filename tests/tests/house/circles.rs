@@ -83,6 +83,7 @@ const ALL: &[Floors] = &[
                 "follow",
                 "mcp",
                 "metrics",
+                "outside",
                 "places",
                 "printing",
                 "progress",

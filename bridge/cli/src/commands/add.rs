@@ -16,6 +16,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::field::JsonObject;
 
 use super::apart::{self, Apart};
+use super::outside;
 use super::places::{absolute, current_dir, settings};
 use super::remarks;
 use super::remote::Spoken;
@@ -131,6 +132,7 @@ pub fn run(
     apart::warn_of_arguments(name, &apart::in_arguments(&definition.args));
     old_sandbox(name, &added).iter().for_each(|text| remark(text));
     relative(definition, &current_dir()?).iter().for_each(|text| remark(text));
+    outside::tell_words(client, name, &definition.args, &definition.env);
     if !screen.json {
         let verb = if added.replaced { "replaced" } else { "added" };
         screen.text(&format!("{verb} {name}"))?;

@@ -12,13 +12,14 @@ use harbor_client::errors::{Exit, Failure, Refusal};
 use harbor_client::id::source_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
-use harbor_ipc_proto::client::{HostCallTool, ListServers, McpCallTool, Progress};
+use harbor_ipc_proto::client::{HostCallTool, ListServers, McpCallTool, Progress, SandboxView};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
+use harbor_policy::outside::{is_its_own_refusal, of_arguments};
 use harbor_policy::suggest::hint;
 
-use super::{arguments, progress, remarks, servers, tool_list, tools};
+use super::{arguments, outside, progress, remarks, servers, tool_list, tools};
 use crate::args::{Arguments, Call};
 use crate::client::{Client, QUICK};
 use crate::content::{only_judge, render};
@@ -107,13 +108,34 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
         true if screen.json => Err(Failure::Said(Exit::ToolFailed)),
         true => {
             remark("harbor: the tool reported an error");
-            if call.asker.is_none() {
+            if call.asker.is_none() && is_its_own_refusal(result) {
+                let server = &call.server;
+                remark(&format!(
+                    "{server} itself has no more than the directories in its arguments: `harbor set {server} -- DIRECTORY…` changes them"
+                ));
+            } else if call.asker.is_none() {
                 remarks::on_refusals(client, &call.server, result);
+                tell_outside(client, call, ask, Some(result));
             }
             Err(Failure::Said(Exit::ToolFailed))
         }
-        false => closed,
+        false => {
+            if !screen.json && call.asker.is_none() {
+                tell_outside(client, call, ask, None);
+            }
+            closed
+        }
     }
+}
+
+/// Says which of the places that the arguments name the server does not have, but those of which its own words have been read.
+fn tell_outside(client: &mut Client, call: &Call, ask: &Calling, failed: Option<&str>) {
+    let Calling::Own(McpCallTool { arguments: Some(arguments), .. }) = ask else { return };
+    let is_told = |sandbox: &SandboxView, place: &str| {
+        let mut denied = sandbox.denied.iter();
+        failed.is_some() && denied.any(|denied| denied.path == place)
+    };
+    outside::tell(client, &call.server, &of_arguments(arguments.0.as_str()), &is_told);
 }
 
 /// Calls. A server that was found stopped is started, and called then: the first call was never sent to it.

@@ -29,7 +29,7 @@ pub use self::runs::word;
 use super::printing::{count, print};
 use super::remote::Spoken;
 use super::servers::START;
-use super::{add, apart, auth, places, remarks, secrets};
+use super::{add, apart, auth, outside, places, remarks, secrets};
 use crate::args::{Auth, Package};
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -100,6 +100,7 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     if !screen.json {
         remarks::on_summary(&name, plan.sandbox.as_ref());
         answer.installed.server.iter().for_each(remarks::on_image);
+        outside::tell_words(client, &name, &wanted.definition.args, &wanted.definition.env);
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
         later.for_each(|secret| remark(&secret.told_later(&name)));
         if needs_authorization(&answer.installed) && !wanted.yes && consent::ask("Do that now?")? {

@@ -32,6 +32,7 @@ mod metrics;
 mod models;
 mod native_host;
 mod offers;
+mod outside;
 mod places;
 mod printing;
 mod progress;

@@ -11,6 +11,7 @@ use harbor_ipc_proto::field::JsonObject;
 
 use super::add;
 use super::apart::{self, Apart};
+use super::outside;
 use super::printing::print;
 use crate::args::{Set, supervision_option};
 use crate::client::{Client, QUICK};
@@ -31,6 +32,7 @@ pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(),
             remark(&format!("{} starts with that from its next start on", wanted.server));
         }
     }
+    outside::tell_words(client, &wanted.server, wanted.args.as_deref().unwrap_or_default(), &wanted.env);
     apart::tell(&wanted.server, &keys);
     apart::warn_of_arguments(
         &wanted.server,

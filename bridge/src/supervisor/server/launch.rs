@@ -32,7 +32,7 @@ use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::locks::Lock;
 use crate::store::packages;
-use crate::store::packages::GONE;
+use crate::store::packages::{GONE, registries};
 use crate::store::removal::remove_tree;
 use crate::supervisor::facts;
 use crate::supervisor::leftovers::Turn;
@@ -391,6 +391,7 @@ impl Preparing {
         let installs = self.start.installer.is_some();
         let (command, args, programs) = self.program(&package)?;
         let looked = self.runtimes.look();
+        let has_uv = looked.get("uv").is_some();
         let own_path = self.definition.env.get("PATH");
         if own_path.is_none()
             && !command.is_empty()
@@ -428,7 +429,12 @@ impl Preparing {
             shared: self.shared,
             ever_written: &self.ever_written,
         });
-        let Definition { sandbox, env, .. } = self.definition.clone();
+        let Definition { sandbox, mut env, .. } = self.definition.clone();
+        if let Some(package) = self.package.as_ref().filter(|_| installs)
+            && let Some(found) = registries::of(package.ecosystem, has_uv)
+        {
+            env.entry(found.variable.into()).or_insert(found.address);
+        }
         let secrets = Credentials::default();
         Ok(Prepared { command, args, cwd, programs, path, sandbox, env, facts, secrets })
     }

@@ -3534,8 +3534,10 @@ export interface Installed {
   planned?: string;
   /** In a plan, true: code of the package would have to run to find out what it needs (`build`). */
   needs_build?: boolean;
-  /** In a plan: the newest version that this machine admits, where an older one is all that fits. */
+  /** In a plan: the newest version of the package, where an older one is what fits this machine. */
   newest?: string;
+  /** In a plan: the registry in place of the public one, as the person's own settings have it, and the file. */
+  registry?: string;
   /** Of what is downloaded. */
   file?: File;
   /** The server as `list_servers` shows it; absent in a plan. */

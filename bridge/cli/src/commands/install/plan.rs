@@ -26,6 +26,7 @@ pub fn describe(plan: &InstalledView) -> String {
         kind => {
             let packages = usize::try_from(plan.packages.unwrap_or(0)).unwrap_or(usize::MAX);
             lines.push(format!("package    {name} {} ({kind})", text(&plan.version)));
+            lines.extend(plan.registry.iter().map(|registry| format!("from       {}", flatten(registry))));
             lines.push(format!("hash       {}", text(&plan.integrity)));
             lines.push(format!(
                 "with       {}, each locked with its version and hash",

@@ -1,0 +1,38 @@
+//! The registry that the person's own settings name, for installers: their home is another one.
+//!
+//! Owns reading those files, within a limit. Must never log an address: there may be a password in it.
+
+use std::env;
+
+use harbor_policy::package::Ecosystem;
+use harbor_policy::package::registries::{settings, shown};
+
+use super::read_to;
+
+/// Settings are short.
+const MAX_SETTINGS: u64 = 64 << 10;
+
+/// A registry, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The variable by which an installer is told.
+    pub variable: &'static str,
+    /// Its address.
+    pub address: String,
+    /// As people are told: the address without a password, and the file.
+    pub shown: String,
+}
+
+/// What is configured in place of the public registry, unless this program's own variables say it.
+#[must_use]
+pub fn of(ecosystem: Ecosystem, has_uv: bool) -> Option<Found> {
+    let home = env::home_dir().filter(|home| home.is_absolute())?;
+    let names: Vec<_> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
+    let all = settings(ecosystem, has_uv).iter();
+    all.filter(|settings| settings.counts(names.iter().map(String::as_str))).find_map(|settings| {
+        let text = String::from_utf8(read_to(&home.join(settings.file), MAX_SETTINGS).ok()?).ok()?;
+        let address = settings.address(&text)?;
+        let shown = format!("{} (~/{})", shown(&address), settings.file);
+        Some(Found { variable: settings.variable, address, shown })
+    })
+}
