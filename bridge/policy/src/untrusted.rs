@@ -62,7 +62,8 @@ pub fn wrap(nonce: &Nonce, source: &str, text: &str, room: usize, rest: Option<&
     let (tail, end) = suffix(nonce, text, start, room / HEAD.1 * (HEAD.1 - HEAD.0));
     let cut = end - start;
     if cut == 0 {
-        return Wrapped { text: envelope(nonce, source, &(head + &tail)), cut: None };
+        let whole = prefix(nonce, text, usize::MAX).0;
+        return Wrapped { text: envelope(nonce, source, &whole), cut: None };
     }
     let how = match rest {
         Some(id) => {
@@ -141,20 +142,20 @@ fn source_name(nonce: &Nonce, source: &str) -> String {
     prefix(nonce, &line, LONGEST_SOURCE).0
 }
 
-/// The harmless form of as much of `text` as gives at most `room` bytes, and how much that is.
+/// The harmless form of as much of `text` as gives at most `room` bytes, or a few more where that is cut, and how much that is.
 fn prefix(nonce: &Nonce, text: &str, room: usize) -> (String, usize) {
     let mut out = String::with_capacity(room.min(text.len()));
     let (mut used, mut before) = (0, ' ');
     for c in text.chars() {
-        let (start, end) = (out.len(), used + c.len_utf8());
+        let end = used + c.len_utf8();
         put(&mut out, before, c, &text[end..]);
         // A mark of an envelope is broken up where it begins.
         if text[used..].starts_with(&nonce.0) || (c == '[' && begins_mark(&text[end..])) {
             out.push(' ');
         }
         if out.len() > room {
-            out.truncate(start);
-            break;
+            // As a text that ends here: what was the beginning of another word may be a control word now.
+            return (prefix(nonce, &text[..used], usize::MAX).0, used);
         }
         (used, before) = (end, c);
     }

@@ -88,6 +88,16 @@ fn a_long_text_keeps_its_head_and_its_tail() {
 }
 
 #[test]
+fn a_cut_makes_no_control_word() {
+    let text = format!("{}<tool_calls{}", "x".repeat(29), "9".repeat(60));
+    for wrapped in [wrap(&nonce(), "s/t", &text, 60, None), wrap_page(&nonce(), "s/t", &text, 0, 40)] {
+        assert!(wrapped.text.contains("x< tool_call") && !has_control_word(&wrapped.text), "{wrapped:?}");
+    }
+    let named = wrap(&nonce(), &format!("{}<tool_call{}", "x".repeat(190), "9".repeat(60)), "", 60, None);
+    assert!(!has_control_word(&named.text), "{named:?}");
+}
+
+#[test]
 fn pages_lead_to_the_end() {
     let first = wrap_page(&nonce(), "s/t", "äöüß€".repeat(10).as_str(), 1, 17);
     assert_eq!(first.cut, Some(17..110));
