@@ -272,8 +272,10 @@ impl Refusal {
     /// What is there now, and what it seems to have lacked.
     fn next_step_to_installed(&self, server: &str) -> String {
         let is_new = self.text("left").is_some_and(|left| left == "nothing");
-        if let Some(arguments) = self.text("arguments").filter(|_| is_new) {
-            return format!("nothing was installed; {arguments}");
+        let skipped = |variable| format!("if it can do without that download: `--install-env {variable}=1`");
+        let told = self.text("arguments").or_else(|| self.text("skipped_by").map(skipped));
+        if let Some(told) = told.filter(|_| is_new) {
+            return format!("nothing was installed; {told}");
         }
         match (is_new, self.text("variable")) {
             (true, Some(key)) => {

@@ -139,6 +139,7 @@ const MISSING: &[&str] = &[
     "not set",
     "not found",
     "not provided",
+    "was provided",
     "not defined",
     "undefined",
     "missing",
@@ -148,18 +149,22 @@ const MISSING: &[&str] = &[
     "KeyError",
 ];
 
-/// The variable that a program says it lacks: a word like `API_KEY`, in a line that says so. It is the program's own word: a
-/// person is told it, and nothing else follows.
+/// The variable that a program says it lacks: a word like `API_KEY`, in a line that says so, or in the next one. It is the program's own
+/// word: a person is told it, and nothing else follows.
 #[must_use]
 pub fn named_as_missing(said: &str) -> Option<&str> {
     let says_so = |line: &&str| {
         let lower = line.to_ascii_lowercase();
         MISSING.iter().any(|words| lower.contains(&words.to_ascii_lowercase()))
     };
-    said.lines().filter(says_so).find_map(|line| {
-        let mut words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        words.find(|word| is_variable(word))
-    })
+    let lines = || said.lines().zip(said.lines().skip(1).chain([""])).filter(|(line, _)| says_so(line));
+    lines()
+        .find_map(|(line, _)| variable_in(line))
+        .or_else(|| lines().find_map(|(_, next)| variable_in(next)))
+}
+
+fn variable_in(line: &str) -> Option<&str> {
+    line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).find(|word| is_variable(word))
 }
 
 /// Capital letters in at least two parts: a word without `_` is as often the beginning of a sentence.
@@ -397,6 +402,10 @@ mod tests {
     #[test]
     fn what_a_program_lacks_is_read_out_of_its_words() {
         for (said, wanted) in [
+            (
+                "Error: No access token was provided.\nRun `auth login`, or pass `--access-token` / `SENTRY_ACCESS_TOKEN`.",
+                Some("SENTRY_ACCESS_TOKEN"),
+            ),
             ("starting\nError: BRAVE_API_KEY environment variable is required", Some("BRAVE_API_KEY")),
             ("KeyError: 'GITHUB_TOKEN_2'", Some("GITHUB_TOKEN_2")),
             (

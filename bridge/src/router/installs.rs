@@ -24,7 +24,8 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
-use harbor_policy::package::usage::{wants_arguments, with_arguments};
+use harbor_policy::package::failure::skipped_by;
+use harbor_policy::package::usage::{listens, wants_arguments, with_arguments, with_standard_input};
 use harbor_policy::package::{Ecosystem, Package, source};
 
 use super::client::Client;
@@ -300,13 +301,14 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
 /// What was tried out may only lack arguments: then it is kept for the next try, which is not to fetch it once more.
 fn without_arguments(trial: &Trial, why: &StartError, error: ErrorBody) -> ErrorBody {
     let StartError::Failed(report) = why else { return error };
-    let names_variable = named_as_missing(&report.stderr_tail).is_some();
-    let lacks = trial.is_installed(why) && wants_arguments(&report.stderr_tail, names_variable);
-    match trial.package().filter(|_| lacks) {
+    let said = &report.stderr_tail;
+    let lacks = wants_arguments(said, named_as_missing(said).is_some());
+    match trial.package().filter(|_| trial.is_installed(why) && (lacks || listens(said))) {
         None => error,
         Some(package) => {
             trial.keep_package();
-            error.with("arguments", &with_arguments(package))
+            let told = if lacks { with_arguments(package) } else { with_standard_input(package) };
+            error.with("arguments", &told)
         }
     }
 }
@@ -322,7 +324,13 @@ pub(super) fn failed(id: &ServerId, why: &StartError, left: &str) -> ErrorBody {
     match report.cause {
         NEEDS_BUILD => needs_build(),
         // It is the package that failed, and no server.
-        "install_failed" => ErrorBody { message: report.message.clone(), ..error }.with("left", left),
+        "install_failed" => {
+            let error = ErrorBody { message: report.message.clone(), ..error }.with("left", left);
+            match skipped_by(&report.stderr_tail) {
+                Some(variable) => error.with("skipped_by", variable),
+                None => error,
+            }
+        }
         _ => match named_as_missing(&report.stderr_tail) {
             Some(variable) => error.with("variable", variable).with("left", left),
             None => error.with("left", left),

@@ -159,6 +159,13 @@ pub fn with_code_first<'a>(said: &str, lines: impl DoubleEndedIterator<Item = &'
     std::iter::once(code).chain(others).collect::<Vec<_>>().join("\n")
 }
 
+/// The variable by which an installer says that a download can be left out: it is the installer's word, and a person is told it.
+#[must_use]
+pub fn skipped_by(said: &str) -> Option<&str> {
+    let line = said.lines().find(|line| line.contains(" to skip download"))?;
+    line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).find(|word| word.contains("_SKIP_"))
+}
+
 fn is_unreachable(said: &str) -> bool {
     UNREACHABLE.iter().any(|words| said.contains(words))
 }
@@ -284,6 +291,13 @@ mod tests {
             assert_eq!(reason(&package, &said.replace('~', "\n")).as_deref(), Some(wanted), "{row}");
         }
         assert_eq!(reason(&recognise("npm:b", &[]).unwrap(), "npm error code 1"), None);
+    }
+
+    #[test]
+    fn what_leaves_a_download_out_is_read() {
+        let said = "x\nnpm error Error: ERROR: Failed to set up chrome v148! Set \"PUPPETEER_SKIP_DOWNLOAD\" env variable to skip download.";
+        assert_eq!(skipped_by(said), Some("PUPPETEER_SKIP_DOWNLOAD"));
+        assert_eq!(skipped_by("**INFO** Skipping Firefox download as instructed."), None);
     }
 
     #[test]

@@ -37,13 +37,46 @@ const OF_ARGUMENTS: &[&str] =
 /// variable that it lacks; then a text that only says how it is called is about something else.
 #[must_use]
 pub fn wants_arguments(said: &str, names_variable: bool) -> bool {
-    let lines = || said.lines().map(|line| line.trim().to_ascii_lowercase());
+    let lines = || said.lines().map(|line| without_number(line.trim()).to_ascii_lowercase());
     let has = |line: &str, words: &[&str]| words.iter().any(|words| line.contains(words));
     lines().any(|line| has(&line, LACKS) || (has(&line, ASKS) && has(&line, OF_ARGUMENTS)))
         || !names_variable && lines().any(|line| USAGE.iter().any(|start| line.starts_with(start)))
 }
 
+/// A line without the number of a process before it.
+fn without_number(line: &str) -> &str {
+    let number = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+    number
+        .filter(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()))
+        .map_or(line, |(_, rest)| rest)
+}
+
+/// How a line begins, or what it has, that says that a program waits for requests at a port.
+const LISTENS: &[&str] = &[
+    "server listening on",
+    "listening on port",
+    "listening on http://",
+    "running on http://",
+    "running at http://",
+];
+
+/// Whether a server that did not answer has said that it waits at a port, and so not at its standard input.
+#[must_use]
+pub fn listens(said: &str) -> bool {
+    let said = said.to_ascii_lowercase();
+    LISTENS.iter().any(|words| said.contains(words))
+}
+
 /// What a person is told then.
+#[must_use]
+pub fn with_standard_input(package: &Package) -> String {
+    format!(
+        "it waits at a port, not at its standard input, which an argument such as --stdio may change: {}",
+        with_arguments(package)
+    )
+}
+
+/// What a person is told whose server lacks arguments.
 #[must_use]
 pub fn with_arguments(package: &Package) -> String {
     let source = package.source();
@@ -66,6 +99,7 @@ mod tests {
             "Usage: excel-mcp-server [OPTIONS] COMMAND [ARGS]...\n\nError: Missing command.",
             "Error: Please provide a database file path as an argument for SQLite",
             "error: the following required arguments were not provided:\n  <DB>",
+            "[13] Usage: mcp-remote <https://server-url> [callback-port] [--debug]",
         ] {
             assert!(wants_arguments(said, false), "{said}");
         }
@@ -77,6 +111,7 @@ mod tests {
         ] {
             assert!(!wants_arguments(said, false), "{said}");
         }
+        assert!(listens("[INFO] HTTP server listening on port 3333") && !listens("Server running on stdio"));
         assert!(!wants_arguments("API_KEY must be set\nUsage: API_KEY=… server", true));
         assert!(wants_arguments("the following arguments are required: DB_PATH", true));
     }
