@@ -25,7 +25,7 @@ use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
 use harbor_policy::package::failure::skipped_by;
-use harbor_policy::package::usage::{listens, wants_arguments, with_arguments, with_standard_input};
+use harbor_policy::package::usage::next_try;
 use harbor_policy::package::{Ecosystem, Package, source};
 
 use super::client::Client;
@@ -302,12 +302,11 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
 fn without_arguments(trial: &Trial, why: &StartError, error: ErrorBody) -> ErrorBody {
     let StartError::Failed(report) = why else { return error };
     let said = &report.stderr_tail;
-    let lacks = wants_arguments(said, named_as_missing(said).is_some());
-    match trial.package().filter(|_| trial.is_installed(why) && (lacks || listens(said))) {
+    let package = trial.package().filter(|_| trial.is_installed(why));
+    match package.and_then(|package| next_try(package, said, named_as_missing(said).is_some())) {
         None => error,
-        Some(package) => {
+        Some(told) => {
             trial.keep_package();
-            let told = if lacks { with_arguments(package) } else { with_standard_input(package) };
             error.with("arguments", &told)
         }
     }

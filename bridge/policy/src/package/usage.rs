@@ -1,9 +1,9 @@
-//! Whether a server that did not start lacks arguments, by what it said.
+//! What a server that did not start lacks, by what it said: arguments, or an older library.
 //!
-//! Owns the reading of that. It is other people's text: a person is told what arguments are, the package is kept for the next try,
-//! and nothing else follows.
+//! Owns the reading of that. It is other people's text: a person is told what to add, the package is kept for the next try, and
+//! nothing else follows.
 
-use super::Package;
+use super::{Ecosystem, Package};
 
 /// How the line begins that says how a program is called.
 const USAGE: &[&str] = &["usage:", "usage -"];
@@ -35,8 +35,7 @@ const OF_ARGUMENTS: &[&str] =
 
 /// Whether a server that did not start has said that arguments are missing, or how it is called. `names_variable`: it has named a
 /// variable that it lacks; then a text that only says how it is called is about something else.
-#[must_use]
-pub fn wants_arguments(said: &str, names_variable: bool) -> bool {
+fn wants_arguments(said: &str, names_variable: bool) -> bool {
     let lines = || said.lines().map(|line| without_number(line.trim()).to_ascii_lowercase());
     let has = |line: &str, words: &[&str]| words.iter().any(|words| line.contains(words));
     lines().any(|line| has(&line, LACKS) || (has(&line, ASKS) && has(&line, OF_ARGUMENTS)))
@@ -61,28 +60,41 @@ const LISTENS: &[&str] = &[
 ];
 
 /// Whether a server that did not answer has said that it waits at a port, and so not at its standard input.
-#[must_use]
-pub fn listens(said: &str) -> bool {
+fn listens(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     LISTENS.iter().any(|words| said.contains(words))
 }
 
-/// What a person is told then.
+/// What Python says of a server that was written for version 1 of MCP's SDK, and has a newer one since nothing forbids that.
+const OF_OLD_SDK: &[&str] = &["'Server' object has no attribute", "from 'mcp.", "No module named 'mcp."];
+
+/// What a person is told whose server said this when it did not start, if that helps. `names_variable`: as in [`wants_arguments`].
 #[must_use]
-pub fn with_standard_input(package: &Package) -> String {
-    format!(
-        "it waits at a port, not at its standard input, which an argument such as --stdio may change: {}",
-        with_arguments(package)
-    )
+pub fn next_try(package: &Package, said: &str, names_variable: bool) -> Option<String> {
+    let source = source_of(package);
+    let with_arguments =
+        || format!("what stands behind -- are its arguments: `harbor install {source} -- …`");
+    if wants_arguments(said, names_variable) {
+        return Some(with_arguments());
+    }
+    if package.ecosystem == Ecosystem::Pypi && OF_OLD_SDK.iter().any(|words| said.contains(words)) {
+        return Some(format!(
+            "it was written for an older version of MCP's Python SDK: `harbor install {source} --with 'mcp<2'`"
+        ));
+    }
+    listens(said).then(|| {
+        format!(
+            "it waits at a port, not at its standard input, which an argument such as --stdio may change: {}",
+            with_arguments()
+        )
+    })
 }
 
-/// What a person is told whose server lacks arguments.
-#[must_use]
-pub fn with_arguments(package: &Package) -> String {
+/// As it is typed.
+fn source_of(package: &Package) -> String {
     let source = package.source();
     let is_plain = source.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._-+=:".contains(&byte));
-    let source = if is_plain { source } else { format!("'{source}'") };
-    format!("what stands behind -- are its arguments: `harbor install {source} -- …`")
+    if is_plain { source } else { format!("'{source}'") }
 }
 
 #[cfg(test)]
@@ -118,11 +130,16 @@ mod tests {
 
     #[test]
     fn the_next_try_is_written_as_it_is_typed() {
-        let told = |source: &str| with_arguments(&recognise(source, &[]).unwrap());
+        let told = |source: &str, said: &str| next_try(&recognise(source, &[]).unwrap(), said, false);
+        let lacks = "usage: a B";
         assert_eq!(
-            told("npm:@a/b@1.2"),
+            told("npm:@a/b@1.2", lacks).unwrap(),
             "what stands behind -- are its arguments: `harbor install npm:@a/b@1.2 -- …`"
         );
-        assert!(told("pypi:b>=1").contains("`harbor install 'pypi:b>=1' -- …`"));
+        assert!(told("pypi:b>=1", lacks).unwrap().contains("`harbor install 'pypi:b>=1' -- …`"));
+        assert!(told("npm:b", "HTTP server listening on port 3333").unwrap().contains("--stdio"));
+        let of_sdk = "AttributeError: 'Server' object has no attribute 'list_resources'";
+        assert!(told("pypi:b", of_sdk).unwrap().ends_with("`harbor install pypi:b --with 'mcp<2'`"));
+        assert_eq!((told("npm:b", of_sdk), told("pypi:b", "")), (None, None));
     }
 }
