@@ -19,6 +19,9 @@ const HEAD_BYTES: usize = 1024;
 /// What stands where lines are left out.
 const LEFT_OUT: &str = "…";
 
+/// Of a longer line its beginning is kept: what is wrong may stand there.
+const KEPT_LINE: usize = 1024;
+
 /// Lines and bytes of the tail.
 const TAIL_LINES: usize = 20;
 const TAIL_BYTES: usize = 4 * 1024;
@@ -78,14 +81,18 @@ pub struct Tail {
 impl Tail {
     /// Adds a line.
     pub fn add(&mut self, line: &str) {
+        let line = match line.len() > KEPT_LINE {
+            true => format!("{}{LEFT_OUT}", &line[..line.floor_char_boundary(KEPT_LINE)]),
+            false => line.to_owned(),
+        };
         let in_head: usize = self.head.iter().map(String::len).sum();
         let is_first = self.lines.is_empty() && !self.left_out && self.head.len() < HEAD_LINES;
         if is_first && in_head + line.len() <= HEAD_BYTES {
-            self.head.push(line.to_owned());
+            self.head.push(line);
             return;
         }
         self.bytes += line.len();
-        self.lines.push_back(line.to_owned());
+        self.lines.push_back(line);
         while self.lines.len() > TAIL_LINES || (self.bytes > TAIL_BYTES && self.lines.len() > 1) {
             self.bytes -= self.lines.pop_front().map_or(0, |line| line.len());
             self.left_out = true;
@@ -133,7 +140,8 @@ mod tests {
         assert_eq!(tail.text(), "0\n1\n2\n3\n4\n5");
         (6..100).for_each(|n| tail.add(&n.to_string()));
         assert!(tail.text().starts_with("0\n1\n2\n3\n4\n…\n80\n") && tail.text().ends_with("\n99"));
-        (0..10).for_each(|_| tail.add(&"x".repeat(2000)));
-        assert_eq!(tail.lines.len(), 2);
+        (0..10).for_each(|_| tail.add(&format!("a{}", "ä".repeat(2000))));
+        assert_eq!(tail.lines.len(), 3);
+        assert!(tail.text().ends_with("ä…"));
     }
 }

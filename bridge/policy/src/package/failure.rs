@@ -222,13 +222,20 @@ const OTHER_PYTHON: &[&str] = &["Requires-Python ", "does not satisfy Python", "
 /// That what there is is for another Python, as the end of the same sentence; `None` where that is not said.
 #[must_use]
 pub fn other_python(said: &str) -> Option<String> {
-    let behind = OTHER_PYTHON.iter().find_map(|words| Some(said.rsplit_once(words)?.1));
-    if behind.is_none() && !said.contains("require a different python version") {
+    let says_so =
+        OTHER_PYTHON.iter().chain(&["require a different python version"]).any(|words| said.contains(words));
+    if !says_so {
         return None;
     }
-    let clause = behind.unwrap_or_default();
-    let end = clause.find(|c: char| !(c.is_ascii_digit() || "<>=!~.,* ".contains(c))).unwrap_or(clause.len());
-    let clause = clause[..end].trim().trim_end_matches(['.', ',']);
+    let mut clauses = OTHER_PYTHON.iter().flat_map(|words| said.rmatch_indices(*words)).map(|(at, words)| {
+        let behind = &said[at + words.len()..];
+        let end =
+            behind.find(|c: char| !(c.is_ascii_digit() || "<>=!~.,* ".contains(c))).unwrap_or(behind.len());
+        behind.split_at(end)
+    });
+    // A clause in which a long line was cut says another version.
+    let (clause, _) = clauses.find(|(_, rest)| !rest.starts_with('…')).unwrap_or_default();
+    let clause = clause.trim().trim_end_matches(['.', ',']);
     let wanted = if clause.starts_with(['<', '>', '=', '!', '~']) { clause } else { "" };
     Some(match wanted {
         "" => "no matching version supports the installed Python".into(),
@@ -273,6 +280,7 @@ mod tests {
         pypi:x==9 | ERROR: Could not find a version that satisfies the requirement x==9 (from versions: 1, 2)~ERROR: No matching distribution found for x==9 => there is no version 9 of x on PyPI
         pypi:x | ERROR: Ignored the following versions that require a different python version: 0.1 Requires-Python >=3.11; 0.2 Requires-Python >=3.12,<4~ERROR: No matching distribution found for x => no matching version supports the installed Python: it requires >=3.12,<4
         pypi:x | Because the current Python version (3.11.2) does not satisfy Python>=3.12 and x==0.3.0 depends on Python>=3.12, we can conclude => no matching version supports the installed Python: it requires >=3.12
+        pypi:x | ERROR: Ignored the following versions that require a different python version: 0.1 Requires-Python >=3.12; 0.2 Requires-Python >=3.1…~ERROR: No matching distribution found for x => no matching version supports the installed Python: it requires >=3.12
         pypi:x | ERROR: Package 'x' requires a different Python: 3.11.2 not in '>=3.12' => no matching version supports the installed Python
         pypi:x | WARNING: Retrying after connection broken by 'NewConnectionError(...)'~ERROR: No matching distribution found for x => its registry cannot be reached; is there a network?
         pypi:x | Because x was not found in the package registry and you require x => there is no package x on PyPI
