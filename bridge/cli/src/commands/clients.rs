@@ -217,10 +217,11 @@ fn tell_installed(
     let by_hand = format!(
         "allow them: `harbor grant {origin} mcp:tools.list --always` and `harbor grant {origin} mcp:tools.call --always`"
     );
+    let review = format!("Review or limit: `harbor grants {origin}`");
     let allowed = match (first_use(paths).as_str(), only) {
-        ("all", []) => format!("{title} may use all tools. Review or limit: `harbor grants {origin}`"),
+        ("all", []) => format!("{title} may use all tools, unless you took that from it. {review}"),
         ("all", only) => {
-            format!("{title} may use {}. Review or limit: `harbor grants {origin}`", only.join(", "))
+            format!("{title} may use {}, unless you took that from it. {review}", only.join(", "))
         }
         ("closed", _) => format!("{title} may use no tools yet, because harbor.db was lost; {by_hand}"),
         _ => format!("{title} may use no tools yet (mcp.firstUse in config.toml); {by_hand}"),

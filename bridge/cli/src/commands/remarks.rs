@@ -3,6 +3,7 @@
 //!
 //! Owns the sentences. Must never make a command fail: its result is there already.
 
+use std::path::Path;
 use std::time::Duration;
 
 use harbor_client::id::server_id;
@@ -113,10 +114,14 @@ fn old_data(server: &str, directory: Option<&str>, kept: bool) -> Option<String>
             "{server}: it uses the data of an earlier server of this name, in {directory}; \
              `harbor remove {server} --data` deletes both"
         ),
-        false => format!(
-            "{server}: the data of an earlier server of this name is set aside in {directory}. \
-             Use it: --keep-data; delete it: `harbor remove {server} --data`"
-        ),
+        false => {
+            let own = Path::new(&directory).with_file_name("data");
+            format!(
+                "{server}: the data of an earlier server of this name is set aside in {directory}. Use it: `harbor stop {server}`, \
+                 and put it in the place of {}; delete it: `harbor remove {server} --data`",
+                own.display()
+            )
+        }
     })
 }
 
@@ -181,8 +186,8 @@ fn kept_data(server: &str, with_data: bool, directory: Option<&str>) -> Option<S
     Some(match with_data {
         true => format!("{server}: some of its data could not be deleted: {directory}"),
         false => format!(
-            "{server}: its data stays in {directory}; use it again: `harbor add {server} --keep-data`, \
-             delete it: `harbor remove {server} --data`"
+            "{server}: its data stays in {directory}; use it again: add or install {server} with --keep-data, delete it: \
+             `harbor remove {server} --data`"
         ),
     })
 }
@@ -280,13 +285,13 @@ mod tests {
             "time: it uses the data of an earlier server of this name, in /h/data; `harbor remove time --data` deletes both"
         );
         assert_eq!(
-            old_data("time", kept, false).unwrap(),
-            "time: the data of an earlier server of this name is set aside in /h/data. Use it: --keep-data; delete it: \
-             `harbor remove time --data`"
+            old_data("time", Some("/h/data.earlier-1"), false).unwrap(),
+            "time: the data of an earlier server of this name is set aside in /h/data.earlier-1. Use it: `harbor stop time`, \
+             and put it in the place of /h/data; delete it: `harbor remove time --data`"
         );
         assert_eq!(
             kept_data("time", false, kept).unwrap(),
-            "time: its data stays in /h/data; use it again: `harbor add time --keep-data`, delete it: `harbor remove time --data`"
+            "time: its data stays in /h/data; use it again: add or install time with --keep-data, delete it: `harbor remove time --data`"
         );
         assert_eq!(
             kept_data("time", true, kept).unwrap(),

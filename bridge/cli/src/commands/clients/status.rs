@@ -66,7 +66,9 @@ pub fn at_first(origin: &Origin, paths: &Paths) {
         let (title, only) =
             (client.title, if only.is_empty() { "all tools".into() } else { only.join(", ") });
         remark(&match first_use(paths).as_str() {
-            "all" => format!("{title} is set up with this name: when it first connects, it may use {only}"),
+            "all" => format!(
+                "{title} is set up with this name: when it first connects, it may use {only}; one that you took that from gets nothing by itself"
+            ),
             _ => format!(
                 "{title} is set up with this name; it gets no tools by itself (mcp.firstUse in config.toml)"
             ),

@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::terminal::remark;
 use harbor_client_configs::Launch;
+use harbor_policy::curated;
 use harbor_policy::handover::warnings;
+use harbor_policy::package::recognise;
 use harbor_policy::remote::{is_exposed, parse, place, says_private};
 use harbor_policy::telltale::{HIDDEN, without_secrets};
 use url::Url;
@@ -121,7 +123,15 @@ fn named<'a>(title: &str, launch: &Launch, names: impl Iterator<Item = &'a Strin
 
 /// What its command would hand over, or hide.
 pub fn warning(launch: &Launch) -> Option<String> {
-    let all = warnings(&launch.command, &launch.args);
+    let mut all = warnings(&launch.command, &launch.args);
+    let entry =
+        recognise(&launch.command, &launch.args).and_then(|package| curated::of_package(&package.source()));
+    all.extend(entry.map(|entry| {
+        format!(
+            "Harbor knows what this server needs, and gives it that by `harbor install {}`, not by an import",
+            entry.id
+        )
+    }));
     (!all.is_empty()).then(|| all.join("; "))
 }
 
