@@ -9,12 +9,14 @@ import type { Given } from "../driver/mcp_client.ts";
 import type { Answers } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
-const VALUE = 'correct "horse" battery/staple';
+const VALUE = 'correct "horse" <_battery*/staple&1!';
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
 /** A page that shows what is typed into it wherever it can, and has a frame of another site. */
 const pages = (world: () => World): Answers => (path) => {
   if (path === "/inner") return { html: "<label>Inner <input id=inner></label>" };
-  if (path.startsWith("/sent")) return { html: `<title>Sent</title><h1>You sent ${new URL(path, "http://x").searchParams.get("key")}</h1>` };
+  if (path.startsWith("/sent")) return { html: `<meta charset=utf-8><title>Sent</title><h1>You sent ${escaped(new URL(path, "http://x").searchParams.get("key") ?? "")}</h1>` };
   const frame = `<iframe title=Frame src="${world().site.other}/inner"></iframe>`;
   const echo = `<script>key.oninput = () => { document.title = key.value; said.textContent = "typed: " + key.value; console.log(key.value); }</script>`;
   return { html: `<title>Pay</title><form action=/sent><label>Key <input id=key name=key></label><label>More <input id=more></label><button>Send</button></form><p id=said role=status></p>${frame}${echo}` };
@@ -66,12 +68,18 @@ for (const inBrowser of inBrowsers) {
             for (const tool of ["snapshot", "console_messages"]) assert.ok(!(await call(tool)).isError);
             await call("find", { text: "typed" });
             for (const mode of ["text", "html"]) await call("read", { mode });
+            const asked = await call("wait_for", { target: '#key[ VALUE^="c"]', timeout: 0.3 });
+            assert.match(asked.text, /nothing is named by a value/);
             // The next document has it in its text and its address, and knows nothing of it.
             await call("click", { target: "button", snapshot: true });
             for (const tool of ["snapshot", "read", "network_requests"]) await call(tool);
             await call("tabs", { action: "list" });
             await call("session", { action: "events" });
             assert.match(told.at(-3)?.text ?? "", /PAY_KEY/, "the address has a mark in its place");
+            for (const mode of ["html", "markdown"]) await call("read", { mode });
+            let pieces = "";
+            for (let offset = 0; offset < 60; offset += 5) pieces += /<page-text[^>]*>\n([^\n]*)/.exec((await call("read", { offset, maxChars: 5 })).text)?.[1] ?? "";
+            assert.match(pieces, /^You sent \[PAY_KEY\]/);
             assert.equal(await (await browser.find("/sent")).run("return document.querySelector('h1').textContent"), `You sent ${VALUE}`);
           } finally {
             await mcp.end();

@@ -33,6 +33,8 @@ export interface Hand {
   open(url: string): Promise<TabView>;
   /** The session's tabs as they may be told of. */
   told(): Promise<TabView[]>;
+  /** A text without the secrets that were typed in this session by their names. */
+  without(text: string): string;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
 }

@@ -19,6 +19,7 @@ import { type Outcome, type ToolResult, resultOf } from "./result.ts";
 import { Snapshots } from "./snapshots.ts";
 import { TOOLS } from "./tools/index.ts";
 import type { SessionView } from "./switch.ts";
+import { Typed } from "./typed.ts";
 import { Watch } from "./watch.ts";
 
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state">;
@@ -57,6 +58,7 @@ export class BrowserSource {
   readonly #members: Members;
   #sourceId: string | undefined;
   #changed: () => void = () => undefined;
+  readonly #typed = new Typed();
   #isOn = false;
   #listening = false;
   #unwatch: (() => void) | undefined;
@@ -183,6 +185,7 @@ export class BrowserSource {
     const tool = TOOLS.get(call.tool_name);
     if (tool === undefined) throw new ToolError(`this browser has no tool ${call.tool_name}`);
     this.#noted(call);
+    this.#typed.note(call.session_id, call.arguments);
     const tab = await this.#tabFor(call);
     const told = () => this.#toldOf(call.session_id);
     const hand: Hand = {
@@ -190,6 +193,7 @@ export class BrowserSource {
       tabs: this.#watch.tabsOf(call.session_id),
       mayUse: (url) => this.#places.may(call.session_id, tab.id, url),
       open: (url) => this.#members.open(call.session_id, url),
+      without: (text) => this.#typed.without(call.session_id, text),
       release: (tabId) => this.#members.release(tabId),
     };
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
@@ -277,6 +281,7 @@ export class BrowserSource {
 
   async #ended(session: string, close: boolean): Promise<void> {
     this.#sessions.delete(session);
+    this.#typed.forget(session);
     await this.#members.ended(session, close);
   }
 

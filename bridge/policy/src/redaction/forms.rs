@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 use zeroize::Zeroizing;
 
 use super::SHORTEST;
@@ -17,6 +17,12 @@ const MAX_ENCODED: usize = 4096;
 const ALL: &AsciiSet = NON_ALPHANUMERIC;
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const OUTSIDE_PATHS: &AsciiSet = &RESERVED.remove(b'/');
+/// What browsers leave: of a form's fields, of `encodeURIComponent`, of a query, of a fragment (the URL standard, 1.3 and 5.2).
+const OF_FORMS: &AsciiSet = &RESERVED.remove(b'*').add(b'~');
+const OF_SCRIPTS: &AsciiSet = &RESERVED.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
+const OF_QUERIES: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'\'');
+const OF_FRAGMENTS: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`');
+const SETS: [&AsciiSet; 7] = [ALL, RESERVED, OUTSIDE_PATHS, OF_FORMS, OF_SCRIPTS, OF_QUERIES, OF_FRAGMENTS];
 
 /// All forms that are long enough, each once.
 pub(super) fn forms(secret: &str) -> Vec<Zeroizing<Vec<u8>>> {
@@ -38,7 +44,10 @@ pub(super) fn forms(secret: &str) -> Vec<Zeroizing<Vec<u8>>> {
             add(text.replace('+', "-").replace('/', "_"));
             add(text);
         }
-        for set in [ALL, RESERVED, OUTSIDE_PATHS] {
+        add(in_html(secret));
+        add(in_html(secret).replace('"', "&quot;"));
+        add(in_markdown(secret));
+        for set in SETS {
             let text = utf8_percent_encode(secret, set).to_string();
             add(text.replace("%20", "+"));
             add(in_small_letters(&text));
@@ -46,6 +55,23 @@ pub(super) fn forms(secret: &str) -> Vec<Zeroizing<Vec<u8>>> {
         }
     }
     forms.into_iter().map(|form| Zeroizing::new(form.as_bytes().to_vec())).collect()
+}
+
+/// As it stands in HTML, where an attribute has quotes escaped, too.
+fn in_html(secret: &str) -> String {
+    secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// As it stands in Markdown that was made of text.
+fn in_markdown(secret: &str) -> String {
+    let mut escaped = String::new();
+    for letter in secret.chars() {
+        if "\\*`[]_".contains(letter) {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
 }
 
 /// As it stands in a JSON string, without the quotes.

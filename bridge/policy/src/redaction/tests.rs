@@ -140,3 +140,20 @@ proptest! {
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+#[test]
+fn what_browsers_make_of_a_secret_is_found() {
+    let redactor = Redactor::new([("K", "a_b*c d<e>&'f\"g!(h)#1")]);
+    for form in [
+        "?key=a_b*c+d%3Ce%3E%26%27f%22g%21%28h%29%231",
+        "?key=a_b*c%20d%3Ce%3E%26'f%22g!(h)%231",
+        "?key=a_b*c%20d%3Ce%3E&%27f%22g!(h)%231",
+        "#a_b*c%20d%3Ce%3E&'f%22g!(h)#1",
+        "<p>a_b*c d&lt;e&gt;&amp;'f\"g!(h)#1</p>",
+        "<a title=\"a_b*c d&lt;e&gt;&amp;'f&quot;g!(h)#1\">",
+        r#"a\_b\*c d<e>&'f"g!(h)#1"#,
+    ] {
+        let told = redactor.redact(form);
+        assert!(told.contains("[K]") && !told.contains("(h"), "{form}: {told}");
+    }
+}

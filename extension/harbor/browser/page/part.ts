@@ -41,7 +41,8 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
   veil: async ({ over }) => (await veil(over), { over }),
   has({ text, gone, target }) {
     if (target !== undefined) return { is: isThere(target) };
-    const shown = document.body?.innerText ?? "";
+    // Else whether a secret has a letter could be asked, one after the other.
+    const shown = withoutSecrets(document.body?.innerText ?? "");
     return { is: text !== undefined ? shown.includes(text) : gone !== undefined ? !shown.includes(gone) : true };
   },
   place({ target }) {

@@ -5,6 +5,7 @@
 
 import { Failure } from "./failure.ts";
 import { nameOf, roleOf } from "./roles.ts";
+import { secretFields } from "./secrets.ts";
 import { childrenOf, parentOf } from "./tree.ts";
 
 interface Known {
@@ -82,7 +83,16 @@ export function* below(element: Element): Generator<Element> {
   }
 }
 
+/** An attribute of this name is what a field holds: whether it begins with a letter could be asked, one after the other. */
+const BY_VALUE = /\[\s*(?:[^\]=~|^$*]*\|)?value\b/i;
+
+/** The selector with its escapes as what they stand for. */
+const unescaped = (selector: string): string =>
+  selector.replace(/\\(?:([0-9a-f]{1,6})\s?|(.))/gis, (_, code?: string, letter?: string) => (code === undefined ? (letter ?? "") : String.fromCodePoint(Math.min(parseInt(code, 16), 0x10ffff))));
+
 function selected(selector: string): Element {
+  const asks = secretFields().length > 0;
+  if (asks && BY_VALUE.test(unescaped(selector).replace(/\/\*[^]*?\*\//g, ""))) throw new Failure("invalid", "nothing is named by a value where there are fields for secrets: use a ref of a snapshot, its name or its id");
   const found = [...deep(document, selector)];
   const [one] = found;
   if (one === undefined) throw new Failure("not_found", `nothing in the page fits ${JSON.stringify(selector)}`);

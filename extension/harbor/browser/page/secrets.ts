@@ -30,7 +30,7 @@ export function noteSecrets(): void {
 /** A secret of the person's is about to be typed: only at the site that they keep it for, and never read from there. */
 export function noteTyped(field: Element, value: string, site: string): void {
   // The tab is there; this document may be a frame of another site, or the one before.
-  if (location.origin !== site) throw new Failure("denied", `this secret is kept for ${site}, and the field is not in a document of that site`);
+  if (self.origin !== site) throw new Failure("denied", `this secret is kept for ${site}, and the field is not in a document of that site`);
   if (!isField(field)) throw new Failure("invalid", "a secret is typed into a field only");
   keepSecret(field);
   if (value.length >= SHORTEST) values.add(value);

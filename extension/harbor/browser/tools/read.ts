@@ -9,7 +9,8 @@ const MOST = 20_000;
 export const read: Tool = async (hand) => {
   const { args } = hand;
   const target = texts(args, "target");
-  const text = await textOf(hand, (texts(args, "mode") ?? "text") as Mode, target);
+  // Before it is cut: nobody knows a piece of a secret.
+  const text = hand.without(await textOf(hand, (texts(args, "mode") ?? "text") as Mode, target));
   const [offset, most] = [numbers(args, "offset") ?? 0, numbers(args, "maxChars") ?? MOST];
   const part = text.slice(offset, offset + most);
   const end = offset + part.length;
