@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_tests::client::CALL;
 use harbor_tests::{Bridge, Client, Double, ErrorValue, Home, LIMIT, programs, wait_until};
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use serde_json::{Value, json};
 
 use super::{SITE, lines, path};
@@ -41,9 +42,10 @@ fn put_aside(home: &Home) -> PathBuf {
     aside
 }
 
+/// In one step: in a moment without either, the log would begin another file, which the old one then replaced.
 fn put_back(home: &Home, aside: &Path) {
-    fs::remove_dir(path(home)).unwrap();
-    fs::rename(aside, path(home)).unwrap();
+    renameat2(AT_FDCWD, aside, AT_FDCWD, &path(home), RenameFlags::RENAME_EXCHANGE).unwrap();
+    fs::remove_dir(aside).unwrap();
 }
 
 #[test]
