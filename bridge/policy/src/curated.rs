@@ -10,6 +10,7 @@
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 
+use crate::package::Package;
 use crate::{package, program};
 
 mod entries;
@@ -177,10 +178,12 @@ pub fn find(id: &str) -> Option<&'static Curated> {
 
 /// The server that is this package, in whatever version.
 #[must_use]
-pub fn of_package(source: &str) -> Option<&'static Curated> {
-    let program = |source: &str| package::source::read(source, &[]).ok().map(|it| program::of_package(&it));
-    let wanted = program(source)?;
-    CURATED.iter().find(|curated| program(&curated.source.spec()).as_ref() == Some(&wanted))
+pub fn of_package(package: &Package) -> Option<&'static Curated> {
+    let wanted = program::of_package(package);
+    let is_it = |known: &Package| program::of_package(known) == wanted;
+    CURATED
+        .iter()
+        .find(|curated| package::source::read(&curated.source.spec(), &[]).is_ok_and(|known| is_it(&known)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //
 // Owns the mark: everything that a page could have written goes through `marked`. Must never let text of a page stand outside of it.
 
-import { lastOf, shortened } from "./page/bound.ts";
+import { LONGEST_TITLE, lastOf, shortened } from "./page/bound.ts";
 
 /** Made of pages' words and ours. */
 export interface Outcome {
@@ -38,7 +38,6 @@ export interface Content {
 }
 
 /** What a page can make as long as it likes stands in each answer only so far, in characters; and so many events do, the newest. */
-const LONGEST_TITLE = 300;
 const LONGEST_URL = 2_000;
 const LONGEST_EVENT = 500;
 const MOST_EVENT_CHARS = 10_000;

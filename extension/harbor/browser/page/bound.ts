@@ -7,10 +7,28 @@ import type { Line } from "./snapshot.ts";
 /** A line is cut there, in characters. */
 const LONGEST_LINE = 1_000;
 
+/** A page can make its title as long as it likes, in characters. */
+export const LONGEST_TITLE = 300;
+
 export const written = ({ depth, text }: Line): string => `${"  ".repeat(depth)}- ${text}`;
 
 /** As many lines as fit into so many characters, and how many there are more. */
 export function bounded(lines: string[], most: number): string {
+  const kept = fitting(lines, most);
+  const left = lines.length - kept.length;
+  if (left > 0) kept.push(`… ${left} more lines. Take a part by target, filter: "viewport" or "interactive", or look with browser_find`);
+  return kept.join("\n");
+}
+
+/** As many of the last ones as fit into so many characters, and how many there were before. */
+export function lastOf(lines: string[], most: number): string {
+  const kept = fitting(lines.toReversed(), most).reverse();
+  const left = lines.length - kept.length;
+  return [...(left > 0 ? [`… ${left} before these`] : []), ...kept].join("\n");
+}
+
+/** The first lines that fit into so many characters, each cut where it is too long. */
+function fitting(lines: string[], most: number): string[] {
   let length = 0;
   const kept: string[] = [];
   for (const line of lines) {
@@ -19,23 +37,7 @@ export function bounded(lines: string[], most: number): string {
     if (length > most) break;
     kept.push(cut);
   }
-  const left = lines.length - kept.length;
-  if (left > 0) kept.push(`… ${left} more lines. Take a part by target, filter: "viewport" or "interactive", or look with browser_find`);
-  return kept.join("\n");
-}
-
-/** As many of the last ones as fit into so many characters, and how many there were before. */
-export function lastOf(lines: string[], most: number): string {
-  let length = 0;
-  const kept: string[] = [];
-  for (const line of lines.toReversed()) {
-    const cut = shortened(line, LONGEST_LINE);
-    length += cut.length + 1;
-    if (length > most) break;
-    kept.unshift(cut);
-  }
-  const left = lines.length - kept.length;
-  return [...(left > 0 ? [`… ${left} before these`] : []), ...kept].join("\n");
+  return kept;
 }
 
 export const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most)}…` : text);

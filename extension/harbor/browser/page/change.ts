@@ -3,7 +3,7 @@
 // Owns the watching: it ends once the page is quiet, and after half a second at the latest.
 
 import { pause } from "../../../shared/browser/content.ts";
-import { shortened } from "./bound.ts";
+import { LONGEST_TITLE, shortened } from "./bound.ts";
 import { nameOf, roleOf } from "./roles.ts";
 import { focused } from "./tree.ts";
 
@@ -36,7 +36,7 @@ export async function changing(act: () => Promise<void> | void): Promise<Change>
   }
   const lines: string[] = [];
   if (location.href !== before.url) lines.push("the address changed");
-  if (document.title !== before.title) lines.push(`the title is now ${JSON.stringify(shortened(document.title, 300))}`);
+  if (document.title !== before.title) lines.push(`the title is now ${JSON.stringify(shortened(document.title, LONGEST_TITLE))}`);
   for (const dialog of seen.dialogs) if (dialog.isConnected && dialog.checkVisibility()) lines.push(`a ${roleOf(dialog)} ${JSON.stringify(nameOf(dialog))} came`);
   const focus = focused();
   if (focus !== null && focus !== before.focus && focus !== document.body) lines.push(`the focus is on ${roleOf(focus)} ${JSON.stringify(nameOf(focus))}`);

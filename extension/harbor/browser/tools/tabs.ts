@@ -3,7 +3,7 @@
 import { closeTabs, showTab, tabOf } from "../../../shared/browser/tabs.ts";
 import { ToolError, lists, numbers, texts } from "../call.ts";
 import { type Hand, type Tool, arrived } from "../hand.ts";
-import { shortened } from "../page/bound.ts";
+import { LONGEST_TITLE, shortened } from "../page/bound.ts";
 
 export const tabs: Tool = async (hand) => {
   const { args } = hand;
@@ -30,7 +30,7 @@ export const tabs: Tool = async (hand) => {
 
 async function list(hand: Hand) {
   const views = await hand.told();
-  const lines = views.map(({ id, title, url }, index) => `${index}: ${id === hand.tab.id ? "(current) " : ""}tab ${id} ${JSON.stringify(shortened(title, 300))} ${shortened(url, 300)}`);
+  const lines = views.map(({ id, title, url }, index) => `${index}: ${id === hand.tab.id ? "(current) " : ""}tab ${id} ${JSON.stringify(shortened(title, LONGEST_TITLE))} ${shortened(url, 300)}`);
   return { said: `${views.length} tabs of this session.`, page: lines.join("\n") };
 }
 

@@ -124,8 +124,7 @@ fn named<'a>(title: &str, launch: &Launch, names: impl Iterator<Item = &'a Strin
 /// What its command would hand over, or hide.
 pub fn warning(launch: &Launch) -> Option<String> {
     let mut all = warnings(&launch.command, &launch.args);
-    let entry =
-        recognise(&launch.command, &launch.args).and_then(|package| curated::of_package(&package.source()));
+    let entry = recognise(&launch.command, &launch.args).and_then(|package| curated::of_package(&package));
     all.extend(entry.map(|entry| {
         format!(
             "Harbor knows what this server needs, and gives it that by `harbor install {}`, not by an import",

@@ -6,6 +6,7 @@ use harbor_ipc_proto::client::{
     DeclaredView, FileView, InstalledView, ResolvedView, SandboxSettings, WayView,
 };
 use harbor_policy::curated;
+use harbor_policy::package::source;
 
 use super::super::printing::count;
 use super::super::status;
@@ -53,7 +54,7 @@ pub fn older(plan: &InstalledView) -> Option<String> {
 
 /// That Harbor brings along what this package needs to run, where somebody names only the package.
 pub fn known(source: &str) -> Option<String> {
-    let id = curated::of_package(source)?.id;
+    let id = curated::of_package(&source::read(source, &[]).ok()?)?.id;
     Some(format!("Harbor knows what this server needs: `harbor install {id}` gives it that"))
 }
 
