@@ -16,7 +16,7 @@ use harbor_child::sandbox::landlock::{Access, Rule};
 use harbor_child::sandbox::limits::Limits;
 use harbor_child::sandbox::mounts::Mounts;
 use harbor_child::sandbox::network::Network;
-use harbor_child::sandbox::seccomp::Filter;
+use harbor_child::sandbox::seccomp::{Filter, Listen};
 use harbor_child::sandbox::{Profile, offer};
 use harbor_child::spawn::Server;
 use harbor_ipc_proto::link::codec::{get_message, put_message};
@@ -52,7 +52,7 @@ pub(crate) fn profile(bytes: &[u8]) -> Option<Profile> {
         rules: sandbox.paths.iter().map(rule).collect(),
         mounts: sandbox.mounts.map(mounts),
         network: network(&sandbox.network),
-        filter: sandbox.filter.map(filter),
+        filter: sandbox.filter.map(|filter| held(filter, sandbox.listening.is_some())),
         limits: limits(&sandbox.limits),
         fewer_capabilities: sandbox.fewer_capabilities,
     })
@@ -76,8 +76,13 @@ fn network(network: &wire::Network<'_>) -> Network {
     }
 }
 
-fn filter(filter: wire::Filter) -> Filter {
+fn held(filter: wire::Filter, asks: bool) -> Filter {
     let wire::Filter { unix_sockets, udp, listen, attributes_by_path, hiding, scheduling } = filter;
+    let listen = match listen {
+        _ if asks => Listen::Ask,
+        true => Listen::Freely,
+        false => Listen::Never,
+    };
     Filter { unix_sockets, udp, listen, attributes_by_path, hiding, scheduling, processes: true }
 }
 
@@ -137,6 +142,7 @@ pub(crate) fn tell_offer() -> io::Result<()> {
         seccomp: offer.seccomp,
         namespaces: offer.namespaces.is_ok(),
         why_no_namespaces: why.into(),
+        answers: offer.answers,
     };
     put_message(&mut frames, &FromRunner::Offer(told));
     (&link.to).write_all(&frames)

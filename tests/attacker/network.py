@@ -1,9 +1,14 @@
 """Attacks over the network: reaching what the profile does not name, and being reached."""
 
+import contextlib
+import ctypes
 import errno
 import os
+import random
 import socket
+import struct
 import threading
+import time
 import urllib.parse
 
 from evidence import NoEvidence, attack
@@ -140,3 +145,80 @@ def listen(bound=True, protocol=0, family="AF_INET"):
         taken.close()
         caller.join()
         return f"was reached at port {port}"
+
+
+@attack
+def listen_at(port, host="127.0.0.1", family="AF_INET", only_v6=False, reached="127.0.0.1"):
+    """Takes a connection at a port that it names, which it makes itself to another address."""
+    with socket.socket(getattr(socket, family), socket.SOCK_STREAM) as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == "AF_INET6":
+            own.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, only_v6)
+        own.bind((host, port))
+        own.listen()
+        own.settimeout(SECONDS)
+        with socket.create_connection((reached, port), SECONDS):
+            taken, _ = own.accept()
+            taken.close()
+        return f"was reached at {reached}"
+
+
+@attack
+def listen_meanwhile(port):
+    """Has the number of a socket mean another one while its runner looks: that one is to listen, on all addresses."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with socket.socket() as granted, socket.socket() as other:
+        granted.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        granted.bind(("127.0.0.1", port))
+        number = os.dup(granted.fileno())
+        try:
+            with changing(lambda: os.dup2(random.choice([granted, other]).fileno(), number)) as going_on:
+                while going_on():
+                    libc.listen(number, 1)
+                    if other.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                        return f"listens at {other.getsockname()}"
+        finally:
+            os.close(number)
+    raise NoEvidence("it was always the granted one")
+
+
+@attack
+def bind_meanwhile(port):
+    """Has the bytes of an address mean another one while its runner looks."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    address = bytearray(struct.pack("=H", socket.AF_INET) + struct.pack("!H", port) + bytes(12))
+    raw = (ctypes.c_char * len(address)).from_buffer(address)
+
+    def change():
+        address[4:8] = random.choice([bytes(4), bytes([127, 0, 0, 2])])
+
+    with changing(change) as going_on:
+        while going_on():
+            with socket.socket() as own:
+                own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                libc.bind(own.fileno(), raw, len(address))
+                if libc.listen(own.fileno(), 1) == 0 and own.getsockname()[0] != "127.0.0.1":
+                    return f"listens at {own.getsockname()}"
+    raise NoEvidence("it was always at the granted address")
+
+
+@contextlib.contextmanager
+def changing(change):
+    """A thread that changes something all the time, for a second of its own; gives whether it still does."""
+    begins, ends = threading.Event(), threading.Event()
+
+    def go_on():
+        change()
+        begins.set()
+        while not ends.is_set():
+            change()
+
+    changer = threading.Thread(target=go_on)
+    changer.start()
+    begins.wait()
+    last = time.monotonic() + 1
+    try:
+        yield lambda: time.monotonic() < last
+    finally:
+        ends.set()
+        changer.join()

@@ -11,6 +11,7 @@ pub const SETTINGS: &[(&str, &str)] = &[
     ("socket", "sockets"),
     ("network", "network"),
     ("host", "hosts"),
+    ("listen", "listen"),
     ("memory", "memory_mb"),
     ("processes", "processes"),
     ("open-files", "open_files"),

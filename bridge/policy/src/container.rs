@@ -81,6 +81,13 @@ pub fn held(
                     all (`--network`)"
             .into());
     }
+    if settings.listen.is_some() {
+        return Err(
+            "no port can be granted to a container: it has a network of its own; leave out the port \
+                    (`--reset listen`)"
+                .into(),
+        );
+    }
     let level = settings.level.unwrap_or_default();
     let missing = missing(level, image, machine);
     let is_required = settings.required == Some(true) || level == Level::Strict;

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::sandbox::{
-    Filter, Limits, Mounts, Network, Offer, PathAccess, PathRule, Sandbox,
+    Filter, Limits, Listening, Mounts, Network, Offer, PathAccess, PathRule, Sandbox,
 };
 
 use crate::environment::{Confined, PROXY_PORT};
@@ -20,6 +20,7 @@ use crate::environment::{Confined, PROXY_PORT};
 pub mod gaps;
 pub mod hint;
 pub mod hosts;
+pub mod listening;
 pub mod offer;
 pub mod paths;
 mod places;
@@ -266,7 +267,9 @@ fn held(
     }
     let found = places::find(settings, facts, offer.namespaces)?;
     let mut warnings = gaps::warnings(settings, offer);
-    if has_own_sockets(settings, facts) && network_kind(settings, facts) == NetworkKind::All {
+    let listening = listening(settings, facts, offer)?;
+    let is_of_machine = network_kind(settings, facts) == NetworkKind::All;
+    if listening.is_none() && is_of_machine && has_own_sockets(settings, facts) {
         warnings.push(gaps::LISTENS.into());
     }
     warnings.extend(found.warnings);
@@ -279,6 +282,7 @@ fn held(
         filter: offer.seccomp.then(|| filter(settings, facts, offer)),
         limits: limits(settings, facts)?,
         fewer_capabilities: true,
+        listening,
     };
     Ok(Profile {
         level,
@@ -367,12 +371,27 @@ fn filter(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> Filte
     Filter {
         unix_sockets: settings.sockets.as_ref().is_some_and(|sockets| !sockets.is_empty()),
         udp: network == NetworkKind::All,
-        listen: network == NetworkKind::Loopback || has_own_sockets(settings, facts),
+        // In a network of its own nobody else reaches it.
+        listen: network != NetworkKind::All || has_own_sockets(settings, facts),
         // Installers change modes; without read-only mounts nothing holds them to their own files.
         attributes_by_path: offer.namespaces || facts.installs,
         hiding: false,
         scheduling: offer.namespaces && !facts.shared,
     }
+}
+
+/// What its runner answers it, on the machine's network.
+fn listening(
+    settings: &SandboxSettings,
+    facts: &Facts,
+    offer: &Offer<'_>,
+) -> Result<Option<Listening>, String> {
+    let port = settings::port(settings).map_err(|wrong| wrong.to_string())?;
+    let is_asked = network_kind(settings, facts) == NetworkKind::All && offer.seccomp && offer.answers;
+    if port.is_some() && !is_asked {
+        return Err(gaps::NO_PORTS.into());
+    }
+    Ok(is_asked.then(|| Listening { port, unix_sockets: has_own_sockets(settings, facts) }))
 }
 
 /// Whether it may make sockets in its own directories, on which its own programs find each other.

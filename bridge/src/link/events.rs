@@ -453,6 +453,6 @@ fn lack(what: Lack<'_>) -> Option<Lack<'static>> {
         Lack::Host(name) => Lack::Host(own(name)?),
         Lack::Threads => Lack::Threads,
         Lack::Attributes(path) => Lack::Attributes(own(path)?),
-        Lack::Listen => Lack::Listen,
+        Lack::Listen(port) => Lack::Listen(port),
     })
 }

@@ -74,7 +74,7 @@ fn changed(definition: &Definition, message: &SetSandbox) -> Result<Definition, 
         if !sandbox.reset(name) {
             return Err(invalid(
                 "reset",
-                "level, required, read, write, sockets, network, hosts, memory_mb, processes, open_files, file_size_mb, disk_mb or nice",
+                "level, required, read, write, sockets, network, hosts, listen, memory_mb, processes, open_files, file_size_mb, disk_mb or nice",
             ));
         }
     }

@@ -24,6 +24,8 @@ define_settings! {
         /// With the network `hosts`: `example.com`, `*.example.com`, `192.0.2.7`, `[2001:db8::1]`, each with or without
         /// `:PORT` (443 and 80 when absent).
         hosts: Vec<String>,
+        /// With the network `all`: a TCP port of 127.0.0.1 (and of ::1) on which it may listen, 1,024 to 65,535; none.
+        listen: u64,
         /// Memory of all its processes together, in MiB: 64 to 1,048,576; 2,048.
         memory_mb: u64,
         /// Processes and threads: 8 to 65,536; 512.

@@ -30,6 +30,17 @@ pub struct Sandbox<'a> {
     pub limits: Limits<'a>,
     /// Whether root's servers give up the capabilities that ordinary programs do not need.
     pub fewer_capabilities: bool,
+    /// What its runner answers a server that wants a port of this machine, which waits for that; else its filter decides.
+    pub listening: Option<Listening>,
+}
+
+/// What a server may listen on, on the machine's own network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
+pub struct Listening {
+    /// A TCP port of the machine's loopback addresses.
+    pub port: Option<u16>,
+    /// Whether Unix sockets.
+    pub unix_sockets: bool,
 }
 
 /// One place of the file system.
@@ -95,7 +106,7 @@ pub struct Filter {
     pub unix_sockets: bool,
     /// Whether it may make UDP sockets.
     pub udp: bool,
-    /// Whether it may listen.
+    /// Whether it may listen, where its runner is not asked.
     pub listen: bool,
     /// Whether it may change modes, owners, times and attributes by path: Landlock does not know these, so only a
     /// read-only mount holds them to its own files.
@@ -137,4 +148,6 @@ pub struct Offer<'a> {
     pub namespaces: bool,
     /// Why not, when not.
     pub why_no_namespaces: Cow<'a, str>,
+    /// Whether a runner can answer for its servers' calls (seccomp_unotify(2)).
+    pub answers: bool,
 }

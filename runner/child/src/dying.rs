@@ -144,7 +144,8 @@ impl Other {
     }
 }
 
-fn open(number: u32, kind: libc::c_int) -> nix::Result<OwnedFd> {
+/// A handle to a process or, with [`PIDFD_THREAD`], to a thread.
+pub(crate) fn open(number: u32, kind: libc::c_int) -> nix::Result<OwnedFd> {
     // SAFETY: two numbers, and no memory of this process.
     #[allow(unsafe_code)]
     let handle = unsafe { libc::syscall(libc::SYS_pidfd_open, number, kind) };

@@ -4,6 +4,8 @@
 //!  parent-death signal ─► session of its own ─► control group ─► runner's mounts ─► own namespaces ─► limits ─► directory
 //!    ─► capabilities ─► parent-death signal again ─► default signals ─► Landlock ─► seccomp ─► execve
 //! ```
+//! What it has opened for its runner it hands over as soon as it is there: the egress proxy's socket, and where the runner hears
+//! of calls.
 //!
 //! Runs in the process `harbor-runner exec`. Owns the order of those steps. Must never write to the standard
 //! streams: they belong to the server already; and must never go on after a step that failed.
@@ -28,6 +30,10 @@ use crate::{caps, cgroup, own, passing};
 
 /// Longer than any failure that is told.
 pub(crate) const REPORT_SIZE: usize = 512;
+
+/// What is handed over, as the mark that goes along; no failure begins with one of these.
+pub(crate) const EGRESS: u8 = 0xff;
+pub(crate) const CALLS: u8 = 0xfe;
 
 /// Exit code of a launcher that could not become the server.
 const FAILED: i32 = 127;
@@ -94,7 +100,7 @@ impl Failure {
 /// What a launcher inherits besides the standard streams.
 #[derive(Debug)]
 pub(crate) struct Inherited {
-    /// To the runner: failures, and the egress proxy's socket.
+    /// To the runner: failures, and what is handed over.
     pub report: RawFd,
     /// The profile, encoded.
     pub profile: RawFd,
@@ -212,7 +218,7 @@ impl Launch<'_> {
         set_signals(profile).map_err(Failure::at(Step::Execute))?;
         let words = c_strings(self.command).map_err(at(Step::Execute))?;
         let program = words.first().ok_or_else(|| Failure::at(Step::Execute)(Errno::EINVAL))?;
-        hold(profile).map_err(at(Step::Sandbox))?;
+        self.hold(profile).map_err(at(Step::Sandbox))?;
         become_program(program, &words, env).map_err(Failure::at(Step::Execute))
     }
 
@@ -221,9 +227,19 @@ impl Launch<'_> {
         let inside = self.mounts.is_some() && !geteuid().is_root();
         let (socket, in_user_namespace) = namespaces::enter(profile, inside)?;
         if let Some(socket) = socket {
-            passing::send(self.report, &socket)?;
+            passing::send(self.report, EGRESS, &socket)?;
         }
         Ok(in_user_namespace)
+    }
+
+    /// From here on the kernel holds this process to its profile.
+    fn hold(&self, profile: &Profile) -> io::Result<()> {
+        if profile.landlock > 0 {
+            let may_bind = profile.network != Network::Outgoing;
+            landlock::restrict(profile.landlock, &profile.rules, may_bind)?;
+        }
+        let Some(filter) = &profile.filter else { return Ok(()) };
+        seccomp::install(filter)?.map_or(Ok(()), |calls| passing::send(self.report, CALLS, &calls))
     }
 }
 
@@ -241,15 +257,6 @@ fn give_up_rights(profile: &Profile) -> nix::Result<()> {
         true if profile.fewer_capabilities => caps::keep_ordinary(),
         true => Ok(()),
     }
-}
-
-/// From here on the kernel holds this process to its profile.
-fn hold(profile: &Profile) -> io::Result<()> {
-    if profile.landlock > 0 {
-        let may_bind = profile.network != Network::Outgoing;
-        landlock::restrict(profile.landlock, &profile.rules, may_bind)?;
-    }
-    profile.filter.as_ref().map_or(Ok(()), seccomp::install)
 }
 
 /// As execvpe(3), which looks into the PATH of the caller instead of that which is handed on.

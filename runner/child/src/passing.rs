@@ -1,19 +1,17 @@
 //! Handing an open socket to another process, along a Unix socket.
 //!
-//! Owns one message of that kind: a byte with a descriptor.
+//! Owns one message of that kind: a byte, which says what it is, with a descriptor.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd as _, FromRawFd as _, OwnedFd};
 
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 
-/// What goes along with a descriptor; no failure report begins with it.
-pub(crate) const MARK: u8 = 0xff;
-
-/// Sends `handed` along `channel`.
-pub(crate) fn send(channel: impl AsFd, handed: impl AsFd) -> io::Result<()> {
+/// Sends `handed` along `channel`, with that mark.
+pub(crate) fn send(channel: impl AsFd, mark: u8, handed: impl AsFd) -> io::Result<()> {
     let handed = [handed.as_fd().as_raw_fd()];
-    let mark = [IoSlice::new(&[MARK])];
+    let mark = [mark];
+    let mark = [IoSlice::new(&mark)];
     sendmsg::<()>(
         channel.as_fd().as_raw_fd(),
         &mark,

@@ -3,7 +3,7 @@
 //! ```text
 //!  runner ──posix_spawn──► harbor-runner exec ──(see launcher)──► execve(server)
 //!     ──► profile and environment, in a file without a name
-//!     ◄── report: the egress proxy's socket where there is one; closes by itself on success, carries a failure
+//!     ◄── report: what is handed over, where there is any; closes by itself on success, carries a failure
 //! ```
 //!
 //! posix_spawn does not copy the parent's page tables, so a start costs the same whatever the parent's size.
@@ -58,13 +58,22 @@ pub struct Started {
 }
 
 impl Started {
-    /// Waits until the launcher has become the server. Gives the socket of its egress proxy, where it has one.
+    /// Waits until the launcher has become the server.
     ///
     /// # Errors
     /// The step that failed, and why.
-    pub async fn executed(&self) -> Result<Option<OwnedFd>, Failure> {
+    pub async fn executed(&self) -> Result<HandedOver, Failure> {
         report_of(&self.report).await
     }
+}
+
+/// What a launcher has opened for its runner.
+#[derive(Debug, Default)]
+pub struct HandedOver {
+    /// The socket of the server's egress proxy.
+    pub egress: Option<OwnedFd>,
+    /// Where calls of the server are heard of that wait for an answer.
+    pub calls: Option<OwnedFd>,
 }
 
 /// Starts `server`, in the namespace where there is one. Call it from a thread that lives as long as the process, and
@@ -141,18 +150,22 @@ fn launch(
     Ok((command.spawn()?, report))
 }
 
-/// What a launcher says: nothing, or the socket of an egress proxy, or why it failed.
-async fn report_of(report: &UnixStream) -> Result<Option<OwnedFd>, Failure> {
-    let (mut bytes, mut got, mut socket) = ([0; launcher::REPORT_SIZE], 0, None);
+/// What a launcher says: nothing, or what it hands over, or why it failed.
+async fn report_of(report: &UnixStream) -> Result<HandedOver, Failure> {
+    let (mut bytes, mut got, mut handed) = ([0; launcher::REPORT_SIZE], 0, HandedOver::default());
     while got < bytes.len() {
         let free = &mut bytes[got..];
         match report.async_io(Interest::READABLE, || passing::receive(report.as_fd(), free)).await {
             Ok((0, _)) | Err(_) => break,
-            Ok((_, Some(passed))) => socket = Some(passed),
+            // A message with a descriptor is not read together with another one.
+            Ok((_, Some(passed))) => match free.first() {
+                Some(&launcher::CALLS) => handed.calls = Some(passed),
+                _ => handed.egress = Some(passed),
+            },
             Ok((n, None)) => got += n,
         }
     }
-    Failure::from_bytes(&bytes[..got]).map_or(Ok(socket), Err)
+    Failure::from_bytes(&bytes[..got]).map_or(Ok(handed), Err)
 }
 
 fn missing() -> io::Error {

@@ -1,9 +1,10 @@
-//! The way from a plan to a running process: control group, launcher, egress proxy.
+//! The way from a plan to a running process: control group, launcher, egress proxy, answers to its calls.
 //!
 //! Owns what of it may fail, and the words for it. Must never leave a process behind that nobody watches.
 
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_child::cgroup::{self, Delegated, Share};
@@ -18,6 +19,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
 use super::Session;
+use super::listening::Answering;
 use super::plan::Plan;
 use super::process::timeout;
 use super::proxy::Proxy;
@@ -27,6 +29,7 @@ pub(super) struct Launched {
     pub started: Started,
     pub exited: oneshot::Receiver<Exit>,
     pub proxy: Option<Proxy>,
+    pub answering: Option<Answering>,
     pub group: Option<cgroup::Group>,
 }
 
@@ -35,7 +38,7 @@ pub(super) struct Launched {
 /// # Errors
 /// Why it is not started.
 pub(super) async fn launch(
-    session: &Session,
+    session: &Rc<Session>,
     plan: &Plan,
     reaper: &Reaper,
     deadline: Instant,
@@ -49,15 +52,23 @@ pub(super) async fn launch(
         // It may have ended already.
         let _ = send_group(started.pid, Signal::SIGKILL);
     };
-    let socket = match timeout_at(deadline.into(), started.executed()).await {
+    let handed = match timeout_at(deadline.into(), started.executed()).await {
         Ok(executed) => executed.map_err(|failure| describe(&failure, &plan.server))?,
         Err(_) => {
             end();
             return Err(timeout(plan));
         }
     };
+    let answering = match (handed.calls, plan.allowed) {
+        (Some(calls), Some(allowed)) => Some(
+            Answering::start(session, calls, allowed)
+                .inspect_err(|_| end())
+                .map_err(|error| failed("answer its calls".into(), &error))?,
+        ),
+        _ => None,
+    };
     let mut proxy = None;
-    if let (Some(socket), Some(program)) = (socket, &plan.proxy) {
+    if let (Some(socket), Some(program)) = (handed.egress, &plan.proxy) {
         let starting =
             timeout_at(deadline.into(), Proxy::start(session, plan.name(), program, socket, reaper)).await;
         let running = starting.map_err(|_| timeout(plan)).and_then(|running| {
@@ -65,7 +76,7 @@ pub(super) async fn launch(
         });
         proxy = Some(running.inspect_err(|_| end())?);
     }
-    Ok(Launched { started, exited, proxy, group })
+    Ok(Launched { started, exited, proxy, answering, group })
 }
 
 /// A control group for a start, where the session delegates one. Without it rlimits and the watcher hold the limits.

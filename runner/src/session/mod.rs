@@ -17,6 +17,7 @@ mod exits;
 mod incoming;
 mod ladder;
 mod launching;
+mod listening;
 mod news;
 mod output;
 pub mod plan;

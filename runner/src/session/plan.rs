@@ -7,6 +7,7 @@ use harbor_child::spawn::Server;
 use harbor_ipc_proto::link::runner::{Era, Launch};
 use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
 
+use super::listening::Allowed;
 use crate::confinement;
 
 /// The bridge sets it; see the policy on environments.
@@ -29,6 +30,8 @@ pub struct Plan {
     pub(super) own_shared_memory: bool,
     /// How its egress proxy is started, where it has one.
     pub(super) proxy: Option<Server>,
+    /// What it is answered that wants to listen, where somebody is asked.
+    pub(super) allowed: Option<Allowed>,
     /// What is run once it has ended.
     pub(crate) afterwards: Option<Server>,
 }
@@ -57,6 +60,7 @@ impl Plan {
             limits: owned(&launch.sandbox.limits),
             own_shared_memory: launch.sandbox.mounts.is_some(),
             proxy: confinement::proxy(&launch.sandbox, &launch.env),
+            allowed: Allowed::of(&launch.sandbox),
             afterwards: afterwards(launch),
         }
     }

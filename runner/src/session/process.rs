@@ -34,6 +34,7 @@ use super::alive::Signs;
 use super::exits::{self, WORTH_KILLING, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
 use super::launching::{Launched, launch};
+use super::listening::Answering;
 use super::output::{log_stderr, read_with_room, take_line};
 use super::plan::Plan;
 use super::proxy::Proxy;
@@ -120,6 +121,7 @@ struct Process<'a> {
     roots: Vec<u32>,
     /// Ends with the server.
     _proxy: Option<Proxy>,
+    _answering: Option<Answering>,
     group: Option<cgroup::Group>,
 }
 
@@ -132,12 +134,13 @@ impl Drop for Process<'_> {
 
 impl<'a> Process<'a> {
     async fn start(
-        session: &'a Session,
+        session: &'a Rc<Session>,
         plan: &'a Plan,
         reaper: &'a Reaper,
         deadline: Instant,
     ) -> Result<Self, EndCause<'static>> {
-        let Launched { started, exited, proxy, group } = launch(session, plan, reaper, deadline).await?;
+        let Launched { started, exited, proxy, answering, group } =
+            launch(session, plan, reaper, deadline).await?;
         session.up.send(&FromRunner::Started { server: session.number, pid: started.pid });
         let stdin = Rc::new(Outbox::new(STDIN_LIMIT));
         *session.stdin.borrow_mut() = stdin.clone();
@@ -172,6 +175,7 @@ impl<'a> Process<'a> {
             watcher: Watcher::new(&plan.limits, plan.own_shared_memory, Instant::now()),
             roots: [pid].into_iter().chain(reaper.namespace().map(Namespace::init)).collect(),
             _proxy: proxy,
+            _answering: answering,
             group,
         })
     }

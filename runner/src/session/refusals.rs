@@ -87,11 +87,11 @@ impl Session {
         }
     }
 
-    fn listens_to_words(&self) -> bool {
+    pub(super) fn listens_to_words(&self) -> bool {
         self.is_held && self.refusals.told.borrow().len() < MOST
     }
 
-    fn tell_refusal(&self, said: Said) {
+    pub(super) fn tell_refusal(&self, said: Said) {
         self.refusals.tell(&self.up, self.number, said);
     }
 }

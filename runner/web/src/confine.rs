@@ -7,7 +7,7 @@ use std::path::Path;
 
 use harbor_child::sandbox::landlock::{self, Access, Rule};
 use harbor_child::sandbox::limits::{self, Limits};
-use harbor_child::sandbox::seccomp::{self, Filter};
+use harbor_child::sandbox::seccomp::{self, Filter, Listen};
 
 /// What a lookup of names and the system's certificates need.
 const READ: [&str; 6] = ["/etc", "/usr", "/lib", "/lib64", "/opt", "/nix/store"];
@@ -26,7 +26,7 @@ const OPEN_FILES: u64 = 1024;
 const FILTER: Filter = Filter {
     unix_sockets: true,
     udp: true,
-    listen: false,
+    listen: Listen::Never,
     attributes_by_path: false,
     hiding: true,
     scheduling: false,
@@ -43,7 +43,7 @@ pub fn confine() -> io::Result<()> {
     let most = Limits { memory: Some(MEMORY), open_files: Some(OPEN_FILES), ..Limits::default() };
     limits::apply(&most, false)?;
     files()?;
-    if seccomp::offered() { seccomp::install(&FILTER) } else { Ok(()) }
+    if seccomp::offered() { seccomp::install(&FILTER).map(drop) } else { Ok(()) }
 }
 
 fn files() -> io::Result<()> {

@@ -183,7 +183,7 @@ fn known(field: &str) {
 }
 
 fn full() -> Offer<'static> {
-    Offer { landlock: 8, seccomp: true, namespaces: true, why_no_namespaces: "".into() }
+    Offer { landlock: 8, seccomp: true, namespaces: true, why_no_namespaces: "".into(), answers: true }
 }
 
 fn followed(settings: &SandboxSettings) {
@@ -220,21 +220,25 @@ fn lowered(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let words: Vec<&str> = text.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
     let version = |word: &str| word.strip_prefix("landlock=").and_then(|version| version.parse::<u32>().ok());
-    let is_known = |word: &&str| ["seccomp=no", "namespaces=no"].contains(word) || version(word).is_some();
+    let is_known =
+        |word: &&str| ["seccomp=no", "namespaces=no", "answers=no"].contains(word) || version(word).is_some();
     let lowered = Lowered::parse(&text);
     assert_eq!(lowered.is_some(), words.iter().all(is_known), "{text:?}");
     let Some(lowered) = lowered else { return };
     let most = words.iter().rev().find_map(|word| version(word)).unwrap_or(u32::MAX);
-    for bits in 0..8 {
+    for bits in 0..16 {
         let offer = Offer {
             landlock: if bits & 1 == 0 { 5 } else { 0 },
             seccomp: bits & 2 == 0,
             namespaces: bits & 4 == 0,
             why_no_namespaces: "as found".into(),
+            answers: bits & 8 == 0,
         };
         let left = lowered.of(offer.clone());
         assert_eq!(left.landlock, offer.landlock.min(most));
         assert_eq!(left.seccomp, offer.seccomp && !words.contains(&"seccomp=no"));
+        let answers = !words.iter().any(|word| ["seccomp=no", "answers=no"].contains(word));
+        assert_eq!(left.answers, offer.answers && answers);
         assert_eq!(left.namespaces, offer.namespaces && !words.contains(&"namespaces=no"));
         assert_eq!(left.why_no_namespaces == "as found", !words.contains(&"namespaces=no"));
         assert_eq!(lowered.of(left.clone()), left);

@@ -2,11 +2,14 @@
 //! `harbor sandbox`; and that doing as told helps.
 
 use std::fs;
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 
 use harbor_tests::attacker::PYTHON;
 use harbor_tests::{Bridge, Home, LIMIT, wait_until};
 use serde_json::json;
+
+use crate::listeners::free_port;
 
 /// A server with one tool, which does what its neighbour says.
 const SERVER: &str = r#"
@@ -126,4 +129,49 @@ fn a_host_that_the_proxy_refuses_is_told_beside_the_call_and_once_in_the_log() {
         let log = harbor(&home, &["logs", "s"]).0;
         log.matches(hint).count() == 1 && log.matches("refused.example").count() == 2
     });
+}
+
+/// Listens before it answers; what it says of that names neither the port nor the refusal.
+const LISTENS: &str = r#"
+import socket, sys
+
+def begin(port):
+    own = socket.socket()
+    try:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        own.bind(("0.0.0.0", port))
+        own.listen()
+    except OSError:
+        sys.exit("something went wrong")
+    return own
+
+own = begin(PORT)
+
+def act():
+    return own.getsockname()
+"#;
+
+#[test]
+fn a_port_is_told_as_the_kernel_told_it_and_may_be_granted() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.call("ping", &json!({})).unwrap();
+    let port = free_port();
+    let directory = script(&home, &LISTENS.replace("PORT", &port.to_string()));
+    let (tool, server) = (directory.to_str().unwrap(), directory.join("server.py"));
+    let add = ["add", "s", "--read", tool, "--restart", "never", "--", PYTHON, server.to_str().unwrap()];
+    let (_, said, done) = harbor(&home, &add);
+    let told = format!("its sandbox refused listening on port {port}; this allows it (");
+    let option = format!("harbor sandbox s --listen {port}\n");
+    assert!(!done && said.contains(&told) && said.contains(&option), "{said}");
+
+    let shown = harbor(&home, &["sandbox", "s", "--listen", &port.to_string()]).0;
+    assert!(shown.contains(&format!("it may listen on port {port} of 127.0.0.1")), "{shown}");
+    let (said, failure, done) = harbor(&home, &["start", "s"]);
+    assert!(done, "{said}{failure}");
+    // All addresses were asked for, and a loopback one given.
+    assert_eq!(harbor(&home, &["call", "s/eat", "{}"]).0, format!("('127.0.0.1', {port})\n"));
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+    let (_, remarks, done) = harbor(&home, &["sandbox", "s", "--reset", "listen"]);
+    assert!(done && harbor(&home, &["start", "s"]).1.contains(&told), "{remarks}");
 }

@@ -85,3 +85,8 @@ pub fn address() -> IpAddr {
     });
     found.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
+
+/// A TCP port of 127.0.0.1 that nobody has now.
+pub fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}

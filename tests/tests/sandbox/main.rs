@@ -15,6 +15,7 @@ mod exits;
 mod hints;
 mod listeners;
 mod neighbours;
+mod ports;
 mod removal;
 mod rows;
 mod scene;

@@ -44,6 +44,7 @@ pub struct Scene {
     added: RefCell<BTreeSet<Server>>,
     person: RefCell<Option<Person>>,
     ports: OnceCell<(u16, u16)>,
+    granted_port: u16,
     attacker: Attacker,
     outside: Outside,
     home: Home,
@@ -65,6 +66,7 @@ impl Scene {
             added: RefCell::default(),
             person: RefCell::default(),
             ports: OnceCell::new(),
+            granted_port: listeners::free_port(),
             attacker,
             outside,
             home,
@@ -152,6 +154,11 @@ impl Scene {
         listeners::address().to_string()
     }
 
+    /// The port on which a server may listen.
+    pub fn granted_port(&self) -> u16 {
+        self.granted_port
+    }
+
     /// The bridge's process.
     pub fn bridge_pid(&self) -> u32 {
         self.bridge.process().pid
@@ -162,6 +169,7 @@ impl Scene {
             Server::Socket => json!({"sockets": [self.run("granted")]}),
             Server::Usual => json!({}),
             Server::Offline => json!({"network": "none"}),
+            Server::Listening => json!({"listen": self.granted_port()}),
             Server::Loopback => json!({"network": "loopback"}),
             Server::Hosts => {
                 json!({"network": "hosts", "hosts": ["allowed.example", "*.allowed.example:8443"]})

@@ -88,6 +88,9 @@ pub(super) struct SandboxOptions {
     /// A host for --network hosts, *.example.com too; repeat for more
     #[arg(long, value_name = "HOST[:PORT]", value_parser = NonEmptyStringValueParser::new())]
     host: Vec<String>,
+    /// A port of 127.0.0.1 on which it may listen: 1024 to 65535
+    #[arg(long, value_name = "PORT")]
+    listen: Option<u64>,
     /// Memory of all its processes together: 64 to 1048576; 2048 if absent
     #[arg(long, value_name = "MIB")]
     memory: Option<u64>,
@@ -127,6 +130,7 @@ impl SandboxOptions {
             // Whoever names hosts means these and no others.
             network: self.network.or(hosts.as_ref().map(|_| NetworkKind::Hosts)),
             hosts,
+            listen: self.listen,
             memory_mb: self.memory,
             processes: self.processes,
             open_files: self.open_files,
@@ -153,6 +157,7 @@ pub fn options_of(settings: &SandboxSettings) -> String {
         list("socket", &settings.sockets),
         word("network", settings.network.map(NetworkKind::as_str)),
         list("host", &settings.hosts),
+        number("listen", settings.listen),
         number("memory", settings.memory_mb),
         number("processes", settings.processes),
         number("open-files", settings.open_files),

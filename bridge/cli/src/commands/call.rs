@@ -114,7 +114,7 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
                     "{server} itself has no more than the directories in its arguments: `harbor set {server} -- DIRECTORY…` changes them"
                 ));
             } else if call.asker.is_none() {
-                remarks::on_refusals(client, &call.server, result);
+                remarks::on_failed_call(client, &call.server, result);
                 tell_outside(client, call, ask, Some(result));
             }
             Err(Failure::Said(Exit::ToolFailed))

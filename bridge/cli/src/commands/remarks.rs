@@ -14,7 +14,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::json::Json;
-use harbor_policy::sandbox::hint::{is_about, may_be_about};
+use harbor_policy::sandbox::hint::{is_about, is_of_kernel, may_be_about};
 use serde_json::Value;
 
 use super::changes::{self, PARTS};
@@ -192,22 +192,32 @@ fn kept_data(server: &str, with_data: bool, directory: Option<&str>) -> Option<S
     })
 }
 
-/// Says how what a server was refused could be allowed: of all that is spoken of in `text`.
-pub fn on_refusals(client: &mut Client, server: &str, text: &str) {
+/// Says how what a server was refused could be allowed, of all that is spoken of in `text`: the failure of a call.
+pub fn on_failed_call(client: &mut Client, server: &str, text: &str) {
+    on_refusals(client, server, text, |_| false);
+}
+
+/// The same where a start has failed: what the kernel tells of may be why, whatever the text says.
+pub fn on_failed_start(client: &mut Client, server: &str, text: &str) {
+    on_refusals(client, server, text, is_of_kernel);
+}
+
+fn on_refusals(client: &mut Client, server: &str, text: &str, is_sure: fn(&str) -> bool) {
     let Ok(server_id) = server_id(server) else { return };
     let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK) else { return };
     // It may be JSON.
     let text = text.replace("\\n", "\n");
-    meant(&answer.sandbox.denied, &text)
+    meant(&answer.sandbox.denied, &text, is_sure)
         .into_iter()
         .filter_map(|denied| refused(server, denied))
         .for_each(|text| remark(&text));
 }
 
 /// The refusals that a text names; else those that it may be about, of which nobody says which.
-fn meant<'a>(denied: &'a [DeniedView], text: &str) -> Vec<&'a DeniedView> {
+fn meant<'a>(denied: &'a [DeniedView], text: &str, is_sure: fn(&str) -> bool) -> Vec<&'a DeniedView> {
     let of = |is_meant: fn(&str, &str) -> bool| {
-        denied.iter().filter(|denied| is_meant(text, &denied.path)).collect::<Vec<_>>()
+        let wanted = |denied: &&DeniedView| is_sure(&denied.path) || is_meant(text, &denied.path);
+        denied.iter().filter(wanted).collect::<Vec<_>>()
     };
     let named = of(is_about);
     if named.is_empty() { of(may_be_about) } else { named }
@@ -316,8 +326,9 @@ mod tests {
     fn a_refusal_of_the_proxy_is_of_the_host_that_is_named_or_of_any() {
         let denied = ["the host a.example", "the host b.example:8080", "/x"];
         let denied = denied.map(|path| typed::<DeniedView>(&format!(r#"{{"path":"{path}"}}"#)));
-        let meant =
-            |text: &str| meant(&denied, text).iter().map(|denied| denied.path.as_str()).collect::<Vec<_>>();
+        let meant = |text: &str| {
+            meant(&denied, text, |_| false).iter().map(|denied| denied.path.as_str()).collect::<Vec<_>>()
+        };
         assert_eq!(meant("HTTP Error 403: Forbidden"), ["the host a.example", "the host b.example:8080"]);
         assert_eq!(meant("http://b.example/: 403 Forbidden"), ["the host b.example:8080"]);
         assert!(meant("no").is_empty());

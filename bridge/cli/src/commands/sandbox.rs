@@ -183,7 +183,10 @@ pub fn describe(sandbox: &SandboxView, explain: bool) -> String {
 fn network(sandbox: &SandboxView) -> String {
     match sandbox.summary.network.as_ref() {
         "hosts" => format!("hosts: {}", sandbox.settings.hosts.as_deref().unwrap_or_default().join(", ")),
-        word => word.to_owned(),
+        word => match sandbox.settings.listen {
+            Some(port) => format!("{word}; it may listen on port {port} of 127.0.0.1"),
+            None => word.to_owned(),
+        },
     }
 }
 

@@ -107,7 +107,7 @@ pub fn connect(client: &mut Client, server: &str) -> Result<Answer<ConnectServer
 fn tell_refusals(client: &mut Client, server: &str, failure: &Failure) {
     if let Failure::Refused(refusal) = failure {
         let tail = refusal.details.as_deref().unwrap_or_default();
-        remarks::on_refusals(client, server, &format!("{} {tail}", refusal.message));
+        remarks::on_failed_start(client, server, &format!("{} {tail}", refusal.message));
         if let Ok(server_id) = server_id(server)
             && let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK)
         {

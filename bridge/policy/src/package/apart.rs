@@ -22,9 +22,11 @@ pub fn of_installer(server: &SandboxSettings, repository: Option<&str>) -> Sandb
 /// The sandbox in which a new version is started to see its tools.
 #[must_use]
 pub fn of_trial(server: &SandboxSettings) -> SandboxSettings {
-    // Hosts are granted one by one, so without grants there is none.
     let network = match server.network {
+        // Hosts are granted one by one, so without grants there is none.
         Some(NetworkKind::Hosts) => Some(NetworkKind::None),
+        // The port is that of the version that runs; the new one may listen where nobody reaches it.
+        _ if server.listen.is_some() => Some(NetworkKind::Loopback),
         network => network,
     };
     SandboxSettings { network, ..without_grants(server) }
@@ -53,6 +55,7 @@ fn without_grants(server: &SandboxSettings) -> SandboxSettings {
         write: None,
         sockets: None,
         hosts: None,
+        listen: None,
         ..server.clone()
     }
 }
@@ -72,6 +75,7 @@ mod tests {
             sockets: list("/s"),
             network,
             hosts: (network == Some(NetworkKind::Hosts)).then(|| vec!["example.com".into()]),
+            listen: (network == Some(NetworkKind::All)).then_some(9009),
             memory_mb: Some(512),
             ..SandboxSettings::default()
         }
@@ -88,16 +92,19 @@ mod tests {
                 for left in [of_installer(&given, None), of_trial(&given)] {
                     settings::checked(&left).unwrap();
                     assert_eq!(
-                        (&left.read, &left.write, &left.sockets, &left.hosts),
-                        (&None, &None, &None, &None)
+                        (&left.read, &left.write, &left.sockets, &left.hosts, &left.listen),
+                        (&None, &None, &None, &None, &None)
                     );
                     assert_eq!((left.required, left.memory_mb), (Some(true), Some(512)));
                     let wanted = if level == Level::Strict { Level::Strict } else { Level::Standard };
                     assert_eq!(left.level, Some(wanted));
                 }
                 assert_eq!(of_installer(&given, Some("/repo")).read, Some(vec!["/repo".into()]));
-                let narrower =
-                    if network == Some(NetworkKind::Hosts) { Some(NetworkKind::None) } else { network };
+                let narrower = match network {
+                    Some(NetworkKind::Hosts) => Some(NetworkKind::None),
+                    Some(NetworkKind::All) if given.listen.is_some() => Some(NetworkKind::Loopback),
+                    network => network,
+                };
                 assert_eq!(of_trial(&given).network, narrower);
             }
         }

@@ -48,6 +48,11 @@ pub fn without_pid_namespace(why: &str) -> String {
     )
 }
 
+/// Why no single port can be granted.
+pub(super) const NO_PORTS: &str = "no port to listen on can be granted here: a runner cannot answer for its server's calls, which needs \
+                                   seccomp and Linux 5.6, and that no program around Harbor answers already; leave out the port \
+                                   (`--reset listen`)";
+
 /// What follows from sockets of its own.
 pub(super) const LISTENS: &str = "with sockets of its own it may listen, also on TCP ports that the kernel chooses: `--network` says who could reach it";
 

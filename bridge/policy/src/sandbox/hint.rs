@@ -19,7 +19,7 @@ mod module;
 mod path;
 mod proxy;
 
-pub use about::{is_about, may_be_about};
+pub use about::{is_about, is_of_kernel, may_be_about};
 pub use advice::{Advice, advice, shell};
 pub use lacking::{Hint, hints};
 pub use path::Refusal;
@@ -53,7 +53,7 @@ impl Reader {
         let module = self.modules.line(line).map(Lack::Module);
         let lack = module.or_else(|| lack::socket(line, &lower)).or_else(|| lack::limit(&lower));
         let lack = lack.or_else(|| lack::host(line, &lower).map(Lack::Host));
-        let lack = lack.or_else(|| lack::listen(line, &lower)).or_else(|| lack::attributes(line, &lower));
+        let lack = lack.or_else(|| lack::attributes(line, &lower));
         let said = lack.map(Said::Lacks).or_else(|| path::in_line(line, &lower).map(Said::Refused));
         said.or(told.map(Said::Lacks))
     }

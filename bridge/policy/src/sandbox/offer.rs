@@ -10,10 +10,11 @@ pub struct Lowered {
     landlock: Option<u32>,
     no_seccomp: bool,
     no_namespaces: bool,
+    no_answers: bool,
 }
 
 impl Lowered {
-    /// Reads `landlock=3,seccomp=no,namespaces=no`, or some of it; `None` for anything else.
+    /// Reads `landlock=3,seccomp=no,namespaces=no,answers=no`, or some of it; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut lowered = Self::default();
@@ -22,6 +23,7 @@ impl Lowered {
                 ("landlock", version) => lowered.landlock = Some(version.parse().ok()?),
                 ("seccomp", "no") => lowered.no_seccomp = true,
                 ("namespaces", "no") => lowered.no_namespaces = true,
+                ("answers", "no") => lowered.no_answers = true,
                 _ => return None,
             }
         }
@@ -40,6 +42,7 @@ impl Lowered {
             seccomp: offer.seccomp && !self.no_seccomp,
             namespaces: offer.namespaces && !self.no_namespaces,
             why_no_namespaces: why,
+            answers: offer.answers && !self.no_seccomp && !self.no_answers,
         }
     }
 }
@@ -50,11 +53,19 @@ mod tests {
 
     #[test]
     fn an_offer_is_lowered_and_never_raised() {
-        let offer = Offer { landlock: 5, seccomp: true, namespaces: false, why_no_namespaces: "no".into() };
+        let offer = Offer {
+            landlock: 5,
+            seccomp: true,
+            namespaces: false,
+            why_no_namespaces: "no".into(),
+            answers: true,
+        };
         let of = |text: &str| Lowered::parse(text).unwrap().of(offer.clone());
         assert_eq!(of(""), offer);
         assert_eq!(of("landlock=7"), offer);
-        assert_eq!(of("landlock=3, seccomp=no"), Offer { landlock: 3, seccomp: false, ..offer.clone() });
+        let lowered = Offer { landlock: 3, seccomp: false, answers: false, ..offer.clone() };
+        assert_eq!(of("landlock=3, seccomp=no"), lowered);
+        assert_eq!(of("answers=no"), Offer { answers: false, ..offer.clone() });
         assert!(Lowered::parse("namespaces=yes").is_none() && Lowered::parse("landlock").is_none());
     }
 }

@@ -14,6 +14,8 @@ use super::paths::{MAX_PATH, clean};
 const MIB: u64 = 1 << 20;
 /// More entries of one list are not kept.
 const MAX_ENTRIES: usize = 256;
+/// Those below are the system's.
+pub(super) const FIRST_PORT: u16 = 1024;
 
 /// A setting that cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +66,27 @@ pub fn checked(settings: &SandboxSettings) -> Result<(), Wrong> {
     paths("write", settings.write.as_deref())?;
     paths("sockets", settings.sockets.as_deref())?;
     network_fits(settings)?;
-    hosts(settings)
+    hosts(settings)?;
+    port(settings).map(drop)
+}
+
+/// The port of this machine on which it may listen, if any.
+///
+/// # Errors
+/// When there can be none with these settings.
+pub fn port(settings: &SandboxSettings) -> Result<Option<u16>, Wrong> {
+    let Some(port) = settings.listen else { return Ok(None) };
+    let wrong = |expected: &str| Err(Wrong { field: "listen", expected: expected.into() });
+    match u16::try_from(port).ok().filter(|port| *port >= FIRST_PORT) {
+        None => wrong("1024 to 65535"),
+        Some(_) if matches!(settings.level, Some(Level::Off | Level::Basic)) => {
+            wrong("left out at the levels off and basic, at which it may listen on every port")
+        }
+        Some(_) if network(settings) != NetworkKind::All => wrong(
+            "left out unless the network is all: in a network of its own it may listen, and nobody else reaches it there",
+        ),
+        port => Ok(port),
+    }
 }
 
 /// The limits that are meant.

@@ -25,7 +25,7 @@ pub(super) fn facts() -> Facts {
 }
 
 pub(super) fn full() -> Offer<'static> {
-    Offer { landlock: 8, seccomp: true, namespaces: true, why_no_namespaces: "".into() }
+    Offer { landlock: 8, seccomp: true, namespaces: true, why_no_namespaces: "".into(), answers: true }
 }
 
 fn without_namespaces() -> Offer<'static> {
@@ -97,6 +97,7 @@ fn the_default_on_a_kernel_that_can_all() {
             }),
             limits: default_limits(),
             fewer_capabilities: true,
+            listening: Some(Listening { port: None, unix_sockets: false }),
         },
         places,
         held_by: "landlock 7, seccomp, namespaces".into(),
@@ -177,16 +178,40 @@ fn each_network_has_its_own_filter() {
         port: PROXY_PORT,
     };
     assert_eq!(with(Level::Standard, None, None), (Network::Outgoing, true, false));
-    assert_eq!(with(Level::Strict, None, None), (Network::None, false, false));
+    assert_eq!(with(Level::Strict, None, None), (Network::None, false, true));
     assert_eq!(with(Level::Strict, Some(NetworkKind::Loopback), None), (Network::Loopback, false, true));
     let hosts = with(Level::Strict, Some(NetworkKind::Hosts), list(&["*.a.b:1"]));
-    assert_eq!(hosts, (proxied(&["*.a.b:1"]), false, false));
+    assert_eq!(hosts, (proxied(&["*.a.b:1"]), false, true));
     let installs =
         Facts { installs: true, package: Some("/home/u/.harbor/servers/s/package".into()), ..facts() };
     let profile = profile(&at(Level::Strict), &installs, &full()).unwrap();
     assert_eq!(profile.launch.network, Network::Outgoing, "what is installed comes from somewhere");
     assert_eq!(found(&profile, "/home/u/.harbor/servers/s/package"), Some((Write, Why::Package)));
     assert_eq!(profile.launch.limits.writable.len(), 3);
+}
+
+#[test]
+fn one_port_of_the_machine_is_granted_where_a_runner_can_answer() {
+    let with = |settings: SandboxSettings, offer: &Offer<'_>| {
+        profile(&settings, &facts(), offer).map(|profile| profile.launch.listening)
+    };
+    let port = |listen| SandboxSettings { listen: Some(listen), ..SandboxSettings::default() };
+    let given = Listening { port: Some(9009), unix_sockets: false };
+    assert_eq!(with(port(9009), &full()), Ok(Some(given)));
+    let own = SandboxSettings { sockets: list(&["/home/u/.harbor/servers/s/tmp"]), ..port(9009) };
+    assert_eq!(with(own, &full()), Ok(Some(Listening { unix_sockets: true, ..given })));
+    let mute = Offer { answers: false, ..full() };
+    assert!(with(port(9009), &mute).unwrap_err().starts_with("no port to listen on can be granted here"));
+    assert_eq!(with(SandboxSettings::default(), &mute), Ok(None));
+    for wrong in [
+        port(1023),
+        port(65_536),
+        SandboxSettings { level: Some(Level::Off), ..port(9009) },
+        SandboxSettings { network: Some(NetworkKind::Loopback), ..port(9009) },
+        SandboxSettings { level: Some(Level::Strict), ..port(9009) },
+    ] {
+        assert!(with(wrong, &full()).unwrap_err().starts_with("the sandbox's listen must be"));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::codec::{CodecError, get_message, put_message};
 use super::*;
 use crate::link::oauth::{Client, Given, Proof};
-use crate::link::sandbox::{Filter, Limits, Mounts, Network, PathAccess, PathRule};
+use crate::link::sandbox::{Filter, Limits, Listening, Mounts, Network, PathAccess, PathRule};
 
 fn bytes<M: Encode>(message: &M) -> Vec<u8> {
     let mut out = Vec::new();
@@ -142,7 +142,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b"),
         (
             ToRunner::Connect { server: 1, launch: launch() },
-            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00\x00",
+            b"\x01\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00\x00",
         ),
         (ToRunner::Disconnect { server: 1 }, b"\x02\x01"),
         (
@@ -197,7 +197,7 @@ fn golden_bytes_to_runner() {
         (ToRunner::Shutdown, b"\x06"),
         (
             ToRunner::Run { server: 1, launch: launch() },
-            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00\x00",
+            b"\x07\x01\x04node\x01\x04x.js\x01\x01A\x01b\x01/\x01\x01\x00\x05\x06\x07\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02rm\x00\x00",
         ),
         (ToRunner::Probe { server: 1, ping: true }, b"\x08\x01\x01"),
         (ToRunner::Kill { server: 1 }, b"\x09\x01"),
@@ -241,11 +241,12 @@ fn golden_bytes_of_sandboxes() {
             writable: vec!["/w".into()],
         },
         fewer_capabilities: true,
+        listening: Some(Listening { port: Some(9), unix_sockets: false }),
     };
     let written = bytes(&whole);
     let wanted = b"\x07\x03\x02/p\x00\x02/p\x01\x02/p\x02\x01\x01\x02/h\x02/t\x01\x04/h/l\x02/p\
                    \x01\x01\x00\x01\x00\x01\x00\x01\
-                   \x01\x01\x01\x02\x01\x03\x01\x04\x05\x01\x06\x01\x02/w\x01";
+                   \x01\x01\x01\x02\x01\x03\x01\x04\x05\x01\x06\x01\x02/w\x01\x01\x01\x09\x00";
     assert_eq!(written, wanted);
     assert_eq!(get_message::<Sandbox<'_>>(&written), Ok(whole));
     let hosts = Network::Hosts { proxy: "/e".into(), port: 9, allowed: vec!["a".into()] };
@@ -326,8 +327,9 @@ fn golden_bytes_from_runner() {
                 seccomp: true,
                 namespaces: false,
                 why_no_namespaces: "w".into(),
+                answers: true,
             }),
-            b"\x0d\x07\x01\x00\x01w",
+            b"\x0d\x07\x01\x00\x01w\x01",
         ),
         (
             FromRunner::Denied { server: 1, path: "/p".into(), write: true, missing: false },
@@ -365,7 +367,7 @@ fn golden_bytes_of_what_is_lacking() {
         (lacks(Lack::Host("h".into())), b"\x0f\x01\x06\x01h"),
         (lacks(Lack::Threads), b"\x0f\x01\x07"),
         (lacks(Lack::Attributes("/a".into())), b"\x0f\x01\x08\x02/a"),
-        (lacks(Lack::Listen), b"\x0f\x01\x09"),
+        (lacks(Lack::Listen(9)), b"\x0f\x01\x09\x09"),
     ];
     for (message, wanted) in golden {
         let written = bytes(&message);

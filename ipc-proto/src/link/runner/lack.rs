@@ -1,6 +1,7 @@
 //! What a server says that it lacks, where it is no path that it was refused.
 //!
-//! Owns the words for it on the wire. The server's own words may lie: nothing follows from them but a hint.
+//! Owns the words for it on the wire. But for ports, of which the kernel tells, it is the server's own words, which may lie:
+//! nothing follows from them but a hint.
 
 use std::borrow::Cow;
 
@@ -32,6 +33,6 @@ pub enum Lack<'a> {
     Threads,
     /// To change the mode, the owner, the times or the attributes of what has this absolute path.
     Attributes(Cow<'a, str>),
-    /// To listen on a port.
-    Listen,
+    /// To listen on a port: its number; 0 where the kernel was to choose one.
+    Listen(u16),
 }

@@ -7,6 +7,7 @@
 //! Owns the parts and their order. Must never leave out what a profile asks for: what cannot be applied is an error,
 //! and the server is not started.
 
+pub mod calls;
 pub mod landlock;
 pub mod limits;
 pub mod mounts;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::mounts::Mounts;
 use super::network::Network;
-use super::{Profile, landlock, namespaces, seccomp};
+use super::{Profile, calls, landlock, namespaces, seccomp};
 
 /// What can be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Offer {
     pub seccomp: bool,
     /// Whether mount and network namespaces work, or why not.
     pub namespaces: Result<(), String>,
+    /// Whether a runner can answer for its servers' calls.
+    pub answers: bool,
 }
 
 /// How long the attempt may take, in seconds.
@@ -27,7 +29,9 @@ const LIMIT: u32 = 5;
 pub fn find_out() -> Offer {
     // A kernel that hangs on any of it must not keep a process for ever.
     nix::unistd::alarm::set(LIMIT);
-    Offer { landlock: landlock::abi(), seccomp: seccomp::offered(), namespaces: try_namespaces() }
+    let (landlock, seccomp, namespaces) = (landlock::abi(), seccomp::offered(), try_namespaces());
+    // The last: what is in a filter stays there.
+    Offer { landlock, seccomp, namespaces, answers: seccomp && calls::offered() }
 }
 
 fn try_namespaces() -> Result<(), String> {

@@ -11,7 +11,8 @@
 //!                            allow
 //! ```
 //!
-//! A refused call fails (EPERM; ENOSYS where only that has a program try another one); nobody is killed. What
+//! A refused call fails (EPERM; ENOSYS where only that has a program try another one); nobody is killed; a few calls may wait
+//! for their runner's answer (`sandbox::calls`). What
 //! no rule names is decided by number and instruction set alone: the kernel remembers that (since Linux 5.11)
 //! and does not run the program for it again. `rules` says what is refused, `program` makes the kernel's
 //! instructions of it. Owns handing them to the kernel. Must never refuse what starting and ending a program
@@ -21,6 +22,7 @@ mod program;
 mod rules;
 
 use std::io;
+use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::sys::prctl;
@@ -33,7 +35,7 @@ pub struct Filter {
     /// Whether UDP sockets can be made.
     pub udp: bool,
     /// Whether a socket can listen.
-    pub listen: bool,
+    pub listen: Listen,
     /// Whether modes, owners, times and attributes can be changed by path, which Landlock does not look at.
     pub attributes_by_path: bool,
     /// Whether it may keep its memory and open files from being looked at (`PR_SET_DUMPABLE`): its runner watches them.
@@ -45,38 +47,72 @@ pub struct Filter {
     pub processes: bool,
 }
 
+/// Whether a socket can listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listen {
+    /// No socket.
+    Never,
+    /// Its runner answers for each `bind` and `listen`.
+    Ask,
+    /// Every socket.
+    Freely,
+}
+
 /// Whether this kernel runs such programs.
 #[must_use]
 pub fn offered() -> bool {
     let action = libc::SECCOMP_RET_ERRNO;
     // SAFETY: the kernel reads one number from the pointer, which lives until then, and changes nothing.
     #[allow(unsafe_code)]
-    unsafe { seccomp(libc::SECCOMP_GET_ACTION_AVAIL, (&raw const action).cast()) }.is_ok()
+    unsafe { seccomp(libc::SECCOMP_GET_ACTION_AVAIL, 0, (&raw const action).cast()) }.is_ok()
 }
 
 /// Refuses this thread, and all that it starts, the calls that no server needs and those that `filter` does not
-/// allow. Sets `no_new_privs`, without which only root may filter.
+/// allow. Sets `no_new_privs`, without which only root may filter. Gives where calls that wait for an answer are heard
+/// of, if any do ([`Listen::Ask`]): nobody answers them before that is read.
 ///
 /// # Errors
 /// When the kernel refuses.
-pub fn install(filter: &Filter) -> io::Result<()> {
+pub fn install(filter: &Filter) -> io::Result<Option<OwnedFd>> {
     prctl::set_no_new_privs()?;
-    let mut program = program::assemble(&rules::of(filter))?;
+    let rules = rules::of(filter);
+    if filter.listen != Listen::Ask {
+        return hand_over(&rules, 0).map(|_| None);
+    }
+    let heard = hand_over(&rules, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
+    // SAFETY: with that flag the answer is a descriptor, which the kernel has just opened for us; nobody else knows it.
+    #[allow(unsafe_code)]
+    let heard = unsafe { OwnedFd::from_raw_fd(heard) };
+    Ok(Some(heard))
+}
+
+fn hand_over(rules: &[program::Rule], flags: libc::c_ulong) -> io::Result<RawFd> {
+    let mut program = program::assemble(rules)?;
     let len = program.len().try_into().map_err(io::Error::other)?;
     let program = libc::sock_fprog { len, filter: program.as_mut_ptr() };
     // SAFETY: the kernel copies `len` instructions, which live until then.
     #[allow(unsafe_code)]
-    unsafe { seccomp(libc::SECCOMP_SET_MODE_FILTER, (&raw const program).cast()) }?;
-    Ok(())
+    let answer = unsafe { seccomp(libc::SECCOMP_SET_MODE_FILTER, flags, (&raw const program).cast()) };
+    Ok(answer?)
+}
+
+/// Installs a program that refuses nothing, and of whose calls somebody could hear.
+pub(super) fn try_asking() -> io::Result<()> {
+    prctl::set_no_new_privs()?;
+    hand_over(&[], libc::SECCOMP_FILTER_FLAG_NEW_LISTENER).map(drop)
 }
 
 /// # Safety
 /// `argument` points to what `operation` reads.
 #[allow(unsafe_code)]
-unsafe fn seccomp(operation: libc::c_uint, argument: *const libc::c_void) -> nix::Result<()> {
-    let flags: libc::c_uint = 0;
+unsafe fn seccomp(
+    operation: libc::c_uint,
+    flags: libc::c_ulong,
+    argument: *const libc::c_void,
+) -> nix::Result<RawFd> {
     // SAFETY: the caller's promise.
-    Errno::result(unsafe { libc::syscall(libc::SYS_seccomp, operation, flags, argument) }).map(drop)
+    let answer = Errno::result(unsafe { libc::syscall(libc::SYS_seccomp, operation, flags, argument) })?;
+    RawFd::try_from(answer).map_err(|_| Errno::EOVERFLOW)
 }
 
 #[cfg(test)]

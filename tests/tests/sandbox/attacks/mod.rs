@@ -52,6 +52,8 @@ pub enum Server {
     Small,
     /// One Unix socket.
     Socket,
+    /// One port to listen on.
+    Listening,
 }
 
 /// What an attack does that can be seen from outside.
@@ -106,6 +108,7 @@ impl Server {
             Self::Hosts => "hosts",
             Self::Small => "small",
             Self::Socket => "socket",
+            Self::Listening => "listening",
         }
     }
 

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::Server::{Hosts, Loopback, Offline};
+use super::Server::{Hosts, Listening, Loopback, Offline};
 use super::{Attack, Call, plain};
 use crate::rows::Guard::{self, Filter, Landlock, Network};
 use crate::scene::Scene;
@@ -21,6 +21,25 @@ pub const ATTACKS: &[Attack] = &[
     Attack::new("listen over IPv6", |_| ("listen", json!({"family": "AF_INET6"})), LISTENING),
     Attack::new("listen without binding", |_| ("listen", json!({"bound": false})), LISTENING),
     Attack::new("listen by multipath TCP, which is another protocol", |_| ("listen", json!({"protocol": MPTCP})), LISTENING),
+    Attack::new("with a port granted: listen on another one", |_| plain("listen"), LISTENING).by(Listening),
+    Attack::new(
+        "with a port granted: be reached there at all addresses",
+        |s| ("listen_at", json!({"port": s.granted_port(), "host": "0.0.0.0", "reached": "127.0.0.2"})),
+        LISTENING,
+    )
+    .by(Listening),
+    Attack::new(
+        "with a port granted: change which socket it is meanwhile",
+        |s| ("listen_meanwhile", json!({"port": s.granted_port()})),
+        LISTENING,
+    )
+    .by(Listening),
+    Attack::new(
+        "with a port granted: change which address it is meanwhile",
+        |s| ("bind_meanwhile", json!({"port": s.granted_port()})),
+        LISTENING,
+    )
+    .by(Listening),
     Attack::new("network `none`: reach a service on 127.0.0.1", |s| connect(s, "127.0.0.1"), NETWORK).by(Offline),
     Attack::new("network `none`: reach one on ::1", |s| connect(s, "::1"), NETWORK).by(Offline),
     Attack::new("network `none`: reach one at the machine's address", |s| connect(s, &s.address()), NETWORK).by(Offline),

@@ -4,7 +4,7 @@
 
 use harbor_ipc_proto::link::runner::Lack;
 
-use super::lacking::{CHANGES, OWN_SOCKETS, label};
+use super::lacking::{ANY_PORT, CHANGES, OWN_SOCKETS, PORT, label};
 use super::proxy::is_of_proxy;
 use super::{Said, said};
 
@@ -19,6 +19,9 @@ const HOST: &str = "the host ";
 pub fn is_about(text: &str, what: &str) -> bool {
     if let Some(host) = what.strip_prefix(HOST) {
         return names_host(text, host);
+    }
+    if is_of_kernel(what) {
+        return speaks_of_port(text, what.strip_prefix(PORT));
     }
     let subject = SUBJECTS.iter().find_map(|before| what.strip_prefix(before)).unwrap_or(what);
     // Of a long trace the end may be all that is shown.
@@ -43,6 +46,22 @@ fn is_of(lack: &Lack<'_>, what: &str) -> bool {
         }
         _ => what.strip_prefix(&label).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
     }
+}
+
+/// Whether a text says that listening was refused: on that port, or without naming one.
+fn speaks_of_port(text: &str, port: Option<&str>) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let refused =
+        says(&["permission denied", "operation not permitted", "permissionerror", "eacces", "eperm"]);
+    let mut numbers = lower.split(|c: char| !c.is_ascii_digit());
+    refused && says(&["listen", "bind", "address"]) || numbers.any(|number| Some(number) == port)
+}
+
+/// Whether the kernel has told of this, and not the server's words: then it may be why a start failed, whatever these are.
+#[must_use]
+pub fn is_of_kernel(what: &str) -> bool {
+    what == ANY_PORT || what.starts_with(PORT)
 }
 
 /// Whether a path stands in a text, and not only the beginning or the end of another one.
@@ -99,7 +118,14 @@ mod tests {
             ("HTTPSConnectionPool(host='a.example.com', port=443)", "the host example.com", false),
             ("connect to [2001:db8::1]:443", "the host [2001:db8::1]", true),
             ("RuntimeError: can't start new thread", "more threads than 512", true),
-            ("listen EACCES: permission denied 0.0.0.0:3000", "listening on ports", true),
+            ("listen EACCES: permission denied 0.0.0.0:3000", "listening on port 3000", true),
+            ("nobody answers at 3000", "listening on port 3000", true),
+            (
+                "[Errno 13] error while attempting to bind on address: permission denied",
+                "listening on port 8000",
+                true,
+            ),
+            ("open '/x': permission denied", "listening on port 3000", false),
             (
                 "error: chmod on /d/c.lock failed: Operation not permitted",
                 &format!("{CHANGES}/d/c.lock"),

@@ -66,9 +66,6 @@ const ATTRIBUTES: &[&str] = &[
     "setting times of",
 ];
 
-/// What a program listens on that is a port.
-const PORTS: &[&str] = &["0.0.0.0", "127.0.0.1", "[::", " ::", "'::", "localhost", "tcp"];
-
 /// Of a name that is not resolved.
 const UNRESOLVED: &[&str] = &[
     "enotfound",
@@ -187,15 +184,6 @@ pub(super) fn limit(lower: &str) -> Option<Lack<'static>> {
     let is_others = any(&["open files in system", "inotify", ", watch"]);
     let is_full = find_word(lower, "emfile").is_some() || numbered(24) || any(&["too many open files"]);
     (is_full && !is_others).then_some(Lack::OpenFiles)
-}
-
-/// A port that it may not listen on.
-pub(super) fn listen(line: &str, lower: &str) -> Option<Lack<'static>> {
-    let says = |words: &[&str]| words.iter().any(|word| find_word(lower, word).is_some());
-    let refused = says(&["permission denied", "operation not permitted", "eacces", "eperm"]);
-    // What has a path is a Unix socket, or a file.
-    let is_port = PORTS.iter().any(|part| lower.contains(part)) && starts_of_paths(line).next().is_none();
-    (refused && is_port && says(&["listen", "bind"])).then_some(Lack::Listen)
 }
 
 /// A mode, an owner, times or attributes that could not be changed: only EPERM is the sandbox's word for it.

@@ -11,6 +11,7 @@ use crate::sandbox::gaps::is_way_out;
 use crate::sandbox::hosts::{Allowed, Target};
 use crate::sandbox::paths::{below, is_within, parent};
 use crate::sandbox::protected::why_never;
+use crate::sandbox::settings::FIRST_PORT;
 use crate::sandbox::{Facts, Profile, REPLACED};
 
 /// The largest numbers that can be set: of MiB and open files, of processes.
@@ -32,12 +33,25 @@ pub(super) const OWN_SOCKETS: &str = "Unix sockets of its own";
 /// Said of sockets on which other programs answer.
 const LEADS_OUT: &str = "who speaks there can leave the sandbox";
 
+/// Said of a port that is granted.
+const REACHED: &str = "every program and web page of this machine can connect to it there";
+
+/// The same where another one is granted already.
+const INSTEAD: &str =
+    "instead of the port that it has; every program and web page of this machine can connect to it there";
+
+/// Said of a port that is none of a program's.
+const OF_SYSTEM: &str = "ports below 1024 are the system's; if it can be told another one, choose it and grant that by `--listen PORT`";
+
+/// Said of the port that it has.
+const ELSEWHERE: &str = "it may listen there at 127.0.0.1 and ::1 only, and asked for another address";
+
 /// Said where listening needs a network of its own.
 const ALONE: &str =
     "it has then a loopback of its own, on which nobody else reaches it, and no other network";
 
 /// Said of a port where nothing allows it.
-const NO_LOOPBACK: &str = "a server may not listen on ports; `--network loopback` would give it a loopback of its own, and needs \
+const NO_LOOPBACK: &str = "a server may not listen on such a port; `--network loopback` would give it a loopback of its own, and needs \
                            namespaces, which do not work here";
 
 /// Said of a host that is allowed.
@@ -68,7 +82,7 @@ pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &Facts) -> Vec<Hint> {
         Lack::Host(host) => of_host(host, profile).into_iter().collect(),
         Lack::Threads => threads(profile).into_iter().collect(),
         Lack::Attributes(path) => attributes(path, profile).into_iter().collect(),
-        Lack::Listen => listen(profile).into_iter().collect(),
+        Lack::Listen(port) => listen(*port, profile).into_iter().collect(),
         Lack::Memory | Lack::FileSize | Lack::OpenFiles | Lack::Processes => {
             limit(lack, profile).into_iter().collect()
         }
@@ -77,6 +91,12 @@ pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &Facts) -> Vec<Hint> {
 
 /// What stands before the path whose attributes are meant.
 pub(super) const CHANGES: &str = "changing the mode, owner, times or attributes of ";
+
+/// What stands before a port's number.
+pub(super) const PORT: &str = "listening on port ";
+
+/// Said where it has no number.
+pub(super) const ANY_PORT: &str = "listening on a port that the kernel chooses";
 
 /// How `Hint::what` begins.
 pub(super) fn label(lack: &Lack<'_>) -> String {
@@ -87,7 +107,8 @@ pub(super) fn label(lack: &Lack<'_>) -> String {
         Lack::Processes => "more processes and threads than".into(),
         Lack::Threads => "more threads than".into(),
         Lack::Attributes(path) => format!("{CHANGES}{path}"),
-        Lack::Listen => "listening on ports".into(),
+        Lack::Listen(0) => ANY_PORT.into(),
+        Lack::Listen(port) => format!("{PORT}{port}"),
         Lack::Module(path) => path.to_string(),
         Lack::Socket { path, .. } if path.is_empty() => OWN_SOCKETS.into(),
         Lack::Socket { path, .. } => format!("the socket {path}"),
@@ -121,17 +142,18 @@ fn threads(profile: &Profile) -> Option<Hint> {
     (!option.is_empty()).then(|| plain(what, option.join(" ")))
 }
 
-fn listen(profile: &Profile) -> Option<Hint> {
-    let is_free = profile.launch.filter.as_ref().is_none_or(|filter| filter.listen);
-    if is_free && profile.launch.network != Network::Outgoing {
-        return None;
-    }
-    let what = label(&Lack::Listen);
-    if profile.launch.mounts.is_none() {
-        return Some(never(what, NO_LOOPBACK));
-    }
-    let advice = Advice { mind: Some(ALONE), ..Advice::plain("--network loopback".into()) };
-    Some(Hint { what, only_if: None, advice: Ok(advice) })
+/// None where no runner answers: then it has not told of this start.
+fn listen(port: u16, profile: &Profile) -> Option<Hint> {
+    let granted = profile.launch.listening?.port;
+    let advised = |option: String, mind| Ok(Advice { mind: Some(mind), ..Advice::plain(option) });
+    let advice = match port {
+        0 if profile.launch.mounts.is_none() => Err(NO_LOOPBACK.to_owned()),
+        0 => advised("--network loopback".into(), ALONE),
+        port if port < FIRST_PORT => Err(OF_SYSTEM.to_owned()),
+        port if granted == Some(port) => Err(ELSEWHERE.to_owned()),
+        port => advised(format!("--listen {port}"), if granted.is_some() { INSTEAD } else { REACHED }),
+    };
+    Some(Hint { what: label(&Lack::Listen(port)), only_if: None, advice })
 }
 
 /// Of what it may write; for the rest it may not be written at all.

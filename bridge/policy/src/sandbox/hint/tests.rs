@@ -178,16 +178,6 @@ fn what_a_server_lacks_is_read() {
 fn what_a_server_may_not_do_is_read() {
     let attributes = |path: &'static str| Some(Lack::Attributes(path.into()));
     for (text, wanted) in [
-        // Ports.
-        ("Error: listen EACCES: permission denied 0.0.0.0:3000", Some(Lack::Listen)),
-        ("Error: listen EPERM: operation not permitted :::3000", Some(Lack::Listen)),
-        ("Error: listen EACCES: permission denied 127.0.0.1:80", Some(Lack::Listen)),
-        ("listen tcp :8080: bind: permission denied", Some(Lack::Listen)),
-        (
-            "[Errno 13] error while attempting to bind on address ('127.0.0.1', 8000): permission denied",
-            Some(Lack::Listen),
-        ),
-        // Attributes.
         ("error: chmod on /d/c.lock failed: Operation not permitted", attributes("/d/c.lock")),
         ("Error: EPERM: operation not permitted, chmod '/d/x'", attributes("/d/x")),
         ("chmod: changing permissions of '/d/x': Operation not permitted", attributes("/d/x")),
@@ -250,7 +240,7 @@ fn hinted_on(
     facts: &Facts,
     namespaces: bool,
 ) -> Vec<(String, Option<String>, String)> {
-    let offer = Offer { landlock: 7, seccomp: true, namespaces, why_no_namespaces: "".into() };
+    let offer = Offer { landlock: 7, seccomp: true, namespaces, why_no_namespaces: "".into(), answers: true };
     let profile = profile(settings, facts, &offer).unwrap();
     let shown =
         |hint: Hint| (hint.what, hint.only_if, hint.advice.map_or_else(|why| why, |advice| advice.option));
@@ -285,18 +275,23 @@ fn threads_need_room_for_their_stacks() {
 }
 
 #[test]
-fn who_may_not_listen_is_given_a_loopback_of_its_own() {
-    let of = |network, namespaces| {
-        let settings = SandboxSettings { network, ..SandboxSettings::default() };
-        hinted_on(&Lack::Listen, &settings, &facts(), namespaces).pop().map(|(_, _, option)| option)
+fn who_may_not_listen_is_told_of_the_port_that_would_be_granted() {
+    let of = |port, listen, namespaces| {
+        let settings = SandboxSettings { listen, ..SandboxSettings::default() };
+        hinted_on(&Lack::Listen(port), &settings, &facts(), namespaces).pop().map(|(_, _, option)| option)
     };
-    let option = Some("--network loopback".to_owned());
-    assert_eq!(of(None, true), option);
-    assert_eq!(of(Some(NetworkKind::None), true), option);
-    assert_eq!(of(Some(NetworkKind::Loopback), true), None);
-    assert!(of(None, false).unwrap().ends_with("needs namespaces, which do not work here"));
-    let off = SandboxSettings { level: Some(Level::Off), ..SandboxSettings::default() };
-    assert_eq!(hinted(&Lack::Listen, &off, &facts()), []);
+    assert_eq!(of(9009, None, true).unwrap(), "--listen 9009");
+    assert_eq!(of(9009, Some(9008), false).unwrap(), "--listen 9009");
+    assert!(of(9009, Some(9009), true).unwrap().contains("at 127.0.0.1 and ::1 only"));
+    assert!(of(80, None, true).unwrap().starts_with("ports below 1024"));
+    assert_eq!(of(0, None, true).unwrap(), "--network loopback");
+    assert!(of(0, None, false).unwrap().ends_with("needs namespaces, which do not work here"));
+    for settings in [
+        SandboxSettings { network: Some(NetworkKind::Loopback), ..SandboxSettings::default() },
+        SandboxSettings { level: Some(Level::Off), ..SandboxSettings::default() },
+    ] {
+        assert_eq!(hinted(&Lack::Listen(9009), &settings, &facts()), []);
+    }
 }
 
 #[test]

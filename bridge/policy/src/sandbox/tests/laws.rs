@@ -67,11 +67,12 @@ fn some_settings() -> impl Strategy<Value = SandboxSettings> {
 }
 
 fn some_offer() -> impl Strategy<Value = Offer<'static>> {
-    (0u32..10, any::<bool>(), any::<bool>()).prop_map(|(landlock, seccomp, namespaces)| Offer {
+    (0u32..10, any::<[bool; 3]>()).prop_map(|(landlock, [seccomp, namespaces, answers])| Offer {
         landlock,
         seccomp,
         namespaces,
         why_no_namespaces: "".into(),
+        answers,
     })
 }
 
@@ -82,6 +83,7 @@ fn both(a: &Offer<'_>, b: &Offer<'_>) -> Offer<'static> {
         seccomp: a.seccomp && b.seccomp,
         namespaces: a.namespaces && b.namespaces,
         why_no_namespaces: "".into(),
+        answers: a.answers && b.answers,
     }
 }
 

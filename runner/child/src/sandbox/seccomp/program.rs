@@ -45,6 +45,8 @@ pub(super) enum Answer {
     Refuse(Errno),
     /// It does nothing, and looks as if it had been done.
     Pretend,
+    /// It waits until its runner has answered (see `sandbox::calls`).
+    Ask,
 }
 
 /// What is asked of one half of an argument. The kernel takes an `int` from the lower half and ignores the
@@ -151,6 +153,7 @@ fn answer(answer: Answer) -> sock_filter {
     match answer {
         Answer::Allow => plain(RETURN, libc::SECCOMP_RET_ALLOW),
         Answer::Pretend => plain(RETURN, libc::SECCOMP_RET_ERRNO),
+        Answer::Ask => plain(RETURN, libc::SECCOMP_RET_USER_NOTIF),
         Answer::Refuse(error) => plain(RETURN, libc::SECCOMP_RET_ERRNO | (error as i32).unsigned_abs()),
     }
 }

@@ -7,9 +7,9 @@
 use libc::c_long;
 use nix::errno::Errno;
 
-use super::Filter;
-use super::program::Answer::{Allow, Pretend, Refuse};
+use super::program::Answer::{Allow, Ask, Pretend, Refuse};
 use super::program::{Case, Rule, Test};
+use super::{Filter, Listen};
 
 // What libc has no names for yet, or not on both instruction sets; these numbers are the same on both.
 const SYS_FCHMODAT2: c_long = 452;
@@ -168,14 +168,26 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
         rules.push(times());
         never.extend([BY_PATH, BY_PATH_HERE]);
     }
-    if !filter.listen {
-        never.push(&[libc::SYS_listen]);
+    match filter.listen {
+        Listen::Freely => {}
+        Listen::Never => never.push(&[libc::SYS_listen]),
+        Listen::Ask => rules.extend(asked()),
     }
     if !filter.processes {
         never.extend([PROCESSES, PROCESSES_HERE]);
     }
     rules.extend(never.concat().into_iter().map(refused));
     rules
+}
+
+/// What leads to a port that others reach. The C library binds a socket of another kind whenever it looks a name up, which is
+/// nobody's business: its address has the length of no other kind.
+fn asked() -> [Rule; 2] {
+    let of_routes = u32::try_from(size_of::<libc::sockaddr_nl>()).unwrap_or(0);
+    [
+        Rule { number: libc::SYS_bind, cases: vec![allow(&[Test::is(2, of_routes)])], otherwise: Ask },
+        Rule { number: libc::SYS_listen, cases: Vec::new(), otherwise: Ask },
+    ]
 }
 
 fn refused(number: c_long) -> Rule {

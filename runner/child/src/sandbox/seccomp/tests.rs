@@ -11,12 +11,12 @@ use nix::unistd::geteuid;
 
 use super::program::Answer::{self, Allow, Refuse};
 use super::program::{NATIVE, assemble};
-use super::{Errno, Filter, install, offered, rules};
+use super::{Errno, Filter, Listen, install, offered, rules};
 
 const NOTHING: Filter = Filter {
     unix_sockets: false,
     udp: false,
-    listen: false,
+    listen: Listen::Never,
     attributes_by_path: false,
     hiding: false,
     scheduling: false,
@@ -25,10 +25,12 @@ const NOTHING: Filter = Filter {
 };
 /// For a program that starts none.
 const ALONE: Filter = Filter { processes: false, ..NOTHING };
+/// One whose runner answers.
+const ASKING: Filter = Filter { listen: Listen::Ask, ..NOTHING };
 const ALL: Filter = Filter {
     unix_sockets: true,
     udp: true,
-    listen: true,
+    listen: Listen::Freely,
     attributes_by_path: true,
     hiding: true,
     scheduling: true,
@@ -74,6 +76,7 @@ fn run(program: &[sock_filter], call: Call) -> (Answer, bool) {
             0x35 => at += jump(value >= k),
             0x06 if k == libc::SECCOMP_RET_ALLOW => return (Allow, looked),
             0x06 if k == libc::SECCOMP_RET_ERRNO => return (Answer::Pretend, looked),
+            0x06 if k == libc::SECCOMP_RET_USER_NOTIF => return (Answer::Ask, looked),
             0x06 => {
                 assert_eq!(k & 0xFFFF_0000, libc::SECCOMP_RET_ERRNO);
                 return (Refuse(Errno::from_raw((k & 0xFFFF) as i32)), looked);
@@ -206,6 +209,10 @@ fn sockets_are_tcp_udp_the_list_of_interfaces_and_unix() {
         (ALL, pair, &[30, stream, 0], NO),
         (NOTHING, libc::SYS_listen, &[3, 1], NO),
         (ALL, libc::SYS_listen, &[3, 1], Allow),
+        (ASKING, libc::SYS_listen, &[3, 1], Answer::Ask),
+        (ASKING, libc::SYS_bind, &[3, 0x7000, 16], Answer::Ask),
+        (ASKING, libc::SYS_bind, &[3, 0x7000, 12], Allow),
+        (NOTHING, libc::SYS_bind, &[3, 0x7000, 16], Allow),
     ]);
 }
 

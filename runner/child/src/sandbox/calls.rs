@@ -1,0 +1,203 @@
+//! Calls of a server that wait for its runner's answer (seccomp_unotify(2)).
+//!
+//! ```text
+//!  server: bind, listen ─► the kernel lets its thread wait ─► Calls::next ─► Call ─┬─► answer: what the server gets
+//!                                                                                  └─► go_on: the kernel does it
+//! ```
+//!
+//! Owns hearing of a call, getting at what it names, and the answer, which each gets: EPERM where it is let go without one.
+//! Must never decide. What is in a server's memory can be changed by it at any time, so a decision holds for the copy of it
+//! only, and for a socket that was looked at itself.
+
+use std::fs;
+use std::io::{self, IoSliceMut};
+use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::unistd::Pid;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::dying;
+
+/// The longest address that the kernel takes: `struct sockaddr_storage`.
+const LONGEST_ADDRESS: usize = 128;
+
+/// Where a runner hears of the calls of one server.
+#[derive(Debug)]
+pub struct Calls(AsyncFd<OwnedFd>);
+
+/// What a call wants of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// An address, which stands in the server's memory.
+    Bind,
+    /// To listen, with so many connections that wait.
+    Listen(i32),
+}
+
+/// A call that waits. It is refused if it is dropped.
+#[derive(Debug)]
+pub struct Call<'a> {
+    calls: &'a Calls,
+    told: libc::seccomp_notif,
+    /// What it wants.
+    pub wish: Wish,
+    is_answered: bool,
+}
+
+impl Calls {
+    /// Of what a launcher has handed over.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn new(heard: OwnedFd) -> io::Result<Self> {
+        // SAFETY: the AsyncFd owns the descriptor, which is the same for its whole life and closed after it was taken
+        // out of the runtime; nothing here gives it away.
+        #[allow(unsafe_code)]
+        let heard = unsafe { AsyncFd::register_with_interest(heard, Interest::READABLE) };
+        Ok(Self(heard?))
+    }
+
+    /// The next call; none once no process of the server is left.
+    pub async fn next(&self) -> Option<Call<'_>> {
+        loop {
+            let mut ready = self.0.readable().await.ok()?;
+            let state = self.state().ok()?;
+            if state.is_empty() {
+                ready.clear_ready();
+            } else if !state.contains(PollFlags::POLLIN) {
+                return None;
+            } else if let Some(call) = self.receive().ok()? {
+                return Some(call);
+            }
+        }
+    }
+
+    /// Whether there is a call: to receive one waits for it, and nothing else is to wait then.
+    fn state(&self) -> nix::Result<PollFlags> {
+        let mut all = [PollFd::new(self.0.get_ref().as_fd(), PollFlags::POLLIN)];
+        poll(&mut all, PollTimeout::ZERO)?;
+        Ok(all[0].revents().unwrap_or(PollFlags::POLLERR))
+    }
+
+    /// None where its thread has ended in between.
+    fn receive(&self) -> nix::Result<Option<Call<'_>>> {
+        // SAFETY: a structure of numbers, which the kernel wants to be zero.
+        #[allow(unsafe_code)]
+        let mut told: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        match self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut told) {
+            Err(Errno::ENOENT | Errno::EINTR) => return Ok(None),
+            received => received?,
+        }
+        let number = libc::c_long::from(told.data.nr);
+        let [_, second, ..] = told.data.args;
+        // An `int` is the lower half.
+        let wish = if number == libc::SYS_listen { Wish::Listen(second as i32) } else { Wish::Bind };
+        Ok(Some(Call { calls: self, told, wish, is_answered: false }))
+    }
+
+    fn control<T>(&self, request: libc::Ioctl, argument: *mut T) -> nix::Result<()> {
+        // SAFETY: each request names the structure that it reads and writes, and is given it by the two callers.
+        #[allow(unsafe_code)]
+        let result = unsafe { libc::ioctl(self.0.get_ref().as_raw_fd(), request, argument) };
+        Errno::result(result).map(drop)
+    }
+}
+
+impl Call<'_> {
+    /// The socket that it names, as a descriptor of this process.
+    ///
+    /// # Errors
+    /// When there is none, or it is not to be had.
+    pub fn socket(&self) -> io::Result<OwnedFd> {
+        let process = dying::open(self.process()?, 0)?;
+        // Before the number means another process: one that has ended has no call any more.
+        self.still_waits()?;
+        let [number, ..] = self.told.data.args;
+        // SAFETY: three numbers, and no memory of this process.
+        #[allow(unsafe_code)]
+        let got = unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number as RawFd, 0) };
+        owned(got)
+    }
+
+    /// A copy of the address that it names.
+    ///
+    /// # Errors
+    /// When it is not in the server's memory.
+    pub fn address(&self) -> io::Result<Vec<u8>> {
+        let [_, base, len, ..] = self.told.data.args;
+        let len = usize::try_from(len as u32).unwrap_or(usize::MAX).min(LONGEST_ADDRESS);
+        let base = usize::try_from(base).map_err(io::Error::other)?;
+        let mut bytes = vec![0; len];
+        let thread = Pid::from_raw(self.told.pid.cast_signed());
+        let read =
+            process_vm_readv(thread, &mut [IoSliceMut::new(&mut bytes)], &[RemoteIoVec { base, len }])?;
+        self.still_waits()?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// Ends the call: with nothing, or with an error; EACCES where that has no number.
+    pub fn answer(mut self, answer: io::Result<()>) {
+        let number = |error: io::Error| error.raw_os_error().unwrap_or(Errno::EACCES as i32);
+        self.send(answer.err().map_or(0, |error| -number(error)), 0);
+    }
+
+    /// Has the kernel do what was called, as it finds it then: nothing must rest on what was looked at.
+    pub fn go_on(mut self) {
+        self.send(0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
+    }
+
+    fn send(&mut self, error: i32, flags: u32) {
+        self.is_answered = true;
+        let mut answer = libc::seccomp_notif_resp { id: self.told.id, val: 0, error, flags };
+        // Who has ended meanwhile needs none.
+        let _ = self.calls.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer);
+    }
+
+    fn still_waits(&self) -> nix::Result<()> {
+        let mut id = self.told.id;
+        self.calls.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
+    }
+
+    /// The number of its process; that of its thread is told.
+    fn process(&self) -> io::Result<u32> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.told.pid))?;
+        let number = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+        number.ok_or_else(|| Errno::ESRCH.into())
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.send(-(Errno::EPERM as i32), 0);
+        }
+    }
+}
+
+/// Whether a runner can answer for its servers here: that needs Linux 5.6, and that no filter around this process has somebody
+/// answer already. Changes this process, which is to be of no further use.
+#[must_use]
+pub(super) fn offered() -> bool {
+    let own = || -> io::Result<()> {
+        let process = dying::open(std::process::id(), 0)?;
+        // SAFETY: three numbers, and no memory of this process.
+        #[allow(unsafe_code)]
+        let got =
+            unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), process.as_raw_fd(), 0) };
+        owned(got).map(drop)
+    };
+    own().is_ok() && super::seccomp::try_asking().is_ok()
+}
+
+fn owned(answer: libc::c_long) -> io::Result<OwnedFd> {
+    let number = RawFd::try_from(Errno::result(answer)?).map_err(io::Error::other)?;
+    // SAFETY: the kernel has just opened this descriptor for us; nobody else knows it.
+    #[allow(unsafe_code)]
+    let owned = unsafe { OwnedFd::from_raw_fd(number) };
+    Ok(owned)
+}
