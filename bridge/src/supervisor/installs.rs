@@ -30,6 +30,7 @@ use crate::store::StoreError;
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
+use crate::store::packages::readme::readme;
 use crate::store::removal::remove_tree;
 
 /// A directory in that of a trial, for as long as what the server's own directories hold is the trial's: who is killed meanwhile
@@ -359,6 +360,12 @@ impl Trial {
     #[must_use]
     pub fn package(&self) -> Option<&Package> {
         self.server.wanted()
+    }
+
+    /// What its package says of itself, where it is installed.
+    pub async fn readme(&self) -> Option<String> {
+        let (package, dir) = (self.package()?.clone(), self.server.package_dir());
+        tokio::task::spawn_blocking(move || readme(&package, &dir)).await.ok().flatten()
     }
 
     /// Whether it is started with nothing of the person's.

@@ -258,3 +258,51 @@ fn the_registry_of_the_persons_own_settings_is_used_and_said() {
     bridge.ask("install_server", &json!({"source": "npm:tiny"}));
     assert_eq!(registry.fetched(), 1);
 }
+
+/// It waits at a port unless it is told otherwise, and then wants a key: its own words would lead there in two steps.
+#[test]
+fn what_a_readme_says_of_the_start_is_one_whole_command() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let need = r#"if (!process.argv.includes("--stdio")) {
+  console.error("[INFO] HTTP server listening on port 3333");
+  process.exit(0);
+}
+if (!process.env.TINY_API_KEY) {
+  console.error("TINY_API_KEY is required (via CLI argument or .env file)");
+  process.exit(1);
+}"#;
+    let dir = home.scratch("telling");
+    write_telling(&dir, "1.0.0", need);
+    let readme = r#"# tiny
+
+```json
+{
+  // For Windows, too.
+  "mcpServers": { "Tiny": { "command": "npx", "args": ["-y", "tiny@latest", "--tiny-api-key=YOUR-KEY", "--stdio"], }, },
+}
+```
+
+Or set `TINY_API_KEY` in the `env` field.
+"#;
+    fs::write(dir.join("README.md"), readme).unwrap();
+    registry.publish_dir(&dir, "1.0.0");
+    let bridge = registry.bridge(&home);
+    let (said, code) = home.refused(&["install", "npm:tiny", "--yes"]);
+    let wanted = "nothing was installed; it waits at a port, not at its standard input; its README starts it so: \
+                  `harbor install npm:tiny --secret TINY_API_KEY -- --stdio`";
+    assert!(said.contains(wanted) && code == Some(5), "{code:?} {said}");
+    // With a part of it, the rest is told.
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--", "--stdio"]);
+    assert!(
+        said.contains("if TINY_API_KEY is a key that it needs, `--secret TINY_API_KEY` asks for it"),
+        "{said}"
+    );
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--env", "TINY_API_KEY=k"]);
+    assert!(said.contains("its README starts it with more; add `-- --stdio`"), "{said}");
+
+    let (out, said, code) =
+        home.harbor(&["install", "npm:tiny", "--yes", "--env", "TINY_API_KEY=k", "--", "--stdio"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["args"], json!(["--stdio"]));
+    assert_eq!(registry.fetched(), 1, "it was there already");
+}
