@@ -309,8 +309,11 @@ async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: 
     let stored = wanted.given.iter().map(|(name, _)| name);
     let names: Vec<_> = env.keys().chain(secrets).chain(stored).cloned().collect();
     let given = Given { args, names: &names };
-    let (named, readme) = (named_as_missing(said), trial.readme().await);
-    let told = next_try(package, said, named, readme.as_deref(), given);
+    let named = named_as_missing(said);
+    let told = match trial.without_kept_file(said, &names).await {
+        Some(told) => Some(told),
+        None => next_try(package, said, named, trial.readme().await.as_deref(), given),
+    };
     if told.is_some() || named.is_some() {
         trial.keep_package();
     }

@@ -306,3 +306,32 @@ Or set `TINY_API_KEY` in the `env` field.
     assert_eq!(told(&bridge, "tiny")["args"], json!(["--stdio"]));
     assert_eq!(registry.fetched(), 1, "it was there already");
 }
+
+#[test]
+fn a_file_with_keys_that_a_server_looks_for_by_itself_is_given_as_a_copy() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let need = r#"try { require("fs").readFileSync(process.env.KUBECONFIG ?? `${process.env.HOME}/.kube/config`) } catch {
+  console.error("Error: no current-context is set and no contexts are defined in kubeconfig.\nUsage:\n  tiny [flags]");
+  process.exit(1);
+}"#;
+    write_telling(&home.scratch("telling"), "1.0.0", need);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let own = home.scratch("person");
+    fs::create_dir_all(own.join(".kube")).unwrap();
+    let person = own.to_str().unwrap();
+    let bridge = Bridge::start_with(&home, &[("HOME", person), ("npm_config_registry", &registry.url())]);
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes"]);
+    assert!(said.contains("what stands behind -- are its arguments"), "the person has none either: {said}");
+
+    fs::write(own.join(".kube/config"), "apiVersion: v1").unwrap();
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes"]);
+    let copy = format!("{person}/kubeconfig-tiny");
+    let wanted = format!("`harbor install npm:tiny --read {copy} --env KUBECONFIG={copy}`");
+    assert!(said.contains(&format!("`kubectl config view --minify --flatten > {copy}`")), "{said}");
+    assert!(said.contains(&wanted), "{said}");
+    fs::copy(own.join(".kube/config"), &copy).unwrap();
+    let named = format!("KUBECONFIG={copy}");
+    let (out, said, code) = home.harbor(&["install", "npm:tiny", "--yes", "--read", &copy, "--env", &named]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["env"]["KUBECONFIG"], json!(copy));
+}

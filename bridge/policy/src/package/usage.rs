@@ -116,7 +116,8 @@ fn by_its_words(package: &Package, said: &str, names_variable: bool, is_old: boo
 }
 
 /// As it is typed.
-pub(super) fn source_of(package: &Package) -> String {
+#[must_use]
+pub fn source_of(package: &Package) -> String {
     let source = package.source();
     let is_plain = source.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._-+=:".contains(&byte));
     if is_plain { source } else { format!("'{source}'") }
