@@ -38,6 +38,7 @@ pub mod sandbox;
 pub mod scope;
 pub mod secret_store;
 pub mod settings;
+pub mod silence;
 pub mod slots;
 pub mod standing;
 pub mod stats;

@@ -27,6 +27,7 @@ use harbor_policy::environment;
 use harbor_policy::package::failure::skipped_by;
 use harbor_policy::package::usage::{Given, next_try};
 use harbor_policy::package::{Ecosystem, Package, source};
+use harbor_policy::silence::more_time;
 
 use super::client::Client;
 use super::runs::Said;
@@ -319,7 +320,11 @@ async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: 
     }
     match told {
         None => error,
-        Some(told) => error.with("arguments", &told),
+        Some(told) => {
+            let more_time = more_time(wanted.id.as_str());
+            let message = error.message.strip_suffix(&more_time).unwrap_or(&error.message).to_owned();
+            ErrorBody { message, ..error }.with("arguments", &told)
+        }
     }
 }
 

@@ -335,3 +335,28 @@ fn a_file_with_keys_that_a_server_looks_for_by_itself_is_given_as_a_copy() {
     assert_eq!(code, Some(0), "{out}{said}");
     assert_eq!(told(&bridge, "tiny")["env"]["KUBECONFIG"], json!(copy));
 }
+
+#[test]
+fn more_time_is_advised_where_nothing_else_explains_the_silence() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let silent = "console.error(process.argv[2]); process.stdin.resume(); return;";
+    write_telling(&home.scratch("telling"), "1.0.0", silent);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let _bridge = registry.bridge(&home);
+    let advice = "; if it needs longer, --start-timeout SECONDS gives it more";
+    let kept = home.scratch("kept.txt");
+    fs::write(&kept, "").unwrap();
+    let refused = format!("EACCES: permission denied, open '{}'", kept.display());
+    for (says, helps) in [
+        ("loading a model", true),
+        ("HTTP server listening on port 3333", false),
+        ("connect ECONNREFUSED 127.0.0.1:8888", false),
+        ("TINY_TOKEN is required", false),
+        (&refused, false),
+    ] {
+        let (said, code) =
+            home.refused(&["install", "npm:tiny", "--yes", "--start-timeout", "1", "--", says]);
+        assert!(said.contains("it did not answer within 1 s") && code == Some(5), "{code:?} {said}");
+        assert_eq!(said.contains(advice), helps, "{says}: {said}");
+    }
+}

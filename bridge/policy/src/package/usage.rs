@@ -39,7 +39,7 @@ const OF_ARGUMENTS: &[&str] =
 
 /// Whether a server that did not start has said that arguments are missing, or how it is called. `names_variable`: it has named a
 /// variable that it lacks; then a text that only says how it is called is about something else.
-fn wants_arguments(said: &str, names_variable: bool) -> bool {
+pub(crate) fn wants_arguments(said: &str, names_variable: bool) -> bool {
     let lines = || said.lines().map(|line| without_number(line.trim()).to_ascii_lowercase());
     let has = |line: &str, words: &[&str]| words.iter().any(|words| line.contains(words));
     lines().any(|line| has(&line, LACKS) || (has(&line, ASKS) && has(&line, OF_ARGUMENTS)))
@@ -64,7 +64,7 @@ const LISTENS: &[&str] = &[
 ];
 
 /// Whether a server that did not answer has said that it waits at a port, and so not at its standard input.
-fn listens(said: &str) -> bool {
+pub(crate) fn listens(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     LISTENS.iter().any(|words| said.contains(words))
 }
