@@ -7,6 +7,7 @@ pub mod access;
 pub mod agent_tools;
 pub mod approval;
 pub mod backlog;
+pub mod browser_start;
 pub mod budget;
 pub mod container;
 pub mod credentials;
