@@ -168,7 +168,7 @@ fn variable_in(line: &str) -> Option<&str> {
 }
 
 /// Capital letters in at least two parts: a word without `_` is as often the beginning of a sentence.
-fn is_variable(word: &str) -> bool {
+pub(crate) fn is_variable(word: &str) -> bool {
     let is_capital = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
     word.len() <= MAX_NAME
         && word.bytes().next().is_some_and(|b| b.is_ascii_uppercase())

@@ -19,9 +19,11 @@ pub mod failure;
 pub mod git;
 pub mod npm;
 pub mod pypi;
+pub mod readme;
 pub mod registries;
 pub mod source;
 pub mod usage;
+mod whole;
 
 /// Longer than any name or version that is meant.
 const MAX_SPEC: usize = 300;

@@ -206,6 +206,8 @@ pub struct EndReport {
     pub signal: Option<i32>,
     /// The last lines of its stderr.
     pub stderr_tail: String,
+    /// Whether it gave no first answer in time.
+    pub is_silent: bool,
     /// When, in milliseconds since 1970.
     pub timestamp: u64,
 }
@@ -224,7 +226,8 @@ impl EndReport {
             _ => (None, None),
         };
         let stderr_tail = held.hidden(stderr_tail).into_owned();
-        Self { exit_code, signal, stderr_tail, ..Self::because(word, message) }
+        let is_silent = matches!(cause, EndCause::ContactTimeout { .. });
+        Self { exit_code, signal, stderr_tail, is_silent, ..Self::because(word, message) }
     }
 
     /// Where there was no exit to report, now.
@@ -236,6 +239,7 @@ impl EndReport {
             exit_code: None,
             signal: None,
             stderr_tail: String::new(),
+            is_silent: false,
             timestamp: wall_clock(),
         }
     }
@@ -277,15 +281,9 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
             };
             ("exited", how)
         }
-        EndCause::ContactTimeout { limit_ms } => (
-            "timeout",
-            format!(
-                "it did not answer within {} s; if it needs longer, --start-timeout SECONDS gives it more (of `harbor set {}`, \
-                 `add` and `install`)",
-                seconds(*limit_ms),
-                shell(&held.name)
-            ),
-        ),
+        EndCause::ContactTimeout { limit_ms } => {
+            ("timeout", format!("it did not answer within {} s", seconds(*limit_ms)))
+        }
         // It answers in Harbor's own words.
         EndCause::ContactRefused { message, .. } if message == UNKNOWN_METHOD => {
             ("malformed", "what it printed is not MCP: it echoes its input".into())

@@ -25,8 +25,9 @@ use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
 use harbor_policy::package::failure::skipped_by;
-use harbor_policy::package::usage::next_try;
+use harbor_policy::package::usage::{Given, next_try};
 use harbor_policy::package::{Ecosystem, Package, source};
+use harbor_policy::silence::more_time;
 
 use super::client::Client;
 use super::runs::Said;
@@ -164,7 +165,9 @@ pub(super) async fn install(
     let kept = match missing.is_empty() {
         true => match trial.run(note).await {
             Ok(installed) => Kept::Installed(installed),
-            Err(error) => return Err(without_arguments(&trial, &error, failed(id, &error, NOTHING))),
+            Err(error) => {
+                return Err(with_next_try(&trial, &wanted, &error, failed(id, &error, NOTHING)).await);
+            }
         },
         false => Kept::Agreed(agreed(id, planned, &trial, note).await?, missing),
     };
@@ -298,16 +301,29 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
     .await
 }
 
-/// What was tried out may only lack arguments: then it is kept for the next try, which is not to fetch it once more.
-fn without_arguments(trial: &Trial, why: &StartError, error: ErrorBody) -> ErrorBody {
+/// What was tried out may only lack arguments or variables: then it is kept for the next try, which is not to fetch it once more.
+async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: ErrorBody) -> ErrorBody {
     let StartError::Failed(report) = why else { return error };
+    let Some(package) = trial.package().filter(|_| trial.is_installed(why)) else { return error };
     let said = &report.stderr_tail;
-    let package = trial.package().filter(|_| trial.is_installed(why));
-    match package.and_then(|package| next_try(package, said, named_as_missing(said).is_some())) {
+    let Definition { args, env, secrets, .. } = &wanted.definition;
+    let stored = wanted.given.iter().map(|(name, _)| name);
+    let names: Vec<_> = env.keys().chain(secrets).chain(stored).cloned().collect();
+    let given = Given { args, names: &names };
+    let named = named_as_missing(said);
+    let told = match trial.without_kept_file(said, &names).await {
+        Some(told) => Some(told),
+        None => next_try(package, said, named, trial.readme().await.as_deref(), given),
+    };
+    if told.is_some() || named.is_some() {
+        trial.keep_package();
+    }
+    match told {
         None => error,
         Some(told) => {
-            trial.keep_package();
-            error.with("arguments", &told)
+            let more_time = more_time(wanted.id.as_str());
+            let message = error.message.strip_suffix(&more_time).unwrap_or(&error.message).to_owned();
+            ErrorBody { message, ..error }.with("arguments", &told)
         }
     }
 }

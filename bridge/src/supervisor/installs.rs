@@ -20,7 +20,9 @@ use std::time::Duration;
 use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
+use harbor_policy::package::usage::source_of;
 use harbor_policy::recipe::repository::Files;
+use harbor_policy::sandbox::hint::kept_file;
 
 use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
 use super::{StartError, Supervisor, Told, remove_if_empty};
@@ -30,6 +32,7 @@ use crate::store::StoreError;
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
+use crate::store::packages::readme::readme;
 use crate::store::removal::remove_tree;
 
 /// A directory in that of a trial, for as long as what the server's own directories hold is the trial's: who is killed meanwhile
@@ -359,6 +362,19 @@ impl Trial {
     #[must_use]
     pub fn package(&self) -> Option<&Package> {
         self.server.wanted()
+    }
+
+    /// What its package says of itself, where it is installed.
+    pub async fn readme(&self) -> Option<String> {
+        let (package, dir) = (self.package()?.clone(), self.server.package_dir());
+        tokio::task::spawn_blocking(move || readme(&package, &dir)).await.ok().flatten()
+    }
+
+    /// What helps where its server did not find a file of the person's that is kept from it. `named`: names of its variables.
+    pub async fn without_kept_file(&self, said: &str, named: &[String]) -> Option<String> {
+        let kept = kept_file(said).filter(|kept| !named.iter().any(|name| name == kept.variable))?;
+        let home = self.server.keeps_from_it(kept.file).await?;
+        Some(kept.advice(&home, self.server.id().as_str(), &source_of(self.package()?)))
     }
 
     /// Whether it is started with nothing of the person's.

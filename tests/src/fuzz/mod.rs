@@ -91,6 +91,7 @@ pub const TARGETS: &[Target] = &[
     supervision::LOG_RECORD,
     supervision::PACKAGE,
     supervision::PACKAGE_JSON,
+    supervision::README,
     images::IMAGE,
     archives::ARCHIVE,
     recipes::SOURCE,

@@ -1,11 +1,15 @@
-//! What supervision reads from outside: settings, log files, command lines of packages, their package.json.
+//! What supervision reads from outside: settings, log files, command lines of packages, their package.json and README.
 
 use harbor_bridge::store::packages::bins;
 use harbor_bridge::store::server_logs::parse;
 use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::field::put_object;
+use harbor_ipc_proto::hidden::has_hidden;
 use harbor_policy::credentials::named_as_missing;
+use harbor_policy::environment::wrong_of_others;
 use harbor_policy::package::failure::{Unresolved, reason, unresolved};
+use harbor_policy::package::readme::start_in;
+use harbor_policy::package::usage::{Given, next_try};
 use harbor_policy::package::{Ecosystem, Package, npm_program, recognise, resolve, source};
 use harbor_policy::settings::Settings;
 
@@ -65,6 +69,17 @@ pub(super) const PACKAGE_JSON: Target = Target {
         br#"{"bin":"../../../etc/passwd"}"#,
         br#"{"bin":{"../x":"/bin/sh"}}"#,
         br#"{"bin":7}"#,
+    ],
+};
+
+pub(super) const README: Target = Target {
+    name: "readme",
+    run: readme,
+    corpus: &[
+        br#"{"mcpServers":{"x":{"command":"npx","args":["-y","x@latest","--x-api-key=YOUR-KEY","--stdio"]}}} or X_API_KEY"#,
+        br#""servers": {"x": {"command": "cmd", "args": ["/c", "npx", "x", "--token", "<token>",], /* c */ "env": {"A":"1"},}} // d"#,
+        br#"{"mcpServers":{"x":{"command":"bunx","args":["x","a`b","\u001b[2J"]},"y":{"command":"x","args":["it's"]}}}"#,
+        b"\"mcpServers\":{\"\\\"",
     ],
 };
 
@@ -136,4 +151,16 @@ fn package_json(bytes: &[u8]) {
             );
         }
     }
+}
+
+/// Whatever a README says, what is shown of it is short and plain, and names no variable that is the person's to set.
+fn readme(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let package = recognise("npm:x", &[]).expect("this is one");
+    let Some(start) = start_in(&text, &package, "X_TOKEN is required") else { return };
+    assert!(start.args.len() <= 24 && start.variables.len() <= 12, "{start:?}");
+    assert!(start.variables.iter().all(|(name, _)| wrong_of_others(name).is_none()), "{start:?}");
+    let told = next_try(&package, "", None, Some(&text), Given::default()).unwrap_or_default();
+    assert!(told.len() <= 600 && !has_hidden(&told) && !told.contains(['\n', '\r', '\t']), "{told:?}");
+    assert!(told.matches('`').count() <= 2, "{told:?}");
 }

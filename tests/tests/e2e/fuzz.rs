@@ -45,6 +45,7 @@ targets! {
     log_record,
     package,
     package_json,
+    readme,
     image,
     archive,
     source,

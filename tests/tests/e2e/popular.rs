@@ -258,3 +258,105 @@ fn the_registry_of_the_persons_own_settings_is_used_and_said() {
     bridge.ask("install_server", &json!({"source": "npm:tiny"}));
     assert_eq!(registry.fetched(), 1);
 }
+
+/// It waits at a port unless it is told otherwise, and then wants a key: its own words would lead there in two steps.
+#[test]
+fn what_a_readme_says_of_the_start_is_one_whole_command() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let need = r#"if (!process.argv.includes("--stdio")) {
+  console.error("[INFO] HTTP server listening on port 3333");
+  process.exit(0);
+}
+if (!process.env.TINY_API_KEY) {
+  console.error("TINY_API_KEY is required (via CLI argument or .env file)");
+  process.exit(1);
+}"#;
+    let dir = home.scratch("telling");
+    write_telling(&dir, "1.0.0", need);
+    let readme = r#"# tiny
+
+```json
+{
+  // For Windows, too.
+  "mcpServers": { "Tiny": { "command": "npx", "args": ["-y", "tiny@latest", "--tiny-api-key=YOUR-KEY", "--stdio"], }, },
+}
+```
+
+Or set `TINY_API_KEY` in the `env` field.
+"#;
+    fs::write(dir.join("README.md"), readme).unwrap();
+    registry.publish_dir(&dir, "1.0.0");
+    let bridge = registry.bridge(&home);
+    let (said, code) = home.refused(&["install", "npm:tiny", "--yes"]);
+    let wanted = "nothing was installed; it waits at a port, not at its standard input; its README starts it so: \
+                  `harbor install npm:tiny --secret TINY_API_KEY -- --stdio`";
+    assert!(said.contains(wanted) && code == Some(5), "{code:?} {said}");
+    // With a part of it, the rest is told.
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--", "--stdio"]);
+    assert!(
+        said.contains("if TINY_API_KEY is a key that it needs, `--secret TINY_API_KEY` asks for it"),
+        "{said}"
+    );
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes", "--env", "TINY_API_KEY=k"]);
+    assert!(said.contains("its README starts it with more; add `-- --stdio`"), "{said}");
+
+    let (out, said, code) =
+        home.harbor(&["install", "npm:tiny", "--yes", "--env", "TINY_API_KEY=k", "--", "--stdio"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["args"], json!(["--stdio"]));
+    assert_eq!(registry.fetched(), 1, "it was there already");
+}
+
+#[test]
+fn a_file_with_keys_that_a_server_looks_for_by_itself_is_given_as_a_copy() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let need = r#"try { require("fs").readFileSync(process.env.KUBECONFIG ?? `${process.env.HOME}/.kube/config`) } catch {
+  console.error("Error: no current-context is set and no contexts are defined in kubeconfig.\nUsage:\n  tiny [flags]");
+  process.exit(1);
+}"#;
+    write_telling(&home.scratch("telling"), "1.0.0", need);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let own = home.scratch("person");
+    fs::create_dir_all(own.join(".kube")).unwrap();
+    let person = own.to_str().unwrap();
+    let bridge = Bridge::start_with(&home, &[("HOME", person), ("npm_config_registry", &registry.url())]);
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes"]);
+    assert!(said.contains("what stands behind -- are its arguments"), "the person has none either: {said}");
+
+    fs::write(own.join(".kube/config"), "apiVersion: v1").unwrap();
+    let (said, _) = home.refused(&["install", "npm:tiny", "--yes"]);
+    let copy = format!("{person}/kubeconfig-tiny");
+    let wanted = format!("`harbor install npm:tiny --read {copy} --env KUBECONFIG={copy}`");
+    assert!(said.contains(&format!("`kubectl config view --minify --flatten > {copy}`")), "{said}");
+    assert!(said.contains(&wanted), "{said}");
+    fs::copy(own.join(".kube/config"), &copy).unwrap();
+    let named = format!("KUBECONFIG={copy}");
+    let (out, said, code) = home.harbor(&["install", "npm:tiny", "--yes", "--read", &copy, "--env", &named]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["env"]["KUBECONFIG"], json!(copy));
+}
+
+#[test]
+fn more_time_is_advised_where_nothing_else_explains_the_silence() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let silent = "console.error(process.argv[2]); process.stdin.resume(); return;";
+    write_telling(&home.scratch("telling"), "1.0.0", silent);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let _bridge = registry.bridge(&home);
+    let advice = "; if it needs longer, --start-timeout SECONDS gives it more";
+    let kept = home.scratch("kept.txt");
+    fs::write(&kept, "").unwrap();
+    let refused = format!("EACCES: permission denied, open '{}'", kept.display());
+    for (says, helps) in [
+        ("loading a model", true),
+        ("HTTP server listening on port 3333", false),
+        ("connect ECONNREFUSED 127.0.0.1:8888", false),
+        ("TINY_TOKEN is required", false),
+        (&refused, false),
+    ] {
+        let (said, code) =
+            home.refused(&["install", "npm:tiny", "--yes", "--start-timeout", "1", "--", says]);
+        assert!(said.contains("it did not answer within 1 s") && code == Some(5), "{code:?} {said}");
+        assert_eq!(said.contains(advice), helps, "{says}: {said}");
+    }
+}

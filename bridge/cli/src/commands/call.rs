@@ -115,6 +115,7 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
                 ));
             } else if call.asker.is_none() {
                 remarks::on_failed_call(client, &call.server, result);
+                remarks::on_browser(client, &call.server, result);
                 tell_outside(client, call, ask, Some(result));
             }
             Err(Failure::Said(Exit::ToolFailed))

@@ -10,11 +10,14 @@ use harbor_client::id::server_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    DeniedView, GetSandbox, GrantView, ImageView, ListServers, SandboxSummary, ServerChange, ServerView,
+    DeniedView, GetSandbox, GetServerStatus, GrantView, ImageView, ListServers, SandboxSummary, ServerChange,
+    ServerView,
 };
 use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::json::Json;
+use harbor_policy::package::recognise;
 use harbor_policy::sandbox::hint::{is_about, is_of_kernel, may_be_about};
+use harbor_policy::{browser_start, curated};
 use serde_json::Value;
 
 use super::changes::{self, PARTS};
@@ -211,6 +214,19 @@ fn on_refusals(client: &mut Client, server: &str, text: &str, is_sure: fn(&str) 
         .into_iter()
         .filter_map(|denied| refused(server, denied))
         .for_each(|text| remark(&text));
+}
+
+/// Says what helps where a server's browser has not started.
+pub fn on_browser(client: &mut Client, server: &str, text: &str) {
+    let Ok(server_id) = server_id(server) else { return };
+    // Few results speak of browsers: the server is looked at only then.
+    if browser_start::advice(text, server, Some("")).is_none() {
+        return;
+    }
+    let status = client.ask(&GetServerStatus { server_id }, QUICK);
+    let package = status.ok().and_then(|status| recognise(&status.server.command, &[]));
+    let entry = package.and_then(|package| curated::of_package(&package)).map(|entry| entry.id);
+    browser_start::advice(text, server, entry).into_iter().for_each(|text| remark(&text));
 }
 
 /// The refusals that a text names; else those that it may be about, of which nobody says which.

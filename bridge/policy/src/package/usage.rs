@@ -1,9 +1,13 @@
-//! What a server that did not start lacks, by what it said: arguments, or an older library.
+//! What a server that did not start lacks, by what it said and by its README: arguments, variables, an older library.
 //!
 //! Owns the reading of that. It is other people's text: a person is told what to add, the package is kept for the next try, and
 //! nothing else follows.
 
+use super::readme::start_in;
+use super::whole::from_readme;
 use super::{Ecosystem, Package};
+
+pub use super::whole::Given;
 
 /// How the line begins that says how a program is called.
 const USAGE: &[&str] = &["usage:", "usage -"];
@@ -35,7 +39,7 @@ const OF_ARGUMENTS: &[&str] =
 
 /// Whether a server that did not start has said that arguments are missing, or how it is called. `names_variable`: it has named a
 /// variable that it lacks; then a text that only says how it is called is about something else.
-fn wants_arguments(said: &str, names_variable: bool) -> bool {
+pub(crate) fn wants_arguments(said: &str, names_variable: bool) -> bool {
     let lines = || said.lines().map(|line| without_number(line.trim()).to_ascii_lowercase());
     let has = |line: &str, words: &[&str]| words.iter().any(|words| line.contains(words));
     lines().any(|line| has(&line, LACKS) || (has(&line, ASKS) && has(&line, OF_ARGUMENTS)))
@@ -60,7 +64,7 @@ const LISTENS: &[&str] = &[
 ];
 
 /// Whether a server that did not answer has said that it waits at a port, and so not at its standard input.
-fn listens(said: &str) -> bool {
+pub(crate) fn listens(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     LISTENS.iter().any(|words| said.contains(words))
 }
@@ -68,30 +72,52 @@ fn listens(said: &str) -> bool {
 /// What Python says of a server that was written for version 1 of MCP's SDK, and has a newer one since nothing forbids that.
 const OF_OLD_SDK: &[&str] = &["'Server' object has no attribute", "from 'mcp.", "No module named 'mcp."];
 
-/// What a person is told whose server said this when it did not start, if that helps. `names_variable`: as in [`wants_arguments`].
+/// What is said of such a server, and what helps.
+const OLD_SDK: &str = "it was written for an older version of MCP's Python SDK";
+const WITH_OLD_SDK: &str = "--with 'mcp<2'";
+
+/// What is said of one that waits elsewhere.
+const AT_A_PORT: &str = "it waits at a port, not at its standard input";
+
+/// What a person is told whose server said this when it did not start, if that helps. `named`: the variable that it says it lacks;
+/// `readme`: what its package says of it.
 #[must_use]
-pub fn next_try(package: &Package, said: &str, names_variable: bool) -> Option<String> {
+pub fn next_try(
+    package: &Package,
+    said: &str,
+    named: Option<&str>,
+    readme: Option<&str>,
+    given: Given<'_>,
+) -> Option<String> {
+    let is_old = package.ecosystem == Ecosystem::Pypi && OF_OLD_SDK.iter().any(|words| said.contains(words));
+    let with = is_old.then_some(WITH_OLD_SDK);
+    let start = readme.and_then(|readme| start_in(readme, package, said));
+    match start.and_then(|start| from_readme(package, start, (named, said), with, given)) {
+        Some(told) if is_old => Some(format!("{OLD_SDK}; {told}")),
+        Some(told) if listens(said) => Some(format!("{AT_A_PORT}; {told}")),
+        Some(told) => Some(told),
+        None => by_its_words(package, said, named.is_some(), is_old),
+    }
+}
+
+/// The same without a README.
+fn by_its_words(package: &Package, said: &str, names_variable: bool, is_old: bool) -> Option<String> {
     let source = source_of(package);
     let with_arguments =
         || format!("what stands behind -- are its arguments: `harbor install {source} -- …`");
     if wants_arguments(said, names_variable) {
         return Some(with_arguments());
     }
-    if package.ecosystem == Ecosystem::Pypi && OF_OLD_SDK.iter().any(|words| said.contains(words)) {
-        return Some(format!(
-            "it was written for an older version of MCP's Python SDK: `harbor install {source} --with 'mcp<2'`"
-        ));
+    if is_old {
+        return Some(format!("{OLD_SDK}: `harbor install {source} {WITH_OLD_SDK}`"));
     }
-    listens(said).then(|| {
-        format!(
-            "it waits at a port, not at its standard input, which an argument such as --stdio may change: {}",
-            with_arguments()
-        )
-    })
+    let told = || format!("{AT_A_PORT}, which an argument such as --stdio may change: {}", with_arguments());
+    listens(said).then(told)
 }
 
 /// As it is typed.
-fn source_of(package: &Package) -> String {
+#[must_use]
+pub fn source_of(package: &Package) -> String {
     let source = package.source();
     let is_plain = source.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._-+=:".contains(&byte));
     if is_plain { source } else { format!("'{source}'") }
@@ -130,7 +156,9 @@ mod tests {
 
     #[test]
     fn the_next_try_is_written_as_it_is_typed() {
-        let told = |source: &str, said: &str| next_try(&recognise(source, &[]).unwrap(), said, false);
+        let told = |source: &str, said: &str| {
+            next_try(&recognise(source, &[]).unwrap(), said, None, None, Given::default())
+        };
         let lacks = "usage: a B";
         assert_eq!(
             told("npm:@a/b@1.2", lacks).unwrap(),
@@ -141,5 +169,46 @@ mod tests {
         let of_sdk = "AttributeError: 'Server' object has no attribute 'list_resources'";
         assert!(told("pypi:b", of_sdk).unwrap().ends_with("`harbor install pypi:b --with 'mcp<2'`"));
         assert_eq!((told("npm:b", of_sdk), told("pypi:b", "")), (None, None));
+    }
+
+    const README: &str = r#"
+"mcpServers": { "b": { "command": "npx", "args": ["-y", "b", "--b-api-key=YOUR-KEY", "--stdio", "it's"],
+  "env": { "B_MODE": "fast", "B_HOST": "<your host>" } } }
+or set `B_API_KEY`"#;
+
+    #[test]
+    fn a_readme_gives_one_whole_command_of_what_was_not_given() {
+        let told = |said: &str, named: Option<&str>, args: &[&str], names: &[&str]| {
+            let [args, names] =
+                [args, names].map(|words| words.iter().map(ToString::to_string).collect::<Vec<_>>());
+            let package = recognise("npm:b", &[]).unwrap();
+            next_try(&package, said, named, Some(README), Given { args: &args, names: &names })
+        };
+        let listens = "HTTP server listening on port 3333";
+        let whole = r"`harbor install npm:b --env B_HOST=… --env B_MODE=fast --secret B_API_KEY -- --stdio 'it'\''s'`";
+        let wanted =
+            format!("it waits at a port, not at its standard input; its README starts it so: {whole}");
+        assert_eq!(told(listens, None, &[], &[]).unwrap(), wanted);
+        let lacks = "B_API_KEY is required";
+        let more = r"its README starts it with more; add `--env B_MODE=fast -- --stdio 'it'\''s'`";
+        assert_eq!(told(lacks, None, &[], &["B_API_KEY", "B_HOST"]).unwrap(), more);
+        let named = Some("B_API_KEY");
+        let more = "its README starts it with more; add `--env B_MODE=fast --secret B_API_KEY`";
+        assert_eq!(told(lacks, named, &["--x"], &[]).unwrap(), more);
+        // It has said precisely what it lacks, and the README nothing else.
+        assert_eq!(told(lacks, named, &["--x"], &["B_MODE"]), None);
+        let other = told("C_TOKEN is required", Some("C_TOKEN"), &["--x"], &["B_API_KEY"]).unwrap();
+        assert!(other.ends_with("add `--secret C_TOKEN --env B_MODE=fast`"), "{other}");
+    }
+
+    #[test]
+    fn an_older_library_comes_with_what_the_readme_says() {
+        let readme = r#""servers": {"b": {"command": "uvx", "args": ["b", "--db-path", "~/b.db"]}}"#;
+        let package = recognise("pypi:b", &[]).unwrap();
+        let said = "AttributeError: 'Server' object has no attribute 'list_resources'";
+        let told = next_try(&package, said, None, Some(readme), Given::default()).unwrap();
+        let wanted =
+            "; its README starts it so: `harbor install pypi:b --with 'mcp<2' -- --db-path '~/b.db'`";
+        assert!(told.ends_with(wanted), "{told}");
     }
 }

@@ -13,6 +13,7 @@ use harbor_ipc_proto::link::runner::Lack;
 
 mod about;
 mod advice;
+mod kept;
 mod lack;
 mod lacking;
 mod module;
@@ -21,6 +22,7 @@ mod proxy;
 
 pub use about::{is_about, is_of_kernel, may_be_about};
 pub use advice::{Advice, advice, shell};
+pub use kept::{Kept, kept_file};
 pub use lacking::{Hint, hints};
 pub use path::Refusal;
 pub use proxy::{NOT_ALLOWED, refused_host};

@@ -24,7 +24,7 @@ pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>
 }
 
 /// Where it stands what was installed: `NAME-VERSION.dist-info`, beside the package's files.
-fn about(package: &Package, root: &Path) -> Option<PathBuf> {
+pub(super) fn about(package: &Package, root: &Path) -> Option<PathBuf> {
     let wanted = normal(&package.name);
     let is_meant = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::hint::{Advice, advice};
-use harbor_policy::sandbox::paths::parent;
+use harbor_policy::sandbox::paths::{below, parent};
 use harbor_policy::sandbox::{Profile, profile};
 
 use super::Server;
@@ -156,6 +156,16 @@ impl Server {
     pub(super) fn confined_by_grants(&self) -> Option<Rc<Confined>> {
         let gets_grants = !self.has_image() && self.state() != State::Installing && !self.is_alone();
         self.confined().filter(|_| gets_grants)
+    }
+
+    /// The person's home, where a file below it is there and kept from the server.
+    pub(in crate::supervisor) async fn keeps_from_it(&self, file: &str) -> Option<String> {
+        let confined = self.confined_by_grants()?;
+        let home = confined.facts.home.clone()?;
+        let path = below(&home, file);
+        let is_kept = !confined.profile.allows(&path, false);
+        let looked = is_kept.then(|| tokio::task::spawn_blocking(move || Path::new(&path).is_file()))?;
+        looked.await.is_ok_and(|is_there| is_there).then_some(home)
     }
 
     pub(super) fn note_denied(&self, denied: Denied) {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use harbor_policy::package::binary::OTHER_FILE;
 use harbor_policy::package::failure::{gone, reason, with_code_first};
 use harbor_policy::package::{Package, Step};
+use harbor_policy::silence::{is_unexplained, more_time};
 
 use super::{NEEDS_BUILD, Server, TrialOf};
 use crate::link::EndReport;
@@ -45,6 +46,16 @@ impl Server {
             }
             Some(_) => "it was replaced in the meantime; start again to see the current one".into(),
         }
+    }
+
+    /// More time is advised last: where neither it nor its sandbox has said anything that explains its silence.
+    pub(super) fn given_more_time(&self, report: Rc<EndReport>) -> Rc<EndReport> {
+        let helps = report.is_silent && self.denied().is_empty() && is_unexplained(&report.stderr_tail);
+        if !helps {
+            return report;
+        }
+        let message = format!("{}{}", report.message, more_time(self.id.as_str()));
+        Rc::new(EndReport { message, ..(*report).clone() })
     }
 
     /// `lines`: what was logged since it began.

@@ -28,7 +28,10 @@ pub fn is_about(text: &str, what: &str) -> bool {
     let is_socket = what == OWN_SOCKETS && text.contains("[Errno 1] Operation not permitted");
     names(text, subject)
         || is_socket
-        || said(text).iter().any(|said| matches!(said, Said::Lacks(lack) if is_of(lack, what)))
+        || said(text).iter().any(|said| match said {
+            Said::Lacks(lack) => is_of(lack, what),
+            Said::Refused(refusal) => refusal.path == what,
+        })
 }
 
 fn is_of(lack: &Lack<'_>, what: &str) -> bool {
@@ -117,6 +120,7 @@ mod tests {
             ("GET http://Example.com/x failed.", "the host example.com:8080", true),
             ("HTTPSConnectionPool(host='a.example.com', port=443)", "the host example.com", false),
             ("connect to [2001:db8::1]:443", "the host [2001:db8::1]", true),
+            ("sh: 7: .: cannot open /etc/chromium.d/*: No such file", "/etc/chromium.d", true),
             ("RuntimeError: can't start new thread", "more threads than 512", true),
             ("listen EACCES: permission denied 0.0.0.0:3000", "listening on port 3000", true),
             ("nobody answers at 3000", "listening on port 3000", true),

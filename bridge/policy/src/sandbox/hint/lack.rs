@@ -94,6 +94,9 @@ const BEFORE_HOSTS: &[&str] = &[
 const OF_SOCKETS: &[&str] =
     &["af_unix", "multiprocessing/connection", "unix_server", "unix_connection", "unixstreamserver"];
 
+/// What Chromium says where it may make none, by which its processes would find each other.
+const OF_CHROMIUM: &[&str] = &["process_singleton_posix.cc", "socket() failed: operation not permitted"];
+
 /// What stands before a socket's path: of URLs, Go, PostgreSQL.
 const OF_UNIX: &[&str] = &["unix://", "dial unix ", "listen unix ", "on socket \""];
 
@@ -111,7 +114,8 @@ impl Sockets {
             return None;
         }
         self.lines = self.lines.saturating_sub(1);
-        let refused = self.lines > 0 && lower.trim_end().ends_with("[errno 1] operation not permitted");
+        let refused = self.lines > 0 && lower.trim_end().ends_with("[errno 1] operation not permitted")
+            || OF_CHROMIUM.iter().all(|part| lower.contains(part));
         if !refused {
             return None;
         }

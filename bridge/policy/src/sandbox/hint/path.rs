@@ -18,6 +18,7 @@ const REFUSED: &[&str] = &[
 /// The words of something that is not there: a hidden directory looks like that.
 const MISSING: &[&str] = &[
     "no such file or directory",
+    "no such file",
     "enoent",
     "filenotfounderror",
     "does not exist",
@@ -94,7 +95,8 @@ pub(super) fn in_line(line: &str, lower: &str) -> Option<Refusal> {
         (None, Some(at)) => (at, true),
     };
     let found = path_in(line, at)?;
-    let path = plain(found)?;
+    // A shell names what it did not find as it was written.
+    let path = plain(found.strip_suffix("/*").unwrap_or(found))?;
     let around = lower.replace(&found.to_ascii_lowercase(), " ");
     let writes = |word: &str| WRITES.contains(&word);
     let write = around.contains("read-only file system")

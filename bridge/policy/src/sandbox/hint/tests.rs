@@ -66,6 +66,7 @@ fn real_messages_are_read() {
         ("touch: cannot touch '/x/y': Read-only file system", write("/x/y")),
         ("rm: cannot remove '/x/y': Operation not permitted", write("/x/y")),
         ("fatal: could not open `/x/y' for writing: Permission denied", write("/x/y")),
+        ("/usr/bin/chromium: 77: .: cannot open /etc/chromium.d/*: No such file", missing("/etc/chromium.d")),
         // Go.
         ("2024/01/02 03:04:05 open /x/y: permission denied", read("/x/y")),
         ("mkdir /x/y: permission denied", write("/x/y")),
@@ -87,6 +88,13 @@ fn real_messages_are_read() {
     ] {
         assert_eq!(denied(text), wanted, "{text:?}");
     }
+}
+
+#[test]
+fn a_browser_that_may_make_no_socket_says_so() {
+    let said = "FATAL:chrome/browser/process_singleton_posix.cc:297] Check failed: . socket() failed: Operation not permitted (1)";
+    assert_eq!(lacks(said), Some(Lack::Socket { path: "".into(), listen: true }));
+    assert_eq!(lacks("socket() failed: Operation not permitted (1)"), None);
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! The one command that a README leads to, where a server did not start without it.
+//!
+//! Owns its form. Each word is quoted for a shell; whose words they are is said with it.
+
+use super::Package;
+use super::readme::Start;
+use super::usage::source_of;
+use crate::credentials::is_secret_name;
+use crate::sandbox::hint::shell;
+
+/// A longer command nobody reads before they type it, in bytes.
+const MAX_COMMAND: usize = 600;
+
+/// What the person has given already.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// Arguments of the server.
+    pub args: &'a [String],
+    /// Names of variables and secrets.
+    pub names: &'a [String],
+}
+
+/// The sentence, where the README adds to what was given, and to the one variable that the server has `named` itself. `with`: an
+/// option that is wanted whatever the README says.
+pub(super) fn from_readme(
+    package: &Package,
+    start: Start,
+    (named, said): (Option<&str>, &str),
+    with: Option<&str>,
+    given: Given<'_>,
+) -> Option<String> {
+    let Start { args, variables } = start;
+    let args = if given.args.is_empty() { args } else { Vec::new() };
+    let is_new = |name: &str| !given.names.iter().any(|given| given == name);
+    // What only its reader knows is not worth a word where the server has said what it lacks.
+    let is_worth = |name: &str, value: Option<&str>| {
+        value.is_some() || is_secret_name(name) || named.is_none() || said.contains(name)
+    };
+    let mut variables: Vec<_> = variables
+        .into_iter()
+        .filter(|(name, value)| is_new(name) && is_worth(name, value.as_deref()))
+        .collect();
+    if args.is_empty() && variables.iter().all(|(name, _)| Some(name.as_str()) == named) {
+        return None;
+    }
+    if let Some(named) =
+        named.filter(|named| is_new(named) && !variables.iter().any(|(name, _)| name == named))
+    {
+        variables.insert(0, (named.to_owned(), None));
+    }
+    let mut words: Vec<_> = with.map(str::to_owned).into_iter().collect();
+    words.extend(variables.iter().map(|(name, value)| variable(name, value.as_deref())));
+    if !args.is_empty() {
+        words.push("--".into());
+        words.extend(args.iter().map(|arg| shell(arg)));
+    }
+    let (words, source) = (words.join(" "), source_of(package));
+    let is_whole = given.args.is_empty() && given.names.is_empty() && package.with.is_empty();
+    let told = match is_whole {
+        true => format!("its README starts it so: `harbor install {source} {words}`"),
+        false => format!("its README starts it with more; add `{words}`"),
+    };
+    (told.len() <= MAX_COMMAND).then_some(told)
+}
+
+/// A key is asked for; a value that is not known is the reader's to fill in.
+fn variable(name: &str, value: Option<&str>) -> String {
+    match value {
+        _ if is_secret_name(name) => format!("--secret {name}"),
+        Some(value) => format!("--env {}", shell(&format!("{name}={value}"))),
+        None => format!("--env {name}=…"),
+    }
+}

@@ -1,0 +1,43 @@
+//! What a package says of itself: its README, or what was made of that for PyPI.
+//!
+//! Owns finding and reading it, as far as anybody looks. It is other people's data.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use harbor_policy::package::readme::MAX_README;
+use harbor_policy::package::{Ecosystem, Package};
+
+use super::{inside, open, python};
+
+/// How it is called, in any letters; the one that is read first comes first.
+const NAMES: &[&str] = &["readme.md", "readme", "readme.markdown", "readme.txt", "readme.rst"];
+
+/// Its beginning, of a package that is installed in this directory.
+#[must_use]
+pub fn readme(package: &Package, dir: &Path) -> Option<String> {
+    let root = dir.canonicalize().ok()?;
+    let file = match package.ecosystem {
+        Ecosystem::Npm => named(&root.join("node_modules").join(&package.name)),
+        Ecosystem::Pypi => python::about(package, &root).map(|about| about.join("METADATA")),
+        // What is in a repository was read before it was installed.
+        Ecosystem::Git | Ecosystem::Binary => None,
+    };
+    let opened = open(&inside(&root, &file?).ok()?).ok()?;
+    let mut text = Vec::new();
+    opened.take(MAX_README as u64).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn named(directory: &Path) -> Option<PathBuf> {
+    let entries = directory.read_dir().ok()?.flatten();
+    let rank = |path: &PathBuf| {
+        let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        NAMES.iter().position(|known| *known == name)
+    };
+    entries
+        .map(|entry| entry.path())
+        .filter_map(|path| Some((rank(&path)?, path)))
+        .min()
+        .map(|(_, path)| path)
+}
