@@ -315,6 +315,10 @@ async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: 
         Some(told) => Some(told),
         None => next_try(package, said, named, trial.readme().await.as_deref(), given),
     };
+    let told = match (told, trial.refused(said)) {
+        (Some(told), Some(refused)) => Some(format!("{told}; {refused}")),
+        (told, refused) => told.or(refused),
+    };
     if told.is_some() || named.is_some() {
         trial.keep_package();
     }

@@ -22,10 +22,10 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
 use harbor_policy::package::usage::source_of;
 use harbor_policy::recipe::repository::Files;
-use harbor_policy::sandbox::hint::kept_file;
+use harbor_policy::sandbox::hint::{Advice, is_about, is_of_kernel, kept_file};
 
 use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
-use super::{StartError, Supervisor, Told, remove_if_empty};
+use super::{Denied, StartError, Supervisor, Told, remove_if_empty};
 use crate::link::ToolList;
 use crate::runtimes::Runtimes;
 use crate::store::StoreError;
@@ -375,6 +375,23 @@ impl Trial {
         let kept = kept_file(said).filter(|kept| !named.iter().any(|name| name == kept.variable))?;
         let home = self.server.keeps_from_it(kept.file).await?;
         Some(kept.advice(&home, self.server.id().as_str(), &source_of(self.package()?)))
+    }
+
+    /// What its sandbox refused it that may be why it does not run, by what it said of that or by the kernel's word; and what
+    /// allows it.
+    #[must_use]
+    pub fn refused(&self, said: &str) -> Option<String> {
+        let is_meant = |denied: &Denied| is_of_kernel(&denied.path) || is_about(said, &denied.path);
+        let Denied { path, advice, .. } = self.server.denied().into_iter().find(is_meant)?;
+        Some(match advice {
+            Ok(Advice { option, mind: None, .. }) => {
+                format!("its sandbox refused {path}; add `{option}` to allow it")
+            }
+            Ok(Advice { option, mind: Some(mind), .. }) => {
+                format!("its sandbox refused {path}; add `{option}` to allow it ({mind})")
+            }
+            Err(never) => format!("its sandbox refused {path}: {never}"),
+        })
     }
 
     /// Whether it is started with nothing of the person's.

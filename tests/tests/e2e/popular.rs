@@ -1,6 +1,8 @@
 //! What people hit who install servers that many have: each as it was met, with small packages that behave so.
 
 use std::fs;
+use std::io::Read as _;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
@@ -359,4 +361,38 @@ fn more_time_is_advised_where_nothing_else_explains_the_silence() {
         assert!(said.contains("it did not answer within 1 s") && code == Some(5), "{code:?} {said}");
         assert_eq!(said.contains(advice), helps, "{says}: {said}");
     }
+}
+
+/// It swallows the refusal, as many do; the kernel has told of it.
+#[test]
+fn a_server_that_waits_for_its_own_client_at_a_port_gets_that_port() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let need = format!(
+        r#"const own = require("net").createServer(socket => socket.end("it is me"));
+own.on("error", () => {{ console.error("not today"); process.exit(1); }});
+own.listen({port});"#
+    );
+    write_telling(&home.scratch("telling"), "1.0.0", &need);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let bridge = registry.bridge(&home);
+    let (said, code) = home.refused(&["install", "npm:tiny", "--yes"]);
+    let wanted = format!("its sandbox refused listening on port {port}; add `--listen {port}` to allow it (");
+    assert!(said.contains(&wanted) && code == Some(5), "{code:?} {said}");
+
+    let listen = port.to_string();
+    let (out, said, code) = home.harbor(&["install", "npm:tiny", "--yes", "--listen", &listen]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["args"], json!([]));
+    let mut answer = String::new();
+    let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    connection.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "it is me");
+    // All addresses were asked for, and nothing but a loopback one is had.
+    assert!(TcpStream::connect(("127.0.0.2", port)).is_err());
+    // The new version is tried while the old one has the port.
+    write_telling(&home.scratch("telling"), "1.1.0", &need);
+    registry.publish_dir(&home.scratch("telling"), "1.1.0");
+    let (out, said, code) = home.harbor(&["upgrade", "tiny", "--yes"]);
+    assert_eq!(code, Some(0), "{out}{said}");
 }
