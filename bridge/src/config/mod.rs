@@ -164,7 +164,8 @@ fn is_json(value: Option<&str>) -> Result<bool, ConfigError> {
 
 fn offered(value: Option<&str>) -> Result<Lowered, ConfigError> {
     Lowered::parse(value.unwrap_or_default()).ok_or_else(|| {
-        let expected = "use any of landlock=0 to 7, seccomp=no, namespaces=no, with commas between them";
+        let expected =
+            "use any of landlock=0 to 7, seccomp=no, namespaces=no, answers=no, with commas between them";
         ConfigError(format!("HARBOR_SANDBOX_OFFER: {expected}"))
     })
 }

@@ -25,7 +25,7 @@ use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
 use harbor_policy::package::failure::skipped_by;
-use harbor_policy::package::usage::{Given, next_try};
+use harbor_policy::package::usage::{Given, listens, next_try};
 use harbor_policy::package::{Ecosystem, Package, source};
 use harbor_policy::silence::more_time;
 
@@ -316,8 +316,10 @@ async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: 
         None => next_try(package, said, named, trial.readme().await.as_deref(), given),
     };
     let told = match (told, trial.refused(said)) {
-        (Some(told), Some(refused)) => Some(format!("{told}; {refused}")),
-        (told, refused) => told.or(refused),
+        // What it said is of that then, unless it would wait there.
+        (_, Some((refused, true))) if !listens(said) => Some(refused),
+        (Some(told), Some((refused, _))) => Some(format!("{told}; {refused}")),
+        (told, refused) => told.or(refused.map(|(refused, _)| refused)),
     };
     if told.is_some() || named.is_some() {
         trial.keep_package();

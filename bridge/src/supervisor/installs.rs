@@ -377,13 +377,15 @@ impl Trial {
         Some(kept.advice(&home, self.server.id().as_str(), &source_of(self.package()?)))
     }
 
-    /// What its sandbox refused it that may be why it does not run, by what it said of that or by the kernel's word; and what
-    /// allows it.
+    /// What its sandbox refused it that may be why it does not run, by the kernel's word or by what it said of that; and what
+    /// allows it. Also whether it is the kernel's.
     #[must_use]
-    pub fn refused(&self, said: &str) -> Option<String> {
-        let is_meant = |denied: &Denied| is_of_kernel(&denied.path) || is_about(said, &denied.path);
-        let Denied { path, advice, .. } = self.server.denied().into_iter().find(is_meant)?;
-        Some(match advice {
+    pub fn refused(&self, said: &str) -> Option<(String, bool)> {
+        let all = self.server.denied();
+        let of_kernel = all.iter().find(|denied| is_of_kernel(&denied.path));
+        let spoken_of = || all.iter().find(|denied| is_about(said, &denied.path));
+        let Denied { path, advice, .. } = of_kernel.or_else(spoken_of)?;
+        let told = match advice {
             Ok(Advice { option, mind: None, .. }) => {
                 format!("its sandbox refused {path}; add `{option}` to allow it")
             }
@@ -391,7 +393,8 @@ impl Trial {
                 format!("its sandbox refused {path}; add `{option}` to allow it ({mind})")
             }
             Err(never) => format!("its sandbox refused {path}: {never}"),
-        })
+        };
+        Some((told, of_kernel.is_some()))
     }
 
     /// Whether it is started with nothing of the person's.

@@ -64,7 +64,8 @@ export function mayWords({ kind, sandbox, settings }: Pick<Installed, "kind" | "
     ["connect to", sockets],
   ] as const;
   const granted = places.filter(([, list]) => list.length > 0).map(([what, list]) => `${what} ${list.join(", ")}`);
-  const can = [...networkCan(sandbox.network, hosts), ...granted];
+  const listens = settings?.listen === undefined ? [] : [`be reached at port ${settings.listen} of this machine`];
+  const can = [...networkCan(sandbox.network, hosts), ...listens, ...granted];
   const files = write.length + read.length > 0 ? "your other files" : "your files";
   const cannot = isOffline(sandbox.network) ? `${files}, the network` : files;
   return `${can.length === 0 ? "" : `Can: ${can.join("; ")}. `}Can't: ${cannot}.`;

@@ -8,6 +8,7 @@
 //! Owns looking at the socket and doing what is allowed. Must never have the kernel go on with what rests on the server's
 //! memory or on its number of a socket: both can be others by then.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -51,8 +52,9 @@ impl Answering {
     pub(super) fn start(session: &Rc<Session>, heard: OwnedFd, allowed: Allowed) -> io::Result<Self> {
         let (calls, session) = (Calls::new(heard)?, session.clone());
         Ok(Self(tokio::task::spawn_local(async move {
+            let mut ports = Ports::default();
             while let Some(call) = calls.next().await {
-                if let Some(port) = answer(call, allowed) {
+                if let Some(port) = answer(call, allowed, &mut ports).and_then(|port| ports.refused(port)) {
                     session.on_port_refused(port);
                 }
             }
@@ -67,7 +69,7 @@ impl Drop for Answering {
 }
 
 impl Session {
-    /// A server may be refused without an end, and is told of as of its words.
+    /// It is told of as of a server's words.
     fn on_port_refused(&self, port: u16) {
         if self.listens_to_words() {
             self.tell_refusal(Said::Lacks(Lack::Listen(port)));
@@ -75,9 +77,38 @@ impl Session {
     }
 }
 
+/// Of whoever tries one port after the other, the first are meant.
+const MOST_PORTS: usize = 8;
+
+/// The last ports that the kernel chose; of more it is not known.
+const MOST_CHOSEN: usize = 256;
+
+/// What is known of a server's ports.
+#[derive(Debug, Default)]
+struct Ports {
+    refused: usize,
+    chosen: VecDeque<u16>,
+}
+
+impl Ports {
+    /// The kernel has chosen the port of this socket.
+    fn choose(&mut self, socket: &SockRef<'_>) {
+        if let Some(at) = socket.local_addr().ok().and_then(|at| at.as_socket()) {
+            self.chosen.truncate(MOST_CHOSEN - 1);
+            self.chosen.push_front(at.port());
+        }
+    }
+
+    /// The port that is to be told of, where one is: 0 if the kernel chose it.
+    fn refused(&mut self, port: u16) -> Option<u16> {
+        self.refused = self.refused.saturating_add(1);
+        let told = if self.chosen.contains(&port) { 0 } else { port };
+        (self.refused <= MOST_PORTS).then_some(told)
+    }
+}
+
 /// Answers a call. Gives the port of one that was refused.
-fn answer(call: Call<'_>, allowed: Allowed) -> Option<u16> {
-    let refused = || io::Error::from(io::ErrorKind::PermissionDenied);
+fn answer(call: Call<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
     let socket = match call.socket() {
         Ok(socket) => socket,
         Err(error) => {
@@ -89,11 +120,11 @@ fn answer(call: Call<'_>, allowed: Allowed) -> Option<u16> {
     match call.wish {
         // What the kernel does then is held by Landlock, and by the answer to listening.
         Wish::Bind if !is_tcp(&socket) => call.go_on(),
-        Wish::Bind => return bound(call, &socket, allowed),
+        Wish::Bind => return bound(call, &socket, allowed, ports),
         Wish::Listen(backlog) => {
             let at = socket.local_addr().ok().and_then(|at| at.as_socket());
             if !may(&socket, at, allowed.listening) {
-                call.answer(Err(refused()));
+                call.answer(Err(io::ErrorKind::PermissionDenied.into()));
                 return is_tcp(&socket).then(|| at.map_or(0, |at| at.port()));
             }
             call.answer(socket.listen(backlog));
@@ -116,7 +147,7 @@ fn is_tcp(socket: &SockRef<'_>) -> bool {
         && socket.protocol().is_ok_and(|protocol| protocol == Some(Protocol::TCP))
 }
 
-fn bound(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed) -> Option<u16> {
+fn bound(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
     let only_v6 =
         socket.domain().is_ok_and(|domain| domain == Domain::IPV6) && socket.only_v6().unwrap_or(true);
     let wanted = match call.address() {
@@ -133,7 +164,13 @@ fn bound(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed) -> Option<u16> 
     };
     match bind(allowed.listening.port, wanted, only_v6, allowed.is_held) {
         Bind::GoOn => call.go_on(),
-        Bind::To(at) => call.answer(bind_once(socket, at)),
+        Bind::To(at) => {
+            let done = bind_once(socket, at);
+            if done.is_ok() && at.port() == 0 {
+                ports.choose(socket);
+            }
+            call.answer(done);
+        }
         Bind::Refuse => {
             call.answer(Err(io::ErrorKind::PermissionDenied.into()));
             return Some(wanted.port());
@@ -144,6 +181,10 @@ fn bound(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed) -> Option<u16> 
 
 /// A signal has a server ask once more for what it has by then.
 fn bind_once(socket: &SockRef<'_>, at: SocketAddr) -> io::Result<()> {
-    let has = || socket.local_addr().ok().and_then(|has| has.as_socket()) == Some(at);
-    socket.bind(&SockAddr::from(at)).or_else(|error| if has() { Ok(()) } else { Err(error) })
+    let has = || socket.local_addr().ok().and_then(|has| has.as_socket());
+    let is_it =
+        |has: SocketAddr| has.ip() == at.ip() && has.port() != 0 && [has.port(), 0].contains(&at.port());
+    socket
+        .bind(&SockAddr::from(at))
+        .or_else(|error| if has().is_some_and(is_it) { Ok(()) } else { Err(error) })
 }

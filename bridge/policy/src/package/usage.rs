@@ -64,7 +64,8 @@ const LISTENS: &[&str] = &[
 ];
 
 /// Whether a server that did not answer has said that it waits at a port, and so not at its standard input.
-pub(crate) fn listens(said: &str) -> bool {
+#[must_use]
+pub fn listens(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     LISTENS.iter().any(|words| said.contains(words))
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  bind:   the granted port, of a loopback address or of all ─► that port of a loopback address
+//!          a port that the kernel chooses, which connecting gives, too ─► as asked
 //!          another port or address ─► refused, where the kernel would; else listening is
 //!  listen: a socket at the granted port of a loopback address ─► it listens
 //!          another ─► refused
@@ -26,6 +27,9 @@ pub enum Bind {
 /// `is_held`: the kernel refuses every port.
 #[must_use]
 pub fn bind(granted: Option<u16>, wanted: SocketAddr, only_v6: bool, is_held: bool) -> Bind {
+    if wanted.port() == 0 {
+        return Bind::To(wanted);
+    }
     let otherwise = if is_held { Bind::Refuse } else { Bind::GoOn };
     if granted != Some(wanted.port()) {
         return otherwise;
@@ -87,13 +91,13 @@ mod tests {
         ] {
             assert_eq!(bind(Some(9009), at(wanted), only_v6, true), Bind::To(at(given)), "{wanted}");
         }
-        for wanted in
-            ["127.0.0.1:9010", "127.0.0.1:0", "192.0.2.1:9009", "[2001:db8::1]:9009", "127.0.0.2:9009"]
-        {
+        for wanted in ["127.0.0.1:9010", "192.0.2.1:9009", "[2001:db8::1]:9009", "127.0.0.2:9009"] {
             assert_eq!(bind(Some(9009), at(wanted), false, true), Bind::Refuse, "{wanted}");
             assert_eq!(bind(Some(9009), at(wanted), false, false), Bind::GoOn, "{wanted}");
         }
         assert_eq!(bind(None, at("127.0.0.1:9009"), false, true), Bind::Refuse);
+        assert_eq!(bind(None, at("[::1]:0"), true, true), Bind::To(at("[::1]:0")));
+        assert!(!may_listen(None, at("127.0.0.1:40000")) && !may_listen(Some(9009), at("127.0.0.2:9009")));
     }
 
     #[test]
@@ -115,7 +119,8 @@ mod tests {
         ) {
             let wanted = SocketAddr::new(ip, port);
             if let Bind::To(given) = bind(granted, wanted, only_v6, is_held) {
-                prop_assert!(may_listen(granted, given) && given.is_ipv4() == wanted.is_ipv4());
+                prop_assert!(given.port() == 0 || may_listen(granted, given));
+                prop_assert!(given.is_ipv4() == wanted.is_ipv4());
             }
             if may_listen(granted, wanted) {
                 let own = ["127.0.0.1", "::1"].map(|own| own.parse::<IpAddr>().unwrap());
