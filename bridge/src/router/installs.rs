@@ -301,7 +301,7 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
     .await
 }
 
-/// What was tried out may only lack arguments or variables: then it is kept for the next try, which is not to fetch it once more.
+/// What was tried out may only lack arguments, or what its README says: then it is kept for the next try, which is not to fetch it once more.
 async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: ErrorBody) -> ErrorBody {
     let StartError::Failed(report) = why else { return error };
     let Some(package) = trial.package().filter(|_| trial.is_installed(why)) else { return error };
@@ -321,12 +321,10 @@ async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: 
         (Some(told), Some((refused, _))) => Some(format!("{told}; {refused}")),
         (told, refused) => told.or(refused.map(|(refused, _)| refused)),
     };
-    if told.is_some() || named.is_some() {
-        trial.keep_package();
-    }
     match told {
         None => error,
         Some(told) => {
+            trial.keep_package();
             let more_time = more_time(wanted.id.as_str());
             let message = error.message.strip_suffix(&more_time).unwrap_or(&error.message).to_owned();
             ErrorBody { message, ..error }.with("arguments", &told)

@@ -119,7 +119,7 @@ struct Options {
 }
 
 /// Nothing of a server elsewhere runs here; a key for it stands in a --header, as ${KEY}.
-const OF_PROGRAMS: [&str; 20] = [
+const OF_PROGRAMS: [&str; 21] = [
     "command",
     "image",
     "engine",
@@ -134,6 +134,7 @@ const OF_PROGRAMS: [&str; 20] = [
     "socket",
     "network",
     "host",
+    "listen",
     "memory",
     "processes",
     "open_files",

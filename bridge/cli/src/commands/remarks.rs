@@ -218,15 +218,17 @@ fn on_refusals(client: &mut Client, server: &str, text: &str, is_sure: fn(&str) 
 
 /// Says what helps where a server's browser has not started.
 pub fn on_browser(client: &mut Client, server: &str, text: &str) {
-    let Ok(server_id) = server_id(server) else { return };
+    browser(client, server, text).into_iter().for_each(|text| remark(&text));
+}
+
+fn browser(client: &mut Client, server: &str, text: &str) -> Option<String> {
     // Few results speak of browsers: the server is looked at only then.
-    if browser_start::advice(text, server, Some("")).is_none() {
-        return;
-    }
+    browser_start::advice(text, server, Some(""))?;
+    let server_id = server_id(server).ok()?;
     let status = client.ask(&GetServerStatus { server_id }, QUICK);
     let package = status.ok().and_then(|status| recognise(&status.server.command, &[]));
     let entry = package.and_then(|package| curated::of_package(&package)).map(|entry| entry.id);
-    browser_start::advice(text, server, entry).into_iter().for_each(|text| remark(&text));
+    browser_start::advice(text, server, entry)
 }
 
 /// The refusals that a text names; else those that it may be about, of which nobody says which.
@@ -266,6 +268,26 @@ pub fn left_out(server: &str, items: usize) -> Option<String> {
 mod tests {
     use super::super::rig::typed;
     use super::*;
+
+    #[test]
+    fn a_browser_that_did_not_start_is_told_by_what_its_server_is() {
+        let told = |command: &str, text: &str| {
+            let status = format!(
+                r#"{{"type":"get_server_status_result","request_id":"1","server":{{"server_id":"b","command":"{command}"}}}}"#
+            );
+            let mut told = None;
+            let ran = super::super::rig::command(false, &[&status], |client, _| {
+                told = browser(client, "b", text);
+                Ok(())
+            });
+            (told, ran.asked.len())
+        };
+        let words = r#"{"text":"[err] zygote_host_impl_linux.cc:130] No usable sandbox! If this is"}"#;
+        let (entry, asked) = told("npm:@playwright/mcp@1.2.3", words);
+        assert!(entry.unwrap().ends_with("`harbor install playwright`") && asked == 1);
+        assert!(told("npm:other", words).0.unwrap().contains("`harbor set b -- ARGUMENTS…`"));
+        assert_eq!(told("npm:@playwright/mcp", "net::ERR_NAME_NOT_RESOLVED"), (None, 0));
+    }
 
     #[test]
     fn changed_tools_are_counted_with_the_command_that_shows_them() {

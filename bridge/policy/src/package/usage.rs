@@ -194,12 +194,13 @@ or set `B_API_KEY`"#;
         let more = r"its README starts it with more; add `--env B_MODE=fast -- --stdio 'it'\''s'`";
         assert_eq!(told(lacks, None, &[], &["B_API_KEY", "B_HOST"]).unwrap(), more);
         let named = Some("B_API_KEY");
-        let more = "its README starts it with more; add `--env B_MODE=fast --secret B_API_KEY`";
-        assert_eq!(told(lacks, named, &["--x"], &[]).unwrap(), more);
-        // It has said precisely what it lacks, and the README nothing else.
-        assert_eq!(told(lacks, named, &["--x"], &["B_MODE"]), None);
-        let other = told("C_TOKEN is required", Some("C_TOKEN"), &["--x"], &["B_API_KEY"]).unwrap();
-        assert!(other.ends_with("add `--secret C_TOKEN --env B_MODE=fast`"), "{other}");
+        // It has said precisely what it lacks, and the README nothing else that matters.
+        assert_eq!(told(lacks, named, &["--x"], &[]), None);
+        assert_eq!(told("no such mode", None, &["--x"], &["B_API_KEY", "B_HOST"]), None);
+        let more = "its README starts it with more; add `--env B_MODE=fast`";
+        assert_eq!(told("B_MODE: bad", None, &["--x"], &["B_API_KEY", "B_HOST"]).unwrap(), more);
+        let other = told("C_TOKEN is required", Some("C_TOKEN"), &["--x"], &[]).unwrap();
+        assert!(other.ends_with("add `--secret C_TOKEN --env B_MODE=fast --secret B_API_KEY`"), "{other}");
     }
 
     #[test]

@@ -40,7 +40,10 @@ pub(super) fn from_readme(
         .into_iter()
         .filter(|(name, value)| is_new(name) && is_worth(name, value.as_deref()))
         .collect();
-    if args.is_empty() && variables.iter().all(|(name, _)| Some(name.as_str()) == named) {
+    // A setting alone, of which nobody has spoken, is hardly why it did not start.
+    let leads = |name: &str| is_secret_name(name) || said.trim().is_empty() || said.contains(name);
+    let adds = |(name, _): &(String, _)| Some(name.as_str()) != named && leads(name);
+    if args.is_empty() && !variables.iter().any(adds) {
         return None;
     }
     if let Some(named) =
