@@ -29,6 +29,7 @@ pub mod outside;
 pub mod package;
 pub mod program;
 pub mod progress;
+pub mod pythons;
 pub mod recipe;
 pub mod redaction;
 pub mod remote;

@@ -21,7 +21,7 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
-use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build, settled};
+use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build, python, settled};
 use super::servers::{about, note, replace, stored};
 use super::staged::{Planned, Tried, What, gone};
 use super::{Handled, Router, invalid, reply, to_the_end};
@@ -134,6 +134,7 @@ impl Attempt<'_> {
             // Of what is downloaded the hash says it all.
             Some(lock) => {
                 lock.version == before.version
+                    && lock.python == before.python
                     && (lock.tree == before.tree || planned.package.ecosystem == Ecosystem::Binary)
             }
             None => view.after == before.version,
@@ -158,6 +159,7 @@ impl Attempt<'_> {
             before: version_of(self.before.as_deref()),
             after: lock.map_or_else(|| commit.to_owned(), |lock| lock.version.clone()),
             integrity: lock.map(|lock| lock.integrity.clone()).unwrap_or_default(),
+            python: lock.and_then(python),
             file: package.and_then(|package| file(package, lock)),
             added: Vec::new(),
             removed: Vec::new(),
@@ -250,6 +252,7 @@ fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList, seen:
         before: version_of(before),
         after: tried.lock.version.clone(),
         integrity: tried.lock.integrity.clone(),
+        python: python(&tried.lock),
         file: None,
         added,
         removed: absent_in(tools, known),

@@ -355,6 +355,12 @@ impl Trial {
         self.server.newest()
     }
 
+    /// What that one requires of a Python, where there is none such here.
+    #[must_use]
+    pub fn lacks_python(&self) -> Option<String> {
+        self.server.lacks_python()
+    }
+
     /// Its package, as it was asked for.
     #[must_use]
     pub fn package(&self) -> Option<&Package> {
