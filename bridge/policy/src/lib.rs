@@ -26,6 +26,7 @@ pub mod models;
 pub mod oauth;
 pub mod origin;
 pub mod outside;
+pub mod own_places;
 pub mod package;
 pub mod program;
 pub mod progress;

@@ -177,6 +177,12 @@ impl Supervisor {
         Server::new(self.look(stored).await, self.runners.clone()).would_be_confined().await
     }
 
+    /// The directory of the servers' own directories.
+    #[must_use]
+    pub fn directory(&self) -> PathBuf {
+        self.runners.shared.paths.servers()
+    }
+
     /// Where a server of this name keeps its data.
     #[must_use]
     pub fn data_directory(&self, id: &ServerId) -> PathBuf {
