@@ -11,8 +11,6 @@
 
 use std::cmp::Ordering;
 
-use serde::{Deserialize, Serialize};
-
 use crate::runtimes::Place;
 
 /// Numbers of a version: 3.12.1.
@@ -47,7 +45,7 @@ pub struct Python {
 }
 
 /// The one that a package is installed with, since the usual one is not what it requires.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// Its path.
     pub path: String,

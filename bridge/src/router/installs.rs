@@ -27,7 +27,6 @@ use harbor_policy::environment;
 use harbor_policy::package::failure::{required_python, skipped_by};
 use harbor_policy::package::usage::next_try;
 use harbor_policy::package::{Ecosystem, Package, source};
-use harbor_policy::pythons::Chosen;
 
 use super::client::Client;
 use super::runs::Said;
@@ -38,7 +37,7 @@ use super::{Handled, Router, credentials, reply, sandbox, servers, supervision, 
 use crate::host::start_failed;
 use crate::link::ToolList;
 use crate::store::definitions::{Definition, Stored};
-use crate::store::locks::{Lock, Locked};
+use crate::store::locks::{Lock, Locked, LockedPython};
 use crate::store::packages::lock::OF_COMMIT;
 use crate::store::packages::registries;
 use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
@@ -440,7 +439,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
 
 /// The Python that it was found with.
 pub(super) fn python(lock: &Lock) -> Option<PythonView> {
-    let Chosen { path, version, requires } = lock.python.clone()?;
+    let LockedPython { path, version, requires } = lock.python.clone()?;
     Some(PythonView { requires, version: Some(version), path: Some(path) })
 }
 

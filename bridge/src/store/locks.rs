@@ -57,11 +57,34 @@ pub struct Lock {
     pub program: Option<String>,
     /// The Python that it was found with, where that is not the usual one: with another one it has other files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub python: Option<Chosen>,
+    pub python: Option<LockedPython>,
     /// The number of its directory.
     pub place: u32,
     /// When, in milliseconds since 1970; none of what was agreed upon and is not installed yet.
     pub installed_at: Option<u64>,
+}
+
+/// The Python of an installation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockedPython {
+    /// Its path.
+    pub path: String,
+    /// Its version.
+    pub version: String,
+    /// What the package requires.
+    pub requires: String,
+}
+
+impl From<Chosen> for LockedPython {
+    fn from(Chosen { path, version, requires }: Chosen) -> Self {
+        Self { path, version, requires }
+    }
+}
+
+impl From<LockedPython> for Chosen {
+    fn from(LockedPython { path, version, requires }: LockedPython) -> Self {
+        Self { path, version, requires }
+    }
 }
 
 impl Lock {

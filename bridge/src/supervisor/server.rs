@@ -247,7 +247,7 @@ impl Server {
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
             commit: RefCell::default(),
             newest: RefCell::default(),
-            python: RefCell::new(lock.as_ref().and_then(|lock| lock.python.clone())),
+            python: RefCell::new(lock.as_ref().and_then(|lock| lock.python.clone()).map(Into::into)),
             lacks_python: RefCell::default(),
             files: RefCell::default(),
             lock: RefCell::new(lock),

@@ -76,7 +76,7 @@ impl Server {
         let dir = self.empty_directory(locked.as_deref()).await?;
         let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
         if let Some(python) = locked.as_ref().and_then(|lock| lock.python.clone()) {
-            self.python_is_there(&python).await?;
+            self.python_is_there(&python.into()).await?;
         }
         self.run_prepare(&package, &text, uv).await?;
         if self.trial.as_ref().is_some_and(|trial| trial.look_only) {
@@ -145,7 +145,7 @@ impl Server {
     fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
         match (&self.trial, self.place_of_package.get()) {
             (Some(_), Some(place)) => {
-                let python = self.python.borrow().clone();
+                let python = self.python.borrow().clone().map(Into::into);
                 Rc::new(Lock { place, python, installed_at: Some(wall_clock()), ..(**lock).clone() })
             }
             (None, _) if lock.installed_at.is_none() => {

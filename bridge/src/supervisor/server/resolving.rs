@@ -96,7 +96,7 @@ impl Server {
             tree,
             packages,
             program,
-            python: self.python.borrow().clone(),
+            python: self.python.borrow().clone().map(Into::into),
             place: self.place_of_package.get().unwrap_or_default(),
             installed_at: Some(wall_clock()),
         })
