@@ -20,6 +20,8 @@ use harbor_policy::runtimes::{
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+pub mod pythons;
+
 /// How long a login shell may take: its files may start much.
 const SHELL_LIMIT: Duration = Duration::from_secs(5);
 /// How long a program may take to say its version.

@@ -16,17 +16,20 @@ use crate::{Bridge, Home, Scripted};
 /// Makes the files: a wheel of `snake` that needs what it is told, and the source of `egg`. Where: its arguments.
 const PACK: &str = include_str!("pypi_index/pack.py");
 
+/// Makes a wheel of another version of `snake`. Where, which version, for which Python: its arguments.
+const WHEEL: &str = include_str!("pypi_index/wheel.py");
+
 /// Where code of `egg` comes by.
 const RAN: &str = "/ran";
 
-/// What no Python of today runs.
-const OF_NO_PYTHON: &str = "snake-9.0";
+/// Files by their names, each with what it requires of a Python.
+type Files = BTreeMap<String, (Vec<u8>, String)>;
 
 #[derive(Debug, Default)]
-struct Shelf(Mutex<BTreeMap<String, Vec<u8>>>);
+struct Shelf(Mutex<Files>);
 
 impl Shelf {
-    fn files(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
+    fn files(&self) -> std::sync::MutexGuard<'_, Files> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,7 +88,7 @@ impl PypiIndex {
         for entry in fs::read_dir(dir).expect("it is there").flatten().filter(|entry| entry.path().is_file())
         {
             let name = entry.file_name().to_string_lossy().into_owned();
-            files.insert(name, fs::read(entry.path()).expect("it is there"));
+            files.insert(name, (fs::read(entry.path()).expect("it is there"), String::new()));
         }
     }
 
@@ -96,9 +99,21 @@ impl PypiIndex {
     pub fn publish_newer(&self, dir: &Path) {
         let name = "snake-2.0.tar.gz";
         let source = fs::read(dir.join("newer").join(name)).expect("it was made");
-        let mut files = self.shelf.files();
-        files.insert(name.into(), source);
-        files.insert(format!("{OF_NO_PYTHON}-py3-none-any.whl"), Vec::new());
+        self.shelf.files().insert(name.into(), (source, String::new()));
+        self.publish_for(dir, "9.0", ">=4");
+    }
+
+    /// Has a wheel of `snake` in this version, too, for a Python that is as it `requires`; in the directory of what it has.
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub fn publish_for(&self, dir: &Path, version: &str, requires: &str) {
+        let packed = Command::new("python3").args(["-c", WHEEL]).arg(dir).args([version, requires]).output();
+        let packed = packed.expect("Python runs");
+        assert!(packed.status.success(), "{packed:?}");
+        let name = format!("snake-{version}-py3-none-any.whl");
+        let wheel = fs::read(dir.join(&name)).expect("it was made");
+        self.shelf.files().insert(name, (wheel, requires.to_owned()));
     }
 
     /// How often code of `egg` ran, or of a newer `snake`.
@@ -110,7 +125,9 @@ impl PypiIndex {
 
 fn serve(path: &str, stream: &mut TcpStream, shelf: &Shelf) -> bool {
     match path.strip_prefix("/files/") {
-        Some(name) => file(stream, "application/octet-stream", shelf.files().get(name).cloned()),
+        Some(name) => {
+            file(stream, "application/octet-stream", shelf.files().get(name).map(|(file, _)| file.clone()))
+        }
         None if path == RAN => file(stream, "text/plain", Some(Vec::new())),
         None => {
             let name = path.strip_prefix("/simple/").and_then(|name| name.strip_suffix('/'));
@@ -122,10 +139,12 @@ fn serve(path: &str, stream: &mut TcpStream, shelf: &Shelf) -> bool {
 
 fn page(shelf: &Shelf, package: &str) -> Vec<u8> {
     let files = shelf.files();
-    let wheels = files.keys().filter(|name| name.starts_with(&format!("{package}-")));
-    let link = |name: &String| {
-        let admits = if name.starts_with(OF_NO_PYTHON) { " data-requires-python=\"&gt;=4\"" } else { "" };
-        format!("<a href=\"/files/{name}\"{admits}>{name}</a>\n")
+    let wheels = files.iter().filter(|(name, _)| name.starts_with(&format!("{package}-")));
+    let link = |(name, (_, requires)): (&String, &(Vec<u8>, String))| {
+        let requires = requires.replace('<', "&lt;").replace('>', "&gt;");
+        let requires =
+            if requires.is_empty() { requires } else { format!(" data-requires-python=\"{requires}\"") };
+        format!("<a href=\"/files/{name}\"{requires}>{name}</a>\n")
     };
     let links: String = wheels.map(link).collect();
     format!("<!DOCTYPE html><html><body>\n{links}</body></html>\n").into_bytes()

@@ -273,9 +273,10 @@ impl Refusal {
     fn next_step_to_installed(&self, server: &str) -> String {
         let is_new = self.text("left").is_some_and(|left| left == "nothing");
         let skipped = |variable| format!("if it can do without that download: `--install-env {variable}=1`");
-        let told = self.text("arguments").or_else(|| self.text("skipped_by").map(skipped));
-        if let Some(told) = told.filter(|_| is_new) {
-            return format!("nothing was installed; {told}");
+        let told = self.text("arguments").or_else(|| self.text("skipped_by").filter(|_| is_new).map(skipped));
+        if let Some(told) = told.or_else(|| self.text("python")) {
+            let left = if is_new { "nothing was installed" } else { &format!("{server} stays as it was") };
+            return format!("{left}; {told}");
         }
         match (is_new, self.text("variable")) {
             (true, Some(key)) => {

@@ -385,12 +385,12 @@ pub enum Content {
     Python,
 }
 
-/// What comes first: it makes an environment, or fetches a repository.
+/// What comes first: it makes an environment (of this `python`, if not the usual one), or fetches a repository.
 #[must_use]
-pub fn prepare(package: &Package, dir: &str, has_uv: bool) -> Vec<Step> {
+pub fn prepare(package: &Package, dir: &str, has_uv: bool, python: Option<&str>) -> Vec<Step> {
     match package.ecosystem {
         Ecosystem::Npm => Vec::new(),
-        Ecosystem::Pypi => vec![pypi::environment(dir, has_uv)],
+        Ecosystem::Pypi => vec![pypi::environment(dir, has_uv, python)],
         Ecosystem::Git => git::fetch(package, dir),
         Ecosystem::Binary => binary::fetch(package, dir),
     }

@@ -148,7 +148,8 @@ impl Host {
         supervisor.all().iter().for_each(|server| suspended.on_defined(server));
         let (suspects, told) = (suspended.clone(), listeners.clone());
         let permissions = Permissions::open(grants, suspects, trail.clone(), told, config.clone()).await?;
-        let registry = Registry::open(Pins::new(database.clone()).await?, config.clone()).await?;
+        let servers = supervisor.directory();
+        let registry = Registry::open(Pins::new(database.clone()).await?, config.clone(), &servers).await?;
         let met = MetClients::open(database.clone()).await?;
         let nobody_is_new = met.is_closed().await?;
         let host = Rc::new(Self {

@@ -13,6 +13,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +26,7 @@ use harbor_ipc_proto::field::PutField as _;
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::flood::Flood;
+use harbor_policy::own_places::neutral;
 
 use super::pinned::{PinnedTools, Standing, Unstored, pin};
 use super::refused::{too_many_tools, tool_changed, tool_not_found};
@@ -54,6 +56,8 @@ pub struct Registry {
     /// Hashes of changed tools of which the person was told, and how many that were of late.
     told: RefCell<HashMap<(SourceId, Arc<str>), ToolHash>>,
     flood: RefCell<Flood>,
+    /// The directory of the servers' own directories, by all of its names.
+    servers: Vec<String>,
 }
 
 /// The tools of one source that origins may see at all, ready to be listed. Names and descriptors stand one behind the
@@ -117,7 +121,7 @@ impl Registry {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub async fn open(file: Pins, config: Rc<LiveConfig>) -> Result<Self, StoreError> {
+    pub async fn open(file: Pins, config: Rc<LiveConfig>, servers: &Path) -> Result<Self, StoreError> {
         let mut pinned = BTreeMap::<_, PinnedTools>::new();
         for (source, pin) in file.all().await? {
             pinned.entry(source).or_default().restore(&pin);
@@ -133,7 +137,16 @@ impl Registry {
             storing: Rc::default(),
             told: RefCell::default(),
             flood: RefCell::default(),
+            servers: names_of(servers),
         })
+    }
+
+    /// Whether a tool says the same of itself as before, but for where its server is installed or tried out.
+    #[must_use]
+    pub fn is_same(&self, source: &SourceId, before: &Tool, now: &Tool) -> bool {
+        let own: Vec<_> = self.servers.iter().map(|servers| format!("{servers}/{source}")).collect();
+        let said = |tool: &Tool| neutral(tool.shown().as_str(), &own);
+        before.hash == now.hash || before.hidden == now.hidden && said(before) == said(now)
     }
 
     /// A server's tools were listed. What is new is pinned; gives what there is to tell.
@@ -154,6 +167,12 @@ impl Registry {
                 }
                 // What an earlier version of Harbor did not look at was not pinned by it either.
                 Some(_) if pinned.is_known_in_part(tool) => {
+                    if pinned.put(tool) {
+                        stored.push(pin(tool, true));
+                    }
+                }
+                // It names its directory, which is another one by now.
+                Some(before) if before.hash != tool.hash && self.is_same(source, before, tool) => {
                     if pinned.put(tool) {
                         stored.push(pin(tool, true));
                     }
@@ -396,6 +415,15 @@ impl Registry {
         self.written.borrow_mut().remove(source);
         self.store_listed(source);
     }
+}
+
+/// As it is named, and as it is without links: a program may say either of where it is. It may not be there yet.
+fn names_of(directory: &Path) -> Vec<String> {
+    let real = directory.parent().and_then(|above| above.canonicalize().ok());
+    let real = real.zip(directory.file_name()).map(|(above, name)| above.join(name));
+    let mut names: Vec<PathBuf> = real.into_iter().chain([directory.to_owned()]).collect();
+    names.dedup();
+    names.into_iter().filter_map(|name| name.into_os_string().into_string().ok()).collect()
 }
 
 fn descriptor(source: &dyn ToolSource, tool: &Tool) -> ToolDescriptor {

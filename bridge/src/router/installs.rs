@@ -14,7 +14,7 @@ use std::time::Duration;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, FileView, GetServerStatusResult, InstallServer, InstallServerResult, InstalledView,
-    ListInstalledResult, RemoveServer, SandboxSettings, UninstallServer, UninstallServerResult,
+    ListInstalledResult, PythonView, RemoveServer, SandboxSettings, UninstallServer, UninstallServerResult,
     UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
@@ -24,7 +24,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
-use harbor_policy::package::failure::skipped_by;
+use harbor_policy::package::failure::{required_python, skipped_by};
 use harbor_policy::package::usage::{Given, listens, next_try};
 use harbor_policy::package::{Ecosystem, Package, source};
 use harbor_policy::silence::more_time;
@@ -38,7 +38,7 @@ use super::{Handled, Router, credentials, reply, sandbox, servers, supervision, 
 use crate::host::start_failed;
 use crate::link::ToolList;
 use crate::store::definitions::{Definition, Stored};
-use crate::store::locks::{Lock, Locked};
+use crate::store::locks::{Lock, Locked, LockedPython};
 use crate::store::packages::lock::OF_COMMIT;
 use crate::store::packages::registries;
 use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
@@ -237,6 +237,7 @@ async fn plan(
     let commit = planned.package.address().1.filter(|_| needs_build.is_some()).map(str::to_owned);
     let commit = commit.filter(|_| planned.package.ecosystem == Ecosystem::Git);
     let integrity = commit.as_ref().map(|commit| format!("{OF_COMMIT}{commit}"));
+    let lacking = trial.lacks_python().map(|requires| PythonView { requires, version: None, path: None });
     let ecosystem = planned.package.ecosystem;
     let token = router.staged.keep(client, id, What::Planned(Box::new(planned)));
     Ok(InstalledView {
@@ -244,6 +245,7 @@ async fn plan(
         needs_build,
         registry: registry(router, ecosystem).await,
         newest: trial.newest(),
+        python: view.python.or(lacking),
         version: view.version.or(commit),
         integrity: view.integrity.or(integrity),
         ..view
@@ -345,6 +347,10 @@ pub(super) fn failed(id: &ServerId, why: &StartError, left: &str) -> ErrorBody {
         // It is the package that failed, and no server.
         "install_failed" => {
             let error = ErrorBody { message: report.message.clone(), ..error }.with("left", left);
+            let python = required_python(&report.message).and_then(|requires| requires.step());
+            if let Some(step) = python {
+                return error.with("python", &step);
+            }
             match skipped_by(&report.stderr_tail) {
                 Some(variable) => error.with("skipped_by", variable),
                 None => error,
@@ -444,10 +450,17 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         planned: None,
         needs_build: None,
         newest: None,
+        python: lock.and_then(python),
         registry: None,
         file: file(package, lock),
         server: None,
     }
+}
+
+/// The Python that it was found with.
+pub(super) fn python(lock: &Lock) -> Option<PythonView> {
+    let LockedPython { path, version, requires } = lock.python.clone()?;
+    Some(PythonView { requires, version: Some(version), path: Some(path) })
 }
 
 /// What is known of a file that was downloaded.

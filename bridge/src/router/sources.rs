@@ -163,6 +163,7 @@ impl Whole {
             planned: None,
             needs_build: None,
             newest: None,
+            python: None,
             registry: None,
             file: None,
             server: None,

@@ -21,11 +21,11 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
-use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build, settled};
+use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build, python, settled};
 use super::servers::{about, note, replace, stored};
 use super::staged::{Planned, Tried, What, gone};
 use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::link::ToolList;
+use crate::link::{Tool, ToolList};
 use crate::store::definitions::Definition;
 use crate::store::locks::{Lock, Locked};
 use crate::supervisor::{Installed, Note, Server, Trial, TrialOf};
@@ -134,6 +134,7 @@ impl Attempt<'_> {
             // Of what is downloaded the hash says it all.
             Some(lock) => {
                 lock.version == before.version
+                    && lock.python == before.python
                     && (lock.tree == before.tree || planned.package.ecosystem == Ecosystem::Binary)
             }
             None => view.after == before.version,
@@ -158,6 +159,7 @@ impl Attempt<'_> {
             before: version_of(self.before.as_deref()),
             after: lock.map_or_else(|| commit.to_owned(), |lock| lock.version.clone()),
             integrity: lock.map(|lock| lock.integrity.clone()).unwrap_or_default(),
+            python: lock.and_then(python),
             file: package.and_then(|package| file(package, lock)),
             added: Vec::new(),
             removed: Vec::new(),
@@ -211,7 +213,10 @@ impl Attempt<'_> {
     fn tried(&self, trial: Trial, installed: Installed, known: &ToolList) -> UpgradeView {
         let file = trial.package().and_then(|package| file(package, Some(&installed.lock)));
         let seen = self.router.host.registry.seen(&*self.server);
-        let view = UpgradeView { file, ..differences(self.before.as_deref(), &installed, known, &seen) };
+        let is_same =
+            |before: &Tool, now: &Tool| self.router.host.registry.is_same(&self.id().into(), before, now);
+        let differences = differences(self.before.as_deref(), &installed, known, (&seen, &is_same));
+        let view = UpgradeView { file, ..differences };
         let tried = Tried { installed, view: view.clone(), trial };
         let token = self.router.staged.keep(self.client, self.id(), What::Tried(Box::new(tried)));
         UpgradeView { apply: Some(token), ..view }
@@ -229,8 +234,16 @@ fn version_of(lock: Option<&Lock>) -> String {
     lock.map_or_else(|| "unknown".into(), |lock| lock.version.clone())
 }
 
+/// The tools as the person saw them, and whether one of them says the same now.
+type Seen<'a> = (&'a ToolList, &'a dyn Fn(&Tool, &Tool) -> bool);
+
 /// What is there or not is compared with what was listed last; what a tool says of itself with what the person saw.
-fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList, seen: &ToolList) -> UpgradeView {
+fn differences(
+    before: Option<&Lock>,
+    tried: &Installed,
+    known: &ToolList,
+    (seen, is_same): Seen<'_>,
+) -> UpgradeView {
     let nothing = ToolList::default();
     let tools = tried.tools.as_deref().unwrap_or(&nothing);
     let absent_in = |list: &ToolList, of: &ToolList| {
@@ -238,7 +251,7 @@ fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList, seen:
         absent.map(|tool| tool.name.to_string()).collect::<Vec<_>>()
     };
     let changed = tools.iter().filter_map(|now| {
-        let before = seen.get(&now.name).filter(|before| before.hash != now.hash)?;
+        let before = seen.get(&now.name).filter(|before| !is_same(before, now))?;
         let tool_name = now.name.to_string();
         Some(ToolDifference { tool_name, before: before.shown(), after: now.shown() })
     });
@@ -250,6 +263,7 @@ fn differences(before: Option<&Lock>, tried: &Installed, known: &ToolList, seen:
         before: version_of(before),
         after: tried.lock.version.clone(),
         integrity: tried.lock.integrity.clone(),
+        python: python(&tried.lock),
         file: None,
         added,
         removed: absent_in(tools, known),

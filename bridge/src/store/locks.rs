@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
+use harbor_policy::pythons::Chosen;
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
@@ -54,10 +55,36 @@ pub struct Lock {
     pub packages: u32,
     /// The name of its program, where that is known before it is installed.
     pub program: Option<String>,
+    /// The Python that it was found with, where that is not the usual one: with another one it has other files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub python: Option<LockedPython>,
     /// The number of its directory.
     pub place: u32,
     /// When, in milliseconds since 1970; none of what was agreed upon and is not installed yet.
     pub installed_at: Option<u64>,
+}
+
+/// The Python of an installation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockedPython {
+    /// Its path.
+    pub path: String,
+    /// Its version.
+    pub version: String,
+    /// What the package requires.
+    pub requires: String,
+}
+
+impl From<Chosen> for LockedPython {
+    fn from(Chosen { path, version, requires }: Chosen) -> Self {
+        Self { path, version, requires }
+    }
+}
+
+impl From<LockedPython> for Chosen {
+    fn from(LockedPython { path, version, requires }: LockedPython) -> Self {
+        Self { path, version, requires }
+    }
 }
 
 impl Lock {
@@ -65,7 +92,7 @@ impl Lock {
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let of = |lock: &Self| (lock.kind.clone(), lock.spec.clone(), lock.integrity.clone());
-        of(self) == of(other) && self.tree == other.tree
+        of(self) == of(other) && self.tree == other.tree && self.python == other.python
     }
 
     /// Whether it is one of what a definition wants.
@@ -255,6 +282,7 @@ mod tests {
             tree: "{}".into(),
             packages: 1,
             program: Some("a".into()),
+            python: None,
             place,
             installed_at: Some(7),
         })

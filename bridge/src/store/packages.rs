@@ -6,7 +6,7 @@
 
 pub mod binary;
 pub mod lock;
-mod python;
+pub mod python;
 pub mod readme;
 pub mod registries;
 pub mod repository;

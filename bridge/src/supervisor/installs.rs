@@ -180,6 +180,12 @@ impl Supervisor {
         Server::new(self.look(stored).await, self.runners.clone()).would_be_confined().await
     }
 
+    /// The directory of the servers' own directories.
+    #[must_use]
+    pub fn directory(&self) -> PathBuf {
+        self.runners.shared.paths.servers()
+    }
+
     /// Where a server of this name keeps its data.
     #[must_use]
     pub fn data_directory(&self, id: &ServerId) -> PathBuf {
@@ -356,6 +362,12 @@ impl Trial {
     #[must_use]
     pub fn newest(&self) -> Option<String> {
         self.server.newest()
+    }
+
+    /// What that one requires of a Python, where there is none such here.
+    #[must_use]
+    pub fn lacks_python(&self) -> Option<String> {
+        self.server.lacks_python()
     }
 
     /// Its package, as it was asked for.

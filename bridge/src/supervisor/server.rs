@@ -23,6 +23,7 @@ mod instances;
 mod lacking;
 mod launch;
 mod looked;
+mod resolving;
 mod secrets;
 mod status;
 mod subscribing;
@@ -41,6 +42,7 @@ use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
 use harbor_policy::limits;
 use harbor_policy::liveness::Liveness;
 use harbor_policy::package::{self, Package};
+use harbor_policy::pythons::Chosen;
 use harbor_policy::recipe::repository::Files;
 use harbor_policy::settings::Settings;
 use harbor_policy::slots::{Slot, Slots};
@@ -127,6 +129,10 @@ pub struct Server {
     commit: RefCell<Option<String>>,
     /// The newest version of its package that this machine admits, where an older one was resolved.
     newest: RefCell<Option<String>>,
+    /// The Python of its package, where that is not the usual one.
+    python: RefCell<Option<Chosen>>,
+    /// What the newest version of its package requires of a Python, where there is none such here.
+    lacks_python: RefCell<Option<String>>,
     /// What says in its repository how it is had.
     files: RefCell<Option<Rc<Files>>>,
     /// The image that it runs, as its file says, which nobody else changes: files are not read where calls wait.
@@ -238,11 +244,13 @@ impl Server {
             package,
             // One on trial gets a directory of its own.
             place_of_package: Cell::new(lock.as_ref().filter(|_| trial.is_none()).map(|lock| lock.place)),
-            lock: RefCell::new(lock),
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
             commit: RefCell::default(),
             newest: RefCell::default(),
+            python: RefCell::new(lock.as_ref().and_then(|lock| lock.python.clone()).map(Into::into)),
+            lacks_python: RefCell::default(),
             files: RefCell::default(),
+            lock: RefCell::new(lock),
             image: RefCell::new(image),
             trial,
             owner,
@@ -398,6 +406,11 @@ impl Server {
     /// The newest version of its package, where an older one was resolved.
     pub(super) fn newest(&self) -> Option<String> {
         self.newest.borrow().clone()
+    }
+
+    /// What that one requires of a Python, where there is none such here.
+    pub(super) fn lacks_python(&self) -> Option<String> {
+        self.lacks_python.borrow().clone()
     }
 
     /// The commit that its installation has checked out.

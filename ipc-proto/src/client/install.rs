@@ -49,6 +49,8 @@ define_sent! {
         needs_build: Option<bool>,
         /// In a plan: the newest version of the package, where an older one is what fits this machine.
         newest: Option<String>,
+        /// The Python that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here.
+        python: Option<PythonView>,
         /// In a plan: the registry in place of the public one, as the person's own settings have it, and the file.
         registry: Option<String>,
         /// Of what is downloaded.
@@ -75,6 +77,15 @@ define_sent! {
         name: String,
         /// What an entry or a manifest sets it to; absent of what the request itself says.
         value: Option<String>,
+    }
+    /// A Python that a package requires.
+    "Python" PythonView {
+        /// What is required, as the package says it: `>=3.12`.
+        requires: String,
+        /// The version of the one that was found.
+        version: Option<String>,
+        /// Its path.
+        path: Option<String>,
     }
     /// A program that was downloaded, or an archive with one.
     "File" FileView {
@@ -166,6 +177,8 @@ define_sent! {
         after: String,
         /// Its hash; likewise.
         integrity: String,
+        /// The Python that it would run with, where that is not the usual one.
+        python: Option<PythonView>,
         /// Of what is downloaded.
         file: Option<FileView>,
         /// Names of tools that are new.

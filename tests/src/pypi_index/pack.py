@@ -21,7 +21,7 @@ def main():
         elif message["method"] == "tools/list":
             answer["result"] = {"tools": [{"name": "hiss", "inputSchema": {"type": "object"}}]}
         elif message["method"] == "tools/call":
-            answer["result"] = {"content": [{"type": "text", "text": "sss"}]}
+            answer["result"] = {"content": [{"type": "text", "text": sys.version.split()[0]}]}
         else:
             answer["error"] = {"code": -32601, "message": "no"}
         print(json.dumps(answer), flush=True)

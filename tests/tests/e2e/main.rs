@@ -64,6 +64,7 @@ mod plain_words;
 mod planning;
 mod popular;
 mod principals;
+mod pythons;
 mod real_servers;
 mod registry;
 mod relay;

@@ -115,6 +115,76 @@ fn files_of_an_earlier_server_of_that_name_are_named_before_the_question() {
     assert!(!data.join("token").exists());
 }
 
+/// Publishes a server whose tool names the directory of its package and its home.
+fn publish_naming(home: &Home, registry: &NpmRegistry, version: &str, words: &str) {
+    let dir = home.scratch(&format!("naming-{version}"));
+    write_server(&dir, version, &["a"], words);
+    let script = fs::read_to_string(dir.join("index.js")).unwrap();
+    let named = format!("'{words}; files in ' + __dirname + ', at home in ' + process.env.HOME");
+    let other = script.replace(&json!(words).to_string(), &named);
+    assert!(other.contains("__dirname"), "{script}");
+    fs::write(dir.join("index.js"), other).unwrap();
+    registry.publish_dir(&dir, version);
+}
+
+/// Each version has a directory of its own, and is tried out in another home than it will have.
+#[test]
+fn a_tool_that_names_its_directory_has_not_changed_by_an_upgrade_or_over_data_that_is_there() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    publish_naming(&home, &registry, "1.0.0", "reads");
+    let mut bridge = registry.bridge(&home);
+    bridge.ask("install_server", &json!({"source": "npm:tiny"}));
+    let described = |bridge: &Bridge| {
+        let tools = bridge.call("mcp_list_tools", &json!({"server_id": "tiny"})).unwrap();
+        tools["tools"][0]["description"].as_str().unwrap().to_owned()
+    };
+    let place = |bridge: &Bridge| {
+        let said = described(bridge);
+        assert!(
+            said.ends_with(&format!(" at home in {}", home.path().join("servers/tiny/data").display())),
+            "{said}"
+        );
+        let number = said.split_once("/servers/tiny/package/").unwrap().1.split('/').next().unwrap();
+        number.parse::<u32>().unwrap()
+    };
+    let is_same = |bridge: &Bridge, version: &str| {
+        assert_eq!(bridge.started_tool("tiny", "a", &json!({})), version);
+        let page = bridge.asking("https://page.example").allowed();
+        assert_eq!((bridge.server("tiny").get("changed_tools"), page.tools().len()), (None, 1), "{version}");
+    };
+    is_same(&bridge, "1.0.0");
+    let first = place(&bridge);
+
+    publish_naming(&home, &registry, "2.0.0", "reads");
+    let said = home.done(&["upgrade", "tiny", "--yes"]);
+    assert!(said.contains("its tools are unchanged\ntiny is now 2.0.0"), "{said}");
+    is_same(&bridge, "2.0.0");
+    assert_ne!(place(&bridge), first, "it names another directory");
+    bridge.kill();
+    let bridge = registry.bridge(&home);
+    is_same(&bridge, "2.0.0");
+    let said = home.done(&["upgrade", "tiny", "--undo"]);
+    assert!(!said.contains("accept"), "{said}");
+    is_same(&bridge, "1.0.0");
+    assert_eq!(place(&bridge), first);
+
+    // What it says otherwise is told.
+    publish_naming(&home, &registry, "3.0.0", "reads and sends");
+    let said = home.done(&["upgrade", "tiny", "--yes"]);
+    assert!(said.contains("changed    a") && said.contains("+ reads and sends; files in"), "{said}");
+    assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "3.0.0");
+    wait_until("its change to be seen", DOWN_LIMIT, || bridge.server("tiny")["changed_tools"] == 1);
+
+    // Over what an earlier server has left it is tried out apart from that, whether it gets that or not.
+    for keep_data in [true, false] {
+        let _ = home.done(&["remove", "tiny"]);
+        assert!(home.path().join("servers/tiny/data").exists());
+        bridge.ask("install_server", &json!({"source": "npm:tiny", "keep_data": keep_data}));
+        is_same(&bridge, "3.0.0");
+        let _ = place(&bridge);
+    }
+}
+
 /// A tool that names its directory is the same one once the server runs; what the trial wrote there is not the server's.
 #[test]
 fn a_server_is_tried_out_in_the_directories_that_it_will_have() {

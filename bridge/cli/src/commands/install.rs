@@ -24,7 +24,7 @@ use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
-pub use self::plan::vouched;
+pub use self::plan::{runs_with, vouched};
 pub use self::runs::word;
 use super::printing::{count, print};
 use super::remote::Spoken;
@@ -80,7 +80,8 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     can_confirm(wanted)?;
     // Who is asked nothing reads no plan.
     if wanted.yes {
-        plan::older(&plan).into_iter().chain(plan::known(&wanted.source)).for_each(|note| remark(&note));
+        let notes = plan::runs_with(plan.python.as_ref()).into_iter().chain(plan::older(&plan));
+        notes.chain(plan::known(&wanted.source)).for_each(|note| remark(&note));
     }
     confirm(wanted.yes, &described(&plan, wanted), "Install it?", NOTHING_INSTALLED, screen)?;
     let name = plan.server_id.clone();

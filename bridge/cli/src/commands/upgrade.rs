@@ -8,7 +8,7 @@ use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ListServers, UndoUpgrade, UpgradeServer, UpgradeView};
 
 use super::changes;
-use super::install::{BUILDS, confirm, under_way, vouched, word};
+use super::install::{BUILDS, confirm, runs_with, under_way, vouched, word};
 use super::printing::print;
 use super::servers::{START, STOP};
 use crate::args::Upgrade;
@@ -170,6 +170,7 @@ fn versions(server: &str, upgrade: &UpgradeView) -> String {
         format!("{server}: {} → {}", word(&upgrade.before), word(&upgrade.after)),
         format!("hash       {hash}"),
     ];
+    lines.extend(runs_with(upgrade.python.as_ref()).map(|note| format!("note       {note}")));
     if let Some(file) = &upgrade.file {
         lines.extend(vouched(file));
     } else if !hash.starts_with(OF_COMMIT) {

@@ -150,6 +150,8 @@ fn of_an_installation_only_the_installers_own_words_are_shown() {
     assert_eq!(said(r"$ harbor-runner-http fetch\nrefused: no"), "no\nnothing was installed");
     let lacking = said(r#"usage: x","arguments":"they stand behind --"#);
     assert_eq!(lacking, "no\nit said:\n    usage: x\nnothing was installed; they stand behind --");
+    let python = said(r#"usage: x","python":"install Python 3.12"#);
+    assert_eq!(python, "no\nit said:\n    usage: x\nnothing was installed; install Python 3.12");
 }
 
 #[test]

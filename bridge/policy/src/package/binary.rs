@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(package.newest().exactly(HEX), Some(package.clone()));
         assert_eq!(package.binary().unwrap().vouched_by(), ["checksum", "signature"]);
         assert!(package.newest().spec.contains("minisign="), "an upgrade is held to the key");
-        let fetch = super::super::prepare(&package, "/d", false);
+        let fetch = super::super::prepare(&package, "/d", false, None);
         assert_eq!(fetch[0][..6], [FETCHER, "fetch", "--build", BUILD, "--dir", "/d"]);
         assert_eq!(
             fetch[0][6..],

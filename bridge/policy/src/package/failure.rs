@@ -4,6 +4,7 @@
 //! question whether a package may be built.
 
 use super::{Ecosystem, Package, binary, is_npm_name, is_python_name, pypi};
+use crate::pythons::Requirement;
 
 /// Words of a connection that could not be made.
 const UNREACHABLE: &[&str] = &[
@@ -218,17 +219,42 @@ fn of_pypi(package: &Package, said: &str) -> Option<String> {
 
 /// Words of pip and uv about versions that another Python would have: then there is the clause.
 const OTHER_PYTHON: &[&str] = &["Requires-Python ", "does not satisfy Python", "requires a different Python"];
+/// Harbor's own of that.
+const NO_PYTHON: &str = "no matching version supports the installed Python";
+/// How they go on.
+const REQUIRES: &str = ": it requires ";
 
 /// That what there is is for another Python, as the end of the same sentence; `None` where that is not said.
 #[must_use]
 pub fn other_python(said: &str) -> Option<String> {
     let says_so =
         OTHER_PYTHON.iter().chain(&["require a different python version"]).any(|words| said.contains(words));
-    if !says_so {
-        return None;
-    }
+    says_so.then(|| match other_clause(said) {
+        "" => NO_PYTHON.into(),
+        wanted => format!("{NO_PYTHON}{REQUIRES}{wanted}"),
+    })
+}
+
+/// The same where it is known which.
+#[must_use]
+pub fn no_python(requires: &Requirement) -> String {
+    format!("{NO_PYTHON}{REQUIRES}{}", requires.as_str())
+}
+
+/// What is required of a Python, in what an installer or Harbor has said of it.
+#[must_use]
+pub fn required_python(said: &str) -> Option<Requirement> {
+    let own = said.split_once(NO_PYTHON).and_then(|(_, behind)| behind.strip_prefix(REQUIRES));
+    Requirement::read(own.unwrap_or_else(|| other_clause(said)))
+}
+
+fn other_clause(said: &str) -> &str {
     let mut clauses = OTHER_PYTHON.iter().flat_map(|words| said.rmatch_indices(*words)).map(|(at, words)| {
         let behind = &said[at + words.len()..];
+        // Of a source pip says first which one it is not: `: 3.11.2 not in '>=3.12'`.
+        let line = behind.lines().next().unwrap_or_default();
+        let behind =
+            line.split_once(" not in '").filter(|_| line.starts_with(": ")).map_or(behind, |(_, of)| of);
         let end =
             behind.find(|c: char| !(c.is_ascii_digit() || "<>=!~.,* ".contains(c))).unwrap_or(behind.len());
         behind.split_at(end)
@@ -236,11 +262,7 @@ pub fn other_python(said: &str) -> Option<String> {
     // A clause in which a long line was cut says another version.
     let (clause, _) = clauses.find(|(_, rest)| !rest.starts_with('…')).unwrap_or_default();
     let clause = clause.trim().trim_end_matches(['.', ',']);
-    let wanted = if clause.starts_with(['<', '>', '=', '!', '~']) { clause } else { "" };
-    Some(match wanted {
-        "" => "no matching version supports the installed Python".into(),
-        wanted => format!("no matching version supports the installed Python: it requires {wanted}"),
-    })
+    if clause.starts_with(['<', '>', '=', '!', '~']) { clause } else { "" }
 }
 
 /// What pip found nothing for: the name, and what stands behind it.
@@ -281,7 +303,7 @@ mod tests {
         pypi:x | ERROR: Ignored the following versions that require a different python version: 0.1 Requires-Python >=3.11; 0.2 Requires-Python >=3.12,<4~ERROR: No matching distribution found for x => no matching version supports the installed Python: it requires >=3.12,<4
         pypi:x | Because the current Python version (3.11.2) does not satisfy Python>=3.12 and x==0.3.0 depends on Python>=3.12, we can conclude => no matching version supports the installed Python: it requires >=3.12
         pypi:x | ERROR: Ignored the following versions that require a different python version: 0.1 Requires-Python >=3.12; 0.2 Requires-Python >=3.1…~ERROR: No matching distribution found for x => no matching version supports the installed Python: it requires >=3.12
-        pypi:x | ERROR: Package 'x' requires a different Python: 3.11.2 not in '>=3.12' => no matching version supports the installed Python
+        pypi:x | ERROR: Package 'x' requires a different Python: 3.11.2 not in '>=3.12' => no matching version supports the installed Python: it requires >=3.12
         pypi:x | WARNING: Retrying after connection broken by 'NewConnectionError(...)'~ERROR: No matching distribution found for x => its registry cannot be reached; is there a network?
         pypi:x | Because x was not found in the package registry and you require x => there is no package x on PyPI
         pypi:x==9 | Because there is no version of x==9 and you require x==9 => there is no version 9 of x on PyPI
@@ -299,6 +321,19 @@ mod tests {
             assert_eq!(reason(&package, &said.replace('~', "\n")).as_deref(), Some(wanted), "{row}");
         }
         assert_eq!(reason(&recognise("npm:b", &[]).unwrap(), "npm error code 1"), None);
+    }
+
+    #[test]
+    fn what_is_required_of_a_python_is_read_of_installers_and_of_the_sentence_about_it() {
+        let read = |said: &str| required_python(said).map(|requires| requires.as_str().to_owned());
+        assert_eq!(read("x does not satisfy Python>=3.12 and y").as_deref(), Some(">=3.12"));
+        assert_eq!(
+            read("Package 'x' requires a different Python: 3.11.2 not in '>=3.12'").as_deref(),
+            Some(">=3.12")
+        );
+        let own = no_python(&Requirement::read(">=3.12,<4").unwrap());
+        assert_eq!(read(&format!("the package could not be installed: {own}")).as_deref(), Some(">=3.12,<4"));
+        assert_eq!(read("No matching distribution found for x"), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! refuse what has another hash.
 
 use super::{Step, line};
+use crate::pythons::{Version, version};
 
 /// Where it stands what is wanted, for uv.
 pub const WANTED: &str = "requirements.in";
@@ -36,11 +37,30 @@ fn python(dir: &str) -> String {
     format!("{dir}/venv/bin/python")
 }
 
-pub(super) fn environment(dir: &str, has_uv: bool) -> Step {
-    match has_uv {
-        true => line(&[&["uv", "venv", "--no-project", "--allow-existing", &venv(dir)]]),
-        false => line(&[&["python3", "-c", VENV_TEXT, &venv(dir)]]),
+/// With the usual Python, unless another one is named by its path.
+#[must_use]
+pub fn environment(dir: &str, has_uv: bool, python: Option<&str>) -> Step {
+    let venv = venv(dir);
+    match (has_uv, python) {
+        (true, None) => line(&[&["uv", "venv", "--no-project", "--allow-existing", &venv]]),
+        (true, Some(python)) => line(&[&["uv", "venv", "--no-project", "--python", python, &venv]]),
+        (false, python) => line(&[&[python.unwrap_or("python3"), "-c", VENV_TEXT, &venv]]),
     }
+}
+
+/// The environment, below an installation's directory.
+pub const ENVIRONMENT: &str = "venv";
+/// Its interpreter.
+pub const INTERPRETER: &str = "venv/bin/python";
+/// What says there which version that is.
+pub const SETTINGS: &str = "venv/pyvenv.cfg";
+
+/// The version in the settings of an environment, as `venv` and uv write it.
+#[must_use]
+pub fn version_in(settings: &str) -> Option<Version> {
+    let pairs = settings.lines().filter_map(|line| line.split_once('='));
+    let mut said = pairs.filter(|(name, _)| ["version", "version_info"].contains(&name.trim()));
+    said.find_map(|(_, text)| version(text.trim().split(".final").next()?))
 }
 
 pub(super) fn resolve(dir: &str, wanted: &[&str], has_uv: bool, may_build: bool) -> Step {
@@ -78,10 +98,11 @@ pub fn newer_than(name: &str, version: &str) -> String {
     format!("{name}>{version}")
 }
 
-/// Whether there is a newer version that this Python admits, whatever that needs. A resolver goes back in silence to an old
-/// version which is built already, or whose packages are.
+/// Whether there is a newer version, whatever that needs. A resolver goes back in silence to an old version which is built already,
+/// or whose packages are, or which this Python is enough for; pip says of one for another Python what that is, if it is asked for
+/// one of `any_python`, and uv where it finds none.
 #[must_use]
-pub fn newer(dir: &str, wanted: &str, has_uv: bool, may_build: bool) -> Step {
+pub fn newer(dir: &str, wanted: &str, has_uv: bool, may_build: bool, any_python: bool) -> Step {
     let python = python(dir);
     let [report, lock] = NEWER.map(|name| format!("{dir}/{name}"));
     if has_uv {
@@ -93,7 +114,17 @@ pub fn newer(dir: &str, wanted: &str, has_uv: bool, may_build: bool) -> Step {
     let plan = format!("{dir}/{PLAN}");
     let pip: &[&str] = if may_build { &["-m", "pip"] } else { &[&plan] };
     let how = ["install", "--dry-run", "--no-deps", "--report", &report];
-    line(&[&[&python], pip, &how, QUIET, &["--", wanted]])
+    line(&[&[&python], pip, &how, QUIET, ignored(any_python), &["--", wanted]])
+}
+
+fn ignored(any_python: bool) -> &'static [&'static str] {
+    if any_python { &["--ignore-requires-python"] } else { &[] }
+}
+
+/// Has pip say what the best version of it requires, whichever Python that is. Nothing is built.
+#[must_use]
+pub fn about(dir: &str, wanted: &str) -> Step {
+    newer(dir, wanted, false, false, true)
 }
 
 /// Which versions there are of a package, built or not; nothing of it is fetched.
@@ -134,10 +165,4 @@ pub(super) fn install_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step>
         false => line(&[&[&python, "-m", "pip", "install", "--no-deps"], QUIET, &["--", source]]),
     };
     vec![install(dir, has_uv), itself]
-}
-
-/// The environment of a repository that turned out to hold a package of Python.
-#[must_use]
-pub fn environment_of_source(dir: &str, has_uv: bool) -> Step {
-    environment(dir, has_uv)
 }

@@ -101,7 +101,7 @@ fn first_the_versions_are_found_then_exactly_they_are_installed() {
     let all = |line: &str, has_uv| {
         let package = of(line).unwrap();
         let steps = [
-            prepare(&package, "/d", has_uv),
+            prepare(&package, "/d", has_uv, None),
             resolve(&package, "/d", has_uv, None, true),
             install(&package, "/d", has_uv, None, "{}"),
         ];
@@ -166,7 +166,7 @@ fn nothing_is_built_before_somebody_says_so() {
 #[test]
 fn a_repository_is_fetched_without_history_hooks_and_strange_transports() {
     let package = of("git:https://h/r.git#main").unwrap();
-    let steps = prepare(&package, "/d", false);
+    let steps = prepare(&package, "/d", false, None);
     assert_eq!(steps.len(), 3);
     for step in &steps {
         let text = step.join(" ");

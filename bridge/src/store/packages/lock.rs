@@ -66,17 +66,27 @@ pub fn write_newer(dir: &Path, wanted: &str) -> Result<(), String> {
     write(&dir.join(pypi::WANTED_NEWER), &format!("{wanted}\n"))
 }
 
+/// A version that an installer has found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Newer {
+    /// Which.
+    pub version: String,
+    /// What it says that its Python must be.
+    pub requires_python: Option<String>,
+}
+
 /// The newer version that an installer has found.
 #[must_use]
-pub fn newer(dir: &Path) -> Option<String> {
+pub fn newer(dir: &Path) -> Option<Newer> {
     let [report, lock] = pypi::NEWER.map(|name| dir.join(name));
     if let Ok(text) = read_to(&report, MAX_LOCK) {
         let report: Report = serde_json::from_slice(&text).ok()?;
-        return report.install.into_iter().next().map(|one| one.metadata.version);
+        let Metadata { version, requires_python, .. } = report.install.into_iter().next()?.metadata;
+        return Some(Newer { version, requires_python });
     }
     let text = read_to(&lock, MAX_LOCK).ok()?;
     let version = requirements(&String::from_utf8(text).ok()?).next()?.1.to_owned();
-    Some(version)
+    Some(Newer { version, requires_python: None })
 }
 
 /// Reads what an installer has resolved, and writes what the next step needs of it. `source`: the repository, as it was
@@ -337,6 +347,8 @@ struct Archive {
 struct Metadata {
     name: String,
     version: String,
+    #[serde(default)]
+    requires_python: Option<String>,
 }
 
 /// The requirements: as uv has written them, or of what pip reports.
@@ -359,7 +371,7 @@ pub fn of_report(report: &str) -> Result<String, String> {
     let wrong = || format!("{} is not what pip writes", pypi::REPORT);
     let report: Report = serde_json::from_str(report).map_err(|_| wrong())?;
     let mut lines = Vec::new();
-    for Reported { download_info, metadata: Metadata { name, version }, is_direct } in report.install {
+    for Reported { download_info, metadata: Metadata { name, version, .. }, is_direct } in report.install {
         if download_info.dir_info.is_some() {
             // The repository itself, which its commit stands for.
             continue;

@@ -1,17 +1,39 @@
-//! Which programs of an environment of Python are a package's own, and not those of what it needs.
+//! What an environment of Python is: its interpreter, and which of its programs are a package's own, not those of what that needs.
 //!
 //! Owns reading what pip and uv have written down of an installation (`RECORD`). It names files that the package brought along, so it
 //! is other people's data: read within a limit, and only names of programs are taken from it.
 
 use std::path::{Path, PathBuf};
 
-use harbor_policy::package::{Package, is_program};
+use harbor_policy::package::{Package, is_program, pypi};
+use harbor_policy::pythons::Version;
 
 use super::lock::normal;
 use super::{inside, read_to};
+use crate::store::removal::remove_tree;
 
 /// A package has a line for each of its files.
 const MAX_RECORD: u64 = 16 << 20;
+
+/// More of its settings is not read.
+const MAX_SETTINGS: u64 = 4 << 10;
+
+/// The interpreter of an installation's environment: its real path, and its version.
+#[must_use]
+pub fn interpreter(root: &Path) -> (Option<String>, Option<Version>) {
+    let real = root.join(pypi::INTERPRETER).canonicalize().ok();
+    let settings = read_to(&root.join(pypi::SETTINGS), MAX_SETTINGS).unwrap_or_default();
+    let path = real.and_then(|real| real.into_os_string().into_string().ok());
+    (path, pypi::version_in(&String::from_utf8_lossy(&settings)))
+}
+
+/// Makes room for an environment with another one.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn remove_environment(root: &Path) -> Result<(), String> {
+    remove_tree(&root.join(pypi::ENVIRONMENT)).map_err(|error| error.to_string())
+}
 
 /// The names of its programs; `None` where it is not known what it has brought.
 pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>> {

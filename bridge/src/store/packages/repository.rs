@@ -42,6 +42,8 @@ pub struct Checkout {
     pub commit: String,
     /// Which kind of package it holds.
     pub content: Content,
+    /// What it says that its Python must be. It is other people's text.
+    pub requires_python: Option<String>,
 }
 
 /// Which commit is checked out, and what it holds. To be asked before anything of it runs: it could change both. A package
@@ -53,7 +55,12 @@ pub fn checkout(package: &Package, dir: &Path) -> Result<Checkout, String> {
     let commit = commit(dir)?;
     let wanted = package.address().1.filter(|wanted| is_commit(wanted));
     match wanted.is_none_or(|wanted| wanted == commit) {
-        true => Ok(Checkout { commit, content: content(&home(package, dir)?)? }),
+        true => {
+            let home = home(package, dir)?;
+            let content = content(&home)?;
+            let requires_python = if content == Content::Python { requires_python(&home) } else { None };
+            Ok(Checkout { commit, content, requires_python })
+        }
         false => Err(format!("the fetched commit {commit} is not the requested one")),
     }
 }
@@ -151,6 +158,15 @@ fn node_program(package: &Package, source: &Path) -> Result<(String, String), St
     let program = npm_program(&named, &bins)?;
     let path = bins.path(&named, &program).unwrap_or_default().to_owned();
     Ok((program, path))
+}
+
+/// What a project of Python says that its Python must be. uv minds that only once it installs it.
+fn requires_python(source: &Path) -> Option<String> {
+    let text = inside(source, &source.join("pyproject.toml")).and_then(|path| read(&path)).ok()?;
+    let text = String::from_utf8(text).ok()?;
+    let all = DeTable::parse(&text).ok()?;
+    let project = all.get_ref().get("project")?.get_ref().as_table()?;
+    Some(project.get("requires-python")?.get_ref().as_str()?.to_owned())
 }
 
 /// The name of a project of Python, and its programs.

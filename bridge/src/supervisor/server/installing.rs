@@ -7,7 +7,7 @@
 //!  each command is a run in a runner; one that fails, or a stop ─► Ended
 //! ```
 //!
-//! Owns the order. The installer runs other people's code, so it runs where servers run: below a runner, ended in the same
+//! Owns the order; `resolving` finds the versions. The installer runs other people's code, so it runs where servers run: below a runner, ended in the same
 //! way; but with nothing that its server is given (`policy::package::apart`), and a home of its own. Its output goes into the
 //! server's log and to whoever waits. What is locked is installed as it is locked, or not at all. A plan runs no code of any
 //! package, unless that was allowed.
@@ -20,19 +20,17 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::limits;
 use harbor_policy::package::binary::FETCHER;
-use harbor_policy::package::failure::{Unresolved, not_there, other_python, unresolved};
-use harbor_policy::package::{
-    Content, Ecosystem, Package, Step, git, install, must_build, npm, prepare, pypi, resolve,
-};
+use harbor_policy::package::{Content, Ecosystem, Package, Step, git, install, must_build, prepare, pypi};
 use tokio::sync::oneshot;
 
-use super::explaining::{failed, failed_because, needs_build};
+use super::explaining::{failed, needs_build};
 use super::launch::Start;
+use super::resolving::Job;
 use super::{Server, pinned};
 use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
-use crate::store::packages::lock::{Resolved, newer, resolved, write_lock, write_newer, write_wanted};
+use crate::store::packages::lock::write_lock;
 use crate::store::packages::repository::{Checkout, checkout, look, make_executable};
 use crate::store::removal::remove_tree;
 
@@ -42,10 +40,7 @@ pub(in crate::supervisor) const PLANNED: &str = "planned";
 /// The cause of an end because code of a package would have to run to find out what it needs.
 pub const NEEDS_BUILD: &str = "needs_build";
 
-/// How many lines are looked through for what an installer has listed.
-const LISTED: usize = 20;
-
-type Ended<T> = Result<T, Rc<EndReport>>;
+pub(super) type Ended<T> = Result<T, Rc<EndReport>>;
 
 impl Server {
     pub(super) fn install(self: &Rc<Self>) {
@@ -80,6 +75,9 @@ impl Server {
         }
         let dir = self.empty_directory(locked.as_deref()).await?;
         let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
+        if let Some(python) = locked.as_ref().and_then(|lock| lock.python.clone()) {
+            self.python_is_there(&python.into()).await?;
+        }
         self.run_prepare(&package, &text, uv).await?;
         if self.trial.as_ref().is_some_and(|trial| trial.look_only) {
             let (commit, files) = self.on_the_disk(&package, &dir, look).await?;
@@ -92,7 +90,7 @@ impl Server {
             return Err(needs_build());
         }
         if content == Some(Content::Python) {
-            self.run_step(&pypi::environment_of_source(&text, uv)).await?;
+            self.run_step(&pypi::environment(&text, uv, self.python_path().as_deref())).await?;
         }
         let lock = match locked {
             Some(lock) => {
@@ -101,7 +99,7 @@ impl Server {
                 self.on_the_disk(&package, &dir, write).await?;
                 self.at_its_place(&lock)
             }
-            None => Rc::new(self.make_lock(&package, &dir, uv, source).await?),
+            None => Rc::new(self.make_lock(Job { package: &package, dir: &dir, uv, source }).await?),
         };
         if self.trial.as_ref().is_some_and(|trial| trial.plan_only) {
             *self.lock.borrow_mut() = Some(lock);
@@ -129,7 +127,7 @@ impl Server {
         Some((self.at_its_place(lock), dir))
     }
 
-    fn may_build(&self) -> bool {
+    pub(super) fn may_build(&self) -> bool {
         self.trial.as_ref().is_none_or(|trial| trial.may_build)
     }
 
@@ -147,7 +145,8 @@ impl Server {
     fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
         match (&self.trial, self.place_of_package.get()) {
             (Some(_), Some(place)) => {
-                Rc::new(Lock { place, installed_at: Some(wall_clock()), ..(**lock).clone() })
+                let python = self.python.borrow().clone().map(Into::into);
+                Rc::new(Lock { place, python, installed_at: Some(wall_clock()), ..(**lock).clone() })
             }
             (None, _) if lock.installed_at.is_none() => {
                 Rc::new(Lock { installed_at: Some(wall_clock()), ..(**lock).clone() })
@@ -175,14 +174,14 @@ impl Server {
         Ok(dir)
     }
 
-    async fn has_uv(&self) -> bool {
+    pub(super) async fn has_uv(&self) -> bool {
         let runtimes = self.runners.shared.runtimes.clone();
         let looked = tokio::task::spawn_blocking(move || runtimes.look().get("uv").is_some());
         looked.await.unwrap_or(false)
     }
 
     async fn run_prepare(self: &Rc<Self>, package: &Package, dir: &str, uv: bool) -> Ended<()> {
-        for (at, step) in prepare(package, dir, uv).into_iter().enumerate() {
+        for (at, step) in prepare(package, dir, uv, self.python_path().as_deref()).into_iter().enumerate() {
             let ran = self.run_step(&step).await;
             let other_way = ran.is_err().then(|| git::fetch_all(package, dir)).flatten();
             match other_way.filter(|_| package.ecosystem == Ecosystem::Git && at == 1) {
@@ -206,146 +205,6 @@ impl Server {
         let found = self.on_the_disk(package, dir, checkout).await?;
         *self.commit.borrow_mut() = Some(found.commit.clone());
         Ok(Some(found))
-    }
-
-    async fn make_lock(
-        self: &Rc<Self>,
-        package: &Package,
-        dir: &Path,
-        uv: bool,
-        source: Option<Checkout>,
-    ) -> Ended<Lock> {
-        let content = source.as_ref().map(|source| source.content);
-        let may_build = self.may_build();
-        self.on_the_disk(package, dir, write_wanted).await?;
-        for step in resolve(package, &dir.to_string_lossy(), uv, content, may_build) {
-            if let Err(report) = self.run_step(&step).await {
-                return Err(match package.ecosystem {
-                    _ if may_build => report,
-                    Ecosystem::Pypi => self.why_unresolved(package, dir, report).await,
-                    _ if npm::wanted_a_repository(&report.stderr_tail) => needs_build(),
-                    Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => report,
-                });
-            }
-        }
-        let found =
-            self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, source)).await?;
-        let Resolved { version, integrity, tree, packages, program } = found;
-        self.is_newest(package, dir, &version, uv).await?;
-        let exactly = package.exactly(&version).ok_or_else(|| {
-            Rc::new(failed(&format!("{version:?} is no version that could be installed again")))
-        })?;
-        let requested =
-            self.definition().package().map_or_else(|| package.spec.clone(), |wanted| wanted.spec);
-        let place = self.place_of_package.get().unwrap_or_default();
-        Ok(Lock {
-            kind: package.ecosystem.as_str().into(),
-            requested,
-            spec: exactly.spec,
-            version,
-            integrity,
-            tree,
-            packages,
-            program,
-            place,
-            installed_at: Some(wall_clock()),
-        })
-    }
-
-    /// Whether this is the newest version, of what somebody wants in any. A newer one that would have to be built, or whose
-    /// packages would, is a question; one that does not fit in any other way is told.
-    async fn is_newest(self: &Rc<Self>, package: &Package, dir: &Path, version: &str, uv: bool) -> Ended<()> {
-        if package.spec != package.newest().spec || self.trial.is_none() {
-            return Ok(());
-        }
-        match package.ecosystem {
-            Ecosystem::Npm => self.is_newest_of_npm(package, version).await,
-            Ecosystem::Pypi => self.is_newest_of_pypi(package, dir, version, uv).await,
-            Ecosystem::Git | Ecosystem::Binary => Ok(()),
-        }
-    }
-
-    async fn is_newest_of_npm(self: &Rc<Self>, package: &Package, version: &str) -> Ended<()> {
-        let logged = self.logs.borrow().added();
-        match self.run_step(&npm::newest(&package.name)).await {
-            Ok(()) => {}
-            Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
-            // Nobody can say.
-            Err(_) => return Ok(()),
-        }
-        let lines = self.logs.borrow().added() - logged;
-        let said = self.logs.borrow().last(usize::try_from(lines).unwrap_or(LISTED).min(LISTED));
-        let newest = said.iter().find_map(|line| npm::newest_of(&line.text));
-        *self.newest.borrow_mut() = newest.filter(|newest| *newest != version).map(str::to_owned);
-        Ok(())
-    }
-
-    async fn is_newest_of_pypi(
-        self: &Rc<Self>,
-        package: &Package,
-        dir: &Path,
-        version: &str,
-        uv: bool,
-    ) -> Ended<()> {
-        let wanted = pypi::newer_than(&package.name, version);
-        if uv {
-            let wanted = wanted.clone();
-            self.on_the_disk(package, dir, move |_, dir| write_newer(dir, &wanted)).await?;
-        }
-        let step = pypi::newer(&dir.to_string_lossy(), &wanted, uv, self.may_build());
-        match self.run_step(&step).await {
-            Ok(()) => {}
-            Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
-            Err(report) if unresolved(&report.stderr_tail) == Unresolved::NoWheels => {
-                return Err(needs_build());
-            }
-            // There is none, or nobody can say.
-            Err(_) => return Ok(()),
-        }
-        let found = self.on_the_disk(package, dir, |_, dir| Ok(newer(dir))).await?;
-        match found {
-            Some(_) if !self.may_build() => Err(needs_build()),
-            found => {
-                *self.newest.borrow_mut() = found;
-                Ok(())
-            }
-        }
-    }
-
-    /// Nothing fits that is built already: whether there is anything else. pip says of a package that is not there what it says
-    /// of one that has to be built.
-    async fn why_unresolved(
-        self: &Rc<Self>,
-        package: &Package,
-        dir: &Path,
-        report: Rc<EndReport>,
-    ) -> Rc<EndReport> {
-        let (name, version) = match unresolved(&report.stderr_tail) {
-            Unresolved::Otherwise => return report,
-            Unresolved::NoWheels => return needs_build(),
-            Unresolved::NothingOf { name, version } => (name, version),
-        };
-        let step = pypi::versions(&dir.to_string_lossy(), &name);
-        let wrong = match self.run_step(&step).await {
-            Ok(()) => version.filter(|version| !self.has_listed(version)),
-            Err(stopped) if stopped.cause == "stopped" => return stopped,
-            // What no Python of this machine's may have is in no list either.
-            Err(_) => {
-                let why = other_python(&report.stderr_tail);
-                let why = why.unwrap_or_else(|| not_there(package, &name, None, "PyPI"));
-                return Rc::new(failed_because(&why, &report));
-            }
-        };
-        wrong.map_or_else(needs_build, |version| {
-            Rc::new(failed_because(&not_there(package, &name, Some(&version), "PyPI"), &report))
-        })
-    }
-
-    /// Whether the installer has just listed a version.
-    fn has_listed(&self, version: &str) -> bool {
-        let lines = self.logs.borrow().last(LISTED);
-        let mut listed = lines.iter().filter_map(|line| line.text.split_once(pypi::AVAILABLE));
-        listed.any(|(_, versions)| versions.split(", ").any(|listed| listed.trim() == version))
     }
 
     /// It is whole: says so on the disk, and from now on this version is the server's.
@@ -399,7 +258,7 @@ impl Server {
     }
 
     /// Does what may take the disk a while.
-    async fn on_the_disk<T: Send + 'static>(
+    pub(super) async fn on_the_disk<T: Send + 'static>(
         &self,
         package: &Package,
         dir: &Path,
@@ -411,7 +270,7 @@ impl Server {
     }
 
     /// Runs one command of the installer to its end.
-    async fn run_step(self: &Rc<Self>, command: &Step) -> Ended<()> {
+    pub(super) async fn run_step(self: &Rc<Self>, command: &Step) -> Ended<()> {
         let broken = |what: String| Rc::new(failed(&what));
         let start = Start { installer: Some(self.with_its_path(command)) };
         let prepared = self

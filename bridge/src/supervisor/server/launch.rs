@@ -271,6 +271,7 @@ impl Server {
             root,
             package_dir,
             runtimes,
+            python: self.python_path(),
             alone: !installs && self.is_alone(),
             start,
             shared,
@@ -364,6 +365,8 @@ struct Preparing {
     root: PathBuf,
     package_dir: PathBuf,
     runtimes: Arc<Runtimes>,
+    /// The interpreter of its package, where that is not the usual one.
+    python: Option<String>,
     start: Start,
     /// Whether it is a version on trial, which gets nothing of the person's.
     alone: bool,
@@ -407,6 +410,9 @@ impl Preparing {
             }
             _ => looked.path,
         };
+        // Its environment leads there, and uv looks at it.
+        let python = self.python.as_deref().and_then(|python| Some(python.rsplit_once('/')?.0));
+        let path = extended(&path, python);
         let cwd = match (&self.definition.cwd, installs) {
             (_, true) => text(&package),
             (Some(cwd), false) => cwd.clone(),

@@ -3538,6 +3538,8 @@ export interface Installed {
   needs_build?: boolean;
   /** In a plan: the newest version of the package, where an older one is what fits this machine. */
   newest?: string;
+  /** The Python that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here. */
+  python?: Python;
   /** In a plan: the registry in place of the public one, as the person's own settings have it, and the file. */
   registry?: string;
   /** Of what is downloaded. */
@@ -3566,6 +3568,16 @@ export interface Named {
   name: string;
   /** What an entry or a manifest sets it to; absent of what the request itself says. */
   value?: string;
+}
+
+/** A Python that a package requires. */
+export interface Python {
+  /** What is required, as the package says it: `>=3.12`. */
+  requires: string;
+  /** The version of the one that was found. */
+  version?: string;
+  /** Its path. */
+  path?: string;
 }
 
 /** A program that was downloaded, or an archive with one. */
@@ -3662,6 +3674,8 @@ export interface Upgrade {
   after: string;
   /** Its hash; likewise. */
   integrity: string;
+  /** The Python that it would run with, where that is not the usual one. */
+  python?: Python;
   /** Of what is downloaded. */
   file?: File;
   /** Names of tools that are new. */

@@ -3,10 +3,11 @@
 //! Owns the words. What an entry says of itself is other people's: it is shown as text.
 
 use harbor_ipc_proto::client::{
-    DeclaredView, FileView, InstalledView, ResolvedView, SandboxSettings, WayView,
+    DeclaredView, FileView, InstalledView, PythonView, ResolvedView, SandboxSettings, WayView,
 };
 use harbor_policy::curated;
 use harbor_policy::package::source;
+use harbor_policy::pythons::Requirement;
 
 use super::super::printing::count;
 use super::super::status;
@@ -35,21 +36,43 @@ pub fn describe(plan: &InstalledView) -> String {
             ));
         }
     }
-    lines.extend(older(plan).map(|why| format!("note       {why}")));
+    lines.extend(
+        runs_with(plan.python.as_ref()).into_iter().chain(older(plan)).map(|why| format!("note       {why}")),
+    );
     lines.extend(plan.runs.iter().flat_map(runs::describe));
     lines.push(format!("may        {}", may(plan)));
     lines.extend(opened(plan));
     lines.join("\n")
 }
 
+/// That it does not run with the usual Python.
+pub fn runs_with(python: Option<&PythonView>) -> Option<String> {
+    let PythonView { requires, version, path } = python?;
+    let (version, path) = (word(version.as_ref()?), flatten(path.as_ref()?));
+    Some(format!("runs with Python {version}, since it requires {}: {path}", flatten(requires)))
+}
+
 /// That it is an old version, and which is not.
 pub fn older(plan: &InstalledView) -> Option<String> {
-    let newest = word(plan.newest.as_ref()?);
-    let lacks = match plan.kind.as_ref() {
-        "npm" => "requires another Node.js than the one here (`harbor runtimes`)",
-        _ => "requires what cannot be had together here",
+    let lacking = plan.python.as_ref().filter(|python| python.path.is_none());
+    let newest = match (&plan.newest, lacking) {
+        (Some(newest), _) => word(newest),
+        // uv does not say which.
+        (None, Some(_)) => "a newer one".into(),
+        (None, None) => return None,
+    };
+    let lacks = match (plan.kind.as_ref(), lacking) {
+        ("npm", _) => "requires another Node.js than the one here (`harbor runtimes`)".into(),
+        (_, Some(python)) => lacks_python(&python.requires),
+        _ => "requires what cannot be had together here".into(),
     };
     Some(format!("{} is not the newest version: {newest} {lacks}", text(&plan.version)))
+}
+
+fn lacks_python(requires: &str) -> String {
+    let step = Requirement::read(requires).and_then(|requires| requires.step());
+    let step = step.map(|step| format!("; {step}")).unwrap_or_default();
+    format!("requires Python {}, which is not here{step}", flatten(requires))
 }
 
 /// That Harbor brings along what this package needs to run, where somebody names only the package.
@@ -209,6 +232,16 @@ mod tests {
         assert_eq!(known("npm:@playwright/other"), None);
         let old = typed(r#"{"server_id":"t","kind":"pypi","name":"t","version":"1","newest":"2"}"#);
         assert!(describe(&old).contains("\nnote       1 is not the newest version: 2 requires"));
+        let with = |python: &str| {
+            let json = format!(
+                r#"{{"server_id":"t","kind":"pypi","name":"t","version":"1","newest":"2","python":{python}}}"#
+            );
+            describe(&typed(&json))
+        };
+        let line = "\nnote       runs with Python 3.12.1, since it requires >=3.12: /p/python3.12\nnote       1 is not";
+        assert!(with(r#"{"requires":">=3.12","version":"3.12.1","path":"/p/python3.12"}"#).contains(line));
+        let line = "2 requires Python >=3.12, which is not here; install Python 3.12 or newer, e.g.";
+        assert!(with(r#"{"requires":">=3.12"}"#).contains(line));
         let named = typed(
             r#"{"server_id":"t","kind":"npm","name":"t","sandbox":{"level":"standard","network":"all"},"settings":{"write":["/b"]},"runs":{"program":"t","args":["/b","--in=/home/me/notes","x"]}}"#,
         );

@@ -1,0 +1,68 @@
+//! Which interpreters of Python are installed on this machine.
+//!
+//! Owns the looking, and the question to each. Where they may be and which counts is `policy::pythons`'s. Must never be called
+//! where the loop waits, nor without need: each that is found is started once, and waited for no longer than a program's version is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use harbor_policy::pythons::{OF_UV, Python, QUESTION, answer, directories, files};
+
+use super::{Looked, MAX_NAMES, VERSION_LIMIT, ask, is_program};
+
+/// More of them are not asked.
+const MOST: usize = 32;
+
+/// All that an environment can be made of.
+#[must_use]
+pub fn installed(looked: &Looked) -> Vec<Python> {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let of_uv = home.as_deref().map(|home| names(&home.join(OF_UV))).unwrap_or_default();
+    let home = home.as_deref().and_then(Path::to_str);
+    let directories = directories(&looked.places, home, &of_uv);
+    let all = directories.iter().flat_map(|dir| files().map(move |name| format!("{dir}/{name}")));
+    // One has several names; a script that finds one out is none.
+    let real = all.filter(|path| is_program(path)).filter_map(|path| Path::new(&path).canonicalize().ok());
+    let real: BTreeSet<PathBuf> = real.filter(|path| !is_script(path)).collect();
+    real.iter().take(MOST).filter_map(|path| asked(path, &looked.path)).collect()
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = directory.read_dir().into_iter().flatten().flatten().take(MAX_NAMES);
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+fn is_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    let read =
+        std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut start));
+    read.is_err() || start == *b"#!"
+}
+
+/// Without what the person's settings and the directory would have it load.
+fn asked(path: &Path, search_path: &str) -> Option<Python> {
+    let mut command = Command::new(path);
+    command.args(["-I", "-c", QUESTION]).env("PATH", search_path);
+    let version = answer(&ask(command, VERSION_LIMIT, |said| said.contains('\n'))?)?;
+    Some(Python { path: path.to_str()?.to_owned(), version })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_only_finds_an_interpreter_out_is_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let shim = dir.path().join("python3.13");
+        fs::write(&shim, "#!/bin/sh\necho python 3.13.0 final cpython own\n").unwrap();
+        fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(asked(&shim, "").is_some() && is_script(&shim));
+        assert!(!is_script(Path::new("/bin/sh")) && is_script(&dir.path().join("none")));
+        assert_eq!(asked(Path::new("/bin/false"), ""), None);
+    }
+}

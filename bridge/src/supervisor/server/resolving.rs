@@ -1,0 +1,402 @@
+//! Which versions an installation has, of everything, and with which Python.
+//!
+//! ```text
+//!  the usual Python ─► resolve ─► is it the newest? ─ yes ─► lock
+//!                        │            └─ requires another Python ─┐
+//!                        └─ what is asked for requires another ───┴─► another Python: an environment of its own ─► resolve ─► lock
+//!                                                                       └─ none will do ─► as the usual one had it
+//! ```
+//!
+//! Owns the order. What an installer says is other people's text: what follows from it is which Python is tried, and which question
+//! is asked. Must never look for another Python without need.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use harbor_home::clock::wall_clock;
+use harbor_policy::package::failure::{
+    Unresolved, no_python, not_there, other_python, required_python, unresolved,
+};
+use harbor_policy::package::{Content, Ecosystem, Package, npm, pypi, resolve};
+use harbor_policy::pythons::{Chosen, Python, Requirement, to_try};
+
+use super::Server;
+use super::explaining::{failed, failed_because, needs_build};
+use super::installing::{Ended, NEEDS_BUILD};
+use crate::link::EndReport;
+use crate::runtimes::pythons::installed;
+use crate::store::locks::Lock;
+use crate::store::packages::lock::{Newer, Resolved, newer, resolved, write_newer, write_wanted};
+use crate::store::packages::python::{interpreter, remove_environment};
+use crate::store::packages::repository::Checkout;
+
+/// How many lines are looked through for what an installer has listed.
+const LISTED: usize = 20;
+
+/// What is to be resolved, and where.
+pub(super) struct Job<'a> {
+    pub package: &'a Package,
+    pub dir: &'a Path,
+    pub uv: bool,
+    /// The repository, as it was before anything of it ran.
+    pub source: Option<Checkout>,
+}
+
+impl Job<'_> {
+    fn content(&self) -> Option<Content> {
+        self.source.as_ref().map(|source| source.content)
+    }
+
+    fn text(&self) -> String {
+        self.dir.to_string_lossy().into_owned()
+    }
+}
+
+/// What came of one Python.
+struct Tried {
+    found: Ended<Resolved>,
+    /// What would be needed for something newer, or for anything.
+    requires: Option<Requirement>,
+}
+
+/// What a Python would have to be, as an installer that has found nothing says it.
+struct Wish {
+    requires: Requirement,
+    /// It is the word of the version that would be taken, not one about any of them.
+    is_its_own: bool,
+}
+
+impl Tried {
+    fn failed(report: Rc<EndReport>) -> Self {
+        Self { found: Err(report), requires: None }
+    }
+}
+
+impl Server {
+    pub(super) async fn make_lock(self: &Rc<Self>, job: Job<'_>) -> Ended<Lock> {
+        self.on_the_disk(job.package, job.dir, write_wanted).await?;
+        let Tried { found, requires } = self.try_this_python(&job, self.may_build()).await;
+        let found = match requires {
+            None => found?,
+            Some(requires) => self.with_another_python(&job, &requires, found).await?,
+        };
+        let Resolved { version, integrity, tree, packages, program } = found;
+        let package = job.package;
+        let exactly = package.exactly(&version).ok_or_else(|| {
+            Rc::new(failed(&format!("{version:?} is no version that could be installed again")))
+        })?;
+        let requested =
+            self.definition().package().map_or_else(|| package.spec.clone(), |wanted| wanted.spec);
+        Ok(Lock {
+            kind: package.ecosystem.as_str().into(),
+            requested,
+            spec: exactly.spec,
+            version,
+            integrity,
+            tree,
+            packages,
+            program,
+            python: self.python.borrow().clone().map(Into::into),
+            place: self.place_of_package.get().unwrap_or_default(),
+            installed_at: Some(wall_clock()),
+        })
+    }
+
+    /// The interpreter of its package, where that is not the usual one.
+    pub(super) fn python_path(&self) -> Option<String> {
+        self.python.borrow().as_ref().map(|python| python.path.clone())
+    }
+
+    /// What was locked was found with this one: another patch of it has the same files.
+    pub(super) async fn python_is_there(&self, locked: &Chosen) -> Ended<()> {
+        let found = locked.in_place(&self.installed_pythons().await);
+        let found = found.ok_or_else(|| {
+            let Chosen { version, path, .. } = locked;
+            let why = format!(
+                "it was locked with Python {version}, which is not there any more ({path}); install that again, or `harbor \
+                 upgrade {}` finds out what fits now",
+                self.id
+            );
+            Rc::new(failed(&why))
+        })?;
+        *self.python.borrow_mut() = Some(found);
+        Ok(())
+    }
+
+    async fn installed_pythons(&self) -> Vec<Python> {
+        let runtimes = self.runners.shared.runtimes.clone();
+        let looked = tokio::task::spawn_blocking(move || installed(&runtimes.look()));
+        looked.await.unwrap_or_default()
+    }
+
+    /// Tries those that the package admits. The first for which all is built already is it; else the newest, if something may be
+    /// built. `usual`: what the usual one had; where no other does, that is what there is.
+    async fn with_another_python(
+        self: &Rc<Self>,
+        job: &Job<'_>,
+        requires: &Requirement,
+        usual: Ended<Resolved>,
+    ) -> Ended<Resolved> {
+        let is_usual = self.on_the_disk(job.package, job.dir, |_, dir| Ok(interpreter(dir).0)).await?;
+        let pythons = to_try(self.installed_pythons().await, requires, is_usual.as_deref());
+        let newest = self.newest.take();
+        // A source is built either way.
+        let passes = if self.may_build() && job.source.is_none() { &[false, true][..] } else { &[false] };
+        let mut why = None;
+        for may_build in passes {
+            why = None;
+            for python in &pythons {
+                match self.try_python(job, python, requires, *may_build).await {
+                    Ok(found) => return Ok(found),
+                    Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
+                    Err(report) => why = why.or(Some(report)),
+                }
+            }
+        }
+        *self.python.borrow_mut() = None;
+        match (usual, why) {
+            (Err(report), None) if required_python(&report.message).is_some() => {
+                Err(Rc::new(failed_because(&no_python(requires), &report)))
+            }
+            (Err(report), None) => Err(report),
+            (_, Some(why)) if why.cause == NEEDS_BUILD => Err(why),
+            (Err(_), Some(why)) => Err(why),
+            (Ok(found), why) => {
+                if why.is_some() {
+                    self.new_environment(job).await?;
+                }
+                *self.newest.borrow_mut() = newest;
+                *self.lacks_python.borrow_mut() = Some(requires.as_str().to_owned());
+                Ok(found)
+            }
+        }
+    }
+
+    async fn try_python(
+        self: &Rc<Self>,
+        job: &Job<'_>,
+        python: &Python,
+        requires: &Requirement,
+        may_build: bool,
+    ) -> Ended<Resolved> {
+        *self.python.borrow_mut() = Some(python.chosen(requires.as_str()));
+        self.new_environment(job).await?;
+        self.try_this_python(job, may_build).await.found
+    }
+
+    /// An environment of the Python that is it now.
+    async fn new_environment(self: &Rc<Self>, job: &Job<'_>) -> Ended<()> {
+        self.on_the_disk(job.package, job.dir, |_, dir| remove_environment(dir)).await?;
+        self.run_step(&pypi::environment(&job.text(), job.uv, self.python_path().as_deref())).await
+    }
+
+    /// Resolves with what is in the environment.
+    async fn try_this_python(self: &Rc<Self>, job: &Job<'_>, may_build: bool) -> Tried {
+        let Job { package, dir, uv, source } = job;
+        if let Some(requires) =
+            self.unmet(job, source.as_ref().and_then(|source| source.requires_python.clone())).await
+        {
+            return Tried { found: Err(Rc::new(failed(&no_python(&requires)))), requires: Some(requires) };
+        }
+        for step in resolve(package, &job.text(), *uv, job.content(), may_build) {
+            if let Err(report) = self.run_step(&step).await {
+                let requires = self.why_not_this_python(job, &report).await;
+                if let Some(Wish { requires, is_its_own: true }) = requires {
+                    let why = Rc::new(failed_because(&no_python(&requires), &report));
+                    return Tried { found: Err(why), requires: Some(requires) };
+                }
+                let requires = requires.map(|wish| wish.requires);
+                let why = match package.ecosystem {
+                    _ if may_build => report,
+                    Ecosystem::Pypi => self.why_unresolved(package, dir, report).await,
+                    _ if npm::wanted_a_repository(&report.stderr_tail) => needs_build(),
+                    Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => report,
+                };
+                return Tried { found: Err(why), requires };
+            }
+        }
+        let source = source.clone();
+        let found = self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, source)).await;
+        let found = match found {
+            Ok(found) => found,
+            Err(report) => return Tried::failed(report),
+        };
+        match self.is_newest(job, &found.version, may_build).await {
+            Ok(requires) => Tried { found: Ok(found), requires },
+            Err(Older { why, requires }) => Tried { found: Err(why), requires },
+        }
+    }
+
+    /// What is required, unless the environment's Python is that.
+    async fn unmet(&self, job: &Job<'_>, requires: Option<String>) -> Option<Requirement> {
+        let requires = Requirement::read(&requires?)?;
+        let (_, version) =
+            self.on_the_disk(job.package, job.dir, |_, dir| Ok(interpreter(dir))).await.ok()?;
+        version.is_some_and(|version| !requires.admits(version)).then_some(requires)
+    }
+
+    /// What an installer that found nothing would need instead, if a Python is why. pip says it of each version, the best one's own
+    /// word counts; of what is said otherwise only that a newer one would do: it may be about what nobody wants.
+    async fn why_not_this_python(self: &Rc<Self>, job: &Job<'_>, report: &EndReport) -> Option<Wish> {
+        if report.cause == "stopped" || !matches!(job.package.ecosystem, Ecosystem::Pypi | Ecosystem::Git) {
+            return None;
+        }
+        let said = &report.stderr_tail;
+        other_python(said)?;
+        if !job.uv && job.package.ecosystem == Ecosystem::Pypi {
+            let asked = self.run_step(&pypi::about(&job.text(), &job.package.spec)).await;
+            let found = self.on_the_disk(job.package, job.dir, |_, dir| Ok(newer(dir))).await.ok().flatten();
+            let own = found.filter(|_| asked.is_ok()).and_then(|found| found.requires_python);
+            if let Some(requires) = self.unmet(job, own).await {
+                return Some(Wish { requires, is_its_own: true });
+            }
+        }
+        let said_of = required_python(said)?;
+        let (_, version) =
+            self.on_the_disk(job.package, job.dir, |_, dir| Ok(interpreter(dir))).await.ok()?;
+        let is_sure = job.uv && unresolved(said) != Unresolved::NoWheels && !said_of.admits(version?);
+        let is_wanted = is_sure || said_of.wants_newer_than(version?);
+        is_wanted.then_some(Wish { requires: said_of, is_its_own: false })
+    }
+
+    /// Whether this is the newest version, of what somebody wants in any. A newer one that would have to be built, or whose
+    /// packages would, is a question; one that does not fit in any other way is told. What one for another Python requires.
+    async fn is_newest(
+        self: &Rc<Self>,
+        job: &Job<'_>,
+        version: &str,
+        may_build: bool,
+    ) -> Result<Option<Requirement>, Older> {
+        let package = job.package;
+        if package.spec != package.newest().spec || self.trial.is_none() {
+            return Ok(None);
+        }
+        match package.ecosystem {
+            Ecosystem::Npm => {
+                self.is_newest_of_npm(package, version).await.map(|()| None).map_err(Older::from)
+            }
+            Ecosystem::Pypi => self.is_newest_of_pypi(job, version, may_build).await,
+            Ecosystem::Git | Ecosystem::Binary => Ok(None),
+        }
+    }
+
+    async fn is_newest_of_npm(self: &Rc<Self>, package: &Package, version: &str) -> Ended<()> {
+        let logged = self.logs.borrow().added();
+        match self.run_step(&npm::newest(&package.name)).await {
+            Ok(()) => {}
+            Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
+            // Nobody can say.
+            Err(_) => return Ok(()),
+        }
+        let lines = self.logs.borrow().added() - logged;
+        let said = self.logs.borrow().last(usize::try_from(lines).unwrap_or(LISTED).min(LISTED));
+        let newest = said.iter().find_map(|line| npm::newest_of(&line.text));
+        *self.newest.borrow_mut() = newest.filter(|newest| *newest != version).map(str::to_owned);
+        Ok(())
+    }
+
+    async fn is_newest_of_pypi(
+        self: &Rc<Self>,
+        job: &Job<'_>,
+        version: &str,
+        may_build: bool,
+    ) -> Result<Option<Requirement>, Older> {
+        let wanted = pypi::newer_than(&job.package.name, version);
+        if job.uv {
+            let wanted = wanted.clone();
+            self.on_the_disk(job.package, job.dir, move |_, dir| write_newer(dir, &wanted)).await?;
+        }
+        let step = |any_python| pypi::newer(&job.text(), &wanted, job.uv, may_build, any_python);
+        let (found, requires) = match self.ask_for_newer(job, &step(true)).await {
+            Ok(found) => {
+                let requires = found.as_ref().and_then(|found| found.requires_python.clone());
+                let requires = self.unmet(job, requires).await;
+                if let Some(found) = found.as_ref().filter(|_| requires.is_some()) {
+                    *self.newest.borrow_mut() = Some(found.version.clone());
+                }
+                (Ok(found), requires)
+            }
+            Err(report) if job.uv => {
+                let wish = self.why_not_this_python(job, &report).await;
+                (Err(report), wish.map(|wish| wish.requires))
+            }
+            Err(report) => (Err(report), None),
+        };
+        // What it would be with this Python.
+        let found = match (&found, &requires) {
+            _ if job.uv => found,
+            (Ok(_), Some(_)) => self.ask_for_newer(job, &step(false)).await,
+            (Err(report), _) if is_unbuilt(report) => self.ask_for_newer(job, &step(false)).await,
+            _ => found,
+        };
+        match found {
+            Ok(Some(_)) if !may_build => Err(Older { why: needs_build(), requires }),
+            Err(report) if is_unbuilt(&report) => Err(Older { why: needs_build(), requires }),
+            Err(stopped) if stopped.cause == "stopped" => Err(stopped.into()),
+            Ok(Some(found)) if requires.is_none() => {
+                *self.newest.borrow_mut() = Some(found.version);
+                Ok(None)
+            }
+            // There is none, or nobody can say.
+            Ok(_) | Err(_) => Ok(requires),
+        }
+    }
+
+    async fn ask_for_newer(self: &Rc<Self>, job: &Job<'_>, step: &[String]) -> Ended<Option<Newer>> {
+        self.run_step(&step.to_vec()).await?;
+        self.on_the_disk(job.package, job.dir, |_, dir| Ok(newer(dir))).await
+    }
+
+    /// Nothing fits that is built already: whether there is anything else. pip says of a package that is not there what it says
+    /// of one that has to be built.
+    async fn why_unresolved(
+        self: &Rc<Self>,
+        package: &Package,
+        dir: &Path,
+        report: Rc<EndReport>,
+    ) -> Rc<EndReport> {
+        let (name, version) = match unresolved(&report.stderr_tail) {
+            Unresolved::Otherwise => return report,
+            Unresolved::NoWheels => return needs_build(),
+            Unresolved::NothingOf { name, version } => (name, version),
+        };
+        let step = pypi::versions(&dir.to_string_lossy(), &name);
+        let wrong = match self.run_step(&step).await {
+            Ok(()) => version.filter(|version| !self.has_listed(version)),
+            Err(stopped) if stopped.cause == "stopped" => return stopped,
+            // What no Python of this machine's may have is in no list either.
+            Err(_) => {
+                let why = other_python(&report.stderr_tail);
+                let why = why.unwrap_or_else(|| not_there(package, &name, None, "PyPI"));
+                return Rc::new(failed_because(&why, &report));
+            }
+        };
+        wrong.map_or_else(needs_build, |version| {
+            Rc::new(failed_because(&not_there(package, &name, Some(&version), "PyPI"), &report))
+        })
+    }
+
+    /// Whether the installer has just listed a version.
+    fn has_listed(&self, version: &str) -> bool {
+        let lines = self.logs.borrow().last(LISTED);
+        let mut listed = lines.iter().filter_map(|line| line.text.split_once(pypi::AVAILABLE));
+        listed.any(|(_, versions)| versions.split(", ").any(|listed| listed.trim() == version))
+    }
+}
+
+/// Why what was found is not to be taken.
+struct Older {
+    why: Rc<EndReport>,
+    requires: Option<Requirement>,
+}
+
+impl From<Rc<EndReport>> for Older {
+    fn from(why: Rc<EndReport>) -> Self {
+        Self { why, requires: None }
+    }
+}
+
+/// Whether an installer has stopped at what would have to be built.
+fn is_unbuilt(report: &EndReport) -> bool {
+    unresolved(&report.stderr_tail) == Unresolved::NoWheels
+}
