@@ -116,6 +116,8 @@ test("a plan fits into one line, and keeps its warnings apart", () => {
   assert.match(mayWords(plan), /^Can't: your files, the network\.$/);
   const far = { ...plan, kind: "oci", sandbox: { ...sandbox, network: "hosts" }, settings: { read: ["/a"] } } as unknown as Installed;
   assert.equal(summaryOf(far), "time 2026.10.19 · Container · network: chosen hosts · files: /a");
+  const reached = { ...plan, sandbox: { ...sandbox, network: "all" }, settings: { listen: 9009 } } as unknown as Installed;
+  assert.match(mayWords(reached), /; be reached at port 9009 of this machine\. Can't: your files\.$/);
   assert.deepEqual([isCaution(["Note", ""]), isCaution(["Source", ""])], [true, false]);
 });
 

@@ -5,8 +5,9 @@
 //!                                                               └─► refused, and the bridge is told of the port
 //! ```
 //!
-//! Owns looking at the socket and doing what is allowed. Must never have the kernel go on with what rests on the server's
-//! memory or on its number of a socket: both can be others by then.
+//! Owns looking at the socket and doing what is allowed. Must never have a socket listen because of what rests on the server's
+//! memory or on its number of a socket: both can be others by then. Where the kernel goes on with `bind`, Landlock and the
+//! answer to `listen` hold it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -109,23 +110,35 @@ impl Ports {
 
 /// Answers a call. Gives the port of one that was refused.
 fn answer(call: Call<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
-    let socket = match call.socket() {
-        Ok(socket) => socket,
+    let got = match call.socket() {
+        Ok(got) => got,
         Err(error) => {
             call.answer(Err(error));
             return None;
         }
     };
-    let socket = SockRef::from(&socket);
+    let refused = answer_of(call, &SockRef::from(&got), allowed, ports);
+    close(got);
+    refused
+}
+
+/// The server may have closed it meanwhile, and have made its last end wait (SO_LINGER): nobody else is to wait for that.
+fn close(socket: OwnedFd) {
+    if SockRef::from(&socket).linger().is_ok_and(|waits| waits.is_some()) {
+        tokio::task::spawn_blocking(move || drop(socket));
+    }
+}
+
+fn answer_of(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
     match call.wish {
         // What the kernel does then is held by Landlock, and by the answer to listening.
-        Wish::Bind if !is_tcp(&socket) => call.go_on(),
-        Wish::Bind => return bound(call, &socket, allowed, ports),
+        Wish::Bind if !is_tcp(socket) => call.go_on(),
+        Wish::Bind => return bound(call, socket, allowed, ports),
         Wish::Listen(backlog) => {
             let at = socket.local_addr().ok().and_then(|at| at.as_socket());
-            if !may(&socket, at, allowed.listening) {
+            if !may(socket, at, allowed.listening) {
                 call.answer(Err(io::ErrorKind::PermissionDenied.into()));
-                return is_tcp(&socket).then(|| at.map_or(0, |at| at.port()));
+                return is_tcp(socket).then(|| at.map_or(0, |at| at.port()));
             }
             call.answer(socket.listen(backlog));
         }
