@@ -127,6 +127,14 @@ pub fn about(dir: &str, wanted: &str) -> Step {
     newer(dir, wanted, false, false, true)
 }
 
+/// The version of which uv says that it is for another Python: it is asked for one package at a time.
+#[must_use]
+pub fn of_other_python(said: &str) -> Option<&str> {
+    let before = said.rsplit_once(" depends on Python")?.0;
+    let version = before.split_whitespace().next_back()?.split_once("==")?.1;
+    super::is_python_version(version).then_some(version)
+}
+
 /// Which versions there are of a package, built or not; nothing of it is fetched.
 #[must_use]
 pub fn versions(dir: &str, name: &str) -> Step {

@@ -141,6 +141,9 @@ fn first_the_versions_are_found_then_exactly_they_are_installed() {
 
 #[test]
 fn nothing_is_built_before_somebody_says_so() {
+    let said = "does not satisfy Python>=4 and a==9.0 depends on Python>=4, we can conclude that a==9.0 cannot be used";
+    assert_eq!(pypi::of_other_python(said), Some("9.0"));
+    assert_eq!(pypi::of_other_python("and all of: a>=0.15,<=0.23 depend on Python>=3.12"), None);
     for (line, has_uv) in [("pypi:a", true), ("pypi:a", false)] {
         let built_only = |may_build| {
             let step = resolve(&of(line).unwrap(), "/d", has_uv, None, may_build)[0].join(" ");

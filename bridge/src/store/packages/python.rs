@@ -27,12 +27,15 @@ pub fn interpreter(root: &Path) -> (Option<String>, Option<Version>) {
     (path, pypi::version_in(&String::from_utf8_lossy(&settings)))
 }
 
-/// Makes room for an environment with another one.
+/// Makes room for an environment with another one, with nothing that was found by the one before: uv would go on from that.
 ///
 /// # Errors
 /// When the file system refuses.
 pub fn remove_environment(root: &Path) -> Result<(), String> {
-    remove_tree(&root.join(pypi::ENVIRONMENT)).map_err(|error| error.to_string())
+    let [report, lock] = pypi::NEWER;
+    let found = [pypi::LOCK, pypi::REPORT, report, lock];
+    let mut all = [pypi::ENVIRONMENT].into_iter().chain(found);
+    all.try_for_each(|name| remove_tree(&root.join(name))).map_err(|error| error.to_string())
 }
 
 /// The names of its programs; `None` where it is not known what it has brought.

@@ -26,7 +26,7 @@ use super::installing::{Ended, NEEDS_BUILD};
 use crate::link::EndReport;
 use crate::runtimes::pythons::installed;
 use crate::store::locks::Lock;
-use crate::store::packages::lock::{Newer, Resolved, newer, resolved, write_newer, write_wanted};
+use crate::store::packages::lock::{Newer, Resolved, newer, resolved, write_lock, write_newer, write_wanted};
 use crate::store::packages::python::{interpreter, remove_environment};
 use crate::store::packages::repository::Checkout;
 
@@ -164,6 +164,9 @@ impl Server {
             (Ok(found), why) => {
                 if why.is_some() {
                     self.new_environment(job).await?;
+                    let (tree, content) = (found.tree.clone(), job.content());
+                    let write = move |package: &Package, dir: &Path| write_lock(package, dir, content, &tree);
+                    self.on_the_disk(job.package, job.dir, write).await?;
                 }
                 *self.newest.borrow_mut() = newest;
                 *self.lacks_python.borrow_mut() = Some(requires.as_str().to_owned());
@@ -317,8 +320,10 @@ impl Server {
                 (Ok(found), requires)
             }
             Err(report) if job.uv => {
-                let wish = self.why_not_this_python(job, &report).await;
-                (Err(report), wish.map(|wish| wish.requires))
+                let requires = self.why_not_this_python(job, &report).await.map(|wish| wish.requires);
+                let of_other = pypi::of_other_python(&report.stderr_tail).filter(|_| requires.is_some());
+                *self.newest.borrow_mut() = of_other.map(str::to_owned);
+                (Err(report), requires)
             }
             Err(report) => (Err(report), None),
         };
