@@ -222,3 +222,34 @@ def changing(change):
     finally:
         ends.set()
         changer.join()
+
+
+@attack
+def listen_by_connection(port):
+    """A socket that a connection has brought to the granted port: it listens elsewhere, as it is freed from there meanwhile."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    nowhere = struct.pack("=H14x", socket.AF_UNSPEC)
+    with socket.socket() as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        own.bind(("127.0.0.1", port))
+        own.listen()
+        number = os.dup(own.fileno())
+        try:
+            with changing(lambda: number in taking and libc.connect(number, nowhere, len(nowhere))) as going_on:
+                while going_on():
+                    with socket.create_connection(("127.0.0.1", port), SECONDS):
+                        taken, _ = own.accept()
+                    with taken:
+                        os.dup2(taken.fileno(), number)
+                        taking.add(number)
+                        libc.listen(number, 1)
+                        taking.discard(number)
+                        if taken.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                            return f"listens at {taken.getsockname()}"
+        finally:
+            os.close(number)
+    raise NoEvidence("it never listened")
+
+
+# Numbers of sockets that are about to listen.
+taking = set()

@@ -22,7 +22,7 @@ use crate::reaper::Exit;
 use crate::usage::threads_of;
 
 /// Linux's own number for "a handle to a thread"; see pidfd_open(2).
-const PIDFD_THREAD: libc::c_int = libc::O_EXCL;
+pub(crate) const PIDFD_THREAD: libc::c_int = libc::O_EXCL;
 
 /// In a thread's flags: it has begun to end.
 const PF_EXITING: u64 = 0x4;

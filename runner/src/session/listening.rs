@@ -1,7 +1,7 @@
 //! Answers a server that wants to listen, on the machine's network.
 //!
 //! ```text
-//!  server: bind(…), listen(…) ─► it waits ─► policy: listening ─┬─► done here, at its socket
+//!  server: bind(…), listen(…) ─► it waits ─► policy: listening ─┬─► done here, at its socket: only where something is granted
 //!                                                               └─► refused, and the bridge is told of the port
 //! ```
 //!
@@ -11,17 +11,19 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::time::Duration;
 
-use harbor_child::sandbox::calls::{Call, Calls, Wish};
+use harbor_child::sandbox::calls::{Call, Calls, Kind, Wish};
 use harbor_ipc_proto::link::runner::Lack;
 use harbor_ipc_proto::link::sandbox::{Listening, Network, Sandbox};
 use harbor_policy::sandbox::hint::Said;
 use harbor_policy::sandbox::listening::{Bind, address, bind, may_listen};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Type};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::Session;
 
@@ -53,11 +55,12 @@ impl Answering {
     pub(super) fn start(session: &Rc<Session>, heard: OwnedFd, allowed: Allowed) -> io::Result<Self> {
         let (calls, session) = (Calls::new(heard)?, session.clone());
         Ok(Self(tokio::task::spawn_local(async move {
-            let mut ports = Ports::default();
+            let (mut known, mut pace) = (Known::default(), Pace::begin());
             while let Some(call) = calls.next().await {
-                if let Some(port) = answer(call, allowed, &mut ports).and_then(|port| ports.refused(port)) {
+                if let Some(port) = answer(call, allowed, &mut known).filter(|_| known.is_told()) {
                     session.on_port_refused(port);
                 }
+                pace.keep().await;
             }
         })))
     }
@@ -78,38 +81,90 @@ impl Session {
     }
 }
 
+/// So many calls in so long; more of them wait. A server that asks without end is not to keep its runner from all else.
+const MOST_CALLS: u32 = 256;
+const WINDOW: Duration = Duration::from_millis(100);
+
+/// How many calls were answered of late.
+struct Pace {
+    began: Instant,
+    calls: u32,
+}
+
+impl Pace {
+    fn begin() -> Self {
+        Self { began: Instant::now(), calls: 0 }
+    }
+
+    async fn keep(&mut self) {
+        if self.began.elapsed() >= WINDOW {
+            *self = Self::begin();
+        }
+        self.calls += 1;
+        if self.calls >= MOST_CALLS {
+            tokio::time::sleep_until(self.began + WINDOW).await;
+        }
+    }
+}
+
 /// Of whoever tries one port after the other, the first are meant.
 const MOST_PORTS: usize = 8;
 
-/// The last ports that the kernel chose; of more it is not known.
-const MOST_CHOSEN: usize = 256;
+/// Sockets that were bound and do not listen yet; with more, the first ones may not.
+const MOST_BOUND: usize = 1024;
 
-/// What is known of a server's ports.
+/// What is known of a server's sockets.
 #[derive(Debug, Default)]
-struct Ports {
+struct Known {
     refused: usize,
-    chosen: VecDeque<u16>,
+    /// The port that was asked for last; 0: the kernel was to choose it.
+    asked: u16,
+    /// Sockets that were bound here, by SO_COOKIE. Only these keep their address whatever the server does: another can be at the
+    /// granted port by a connection, and anywhere else a moment later.
+    bound: VecDeque<u64>,
 }
 
-impl Ports {
-    /// The kernel has chosen the port of this socket.
-    fn choose(&mut self, socket: &SockRef<'_>) {
-        if let Some(at) = socket.local_addr().ok().and_then(|at| at.as_socket()) {
-            self.chosen.truncate(MOST_CHOSEN - 1);
-            self.chosen.push_front(at.port());
-        }
+impl Known {
+    fn note_bound(&mut self, socket: u64) {
+        self.bound.truncate(MOST_BOUND - 1);
+        self.bound.push_front(socket);
     }
 
-    /// The port that is to be told of, where one is: 0 if the kernel chose it.
-    fn refused(&mut self, port: u16) -> Option<u16> {
+    /// Whether a refused port is to be told of.
+    fn is_told(&mut self) -> bool {
         self.refused = self.refused.saturating_add(1);
-        let told = if self.chosen.contains(&port) { 0 } else { port };
-        (self.refused <= MOST_PORTS).then_some(told)
+        self.refused <= MOST_PORTS
     }
 }
 
 /// Answers a call. Gives the port of one that was refused.
-fn answer(call: Call<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
+fn answer(call: Call<'_>, allowed: Allowed, known: &mut Known) -> Option<u16> {
+    let Listening { port, unix_sockets } = allowed.listening;
+    match (call.wish, call.kind()) {
+        (Wish::Bind, Kind::Tcp) => bound(call, allowed, known),
+        // What the kernel does then is held by Landlock, and by the answer to listening.
+        (Wish::Bind, _) => {
+            call.go_on();
+            None
+        }
+        (Wish::Listen(_), Kind::Tcp) if port.is_none() => refuse(call, Some(known.asked)),
+        (Wish::Listen(backlog), kind) if kind == Kind::Tcp || unix_sockets && kind == Kind::Unix => {
+            with_socket(call, |socket| listen(socket, backlog, allowed.listening, known))
+        }
+        (Wish::Listen(_), _) => refuse(call, None),
+    }
+}
+
+fn refuse(call: Call<'_>, port: Option<u16>) -> Option<u16> {
+    call.answer(Err(io::ErrorKind::PermissionDenied.into()));
+    port
+}
+
+/// Does something with the socket of a call, and answers with what comes of it; where it is refused, the port is told.
+fn with_socket(
+    call: Call<'_>,
+    act: impl FnOnce(&SockRef<'_>) -> Result<io::Result<()>, Option<u16>>,
+) -> Option<u16> {
     let got = match call.socket() {
         Ok(got) => got,
         Err(error) => {
@@ -117,38 +172,51 @@ fn answer(call: Call<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
             return None;
         }
     };
-    let refused = answer_of(call, &SockRef::from(&got), allowed, ports);
-    close(got);
+    let socket = SockRef::from(&got);
+    let refused = match act(&socket) {
+        Ok(done) => {
+            call.answer(done);
+            None
+        }
+        Err(port) => refuse(call, port),
+    };
+    // It may be the last end by now, and nobody is to wait for it.
+    let _ = socket.set_linger(None);
     refused
 }
 
-/// The server may have closed it meanwhile, and have made its last end wait (SO_LINGER): nobody else is to wait for that.
-fn close(socket: OwnedFd) {
-    if SockRef::from(&socket).linger().is_ok_and(|waits| waits.is_some()) {
-        tokio::task::spawn_blocking(move || drop(socket));
+/// Has a socket listen.
+///
+/// # Errors
+/// Where it may not: at which port it was to, of TCP.
+fn listen(
+    socket: &SockRef<'_>,
+    backlog: i32,
+    listening: Listening,
+    known: &Known,
+) -> Result<io::Result<()>, Option<u16>> {
+    let is_allowed = || may(socket, listening, known);
+    if !is_allowed() {
+        return Err(is_tcp(socket).then_some(known.asked));
     }
+    let done = socket.listen(backlog);
+    if done.is_ok() && !is_allowed() {
+        let _ = socket.shutdown(Shutdown::Both);
+        return Err(None);
+    }
+    Ok(done)
 }
 
-fn answer_of(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
-    match call.wish {
-        // What the kernel does then is held by Landlock, and by the answer to listening.
-        Wish::Bind if !is_tcp(socket) => call.go_on(),
-        Wish::Bind => return bound(call, socket, allowed, ports),
-        Wish::Listen(backlog) => {
-            let at = socket.local_addr().ok().and_then(|at| at.as_socket());
-            if !may(socket, at, allowed.listening) {
-                call.answer(Err(io::ErrorKind::PermissionDenied.into()));
-                return is_tcp(socket).then(|| at.map_or(0, |at| at.port()));
-            }
-            call.answer(socket.listen(backlog));
+fn at(socket: &SockRef<'_>) -> Option<SocketAddr> {
+    socket.local_addr().ok()?.as_socket()
+}
+
+fn may(socket: &SockRef<'_>, listening: Listening, known: &Known) -> bool {
+    match at(socket) {
+        Some(at) => {
+            let is_bound_here = || socket.cookie().is_ok_and(|cookie| known.bound.contains(&cookie));
+            is_tcp(socket) && may_listen(listening.port, at) && is_bound_here()
         }
-    }
-    None
-}
-
-fn may(socket: &SockRef<'_>, at: Option<SocketAddr>, listening: Listening) -> bool {
-    match at {
-        Some(at) => is_tcp(socket) && may_listen(listening.port, at),
         None => listening.unix_sockets && socket.domain().is_ok_and(|domain| domain == Domain::UNIX),
     }
 }
@@ -160,9 +228,7 @@ fn is_tcp(socket: &SockRef<'_>) -> bool {
         && socket.protocol().is_ok_and(|protocol| protocol == Some(Protocol::TCP))
 }
 
-fn bound(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed, ports: &mut Ports) -> Option<u16> {
-    let only_v6 =
-        socket.domain().is_ok_and(|domain| domain == Domain::IPV6) && socket.only_v6().unwrap_or(true);
+fn bound(call: Call<'_>, allowed: Allowed, known: &mut Known) -> Option<u16> {
     let wanted = match call.address() {
         Ok(bytes) => address(&bytes),
         Err(error) => {
@@ -175,29 +241,31 @@ fn bound(call: Call<'_>, socket: &SockRef<'_>, allowed: Allowed, ports: &mut Por
         call.go_on();
         return None;
     };
-    match bind(allowed.listening.port, wanted, only_v6, allowed.is_held) {
+    known.asked = wanted.port();
+    let Allowed { listening: Listening { port, .. }, is_held } = allowed;
+    let of = |only_v6| bind(port, wanted, only_v6, is_held);
+    match of(false) {
         Bind::GoOn => call.go_on(),
-        Bind::To(at) => {
-            let done = bind_once(socket, at);
-            if done.is_ok() && at.port() == 0 {
-                ports.choose(socket);
-            }
-            call.answer(done);
-        }
-        Bind::Refuse => {
-            call.answer(Err(io::ErrorKind::PermissionDenied.into()));
-            return Some(wanted.port());
+        Bind::Refuse => return refuse(call, Some(wanted.port())),
+        Bind::To(_) => {
+            return with_socket(call, |socket| {
+                let is_v6 = socket.domain().is_ok_and(|domain| domain == Domain::IPV6);
+                match of(is_v6 && socket.only_v6().unwrap_or(true)) {
+                    Bind::To(at) if is_tcp(socket) => Ok(bind_once(socket, at, known)),
+                    _ => Err(None),
+                }
+            });
         }
     }
     None
 }
 
 /// A signal has a server ask once more for what it has by then.
-fn bind_once(socket: &SockRef<'_>, at: SocketAddr) -> io::Result<()> {
-    let has = || socket.local_addr().ok().and_then(|has| has.as_socket());
-    let is_it =
-        |has: SocketAddr| has.ip() == at.ip() && has.port() != 0 && [has.port(), 0].contains(&at.port());
-    socket
-        .bind(&SockAddr::from(at))
-        .or_else(|error| if has().is_some_and(is_it) { Ok(()) } else { Err(error) })
+fn bind_once(socket: &SockRef<'_>, wanted: SocketAddr, known: &mut Known) -> io::Result<()> {
+    match socket.bind(&SockAddr::from(wanted)) {
+        Ok(()) => known.note_bound(socket.cookie()?),
+        Err(_) if at(socket) == Some(wanted) => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }

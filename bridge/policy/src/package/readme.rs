@@ -76,7 +76,9 @@ fn words(entry: &Value) -> Option<Vec<String>> {
 
 /// Whether a word may stand in a sentence, between backquotes.
 fn is_shown(word: &str) -> bool {
-    word.len() <= MAX_WORD && !has_hidden(word) && !word.contains(|c: char| c.is_control() || c == '`')
+    // What a backslash means between quotes is not the same in all shells.
+    let is_odd = |c: char| c.is_control() || "`\\".contains(c);
+    word.len() <= MAX_WORD && !has_hidden(word) && !word.contains(is_odd)
 }
 
 /// What stands behind the package's name, if it is this package that these words run.
@@ -93,6 +95,18 @@ fn behind(words: &[String], package: &Package) -> Option<Vec<String>> {
             let run = args.iter().position(|word| word == "run")?;
             let name = args[run..].iter().position(is_it)?;
             &args[run + name + 1..]
+        }
+        // With an option that is not known, as `uvx --prerelease=allow NAME`.
+        "npx" | "uvx" => {
+            let name = args.iter().position(|word| is_it(&without_version(word).to_owned()))?;
+            let mut before = args[..name].iter();
+            let is_option = |word: &String| word.starts_with('-') && word != "--from" && word != "--package";
+            while let Some(word) = before.next() {
+                if !is_option(word) || VALUED.contains(&word.as_str()) && before.next().is_none() {
+                    return None;
+                }
+            }
+            &args[name + 1..]
         }
         command => is_it(&command.to_owned()).then_some(args)?,
     };
@@ -112,6 +126,15 @@ fn fetched(words: &[String]) -> Option<(&str, &[String])> {
         ("uvx", _) => Some(("uvx", args)),
         _ => Some((command, args)),
     }
+}
+
+/// Options of uvx that have a value, in a word of its own.
+const VALUED: &[&str] = &["--python", "--prerelease"];
+
+/// `@scope/name@1.2`, `name==1.2`, `name[extra]`.
+fn without_version(word: &str) -> &str {
+    let end = word.char_indices().skip(1).find(|(_, c)| "@=<>~![".contains(*c));
+    end.map_or(word, |(at, _)| &word[..at])
 }
 
 /// PyPI takes `-`, `_` and `.` for the same.

@@ -9,6 +9,7 @@
 //! Must never decide. What is in a server's memory can be changed by it at any time, so a decision holds for the copy of it
 //! only, and for a socket that was looked at itself.
 
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
@@ -25,6 +26,9 @@ use crate::dying;
 /// The longest address that the kernel takes: `struct sockaddr_storage`.
 const LONGEST_ADDRESS: usize = 128;
 
+/// The name of a socket's protocol, as ss(8) asks for it.
+const PROTOCOL: &CStr = c"system.sockprotoname";
+
 /// Where a runner hears of the calls of one server.
 #[derive(Debug)]
 pub struct Calls(AsyncFd<OwnedFd>);
@@ -36,6 +40,17 @@ pub enum Wish {
     Bind,
     /// To listen, with so many connections that wait.
     Listen(i32),
+}
+
+/// What kind of socket a call names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// TCP, by IPv4 or IPv6.
+    Tcp,
+    /// A Unix socket.
+    Unix,
+    /// Another one, or no socket.
+    Other,
 }
 
 /// A call that waits. It is refused if it is dropped.
@@ -108,12 +123,36 @@ impl Calls {
 }
 
 impl Call<'_> {
-    /// The socket that it names, as a descriptor of this process.
+    /// The kind of the socket that it names. Nothing is opened for that.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        let [number, ..] = self.told.data.args;
+        let path = CString::new(format!("/proc/{}/fd/{}", self.told.pid, number as RawFd));
+        let mut name = [0; 32];
+        let got = path.map_or(-1, |path| {
+            // SAFETY: the kernel reads two strings and writes no more than the room that it is told of; all live until then.
+            #[allow(unsafe_code)]
+            unsafe {
+                libc::getxattr(path.as_ptr(), PROTOCOL.as_ptr(), name.as_mut_ptr().cast(), name.len())
+            }
+        });
+        let name = usize::try_from(got).ok().and_then(|len| name.get(..len)).unwrap_or_default();
+        match name.trim_ascii_end().strip_suffix(b"\0").unwrap_or(name) {
+            b"TCP" | b"TCPv6" => Kind::Tcp,
+            b"UNIX" | b"UNIX-STREAM" => Kind::Unix,
+            _ => Kind::Other,
+        }
+    }
+
+    /// The socket that it names, as a descriptor of this process. The server can close its own meanwhile, and then it is this one
+    /// whose end waits as long as the server has set (SO_LINGER).
     ///
     /// # Errors
     /// When there is none, or it is not to be had.
     pub fn socket(&self) -> io::Result<OwnedFd> {
-        let process = dying::open(self.process()?, 0)?;
+        // Of its thread, where the kernel has that (Linux 6.9): its process may be without the first one.
+        let process = dying::open(self.told.pid, dying::PIDFD_THREAD)
+            .or_else(|_| dying::open(self.process()?, 0).map_err(io::Error::from))?;
         // Before the number means another process: one that has ended has no call any more.
         self.still_waits()?;
         let [number, ..] = self.told.data.args;

@@ -16,8 +16,8 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath, Ruleset,
-    RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, NetPort, PathBeneath,
+    Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, make_bitflags,
 };
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, openat2};
@@ -71,7 +71,7 @@ pub fn abi() -> u32 {
 }
 
 /// Refuses this thread, and all that it starts, whatever version `abi` of Landlock knows and no rule allows.
-/// Without `bind_tcp` no TCP port can be bound. Also sets `no_new_privs`. Before version 2 nothing can be
+/// Without `bind_tcp` no TCP port can be bound, but one that the kernel chooses, as connecting gives it. Also sets `no_new_privs`. Before version 2 nothing can be
 /// renamed or linked from one directory to another, whatever the rules say.
 ///
 /// # Errors
@@ -84,6 +84,9 @@ pub fn restrict(abi: u32, rules: &[Rule], bind_tcp: bool) -> io::Result<()> {
         return Err(Errno::EOPNOTSUPP.into());
     }
     let mut created = handled(abi, bind_tcp).and_then(Ruleset::create).map_err(told)?;
+    if !bind_tcp {
+        created = created.add_rule(NetPort::new(0, AccessNet::BindTcp)).map_err(told)?;
+    }
     for rule in rules {
         if let Some((place, rights)) = opened(rule, abi)? {
             created = created.add_rule(PathBeneath::new(place, rights)).map_err(told)?;

@@ -35,6 +35,12 @@ pub const ATTACKS: &[Attack] = &[
     )
     .by(Listening),
     Attack::new(
+        "with a port granted: listen with a connection's socket, elsewhere a moment later",
+        |s| ("listen_by_connection", json!({"port": s.granted_port()})),
+        LISTENING,
+    )
+    .by(Listening),
+    Attack::new(
         "with a port granted: change which address it is meanwhile",
         |s| ("bind_meanwhile", json!({"port": s.granted_port()})),
         LISTENING,

@@ -91,6 +91,8 @@ fn what_is_of_another_package_or_shape_is_none() {
     let some = |args: &str| Some(args.to_owned());
     assert_eq!(of("uvx", r#"["--from", "A_b[x]==2", "b-cli", "serve"]"#), some("serve"));
     assert_eq!(of("pipx", r#"["run", "a-b", "x"]"#), some("x"));
+    assert_eq!(of("uvx", r#"["--prerelease=allow", "a-b==2", "mcp"]"#), some("mcp"));
+    assert_eq!(of("uvx", r#"["--python", "3.12", "a-b", "mcp"]"#), some("mcp"));
     assert_eq!(of("a-b", r#"["x", "<your-token>"]"#), some("x <your-token>"));
     for (command, args) in [
         ("uvx", r#"["a-c", "x"]"#),
@@ -99,6 +101,7 @@ fn what_is_of_another_package_or_shape_is_none() {
         ("docker", r#"["run", "a-b", "x"]"#),
         ("uvx", r#"["a-b", "a`b"]"#),
         ("uvx", r#"["a-b", "\u001b[2J"]"#),
+        ("uvx", r#"["a-b", "\\"]"#),
         ("uvx", r#"["a-b", "--transport=sse"]"#),
         ("uvx", r#"["a-b", 7]"#),
         ("uvx", r#"["a-b", "x"#),

@@ -109,5 +109,10 @@ fn of_its_package(path: &str, facts: &Facts) -> String {
 #[must_use]
 pub fn shell(word: &str) -> String {
     let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@,:=".contains(c));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    // Nothing is a word in quotes only, and zsh takes `=ls` for the path of `ls`.
+    if plain && !word.is_empty() && !word.starts_with('=') {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }

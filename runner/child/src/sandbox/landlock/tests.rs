@@ -151,6 +151,7 @@ fn truncating_what_can_be_read_is_refused_from_version_three() {
 #[test]
 fn binding_is_refused_from_version_four_and_connecting_never() {
     let server = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
     let address = server.local_addr().unwrap();
     for abi in offered() {
         for bind_tcp in [false, true] {
@@ -159,7 +160,7 @@ fn binding_is_refused_from_version_four_and_connecting_never() {
                 continue;
             }
             let seen = restricted(abi, &[], bind_tcp, || {
-                [errno(TcpListener::bind(("127.0.0.1", 0))), errno(TcpStream::connect(address))]
+                [errno(TcpListener::bind(free)), errno(TcpStream::connect(address))]
             });
             assert_eq!(seen, [if bind_tcp { 0 } else { libc::EACCES }, 0], "ABI {abi}");
         }
