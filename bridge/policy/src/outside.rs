@@ -129,14 +129,32 @@ pub fn find(place: &str, is_directory: impl Fn(&str) -> Option<bool>) -> Option<
     }
 }
 
-/// Words of a server that has directories of its own choice, by its arguments or roots, when it is asked for another place.
-const OF_ITS_OWN: &[&str] =
+/// Words of a server that has the directories in its arguments or roots, when it is asked for another place.
+const OF_ITS_ARGUMENTS: &[&str] =
     &["outside allowed directories", "not within allowed directories", "outside the allowed director"];
 
-/// Whether it is the server itself that refuses: no sandbox is in its way, and no option of one helps.
+/// Words of Playwright's, which has its working and its output directory, unless its arguments say otherwise. It names both.
+const OF_ITS_ROOTS: &str = "is outside allowed roots";
+
+/// What is true where it is the server itself that refuses: no sandbox is in its way, and no option of one helps.
+#[must_use]
+pub fn its_own_refusal(said: &str, server: &str) -> Option<String> {
+    if said.contains(OF_ITS_ROOTS) {
+        return Some(format!(
+            "{server} itself refuses this, not its sandbox: name a file below one of the roots that it allows"
+        ));
+    }
+    is_its_own_refusal(said).then(|| {
+        format!(
+            "{server} itself has no more than the directories in its arguments: `harbor set {server} -- DIRECTORY…` changes them"
+        )
+    })
+}
+
+/// Whether it is the server itself that refuses.
 #[must_use]
 pub fn is_its_own_refusal(said: &str) -> bool {
-    OF_ITS_OWN.iter().any(|words| said.contains(words))
+    said.contains(OF_ITS_ROOTS) || OF_ITS_ARGUMENTS.iter().any(|words| said.contains(words))
 }
 
 /// What would open a place: the directory, since what lies beside a file is usually meant, too.
@@ -180,10 +198,22 @@ mod tests {
 
     #[test]
     fn a_servers_own_refusal_is_known() {
-        assert!(is_its_own_refusal(
-            "Access denied - path outside allowed directories: /tmp/x not in /home/me/notes"
-        ));
-        assert!(!is_its_own_refusal("EACCES: permission denied, open '/x'"));
+        for (said, helps) in [
+            (
+                "Access denied - path outside allowed directories: /tmp/x not in /home/me/notes",
+                Some("`harbor set s -- DIRECTORY…`"),
+            ),
+            (
+                "### Error\nError: File access denied: /tmp/v/a.png is outside allowed roots. Allowed roots: \
+                 /data/.playwright-mcp, /data",
+                Some("not its sandbox: name a file below one of the roots"),
+            ),
+            ("EACCES: permission denied, open '/x'", None),
+        ] {
+            let own = its_own_refusal(said, "s");
+            assert_eq!((own.is_some(), is_its_own_refusal(said)), (helps.is_some(), helps.is_some()));
+            assert!(helps.is_none_or(|helps| own.unwrap().contains(helps)), "{said}");
+        }
     }
 
     #[test]
