@@ -8,12 +8,14 @@
 //! Owns which words are meant as places, and which option would open one. Must never be asked for words that are not the person's
 //! own: what comes of them is advice to open something.
 
+use std::iter::successors;
+
 use harbor_ipc_proto::hidden::has_hidden;
 use serde_json::Value;
 use url::Url;
 
 use crate::sandbox::Facts;
-use crate::sandbox::hint::{Advice, advice};
+use crate::sandbox::hint::{Advice, advice, shell};
 use crate::sandbox::paths::{clean, parent};
 use crate::sandbox::protected::why_not_by_name;
 
@@ -22,6 +24,9 @@ const MOST: usize = 4;
 
 /// Longer ones are no path, in bytes.
 const LONGEST: usize = 1024;
+
+/// What patterns and templates have, and next to no directory: none of such a name is to be made.
+const OF_PATTERNS: &[char] = &['*', '?', '[', ']', '{', '}', '<', '>', '|', '^', '$', '%', '"'];
 
 /// Schemes whose addresses are files.
 const OF_FILES: &[&str] = &["file://", "sqlite:///", "duckdb:///"];
@@ -35,6 +40,17 @@ pub enum Found {
     File,
     /// Nothing, but the directory in which it would be is there.
     Nothing,
+    /// Nothing, and no directory for it either, but one further up is there: a server makes the rest for itself.
+    Nowhere,
+}
+
+/// What opens a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    /// The option of `harbor sandbox`.
+    pub option: String,
+    /// The directory that is to be made before: what does not exist cannot be granted. As a shell has to be given it.
+    pub to_make: Option<String>,
 }
 
 /// The places that the arguments of a call name: texts that are nothing but a path or the address of a file.
@@ -93,30 +109,71 @@ fn place(text: &str) -> Option<String> {
     clean(&path).filter(|clean| is_plain && !path.starts_with("//") && clean != "/")
 }
 
-/// Words of a server that has directories of its own choice, by its arguments or roots, when it is asked for another place.
-const OF_ITS_OWN: &[&str] =
-    &["outside allowed directories", "not within allowed directories", "outside the allowed director"];
-
-/// Whether it is the server itself that refuses: no sandbox is in its way, and no option of one helps.
-#[must_use]
-pub fn is_its_own_refusal(said: &str) -> bool {
-    OF_ITS_OWN.iter().any(|words| said.contains(words))
+/// What a place is. `is_directory`: whether a directory is at a path; `None` where nothing is. `None` where nothing of this machine
+/// seems to be meant: of what does not exist at all, as of the path of a URL, or of a pattern.
+pub fn find(place: &str, is_directory: impl Fn(&str) -> Option<bool>) -> Option<Found> {
+    match is_directory(place) {
+        Some(true) => return Some(Found::Directory),
+        Some(false) => return Some(Found::File),
+        None => {}
+    }
+    let directory = parent(place);
+    // The root is above everything that begins with a slash.
+    let mut above = successors(Some(directory), |path| Some(parent(path))).take_while(|path| *path != "/");
+    let (there, is_directory) = above.find_map(|path| Some((path, is_directory(path)?)))?;
+    let to_make = directory.strip_prefix(there)?;
+    match is_directory {
+        false => None,
+        true if to_make.is_empty() => Some(Found::Nothing),
+        true => (!to_make.contains(OF_PATTERNS)).then_some(Found::Nowhere),
+    }
 }
 
-/// Which option would open a place: the directory, since what lies beside a file is usually meant, too.
+/// Words of a server that has the directories in its arguments or roots, when it is asked for another place.
+const OF_ITS_ARGUMENTS: &[&str] =
+    &["outside allowed directories", "not within allowed directories", "outside the allowed director"];
+
+/// Words of Playwright's, which has its working and its output directory, unless its arguments say otherwise. It names both.
+const OF_ITS_ROOTS: &str = "is outside allowed roots";
+
+/// What is true where it is the server itself that refuses: no sandbox is in its way, and no option of one helps.
+#[must_use]
+pub fn its_own_refusal(said: &str, server: &str) -> Option<String> {
+    if said.contains(OF_ITS_ROOTS) {
+        return Some(format!(
+            "{server} itself refuses this, not its sandbox: name a file below one of the roots that it allows"
+        ));
+    }
+    is_its_own_refusal(said).then(|| {
+        format!(
+            "{server} itself has no more than the directories in its arguments: `harbor set {server} -- DIRECTORY…` changes them"
+        )
+    })
+}
+
+/// Whether it is the server itself that refuses.
+#[must_use]
+pub fn is_its_own_refusal(said: &str) -> bool {
+    said.contains(OF_ITS_ROOTS) || OF_ITS_ARGUMENTS.iter().any(|words| said.contains(words))
+}
+
+/// What would open a place: the directory, since what lies beside a file is usually meant, too.
 ///
 /// # Errors
-/// Why none does.
-pub fn advised(path: &str, found: Found, facts: &Facts) -> Result<Advice, String> {
+/// Why nothing does.
+pub fn advised(path: &str, found: Found, facts: &Facts) -> Result<Opening, String> {
     let directory = parent(path);
-    match found {
+    let advice = match found {
         Found::Directory => advice(path, false, facts),
         Found::File => advice(directory, false, facts).or_else(|_| advice(path, false, facts)),
-        Found::Nothing => match why_not_by_name(directory, facts) {
+        Found::Nothing | Found::Nowhere => match why_not_by_name(directory, facts) {
             Some(why) => Err(why),
             None => advice(path, true, facts),
         },
-    }
+    };
+    let Advice { option, written, .. } = advice?;
+    let is_to_make = found == Found::Nowhere;
+    Ok(Opening { option, to_make: written.filter(|_| is_to_make).map(|written| shell(&written)) })
 }
 
 #[cfg(test)]
@@ -141,21 +198,70 @@ mod tests {
 
     #[test]
     fn a_servers_own_refusal_is_known() {
-        assert!(is_its_own_refusal(
-            "Access denied - path outside allowed directories: /tmp/x not in /home/me/notes"
-        ));
-        assert!(!is_its_own_refusal("EACCES: permission denied, open '/x'"));
+        for (said, helps) in [
+            (
+                "Access denied - path outside allowed directories: /tmp/x not in /home/me/notes",
+                Some("`harbor set s -- DIRECTORY…`"),
+            ),
+            (
+                "### Error\nError: File access denied: /tmp/v/a.png is outside allowed roots. Allowed roots: \
+                 /data/.playwright-mcp, /data",
+                Some("not its sandbox: name a file below one of the roots"),
+            ),
+            ("EACCES: permission denied, open '/x'", None),
+        ] {
+            let own = its_own_refusal(said, "s");
+            assert_eq!((own.is_some(), is_its_own_refusal(said)), (helps.is_some(), helps.is_some()));
+            assert!(helps.is_none_or(|helps| own.unwrap().contains(helps)), "{said}");
+        }
     }
 
     #[test]
     fn the_directory_is_advised_and_nothing_that_is_too_wide() {
         let facts = Facts { home: Some("/home/me".into()), ..Facts::default() };
-        let of = |path: &str, found| advised(path, found, &facts).map(|advice| advice.option);
+        let of = |path: &str, found| advised(path, found, &facts).map(|opening| opening.option);
         assert_eq!(of("/home/me/notes", Found::Directory), Ok("--read /home/me/notes".into()));
         assert_eq!(of("/home/me/notes/a.pdf", Found::File), Ok("--read /home/me/notes".into()));
         assert_eq!(of("/tmp/a.pdf", Found::File), Ok("--read /tmp/a.pdf".into()));
         assert_eq!(of("/srv/notes/new.md", Found::Nothing), Ok("--write /srv/notes".into()));
         assert!(of("/tmp/new.md", Found::Nothing).unwrap_err().contains("/tmp is too wide"));
         assert!(of("/home/me/.ssh/id", Found::File).is_err());
+        let of = |path: &str| advised(path, Found::Nowhere, &facts);
+        let opening = |option: &str, to_make: &str| {
+            Ok(Opening { option: option.into(), to_make: Some(to_make.into()) })
+        };
+        assert_eq!(of("/tmp/a/b/x.md"), opening("--write /tmp/a/b", "/tmp/a/b"));
+        assert_eq!(of("/home/me/my out/x"), opening("--write '/home/me/my out'", "'/home/me/my out'"));
+        assert_eq!(advised("/tmp/a/x", Found::Nothing, &facts).unwrap().to_make, None, "it is there");
+        for never in ["/home/me/.ssh/new/x", "/usr/new/x", "/run/new/x", "/home/you/x"] {
+            assert!(of(never).is_err(), "{never}");
+        }
+    }
+
+    #[test]
+    fn a_place_that_is_to_be_made_is_of_this_machine() {
+        let of = |place: &str| {
+            find(place, |path| match path {
+                "/" | "/tmp" | "/home" | "/home/me" | "/home/me/a b" => Some(true),
+                "/tmp/file" => Some(false),
+                _ => None,
+            })
+        };
+        for (place, wanted) in [
+            ("/home/me", Some(Found::Directory)),
+            ("/tmp/file", Some(Found::File)),
+            ("/tmp/x.md", Some(Found::Nothing)),
+            ("/home/me/*.md", Some(Found::Nothing)),
+            ("/tmp/reports/2026/x.md", Some(Found::Nowhere)),
+            ("/home/me/a b/out/x", Some(Found::Nowhere)),
+            ("/tmp/file/a/x", None),
+            ("/help", None),
+            ("/api/v1/users", None),
+            ("/home/me/a b/**/x.md", None),
+            ("/home/{id}/x", None),
+            ("/tmp/[^/]+/x", None),
+        ] {
+            assert_eq!(of(place), wanted, "{place}");
+        }
     }
 }

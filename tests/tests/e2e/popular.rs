@@ -212,7 +212,7 @@ fn servers_that_are_started_together_take_turns_as_with_the_bridge() {
     assert_eq!(state("e"), "stopped");
 }
 
-/// Its server finds nothing there, or leaves there what nobody finds, and says nothing of that.
+/// Its server finds nothing there, or makes there what nobody finds, with the directories for it, and says nothing of that.
 #[test]
 fn a_place_that_a_server_does_not_have_is_told_beside_the_result() {
     let home = Home::new();
@@ -235,15 +235,17 @@ fn a_place_that_a_server_does_not_have_is_told_beside_the_result() {
     }
     let said = call(format!("uri=file://{directory}/here.pdf"));
     assert!(said.contains(&format!("--read {directory}\n")), "{said}");
+    let said = call(format!("path={directory}/new/2026/x.md"));
+    assert!(said.ends_with(&format!("/2026 && harbor sandbox s --write {directory}/new/2026\n")), "{said}");
     let said = call("path=/tmp/harbor-lost-file".into());
     assert!(said.contains("/tmp is too wide to be granted"), "{said}");
-    for nothing in ["path=/api/v1/users", "path=notes/new.md", "text=see /etc/shadow"] {
+    for nothing in ["path=/api/v1/users", "path=/help", "path=notes/new.md", "text=see /etc/shadow"] {
         assert_eq!(call(nothing.into()), "", "{nothing}");
     }
-    let (_, said, _) = home.harbor(&["set", "s", "--env", &format!("DB={directory}/x.db")]);
-    assert!(said.contains(&format!("harbor sandbox s --write {directory}\n")), "{said}");
+    let (_, said, _) = home.harbor(&["set", "s", "--env", &format!("DB={directory}/dbs/x.db")]);
+    assert!(said.contains(&format!("mkdir -p {directory}/dbs && harbor sandbox s --write ")), "{said}");
     let _ = home.harbor(&["sandbox", "s", "--write", directory]);
-    assert_eq!(call(format!("path={directory}/new.md")), "", "now it has it");
+    assert_eq!(call(format!("path={directory}/new/2026/x.md")), "", "now it has it");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use harbor_ipc_proto::client::{HostCallTool, ListServers, McpCallTool, Progress,
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
-use harbor_policy::outside::{is_its_own_refusal, of_arguments};
+use harbor_policy::outside::{its_own_refusal, of_arguments};
 use harbor_policy::suggest::hint;
 
 use super::{arguments, outside, progress, remarks, servers, tool_list, tools};
@@ -108,15 +108,14 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
         true if screen.json => Err(Failure::Said(Exit::ToolFailed)),
         true => {
             remark("harbor: the tool reported an error");
-            if call.asker.is_none() && is_its_own_refusal(result) {
-                let server = &call.server;
-                remark(&format!(
-                    "{server} itself has no more than the directories in its arguments: `harbor set {server} -- DIRECTORY…` changes them"
-                ));
-            } else if call.asker.is_none() {
-                remarks::on_failed_call(client, &call.server, result);
-                remarks::on_browser(client, &call.server, result);
-                tell_outside(client, call, ask, Some(result));
+            match its_own_refusal(result, &call.server) {
+                _ if call.asker.is_some() => {}
+                Some(own) => remark(&own),
+                None => {
+                    remarks::on_failed_call(client, &call.server, result);
+                    remarks::on_browser(client, &call.server, result);
+                    tell_outside(client, call, ask, Some(result));
+                }
             }
             Err(Failure::Said(Exit::ToolFailed))
         }

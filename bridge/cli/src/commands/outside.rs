@@ -10,9 +10,9 @@ use std::path::Path;
 use harbor_client::id::server_id;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{GetSandbox, SandboxView};
-use harbor_policy::outside::{Found, advised, of_words};
+use harbor_policy::outside::{Found, Opening, advised, find, of_words};
 use harbor_policy::sandbox::Facts;
-use harbor_policy::sandbox::paths::{is_within, parent};
+use harbor_policy::sandbox::paths::is_within;
 
 use crate::client::{Client, QUICK};
 use crate::table::flatten;
@@ -32,7 +32,7 @@ pub fn tell(client: &mut Client, server: &str, places: &[String], told: &dyn Fn(
             && !has(sandbox, place)
             && !has(sandbox, &real)
         {
-            remark(&sentence(server, place, &advised(place, found, &facts).map(|advice| advice.option)));
+            remark(&sentence(server, place, &advised(place, found, &facts)));
         }
     }
 }
@@ -55,33 +55,37 @@ fn has(sandbox: &SandboxView, place: &str) -> bool {
             .any(|path| reaches(&path.path) || path.granted_as.as_deref().is_some_and(reaches))
 }
 
-/// What a place is here; `None` where not even its directory is, so that nothing of this machine is meant.
+/// What a place is here.
 fn look(place: &str) -> Option<Found> {
-    match fs::metadata(place) {
-        Ok(found) if found.is_dir() => Some(Found::Directory),
-        Ok(_) => Some(Found::File),
-        Err(_) => {
-            let directory = parent(place);
-            (directory != "/" && Path::new(directory).is_dir()).then_some(Found::Nothing)
-        }
-    }
+    find(place, |path| fs::metadata(path).ok().map(|found| found.is_dir()))
 }
 
-/// Without the links on its way.
+/// Without the links on its way, as far as it is there.
 fn real(place: &str) -> String {
     let path = Path::new(place);
-    let directory = path.parent().and_then(|directory| directory.canonicalize().ok());
-    let whole = path.canonicalize().ok().or_else(|| Some(directory?.join(path.file_name()?)));
+    let whole = path.ancestors().find_map(|above| {
+        let rest = path.strip_prefix(above).ok()?;
+        let above = above.canonicalize().ok()?;
+        // Nothing joined would end with a slash.
+        Some(if rest.as_os_str().is_empty() { above } else { above.join(rest) })
+    });
     whole.and_then(|whole| whole.to_str().map(str::to_owned)).unwrap_or_else(|| place.to_owned())
 }
 
-fn sentence(server: &str, place: &str, opens: &Result<String, String>) -> String {
+fn sentence(server: &str, place: &str, opens: &Result<Opening, String>) -> String {
     let outside = format!(
         "{} is outside of what {server} has: what it finds there is not yours, and what it leaves there is lost",
         flatten(place)
     );
     match opens {
-        Ok(option) => format!("{outside}; this opens it: harbor sandbox {server} {}", flatten(option)),
+        Ok(Opening { option, to_make: None }) => {
+            format!("{outside}; this opens it: harbor sandbox {server} {}", flatten(option))
+        }
+        Ok(Opening { option, to_make: Some(directory) }) => format!(
+            "{outside}; its directory does not exist yet; this makes and opens it: mkdir -p {} && harbor sandbox {server} {}",
+            flatten(directory),
+            flatten(option)
+        ),
         Err(why) => format!("{outside}; {}", flatten(why)),
     }
 }
@@ -108,7 +112,11 @@ mod tests {
         let of = |name: &str| look(here.path().join(name).to_str().unwrap());
         fs::write(here.path().join("file"), "").unwrap();
         assert_eq!((of(""), of("file")), (Some(Found::Directory), Some(Found::File)));
-        assert_eq!((of("new"), of("no/new"), look("/api")), (Some(Found::Nothing), None, None));
+        assert_eq!((of("new"), of("no/new")), (Some(Found::Nothing), Some(Found::Nowhere)));
+        assert_eq!((of("file/new"), look("/api"), look("/api/v1/users")), (None, None, None));
+        std::os::unix::fs::symlink(here.path(), here.path().join("link")).unwrap();
+        let (through, itself) = (here.path().join("link/no/new"), here.path().canonicalize().unwrap());
+        assert_eq!(real(through.to_str().unwrap()), itself.join("no/new").to_str().unwrap());
         let said = sentence("s", "/tmp/n", &Err("/tmp is too wide".into()));
         assert!(said.ends_with("is lost; /tmp is too wide"), "{said}");
     }

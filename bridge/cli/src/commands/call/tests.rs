@@ -193,5 +193,7 @@ fn what_a_server_itself_refuses_is_not_blamed_on_its_sandbox() {
         command(false, &answers, |client, screen| run(client, &call, &ask, screen)).asked.len()
     };
     assert_eq!(refused("Access denied - path outside allowed directories: /usr/here not in /data"), 1);
+    let roots = "File access denied: /usr/here is outside allowed roots. Allowed roots: /data/out, /data";
+    assert_eq!(refused(roots), 1);
     assert!(refused("EACCES: permission denied, open '/usr/here'") > 1);
 }
