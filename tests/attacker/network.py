@@ -242,6 +242,9 @@ def listen_by_connection(port):
                     with taken:
                         os.dup2(taken.fileno(), number)
                         taking.add(number)
+                        # By the other thread at any moment, and surely now and then.
+                        if random.random() < 0.5:
+                            libc.connect(number, nowhere, len(nowhere))
                         libc.listen(number, 1)
                         taking.discard(number)
                         if taken.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
