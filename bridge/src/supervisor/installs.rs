@@ -20,6 +20,7 @@ use std::time::Duration;
 use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
+use harbor_policy::package::older::Unfit;
 use harbor_policy::package::usage::source_of;
 use harbor_policy::recipe::repository::Files;
 use harbor_policy::sandbox::hint::{Advice, is_about, is_of_kernel, kept_file};
@@ -360,14 +361,8 @@ impl Trial {
 
     /// The newest version of its package, where an older one is what fits.
     #[must_use]
-    pub fn newest(&self) -> Option<String> {
-        self.server.newest()
-    }
-
-    /// What that one requires of a Python, where there is none such here.
-    #[must_use]
-    pub fn lacks_python(&self) -> Option<String> {
-        self.server.lacks_python()
+    pub fn unfit(&self) -> Unfit {
+        self.server.unfit()
     }
 
     /// Its package, as it was asked for.
