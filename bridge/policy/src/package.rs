@@ -18,6 +18,7 @@ pub mod binary;
 pub mod failure;
 pub mod git;
 pub mod npm;
+pub mod older;
 pub mod pypi;
 pub mod readme;
 pub mod registries;

@@ -25,6 +25,7 @@ use harbor_ipc_proto::source_id;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
 use harbor_policy::package::failure::{required_python, skipped_by};
+use harbor_policy::package::older::Unfit;
 use harbor_policy::package::usage::{Given, listens, next_try};
 use harbor_policy::package::{Ecosystem, Package, source};
 use harbor_policy::silence::more_time;
@@ -145,6 +146,7 @@ pub(super) async fn install(
     let of = TrialOf {
         package: Some(planned.package.clone()),
         planned: planned.lock.clone(),
+        unfit: Unfit::default(),
         kept: None,
         plan_only: plan_only || !missing.is_empty(),
         look_only: false,
@@ -237,15 +239,15 @@ async fn plan(
     let commit = planned.package.address().1.filter(|_| needs_build.is_some()).map(str::to_owned);
     let commit = commit.filter(|_| planned.package.ecosystem == Ecosystem::Git);
     let integrity = commit.as_ref().map(|commit| format!("{OF_COMMIT}{commit}"));
-    let lacking = trial.lacks_python().map(|requires| PythonView { requires, version: None, path: None });
+    let unfit = trial.unfit();
     let ecosystem = planned.package.ecosystem;
     let token = router.staged.keep(client, id, What::Planned(Box::new(planned)));
     Ok(InstalledView {
         planned: Some(token),
         needs_build,
         registry: registry(router, ecosystem).await,
-        newest: trial.newest(),
-        python: view.python.or(lacking),
+        python: view.python.or_else(|| lacking(&unfit)),
+        newest: unfit.newest,
         version: view.version.or(commit),
         integrity: view.integrity.or(integrity),
         ..view
@@ -461,6 +463,12 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
 pub(super) fn python(lock: &Lock) -> Option<PythonView> {
     let LockedPython { path, version, requires } = lock.python.clone()?;
     Some(PythonView { requires, version: Some(version), path: Some(path) })
+}
+
+/// What the newest version requires, of which there is none here.
+pub(super) fn lacking(unfit: &Unfit) -> Option<PythonView> {
+    let requires = unfit.requires.clone()?;
+    Some(PythonView { requires, version: None, path: None })
 }
 
 /// What is known of a file that was downloaded.

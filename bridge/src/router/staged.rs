@@ -14,6 +14,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
+use harbor_policy::package::older::Unfit;
 
 use super::client::Client;
 use super::sources::Looked;
@@ -61,6 +62,10 @@ pub(super) struct Planned {
     pub package: Package,
     /// All of it; none before something is built.
     pub lock: Option<Rc<Lock>>,
+    /// Of an upgrade: the newest version, where that is another one.
+    pub unfit: Unfit,
+    /// Of an upgrade: somebody has named the version.
+    pub is_named: bool,
     /// Where its repository or manifest was read: what that said.
     pub looked: Option<Rc<Looked>>,
 }
@@ -76,7 +81,8 @@ pub(super) struct Tried {
 impl Planned {
     /// Nothing is known yet.
     pub(super) fn of(package: Package) -> Self {
-        Self { wanted: package.clone(), package, lock: None, looked: None }
+        let unfit = Unfit::default();
+        Self { wanted: package.clone(), package, lock: None, unfit, is_named: false, looked: None }
     }
 
     /// What was found out.

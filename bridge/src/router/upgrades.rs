@@ -18,10 +18,13 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
+use harbor_policy::package::older::{Unfit, goes_back, is_older};
 use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
-use super::installs::{AS_BEFORE, claim, failed, file, installed, locked, needs_build, python, settled};
+use super::installs::{
+    AS_BEFORE, claim, failed, file, installed, lacking, locked, needs_build, python, settled,
+};
 use super::servers::{about, note, replace, stored};
 use super::staged::{Planned, Tried, What, gone};
 use super::{Handled, Router, invalid, reply, to_the_end};
@@ -35,6 +38,7 @@ struct Attempt<'a> {
     router: &'a Rc<Router>,
     client: &'a Rc<Client>,
     server: Rc<Server>,
+    kind: &'static str,
     /// What is used so far; `None` where that was lost.
     before: Option<Rc<Lock>>,
     note: Option<Note>,
@@ -68,17 +72,21 @@ pub(super) async fn upgrade(
         router,
         client,
         server,
+        kind: package.ecosystem.as_str(),
         before: locked.map(|locked| locked.current),
         note: note(client, request_id, message.progress),
         may_build: message.build == Some(true),
         with_all: message.with_all == Some(true),
     };
     let planned = match &message.planned {
-        None => Planned::of(match &message.to {
-            Some(to) => package.exactly(to).ok_or_else(|| invalid("to", versions_of(&package)))?,
-            None if package.is_exact() => package.newest(),
-            None => package,
-        }),
+        None => {
+            let wanted = match &message.to {
+                Some(to) => package.exactly(to).ok_or_else(|| invalid("to", versions_of(&package)))?,
+                None if package.is_exact() => package.newest(),
+                None => package,
+            };
+            Planned { is_named: message.to.is_some(), ..Planned::of(wanted) }
+        }
         Some(token) => match router.staged.take(client, id, token) {
             Some(What::Planned(planned)) => *planned,
             Some(What::Alone(trial)) => return attempt.run(trial).await,
@@ -87,6 +95,9 @@ pub(super) async fn upgrade(
     };
     attempt.go(planned, message.plan == Some(true)).await
 }
+
+/// The cause of a refusal to go back without having been told to.
+const OLDER: &str = "older";
 
 /// What names one.
 fn versions_of(package: &Package) -> &'static str {
@@ -109,6 +120,7 @@ impl Attempt<'_> {
         let of = TrialOf {
             package: Some(planned.package.clone()),
             planned: planned.lock.clone(),
+            unfit: planned.unfit.clone(),
             kept: None,
             plan_only,
             look_only: false,
@@ -127,9 +139,11 @@ impl Attempt<'_> {
             let trial = self.begin(&planned, true).await?;
             let plan = trial.plan(self.note.clone()).await;
             planned = planned.with(plan.map_err(|error| failed(self.id(), &error, AS_BEFORE))?);
+            planned.unfit = trial.unfit();
         }
+        self.is_not_older(&planned)?;
         let commit = planned.package.address().1.unwrap_or_default();
-        let view = self.view(Some(&planned.package), planned.lock.as_deref(), commit);
+        let view = self.view((Some(&planned.package), &planned.unfit), planned.lock.as_deref(), commit);
         let is_same = self.before.as_ref().is_some_and(|before| match &planned.lock {
             // Of what is downloaded the hash says it all.
             Some(lock) => {
@@ -153,13 +167,35 @@ impl Attempt<'_> {
         }
     }
 
+    /// It goes back only to what somebody has named.
+    fn is_not_older(&self, planned: &Planned) -> Result<(), ErrorBody> {
+        let (Some(before), Some(lock), false) = (&self.before, &planned.lock, planned.is_named) else {
+            return Ok(());
+        };
+        let (ecosystem, before, after) = (planned.package.ecosystem, &before.version, &lock.version);
+        if !is_older(ecosystem, after, before) {
+            return Ok(());
+        }
+        let why = planned.unfit.why(self.kind);
+        let message = goes_back(self.id().as_str(), (before, after), why.as_deref());
+        let error = ErrorBody::new(Code::InvalidParams, message).with("field", "to").with("cause", OLDER);
+        Err(error.with("before", before.as_str()).with("after", after.as_str()))
+    }
+
     /// What is known before anything was tried out: the versions, else of a repository the commit.
-    fn view(&self, package: Option<&Package>, lock: Option<&Lock>, commit: &str) -> UpgradeView {
+    fn view(
+        &self,
+        (package, unfit): (Option<&Package>, &Unfit),
+        lock: Option<&Lock>,
+        commit: &str,
+    ) -> UpgradeView {
         UpgradeView {
+            kind: self.kind.into(),
+            newest: unfit.newest.clone(),
             before: version_of(self.before.as_deref()),
             after: lock.map_or_else(|| commit.to_owned(), |lock| lock.version.clone()),
             integrity: lock.map(|lock| lock.integrity.clone()).unwrap_or_default(),
-            python: lock.and_then(python),
+            python: lock.and_then(python).or_else(|| lacking(unfit)),
             file: package.and_then(|package| file(package, lock)),
             added: Vec::new(),
             removed: Vec::new(),
@@ -184,7 +220,7 @@ impl Attempt<'_> {
         let upgrade = match ran {
             Ok(installed) => self.tried(trial, installed, &known),
             Err(why) => {
-                let view = self.view(trial.package(), trial.lock().as_deref(), "");
+                let view = self.view((trial.package(), &trial.unfit()), trial.lock().as_deref(), "");
                 let token = self.router.staged.keep(self.client, self.id(), What::Alone(trial));
                 UpgradeView { failed: Some(why), planned: Some(token), ..view }
             }
@@ -211,12 +247,12 @@ impl Attempt<'_> {
 
     /// It waits for a yes, unless it is what is used already.
     fn tried(&self, trial: Trial, installed: Installed, known: &ToolList) -> UpgradeView {
-        let file = trial.package().and_then(|package| file(package, Some(&installed.lock)));
         let seen = self.router.host.registry.seen(&*self.server);
         let is_same =
             |before: &Tool, now: &Tool| self.router.host.registry.is_same(&self.id().into(), before, now);
-        let differences = differences(self.before.as_deref(), &installed, known, (&seen, &is_same));
-        let view = UpgradeView { file, ..differences };
+        let (added, removed, changed) = differences(&installed, known, (&seen, &is_same));
+        let view = self.view((trial.package(), &trial.unfit()), Some(&installed.lock), "");
+        let view = UpgradeView { added, removed, changed, ..view };
         let tried = Tried { installed, view: view.clone(), trial };
         let token = self.router.staged.keep(self.client, self.id(), What::Tried(Box::new(tried)));
         UpgradeView { apply: Some(token), ..view }
@@ -237,13 +273,11 @@ fn version_of(lock: Option<&Lock>) -> String {
 /// The tools as the person saw them, and whether one of them says the same now.
 type Seen<'a> = (&'a ToolList, &'a dyn Fn(&Tool, &Tool) -> bool);
 
+/// Tools that are new, those that are gone, and those that say something else.
+type Differences = (Vec<String>, Vec<String>, Vec<ToolDifference>);
+
 /// What is there or not is compared with what was listed last; what a tool says of itself with what the person saw.
-fn differences(
-    before: Option<&Lock>,
-    tried: &Installed,
-    known: &ToolList,
-    (seen, is_same): Seen<'_>,
-) -> UpgradeView {
+fn differences(tried: &Installed, known: &ToolList, (seen, is_same): Seen<'_>) -> Differences {
     let nothing = ToolList::default();
     let tools = tried.tools.as_deref().unwrap_or(&nothing);
     let absent_in = |list: &ToolList, of: &ToolList| {
@@ -259,22 +293,7 @@ fn differences(
     let mut added = absent_in(known, tools);
     // What comes back as another one is shown as that.
     added.retain(|name| changed.iter().all(|change| change.tool_name != *name));
-    UpgradeView {
-        before: version_of(before),
-        after: tried.lock.version.clone(),
-        integrity: tried.lock.integrity.clone(),
-        python: python(&tried.lock),
-        file: None,
-        added,
-        removed: absent_in(tools, known),
-        changed,
-        planned: None,
-        needs_build: None,
-        failed: None,
-        apply: None,
-        applied: false,
-        previous: None,
-    }
+    (added, absent_in(tools, known), changed)
 }
 
 async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried) -> Handled {

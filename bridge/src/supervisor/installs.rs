@@ -20,6 +20,7 @@ use std::time::Duration;
 use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
+use harbor_policy::package::older::Unfit;
 use harbor_policy::package::usage::source_of;
 use harbor_policy::recipe::repository::Files;
 use harbor_policy::sandbox::hint::{Advice, is_about, is_of_kernel, kept_file};
@@ -46,7 +47,15 @@ const MOST_LOOKED_AT: u32 = 16;
 const KEPT: Duration = Duration::from_secs(600);
 
 /// Packages that are installed, whole and nobody's: their server lacked something that only its person can give.
-pub(super) type Kept = RefCell<BTreeMap<ServerId, Rc<Lock>>>;
+pub(super) type Kept = RefCell<BTreeMap<ServerId, KeptPackage>>;
+
+/// One of them.
+#[derive(Debug, Clone)]
+pub(super) struct KeptPackage {
+    lock: Rc<Lock>,
+    /// What its installer was given: with something else it may have made something else of the same files.
+    install_env: BTreeMap<String, String>,
+}
 
 /// A name that somebody installs or upgrades: nobody else does meanwhile.
 #[derive(Debug)]
@@ -161,6 +170,7 @@ impl Supervisor {
         let is_known = self.get(&claim.id).is_some();
         let in_its_place = !is_known && !self.data_directory(&claim.id).exists();
         let kept = self.kept.borrow().get(&claim.id).cloned();
+        let kept = kept.filter(|kept| kept.install_env == definition.install_env).map(|kept| kept.lock);
         let of = TrialOf { in_its_place, kept, ..of };
         let stored = Stored { server_id: claim.id.clone(), definition, era: None };
         let server = Server::on_trial(stored, self.runners.clone(), of);
@@ -238,7 +248,7 @@ impl Supervisor {
         // Where the lock is lost, the package may be all that says which version it was.
         if shared.locks.lost(id).is_none() {
             let mut places = shared.locks.get(id).map(|locked| locked.places()).unwrap_or_default();
-            places.extend(self.kept.borrow().get(id).map(|lock| lock.place));
+            places.extend(self.kept.borrow().get(id).map(|kept| kept.lock.place));
             self.keep_only(id, places).await;
         }
         if !self.servers.borrow().contains_key(id) {
@@ -360,14 +370,8 @@ impl Trial {
 
     /// The newest version of its package, where an older one is what fits.
     #[must_use]
-    pub fn newest(&self) -> Option<String> {
-        self.server.newest()
-    }
-
-    /// What that one requires of a Python, where there is none such here.
-    #[must_use]
-    pub fn lacks_python(&self) -> Option<String> {
-        self.server.lacks_python()
+    pub fn unfit(&self) -> Unfit {
+        self.server.unfit()
     }
 
     /// Its package, as it was asked for.
@@ -415,15 +419,18 @@ impl Trial {
         self.server.is_alone()
     }
 
-    /// Keeps what is installed for a while, although nothing came of it: the next try of the same version starts it at once.
+    /// Keeps what is installed for a while, although nothing came of it: the next try of the same version starts it at once, unless
+    /// its installer is to get other variables.
     pub fn keep_package(&self) {
         let (Some(lock), Some(claim)) = (self.server.lock(), &self.claim) else { return };
         let (id, supervisor) = (claim.id.clone(), Rc::downgrade(&self.supervisor));
-        self.supervisor.kept.borrow_mut().insert(id.clone(), lock.clone());
+        let install_env = self.server.definition().install_env.clone();
+        let kept = KeptPackage { lock: lock.clone(), install_env };
+        self.supervisor.kept.borrow_mut().insert(id.clone(), kept);
         tokio::task::spawn_local(async move {
             tokio::time::sleep(KEPT).await;
             let Some(supervisor) = supervisor.upgrade() else { return };
-            let is_same = supervisor.kept.borrow().get(&id).is_some_and(|kept| Rc::ptr_eq(kept, &lock));
+            let is_same = supervisor.kept.borrow().get(&id).is_some_and(|kept| Rc::ptr_eq(&kept.lock, &lock));
             if !is_same {
                 return;
             }

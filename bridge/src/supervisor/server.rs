@@ -41,6 +41,7 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
 use harbor_policy::limits;
 use harbor_policy::liveness::Liveness;
+use harbor_policy::package::older::Unfit;
 use harbor_policy::package::{self, Package};
 use harbor_policy::pythons::Chosen;
 use harbor_policy::recipe::repository::Files;
@@ -86,6 +87,8 @@ pub struct TrialOf {
     pub package: Option<Package>,
     /// What was planned: exactly that is installed.
     pub planned: Option<Rc<Lock>>,
+    /// What was found out with that of the newest version.
+    pub unfit: Unfit,
     /// What an earlier try has installed. `try_out` finds that out.
     pub kept: Option<Rc<Lock>>,
     /// Only its versions are to be found out.
@@ -236,6 +239,7 @@ impl Server {
             None => used(&definition, &id, &runners),
         };
         let settings = held_to(&definition, (&id, package.is_some()), owner.is_some());
+        let unfit = trial.as_ref().map(|trial| trial.unfit.clone()).unwrap_or_default();
         let seed = wall_clock() ^ u64::from(std::process::id());
         let machine = Lifecycle::new(rules(&settings, definition.image.is_some()), missing, seed, 0);
         Rc::new(Self {
@@ -246,9 +250,9 @@ impl Server {
             place_of_package: Cell::new(lock.as_ref().filter(|_| trial.is_none()).map(|lock| lock.place)),
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
             commit: RefCell::default(),
-            newest: RefCell::default(),
+            newest: RefCell::new(unfit.newest),
             python: RefCell::new(lock.as_ref().and_then(|lock| lock.python.clone()).map(Into::into)),
-            lacks_python: RefCell::default(),
+            lacks_python: RefCell::new(unfit.requires),
             files: RefCell::default(),
             lock: RefCell::new(lock),
             image: RefCell::new(image),
@@ -404,13 +408,8 @@ impl Server {
     }
 
     /// The newest version of its package, where an older one was resolved.
-    pub(super) fn newest(&self) -> Option<String> {
-        self.newest.borrow().clone()
-    }
-
-    /// What that one requires of a Python, where there is none such here.
-    pub(super) fn lacks_python(&self) -> Option<String> {
-        self.lacks_python.borrow().clone()
+    pub(super) fn unfit(&self) -> Unfit {
+        Unfit { newest: self.newest.borrow().clone(), requires: self.lacks_python.borrow().clone() }
     }
 
     /// The commit that its installation has checked out.

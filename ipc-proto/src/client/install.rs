@@ -171,13 +171,17 @@ define_sent! {
     }
     /// An upgrade, wanted or done.
     "Upgrade" UpgradeView {
+        /// The kind of its package: `npm`, `pypi`, `git` or `binary`.
+        kind: Word,
         /// The version that is used, or was until now.
         before: String,
         /// The version that was tried out, or would be; empty where it is not known before something is built.
         after: String,
         /// Its hash; likewise.
         integrity: String,
-        /// The Python that it would run with, where that is not the usual one.
+        /// The newest version of the package, where an older one is what fits this machine.
+        newest: Option<String>,
+        /// The Python that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here.
         python: Option<PythonView>,
         /// Of what is downloaded.
         file: Option<FileView>,

@@ -136,6 +136,38 @@ fn an_installer_gets_variables_of_its_own_and_its_server_none_of_them() {
     assert_eq!((later > place, seen(later)), (true, json!("1")), "an upgrade's installer gets them, too");
 }
 
+/// The same files, but another installer may make something else of them.
+#[test]
+fn a_package_that_is_kept_for_the_next_try_is_not_for_one_with_other_variables_of_its_installer() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let dir = home.scratch("built");
+    write_telling(
+        &dir,
+        "1.0.0",
+        "if (process.argv.length < 3) { console.error(\"usage: tiny DIR\\ntiny: error: the following arguments are required: DIR\"); process.exit(2); }",
+    );
+    let built = r#"require("fs").writeFileSync("built", process.env.IV ?? "none")"#;
+    let manifest = json!({"name": "tiny", "version": "1.0.0", "bin": "index.js", "scripts": {"postinstall": "node build.js"}});
+    fs::write(dir.join("package.json"), manifest.to_string()).unwrap();
+    fs::write(dir.join("build.js"), built).unwrap();
+    registry.publish_dir(&dir, "1.0.0");
+    let _bridge = registry.bridge(&home);
+    let packages = home.path().join("servers/tiny/package");
+    let all = || {
+        let places = fs::read_dir(&packages).unwrap().map(|place| place.unwrap().path());
+        places
+            .map(|place| fs::read_to_string(place.join("node_modules/tiny/built")).unwrap())
+            .collect::<Vec<_>>()
+    };
+    let command = ["install", "npm:tiny@1.0.0", "--yes", "--install-env"];
+    let (said, code) = home.refused(&[&command[..], &["IV=one"]].concat());
+    assert!(code == Some(5) && said.contains("are its arguments"), "{said}");
+    assert_eq!(all(), ["one"]);
+    let (out, said, code) = home.harbor(&[&command[..], &["IV=two", "--", "here"]].concat());
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(all(), ["two"], "what the first try has made is gone");
+}
+
 #[test]
 fn what_is_wanted_beside_a_package_is_locked_with_it() {
     let (home, index) = (Home::new(), PypiIndex::start());

@@ -67,6 +67,8 @@ fn a_python_that_is_nowhere_is_named_with_the_step_that_helps() {
         "1.0 is not the newest version: 2.0 requires Python {OF_TOMORROW}, which is not here; {STEP}\n"
     );
     assert!(said.contains(&line), "{said}");
+    let (out, said, code) = home.harbor(&["upgrade", "snake", "--yes"]);
+    assert!(out == "snake is 1.0 already\n" && said.contains(&line) && code == Some(0), "{out}{said}");
 
     // Who names it has that or nothing.
     let (said, code) = home.refused(&["install", "pypi:snake==2.0", "--name", "other", "--yes"]);

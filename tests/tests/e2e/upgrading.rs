@@ -5,7 +5,7 @@ use std::fs;
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::said::said;
 use harbor_tests::{Bridge, DOWN_LIMIT, Home, wait_until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What the disk has of the changed tools of all servers.
 fn stored_changes(home: &Home) -> String {
@@ -83,6 +83,68 @@ fn a_locked_version_that_is_gone_is_called_that_and_an_upgrade_named() {
         "{said}"
     );
     assert_eq!(bridge.started_tool("tiny", "a", &json!({})), "2.0.0");
+}
+
+#[test]
+fn an_upgrade_says_that_a_newer_version_does_not_fit_and_goes_back_to_an_older_one_only_by_its_name() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let publish = |version: &str, node: &str| {
+        let dir = home.scratch(version);
+        write_server(&dir, version, &["a"], "first");
+        let engines =
+            json!({"name": "tiny", "version": version, "bin": "index.js", "engines": {"node": node}});
+        fs::write(dir.join("package.json"), engines.to_string()).unwrap();
+        registry.publish_dir(&dir, version);
+    };
+    publish("1.0.0", ">=18");
+    let bridge = registry.bridge(&home);
+    bridge.ask("install_server", &json!({"source": "npm:tiny"}));
+    publish("1.5.0", ">=18");
+    publish("2.0.0", ">=99");
+    let why = "2.0.0 requires another Node.js than the one here (`harbor runtimes`)";
+    let note = format!("1.5.0 is not the newest version: {why}");
+    let upgraded = |more: &[&str]| {
+        let (out, remarks, code) = home.harbor(&[&["upgrade", "tiny", "--yes"], more].concat());
+        assert_eq!(code, Some(0), "{out}{remarks}");
+        (out, remarks)
+    };
+    let (out, _) = upgraded(&[]);
+    assert!(out.contains("tiny: 1.0.0 → 1.5.0\n") && out.contains(&format!("note       {note}\n")), "{out}");
+
+    // What is used already, too.
+    let (out, remarks) = upgraded(&[]);
+    assert!(out == "tiny is 1.5.0 already\n" && remarks.contains(&note), "{out}{remarks}");
+    let said: Value = serde_json::from_str(&upgraded(&["--json"]).0).unwrap();
+    assert_eq!((&said["upgrade"]["after"], &said["upgrade"]["newest"]), (&json!("1.5.0"), &json!("2.0.0")));
+
+    // Who names one has it; the next one that fits is older, and nothing goes there by itself.
+    upgraded(&["--to", "2.0.0"]);
+    let (said, code) = home.refused(&["upgrade", "tiny", "--yes"]);
+    let refused = format!(
+        "tiny has 2.0.0, and what fits here now is 1.5.0, which is older: {why}; `harbor upgrade tiny --to 1.5.0` goes back to \
+         that on purpose"
+    );
+    assert!(said.contains(&refused) && code == Some(2), "{code:?} {said}");
+    let version = |bridge: &Bridge| bridge.ask("list_installed", &json!({}))["servers"][0]["version"].clone();
+    assert_eq!(version(&bridge), "2.0.0");
+    let (out, _) = upgraded(&["--to", "1.5.0"]);
+    assert!(out.contains("tiny is now 1.5.0"), "{out}");
+
+    // With JSON, what was tried out says it, too; a version that is gone is no reason to go back in silence.
+    bridge.ask("undo_upgrade", &json!({"server_id": "tiny"}));
+    registry.withdraw("2.0.0");
+    let (said, _) = home.refused(&["upgrade", "tiny", "--yes"]);
+    assert!(said.contains("what its registry gives now is 1.5.0, which is older; "), "{said}");
+    publish("2.1.0", ">=18");
+    publish("3.0.0", ">=99");
+    let (out, remarks) = upgraded(&["--json"]);
+    let said: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&said["upgrade"]["after"], &said["upgrade"]["newest"]),
+        (&json!("2.1.0"), &json!("3.0.0")),
+        "{said}"
+    );
+    assert!(remarks.contains("2.1.0 is not the newest version: 3.0.0 requires"), "{remarks}");
 }
 
 #[test]

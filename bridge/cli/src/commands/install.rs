@@ -24,7 +24,7 @@ use harbor_ipc_proto::secret::{Secret, SecretMap};
 use harbor_policy::recipe::source::{Source, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
-pub use self::plan::{runs_with, vouched};
+pub use self::plan::{is_older, runs_with, vouched};
 pub use self::runs::word;
 use super::printing::{count, print};
 use super::remote::Spoken;

@@ -8,7 +8,7 @@ use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{ListServers, UndoUpgrade, UpgradeServer, UpgradeView};
 
 use super::changes;
-use super::install::{BUILDS, confirm, runs_with, under_way, vouched, word};
+use super::install::{BUILDS, confirm, is_older, runs_with, under_way, vouched, word};
 use super::printing::print;
 use super::servers::{START, STOP};
 use crate::args::Upgrade;
@@ -113,8 +113,13 @@ fn planned_upgrade(
     }
     let Some(token) = &plan.upgrade.planned else {
         print(screen, &plan, |plan| format!("{server} is {} already", plan.upgrade.before))?;
+        older(&plan.upgrade).iter().for_each(|note| remark(note));
         return Ok(None);
     };
+    // Who is asked nothing reads it with what was tried out, unless that is JSON.
+    if wanted.yes && screen.json {
+        notes(&plan.upgrade).for_each(|note| remark(&note));
+    }
     let trial = format!(
         "{}\nthe new version is installed beside it, and started to see its tools, in a sandbox with nothing of yours",
         versions(server, &plan.upgrade)
@@ -163,6 +168,16 @@ fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Fa
     Ok(())
 }
 
+/// That a newer one does not fit.
+fn older(upgrade: &UpgradeView) -> Option<String> {
+    is_older((&upgrade.kind, &upgrade.after), upgrade.newest.as_ref(), upgrade.python.as_ref())
+}
+
+/// What is to be known of the version that it would be.
+fn notes(upgrade: &UpgradeView) -> impl Iterator<Item = String> {
+    runs_with(upgrade.python.as_ref()).into_iter().chain(older(upgrade))
+}
+
 /// Which versions, and who says that the new one is the right one.
 fn versions(server: &str, upgrade: &UpgradeView) -> String {
     let hash = word(&upgrade.integrity);
@@ -170,7 +185,7 @@ fn versions(server: &str, upgrade: &UpgradeView) -> String {
         format!("{server}: {} → {}", word(&upgrade.before), word(&upgrade.after)),
         format!("hash       {hash}"),
     ];
-    lines.extend(runs_with(upgrade.python.as_ref()).map(|note| format!("note       {note}")));
+    lines.extend(notes(upgrade).map(|note| format!("note       {note}")));
     if let Some(file) = &upgrade.file {
         lines.extend(vouched(file));
     } else if !hash.starts_with(OF_COMMIT) {
@@ -200,7 +215,7 @@ fn describe_upgrade(server: &str, upgrade: &UpgradeView) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig::command as run;
+    use super::super::rig::{command as run, typed};
     use super::*;
 
     const PLANNED: &str = r#"{"type":"upgrade_server_result","request_id":"1","upgrade":{"before":"1","after":"2","integrity":"h","planned":"5"}}"#;
@@ -230,6 +245,19 @@ mod tests {
         let same = answer(1, r#""before":"2","after":"2""#);
         let ran = run(false, &[&same], |c, s| upgrade(c, &wanted, s));
         assert_eq!((ran.printed.as_str(), ran.asked.len()), ("s is 2 already\n", 1), "nothing is tried out");
+    }
+
+    #[test]
+    fn a_newer_version_that_does_not_fit_is_named_beside_the_new_one() {
+        let shown = |kind: &str, more: &str| {
+            let upgrade = format!(r#"{{"kind":"{kind}","before":"1","after":"2","newest":"3"{more}}}"#);
+            versions("s", &typed(&upgrade))
+        };
+        let node = "\nnote       2 is not the newest version: 3 requires another Node.js than the one here";
+        assert!(shown("npm", "").contains(node));
+        let python =
+            "\nnote       2 is not the newest version: 3 requires Python >=3.12, which is not here; install";
+        assert!(shown("pypi", r#","python":{"requires":">=3.12"}"#).contains(python));
     }
 
     #[test]

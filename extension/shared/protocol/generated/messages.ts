@@ -257,7 +257,7 @@ export interface Requests {
   upgrade_server: {
     /** The server's id. */
     server_id: string;
-    /** Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent. */
+    /** Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent. One that is older than what is used has to be named. */
     to?: string;
     /** True: only says which version that is. */
     plan?: boolean;
@@ -3668,13 +3668,17 @@ export interface Declared {
 
 /** An upgrade, wanted or done. */
 export interface Upgrade {
+  /** The kind of its package: `npm`, `pypi`, `git` or `binary`. */
+  kind: string;
   /** The version that is used, or was until now. */
   before: string;
   /** The version that was tried out, or would be; empty where it is not known before something is built. */
   after: string;
   /** Its hash; likewise. */
   integrity: string;
-  /** The Python that it would run with, where that is not the usual one. */
+  /** The newest version of the package, where an older one is what fits this machine. */
+  newest?: string;
+  /** The Python that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here. */
   python?: Python;
   /** Of what is downloaded. */
   file?: File;

@@ -86,7 +86,7 @@ define_requests! {
     "upgrade_server" UpgradeServer -> UpgradeServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent.
+        /// Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent. One that is older than what is used has to be named.
         to: Option<String>,
         /// True: only says which version that is.
         plan: Option<bool>,

@@ -6,8 +6,8 @@ use harbor_ipc_proto::client::{
     DeclaredView, FileView, InstalledView, PythonView, ResolvedView, SandboxSettings, WayView,
 };
 use harbor_policy::curated;
+use harbor_policy::package::older::Unfit;
 use harbor_policy::package::source;
-use harbor_policy::pythons::Requirement;
 
 use super::super::printing::count;
 use super::super::status;
@@ -54,25 +54,19 @@ pub fn runs_with(python: Option<&PythonView>) -> Option<String> {
 
 /// That it is an old version, and which is not.
 pub fn older(plan: &InstalledView) -> Option<String> {
-    let lacking = plan.python.as_ref().filter(|python| python.path.is_none());
-    let newest = match (&plan.newest, lacking) {
-        (Some(newest), _) => word(newest),
-        // uv does not say which.
-        (None, Some(_)) => "a newer one".into(),
-        (None, None) => return None,
-    };
-    let lacks = match (plan.kind.as_ref(), lacking) {
-        ("npm", _) => "requires another Node.js than the one here (`harbor runtimes`)".into(),
-        (_, Some(python)) => lacks_python(&python.requires),
-        _ => "requires what cannot be had together here".into(),
-    };
-    Some(format!("{} is not the newest version: {newest} {lacks}", text(&plan.version)))
+    let version = plan.version.as_deref().unwrap_or_default();
+    is_older((&plan.kind, version), plan.newest.as_ref(), plan.python.as_ref())
 }
 
-fn lacks_python(requires: &str) -> String {
-    let step = Requirement::read(requires).and_then(|requires| requires.step());
-    let step = step.map(|step| format!("; {step}")).unwrap_or_default();
-    format!("requires Python {}, which is not here{step}", flatten(requires))
+/// The same of a version of this kind of package.
+pub fn is_older(
+    (kind, version): (&str, &str),
+    newest: Option<&String>,
+    python: Option<&PythonView>,
+) -> Option<String> {
+    let lacking = python.filter(|python| python.path.is_none());
+    let requires = lacking.map(|python| flatten(&python.requires));
+    Unfit { newest: newest.map(|newest| word(newest)), requires }.sentence(kind, &word(version))
 }
 
 /// That Harbor brings along what this package needs to run, where somebody names only the package.

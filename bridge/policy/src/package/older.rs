@@ -1,0 +1,227 @@
+//! An older version, where a newer one is there: whether it is older, and what is said of that.
+//!
+//! Versions are other people's words: two that are not both understood to the last letter are not compared. Owns the sentence, which
+//! an installation and an upgrade say alike.
+
+use super::Ecosystem;
+use crate::pythons::Requirement;
+
+/// The newest version of a package, where it does not fit this machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unfit {
+    /// Which one: uv does not say that of each.
+    pub newest: Option<String>,
+    /// What it requires of a Python, where there is none such here.
+    pub requires: Option<String>,
+}
+
+impl Unfit {
+    /// Which it is, and what is lacking for it; `None` where the newest one fits.
+    #[must_use]
+    pub fn why(&self, kind: &str) -> Option<String> {
+        let newest = match (&self.newest, &self.requires) {
+            (Some(newest), _) => newest.as_str(),
+            (None, Some(_)) => "a newer one",
+            (None, None) => return None,
+        };
+        let lacks = match (kind, &self.requires) {
+            ("npm", _) => "requires another Node.js than the one here (`harbor runtimes`)".into(),
+            (_, Some(requires)) => lacks_python(requires),
+            _ => "requires what cannot be had together here".into(),
+        };
+        Some(format!("{newest} {lacks}"))
+    }
+
+    /// That a version is not the newest one.
+    #[must_use]
+    pub fn sentence(&self, kind: &str, version: &str) -> Option<String> {
+        Some(format!("{version} is not the newest version: {}", self.why(kind)?))
+    }
+}
+
+fn lacks_python(requires: &str) -> String {
+    let step = Requirement::read(requires).and_then(|requires| requires.step());
+    let step = step.map(|step| format!("; {step}")).unwrap_or_default();
+    format!("requires Python {requires}, which is not here{step}")
+}
+
+/// Why an upgrade does not go from one version to an older one by itself, and how that is done on purpose.
+#[must_use]
+pub fn goes_back(id: &str, (before, after): (&str, &str), why: Option<&str>) -> String {
+    let what = if why.is_some() { "what fits here now" } else { "what its registry gives now" };
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    format!(
+        "{id} has {before}, and {what} is {after}, which is older{why}; `harbor upgrade {id} --to {after}` goes back to that on \
+         purpose"
+    )
+}
+
+/// Whether a version is older than another one of its package. What is no number (a commit, a hash) never is.
+#[must_use]
+pub fn is_older(ecosystem: Ecosystem, version: &str, than: &str) -> bool {
+    match ecosystem {
+        Ecosystem::Npm => of_npm(version).zip(of_npm(than)).is_some_and(|(one, other)| one < other),
+        Ecosystem::Pypi => of_python(version).zip(of_python(than)).is_some_and(|(one, other)| one < other),
+        Ecosystem::Git | Ecosystem::Binary => false,
+    }
+}
+
+/// A part of what stands behind the numbers; numbers come first.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part<'a> {
+    Number(u64),
+    Word(&'a str),
+}
+
+/// The numbers, whether it is a whole one, and what it is before that.
+type OfNpm<'a> = (Vec<u64>, bool, Vec<Part<'a>>);
+
+fn of_npm(text: &str) -> Option<OfNpm<'_>> {
+    let text = text.split('+').next()?;
+    let (numbers, early) =
+        text.split_once('-').map_or((text, None), |(numbers, early)| (numbers, Some(early)));
+    let numbers: Vec<_> = numbers.split('.').map(number).collect::<Option<_>>()?;
+    let part = |part| number(part).map_or(Part::Word(part), Part::Number);
+    let parts = early.iter().flat_map(|early| early.split('.')).map(part).collect();
+    (numbers.len() == 3).then_some((numbers, early.is_none(), parts))
+}
+
+/// The epoch, the numbers without zeros behind them, and what comes before a whole one or after it.
+type OfPython = (u64, Vec<u64>, Stage);
+
+/// Ordered as it is: alpha, beta, candidate or whole; what came after that; what was on its way there.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Stage {
+    early: (u8, u64),
+    post: Option<u64>,
+    dev: (bool, u64),
+}
+
+const DEV_ONLY: u8 = 0;
+const WHOLE: u8 = 4;
+
+fn of_python(text: &str) -> Option<OfPython> {
+    let text = text.trim().to_ascii_lowercase();
+    let text = text.strip_prefix('v').unwrap_or(&text).split('+').next()?;
+    let (epoch, text) = text.split_once('!').unwrap_or(("0", text));
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (numbers, rest) = text.split_at(end);
+    let mut release = numbers.trim_end_matches('.').split('.').map(number).collect::<Option<Vec<_>>>()?;
+    while release.last() == Some(&0) {
+        release.pop();
+    }
+    Some((number(epoch)?, release, stage(rest)?))
+}
+
+fn stage(mut rest: &str) -> Option<Stage> {
+    let (mut early, mut post, mut dev) = (None, None, None);
+    while !rest.is_empty() {
+        let (word, after) = split(rest, |c| c.is_ascii_alphabetic());
+        let (digits, after) = split(after, |c| c.is_ascii_digit());
+        if word.is_empty() && digits.is_empty() {
+            return None;
+        }
+        let count = if digits.is_empty() { 0 } else { number(digits)? };
+        match word {
+            "a" | "alpha" => early = Some((1, count)),
+            "b" | "beta" => early = Some((2, count)),
+            "c" | "rc" | "pre" | "preview" => early = Some((3, count)),
+            "post" | "rev" | "r" | "" => post = Some(count),
+            "dev" => dev = Some(count),
+            _ => return None,
+        }
+        rest = after;
+    }
+    let none = if dev.is_some() && post.is_none() { DEV_ONLY } else { WHOLE };
+    Some(Stage { early: early.unwrap_or((none, 0)), post, dev: (dev.is_none(), dev.unwrap_or(0)) })
+}
+
+/// What begins the text, behind separators, and the rest.
+fn split(text: &str, is_part: impl Fn(char) -> bool) -> (&str, &str) {
+    let text = text.trim_start_matches(['.', '-', '_']);
+    text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()))
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_as_their_registries_do_it() {
+        let ordered = |ecosystem, versions: &[&str]| {
+            for pair in versions.windows(2) {
+                assert!(is_older(ecosystem, pair[0], pair[1]), "{pair:?}");
+                assert!(!is_older(ecosystem, pair[1], pair[0]), "{pair:?}");
+            }
+        };
+        let npm =
+            ["1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0", "1.2.0", "1.10.0"];
+        ordered(Ecosystem::Npm, &npm);
+        let python = [
+            "1.0.dev1",
+            "1.0a1.dev2",
+            "1.0a1",
+            "1.0b2",
+            "1.0rc1",
+            "1.0",
+            "1.0.post1",
+            "1.0.1",
+            "1.9",
+            "1.10",
+            "2026.1",
+            "1!0.1",
+        ];
+        ordered(Ecosystem::Pypi, &python);
+    }
+
+    #[test]
+    fn what_is_the_same_or_not_understood_is_not_older() {
+        for (ecosystem, one, other) in [
+            (Ecosystem::Pypi, "1.0", "1.0.0"),
+            (Ecosystem::Pypi, "1.0+local", "1.0"),
+            (Ecosystem::Pypi, "1.0", "2.0-what?"),
+            (Ecosystem::Pypi, "", "1"),
+            (Ecosystem::Npm, "1.0.0", "1.0.0+build"),
+            (Ecosystem::Npm, "1.0", "2.0.0"),
+            (Ecosystem::Npm, "1.0.0", "99999999999999999999999.0.0"),
+            (Ecosystem::Git, "1.0.0", "2.0.0"),
+            (Ecosystem::Binary, "00", "ff"),
+        ] {
+            assert!(!is_older(ecosystem, one, other), "{one} {other}");
+            assert!(!is_older(ecosystem, other, one), "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn what_is_lacking_for_the_newest_is_named() {
+        let unfit = |newest: Option<&str>, requires: Option<&str>| Unfit {
+            newest: newest.map(str::to_owned),
+            requires: requires.map(str::to_owned),
+        };
+        assert_eq!(Unfit::default().sentence("npm", "1"), None);
+        let node = unfit(Some("2.0.0"), None);
+        assert_eq!(
+            node.sentence("npm", "1.0.0").as_deref(),
+            Some(
+                "1.0.0 is not the newest version: 2.0.0 requires another Node.js than the one here (`harbor runtimes`)"
+            )
+        );
+        let said = unfit(None, Some(">=3.12")).why("pypi").unwrap();
+        assert!(said.starts_with(
+            "a newer one requires Python >=3.12, which is not here; install Python 3.12 or newer"
+        ));
+        assert_eq!(
+            goes_back("t", ("2", "1"), node.why("npm").as_deref()),
+            "t has 2, and what fits here now is 1, which is older: 2.0.0 requires another Node.js than the one here \
+             (`harbor runtimes`); `harbor upgrade t --to 1` goes back to that on purpose"
+        );
+        assert_eq!(
+            goes_back("t", ("2", "1"), None),
+            "t has 2, and what its registry gives now is 1, which is older; `harbor upgrade t --to 1` goes back to that on purpose"
+        );
+    }
+}
