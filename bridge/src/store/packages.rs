@@ -157,7 +157,7 @@ fn runs(file: &Path) -> Result<(), String> {
     match interpreter(&start) {
         // A venv names its Python, which an upgrade or a move of the home takes away.
         Some(program) if program.is_absolute() && !program.exists() => {
-            Err(format!("{program:?}, which runs it, is missing; install it again: `harbor upgrade NAME`"))
+            Err(format!("{program:?}, which runs it, is missing"))
         }
         None if !start.starts_with(b"\x7fELF") => Err(format!(
             "{file:?} does not say by a `#!` line what runs it; add the server as `PROGRAM {}`",

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::binary::OTHER_FILE;
 use harbor_policy::package::failure::{gone, reason, with_code_first};
 use harbor_policy::package::{Package, Step};
@@ -11,6 +12,7 @@ use harbor_policy::silence::{is_unexplained, more_time};
 
 use super::{NEEDS_BUILD, Server, TrialOf};
 use crate::link::EndReport;
+use crate::store::locks::LockedPython;
 
 /// What an installer says of a file that is not the one that was locked.
 const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];
@@ -81,6 +83,17 @@ impl Server {
     }
 }
 
+/// What helps where a package is gone that was locked, with a Python of its own where it has one: that may be what is gone.
+pub(super) fn way_back(id: &ServerId, python: Option<&LockedPython>) -> String {
+    match python {
+        None => format!("`harbor start {id}` installs it again, as it is locked"),
+        Some(LockedPython { version, .. }) => format!(
+            "with Python {version} there, `harbor start {id}` installs it again, as it is locked; without, `harbor upgrade {id}` \
+             finds out what fits now"
+        ),
+    }
+}
+
 pub(super) fn failed(why: &str) -> EndReport {
     EndReport::because("install_failed", format!("the package could not be installed: {why}"))
 }
@@ -94,4 +107,22 @@ pub(super) fn failed_because(why: &str, report: &EndReport) -> EndReport {
 pub(super) fn needs_build() -> Rc<EndReport> {
     let message = "code of the package must run to find out what it needs, which has to be allowed";
     Rc::new(EndReport::because(NEEDS_BUILD, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_that_is_gone_with_its_python_does_not_come_back_by_a_start_alone() {
+        let id = ServerId::parse("time").unwrap();
+        assert_eq!(way_back(&id, None), "`harbor start time` installs it again, as it is locked");
+        let [path, version, requires] = ["/p/python3.12", "3.12.1", ">=3.12"].map(str::to_owned);
+        let said = way_back(&id, Some(&LockedPython { path, version, requires }));
+        assert!(
+            said.starts_with("with Python 3.12.1 there, `harbor start time` installs it again"),
+            "{said}"
+        );
+        assert!(said.ends_with("; without, `harbor upgrade time` finds out what fits now"), "{said}");
+    }
 }

@@ -25,6 +25,7 @@ use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox::{self, Facts};
 
 use super::confining::Confined;
+use super::explaining::way_back;
 use super::secrets::wipe;
 use super::{Server, pinned};
 use crate::link::EndReport;
@@ -173,8 +174,9 @@ impl Server {
         let named = locked.or_else(|| Some(self.package.as_ref()?.name.clone())).unwrap_or_default();
         let (dir, id) = (self.package_dir(), &self.id);
         let message = format!(
-            "its package {named} {GONE} ({}){how}; `harbor start {id}` installs it again, as it is locked",
-            dir.display()
+            "its package {named} {GONE} ({}){how}; {}",
+            dir.display(),
+            way_back(id, self.lock().and_then(|lock| lock.python.clone()).as_ref())
         );
         EndReport::because("package_lost", message)
     }
