@@ -320,9 +320,11 @@ async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: 
         None => next_try(package, said, named, trial.readme().await.as_deref(), given),
     };
     let told = match (told, trial.refused(said)) {
-        // What it said is of that then, unless it would wait there.
-        (_, Some((refused, true))) if !listens(said) => Some(refused),
-        (Some(told), Some((refused, _))) => Some(format!("{told}; {refused}")),
+        // Who would wait at a port is told how it does not.
+        (Some(told), Some((_, true))) if listens(said) => Some(told),
+        // What it said is of that then.
+        (_, Some((refused, true))) => Some(refused),
+        (Some(told), Some((refused, false))) => Some(format!("{told}; {refused}")),
         (told, refused) => told.or(refused.map(|(refused, _)| refused)),
     };
     match told {
