@@ -126,7 +126,8 @@ fn a_real_model_calls_a_tool_and_is_told_its_result() {
         let messages = json!([{"role": "user", "content": "How is the weather?"}, response["message"],
             {"role": "tool", "toolCallId": call["id"], "content": "sunny"}]);
         let (kinds, response) = real.chat(&model, &json!({"messages": messages, "max_tokens": 8}));
-        assert!(kinds.iter().filter(|kind| *kind == "text").count() > 1, "{provider}: {kinds:?}");
+        // It says what it likes, one word perhaps.
+        assert!(kinds.iter().any(|kind| kind == "text"), "{provider}: {kinds:?}");
         assert!(response["message"]["toolCalls"].is_null());
     }
 }
