@@ -6,7 +6,7 @@
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc;
@@ -107,11 +107,14 @@ fn is_program(path: &str) -> bool {
 }
 
 fn versions(home: &Path) -> Vec<(usize, String)> {
-    let names = |at: usize, directory: PathBuf| {
-        let entries = directory.read_dir().into_iter().flatten().flatten().take(MAX_NAMES);
-        entries.filter_map(move |entry| Some((at, entry.file_name().into_string().ok()?)))
-    };
-    VERSIONS.iter().enumerate().flat_map(|(at, (_, below, _))| names(at, home.join(below))).collect()
+    let found = |(at, below): (usize, &str)| names(&home.join(below)).into_iter().map(move |name| (at, name));
+    VERSIONS.iter().map(|(_, below, _)| *below).enumerate().flat_map(found).collect()
+}
+
+/// What is in a directory; of one that cannot be read, nothing.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = directory.read_dir().into_iter().flatten().flatten().take(MAX_NAMES);
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// Asks the login shell.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use harbor_policy::pythons::{OF_UV, Python, QUESTION, answer, directories, files};
 
-use super::{Looked, MAX_NAMES, VERSION_LIMIT, ask, is_program};
+use super::{Looked, VERSION_LIMIT, ask, is_program, names};
 
 /// More of them are not asked.
 const MOST: usize = 32;
@@ -26,11 +26,6 @@ pub fn installed(looked: &Looked) -> Vec<Python> {
     let real = all.filter(|path| is_program(path)).filter_map(|path| Path::new(&path).canonicalize().ok());
     let real: BTreeSet<PathBuf> = real.filter(|path| !is_script(path)).collect();
     real.iter().take(MOST).filter_map(|path| asked(path, &looked.path)).collect()
-}
-
-fn names(directory: &Path) -> Vec<String> {
-    let entries = directory.read_dir().into_iter().flatten().flatten().take(MAX_NAMES);
-    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 fn is_script(path: &Path) -> bool {
