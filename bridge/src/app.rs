@@ -27,7 +27,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_policy::environment::{of_model_worker, of_worker};
 use tokio::net::UnixListener;
 
-use crate::agent::{Agent, Always};
+use crate::agent::Agent;
 use crate::catalog::{Catalog, Parts};
 use crate::config::watch::Watch;
 use crate::config::{ConfigError, LiveConfig, Settings, file};
@@ -46,7 +46,6 @@ use crate::router::{Router, cut_off};
 use crate::runtimes::Runtimes;
 use crate::store;
 use crate::store::StoreError;
-use crate::store::approvals::ToolApprovals;
 use crate::store::audit::{Audit, Limits, Record};
 use crate::store::database::Database;
 use crate::store::definitions::Definitions;
@@ -259,9 +258,7 @@ impl Bridge {
         });
         let models = models.await.map_err(AppError::Store)?;
         let sessions = Sessions::at(paths.sessions(), supervisor.secrets().clone());
-        let always = ToolApprovals::open(database.clone()).await.map_err(AppError::Store)?;
-        let always = Always::open(always).await.map_err(AppError::Store)?;
-        let agent = Agent::new(host.clone(), models.clone(), sessions, always);
+        let agent = Agent::new(host.clone(), models.clone(), sessions);
         let router = Router::new(
             supervisor.clone(),
             host.clone(),

@@ -24,6 +24,7 @@ pub struct Double {
     roots: Option<Vec<String>>,
     supervision: Map<String, Value>,
     memory_kib: Option<u64>,
+    is_closed: bool,
 }
 
 /// What a double wrote down: one line per event.
@@ -55,6 +56,7 @@ impl Double {
             roots: None,
             supervision: Map::new(),
             memory_kib: None,
+            is_closed: false,
         }
     }
 
@@ -87,6 +89,13 @@ impl Double {
     pub fn offering(mut self, tools: &str) -> Self {
         self.settings.tools = Some(self.journal.with_extension("tools"));
         self.offer(tools);
+        self
+    }
+
+    /// Has no network: it tells nobody what it is given.
+    #[must_use]
+    pub fn closed(mut self) -> Self {
+        self.is_closed = true;
         self
     }
 
@@ -195,7 +204,11 @@ impl Double {
 
     /// What every double needs besides the defaults: its journal.
     fn sandbox(&self) -> Value {
-        json!({"write": [self.journal.parent()]})
+        let mut sandbox = json!({"write": [self.journal.parent()]});
+        if self.is_closed {
+            sandbox["network"] = json!("none");
+        }
+        sandbox
     }
 
     /// What it writes down.

@@ -5,6 +5,7 @@
 
 mod about;
 mod add;
+mod approvals;
 mod arguments;
 mod ask;
 mod auth;
@@ -38,6 +39,7 @@ use harbor_policy::origin::Origin;
 
 pub use self::about::{HelpWanted, Kind, Names, Shell};
 pub use self::add::{Definition, Remote};
+pub use self::approvals::{Approvals, No, RevokeAnswer, Yes};
 pub use self::arguments::{Argument, Arguments, Value};
 pub use self::ask::Question;
 pub use self::auth::Auth;
@@ -166,6 +168,16 @@ pub enum Command {
         /// This origin only
         #[arg(value_parser = origin)]
         origin: Option<Origin>,
+    },
+    /// Answer questions about calls, and take answers back
+    ///
+    /// Without a subcommand: lists the questions that wait for your answer or were missed in the last ten minutes, and the answers that
+    /// stand. The first answer counts, wherever it comes from. An ID may be cut short as long as it is clear.
+    ///
+    /// Example: `harbor approvals yes 3f2a91c0 --for chat-tool`
+    Approvals {
+        #[command(subcommand)]
+        wanted: Option<Approvals>,
     },
     Activity(Activity),
     Audit(Audit),

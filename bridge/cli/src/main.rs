@@ -17,6 +17,7 @@ mod commands;
 mod consent;
 mod content;
 mod diff;
+mod inset;
 mod manual;
 mod media;
 mod pretty;

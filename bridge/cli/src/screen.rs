@@ -15,7 +15,7 @@ use crate::table::{Table, fit};
 use crate::wrap::wrap_all;
 
 /// The width of a terminal that does not tell.
-const WIDTH: usize = 80;
+pub const WIDTH: usize = 80;
 
 /// What a word is to a person; a colour on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,8 +189,17 @@ pub fn ask(question: &str) -> bool {
 
 /// Asking the kernel takes an ioctl, which has no safe wrapper here; `stty` asks it for us.
 fn terminal_width() -> usize {
+    width_of(&io::stdout())
+}
+
+/// The same of stderr.
+pub fn notes_width() -> usize {
+    width_of(&io::stderr())
+}
+
+fn width_of(terminal: &impl AsFd) -> usize {
     let ask = || {
-        let terminal = io::stdout().as_fd().try_clone_to_owned().ok()?;
+        let terminal = terminal.as_fd().try_clone_to_owned().ok()?;
         let mut stty = Command::new("stty");
         let answer = stty.arg("size").stdin(terminal).stderr(Stdio::null()).output().ok()?;
         let text = String::from_utf8(answer.stdout).ok()?;

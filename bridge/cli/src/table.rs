@@ -174,7 +174,7 @@ pub fn places(text: &str) -> usize {
 }
 
 /// Close enough for aligning: marks take no place, East Asian letters and pictures take two.
-fn char_places(c: char) -> usize {
+pub fn char_places(c: char) -> usize {
     match u32::from(c) {
         0x300..=0x36F | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x2069 | 0xFE00..=0xFE0F => 0,
         0x1100..=0x115F | 0x2E80..=0xA4CF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFE30..=0xFE6F => 2,

@@ -1,12 +1,12 @@
 //! Who may send which message.
 //!
 //! ```text
-//!  message ─► check ─► Pass ─┬─ of the owner: Permit
-//!                            └─ for an origin: its grants are asked ─► Permit
+//!  message ─► check ─► Pass ─┬─ of the owner: Right ──────────────────────┬─► consent: Run ─► Permit
+//!                            └─ for an origin: its grants are asked ─► Right ┘
 //! ```
 //!
-//! The kind of a connection is fixed by its first frame. Only this crate makes a [`Permit`], and the supervisor
-//! takes one by value for each call: "was it checked?" is a question for the compiler.
+//! The kind of a connection is fixed by its first frame. Only this crate makes a [`Right`] and a permit
+//! (`consent`), and the supervisor takes one by value for each call: "was it checked?" is a question for the compiler.
 
 use harbor_ipc_proto::source_id::SourceKind;
 
@@ -167,9 +167,6 @@ const TABLE: &[(&str, Reach)] = &[
     ("chat_create_session", Reach::Owner),
     ("chat_send_message", Reach::Owner),
     ("chat_watch", Reach::Owner),
-    ("chat_answer", Reach::Owner),
-    ("chat_list_approvals", Reach::Owner),
-    ("chat_revoke_approval", Reach::Owner),
     ("chat_stop", Reach::Owner),
     ("chat_export", Reach::Owner),
     ("chat_get_session", Reach::Owner),
@@ -177,9 +174,12 @@ const TABLE: &[(&str, Reach)] = &[
     ("chat_update_session", Reach::Owner),
     ("chat_clear_messages", Reach::Owner),
     ("chat_delete_session", Reach::Owner),
+    ("approvals_list", Reach::Owner),
+    ("approvals_answer", Reach::Owner),
+    ("approvals_revoke", Reach::Owner),
+    ("approvals_watch", Reach::Owner),
     ("run_start", Reach::Everybody),
     ("run_more", Reach::Everybody),
-    ("run_decide", Reach::Owner),
     ("session_create", Reach::Everybody),
     ("session_get", Reach::Everybody),
     ("session_list", Reach::Everybody),
@@ -199,8 +199,8 @@ impl Pass {
     /// What the owner asks of a source needs nothing more. `None` where it is the grants that decide: for messages that
     /// everybody may send, and for what an AI client sends.
     #[must_use]
-    pub fn permit(self, kind: SourceKind) -> Option<Permit> {
-        (self.0 == Reach::Owner).then_some(Permit(kind))
+    pub fn right(self, kind: SourceKind) -> Option<Right> {
+        (self.0 == Reach::Owner).then_some(Right(kind))
     }
 
     /// What the owner asks of a model needs nothing more.
@@ -217,7 +217,7 @@ impl Pass {
 }
 
 /// Proof that the owner has begun a turn of the agent: what is asked of models in it needs nothing more, and of tools nothing but
-/// what `approval` says.
+/// what `consent` says.
 #[derive(Debug)]
 pub struct OwnersTurn(());
 
@@ -230,20 +230,19 @@ impl OwnersTurn {
 
     /// For one call of a source of this kind.
     #[must_use]
-    pub fn permit(&self, kind: SourceKind) -> Permit {
-        Permit(kind)
+    pub fn right(&self, kind: SourceKind) -> Right {
+        Right(kind)
     }
 }
 
-/// Proof that a source of one kind may be asked. It is used up by that.
+/// The right to have a source of one kind called, as the person's own message or a grant gives it. Whether a call runs now is
+/// `consent`'s to say: together they make a permit.
 #[derive(Debug)]
-pub struct Permit(SourceKind);
+pub struct Right(SourceKind);
 
-impl Permit {
-    /// Whether it is for sources of this kind: what was granted for servers never covers another kind.
-    #[must_use]
-    pub fn is_for(&self, kind: SourceKind) -> bool {
-        self.0 == kind
+impl Right {
+    pub(crate) fn kind(&self) -> SourceKind {
+        self.0
     }
 }
 
@@ -277,9 +276,9 @@ pub fn check(principal: &Principal, tag: &str) -> Result<Pass, Denied> {
     }
 }
 
-/// The permit of a call that a grant covers.
-pub(crate) fn covered_by_a_grant(kind: SourceKind) -> Permit {
-    Permit(kind)
+/// The right to a call that a grant covers.
+pub(crate) fn covered_by_a_grant(kind: SourceKind) -> Right {
+    Right(kind)
 }
 
 #[cfg(test)]
@@ -342,7 +341,7 @@ mod tests {
             let pass = check(&client, request.tag);
             assert_eq!(pass.is_ok(), OF_CLIENTS.contains(&request.tag), "{}", request.tag);
             assert!(
-                pass.is_err() || pass.is_ok_and(|pass| pass.permit(SourceKind::Server).is_none()),
+                pass.is_err() || pass.is_ok_and(|pass| pass.right(SourceKind::Server).is_none()),
                 "{}",
                 request.tag
             );

@@ -10,6 +10,7 @@
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 
+use crate::consent::facts::Effect;
 use crate::package::Package;
 use crate::{package, program};
 
@@ -40,6 +41,8 @@ pub struct Curated {
     pub secrets: &'static [Secret],
     /// The settings of its sandbox.
     pub sandbox: Sandbox,
+    /// Its tools that change nothing, where it does not say so itself.
+    pub reads: &'static [&'static str],
     /// Whether it keeps what one says for the next one who asks: then each web origin and AI client gets its own process.
     pub stateful: bool,
     /// Words to find it by.
@@ -184,6 +187,15 @@ pub fn of_package(package: &Package) -> Option<&'static Curated> {
     CURATED
         .iter()
         .find(|curated| package::source::read(&curated.source.spec(), &[]).is_ok_and(|known| is_it(&known)))
+}
+
+/// What this list says of a tool of a package.
+#[must_use]
+pub fn effect(package: &Package, tool: &str) -> Option<Effect> {
+    let mut listing = CURATED.iter().filter(|curated| curated.reads.contains(&tool)).peekable();
+    listing.peek()?;
+    let known = of_package(package)?;
+    listing.any(|curated| curated.id == known.id).then_some(Effect::Reads)
 }
 
 #[cfg(test)]

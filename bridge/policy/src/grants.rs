@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 
-use crate::access::{self, ModelPermit, Permit};
+use crate::access::{self, ModelPermit, Right};
 use crate::lifecycle::Millis;
 use crate::origin::Origin;
 use crate::scope::Scope;
@@ -235,18 +235,18 @@ impl Grants {
         }
     }
 
-    /// Decides whether `origin` may call this tool from `tab`, and proves it.
+    /// Decides whether `origin` may call this tool from `tab`: its right to, which `consent` makes a permit of.
     ///
     /// # Errors
     /// The verdict, when it is any but [`Verdict::Granted`].
-    pub fn permit(
+    pub fn right(
         &mut self,
         origin: &Origin,
         profile: &Arc<str>,
         tab: Option<&Tab>,
         tool: (&SourceId, &str),
         now: Millis,
-    ) -> Result<Permit, Verdict> {
+    ) -> Result<Right, Verdict> {
         let key = Key { origin: origin.clone(), profile: profile.clone(), scope: Scope::McpToolsCall };
         match self.check(&key, tab, Some(tool), now) {
             Verdict::Granted(_) => Ok(access::covered_by_a_grant(tool.0.kind())),

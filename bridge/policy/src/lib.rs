@@ -5,10 +5,10 @@
 
 pub mod access;
 pub mod agent_tools;
-pub mod approval;
 pub mod backlog;
 pub mod browser_start;
 pub mod budget;
+pub mod consent;
 pub mod container;
 pub mod credentials;
 pub mod credit;

@@ -24,6 +24,7 @@ pub mod listening;
 pub mod offer;
 pub mod paths;
 mod places;
+pub(crate) use places::is_script;
 pub mod prefixes;
 pub mod protected;
 pub mod settings;

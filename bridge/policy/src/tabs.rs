@@ -158,6 +158,12 @@ impl Tabs {
         self.sessions.values()
     }
 
+    /// The holder's session, if it has one.
+    #[must_use]
+    pub fn session_of_holder(&self, holder: &Holder) -> Option<&Session> {
+        self.sessions.get(self.of_holder.get(holder)?)
+    }
+
     /// The session that has this tab.
     #[must_use]
     pub fn of_tab(&self, tab: u64) -> Option<&Session> {

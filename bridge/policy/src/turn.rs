@@ -20,7 +20,7 @@
 //! ```
 //!
 //! Owns the order, the limits, and that each call has exactly one result: of a call that was wanted, `Run` is followed by the driver's
-//! `ended`, and everything else by one `Settle`. Must never know what a call is about; that is `approval`'s.
+//! `ended`, and everything else by one `Settle`. Must never know what a call is about; that is `consent`'s.
 
 mod call;
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Owns the envelope, its bounds, and what happens to the characters in it. Must never judge words: what a text asks for is
-//! held off by what a turn may do (`approval`).
+//! held off by what a call needs (`consent`).
 
 use std::ops::Range;
 
@@ -119,10 +119,8 @@ pub fn page(text: &str, offset: usize, limit: usize) -> Page<'_> {
 #[must_use]
 pub fn cleaned(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut before = ' ';
     for (at, c) in text.char_indices() {
-        put(&mut out, before, c, &text[at + c.len_utf8()..]);
-        before = c;
+        put(&mut out, c, &text[at + c.len_utf8()..]);
     }
     out
 }
@@ -145,10 +143,10 @@ fn source_name(nonce: &Nonce, source: &str) -> String {
 /// The harmless form of as much of `text` as gives at most `room` bytes, or a few more where that is cut, and how much that is.
 fn prefix(nonce: &Nonce, text: &str, room: usize) -> (String, usize) {
     let mut out = String::with_capacity(room.min(text.len()));
-    let (mut used, mut before) = (0, ' ');
+    let mut used = 0;
     for c in text.chars() {
         let end = used + c.len_utf8();
-        put(&mut out, before, c, &text[end..]);
+        put(&mut out, c, &text[end..]);
         // A mark of an envelope is broken up where it begins.
         if text[used..].starts_with(&nonce.0) || (c == '[' && begins_mark(&text[end..])) {
             out.push(' ');
@@ -157,7 +155,7 @@ fn prefix(nonce: &Nonce, text: &str, room: usize) -> (String, usize) {
             // As a text that ends here: what was the beginning of another word may be a control word now.
             return (prefix(nonce, &text[..used], usize::MAX).0, used);
         }
-        (used, before) = (end, c);
+        used = end;
     }
     (out, used)
 }
@@ -182,13 +180,13 @@ fn begins_mark(text: &str) -> bool {
     has("data ") || has("end of data")
 }
 
-/// Adds `c`, harmless where it stands: between `before` and `rest`.
-fn put(out: &mut String, before: char, c: char, rest: &str) {
+/// Adds `c`, harmless where it stands: between `out` and `rest`.
+fn put(out: &mut String, c: char, rest: &str) {
     // What stands before it for a reader, where something was made visible.
     let shown = out.chars().next_back().unwrap_or(' ');
     match c {
         '\r' if rest.starts_with('\n') => {}
-        c if c == '\r' || is_hidden(shown, c) || is_selector(before) && is_selector(c) => {
+        c if c == '\r' || is_hidden(shown, c) => {
             out.push_str(&format!("[U+{:04X}]", u32::from(c)));
             // Its own bracket may begin a control word with what follows.
             if begins_word(']', rest) {
@@ -202,11 +200,6 @@ fn put(out: &mut String, before: char, c: char, rest: &str) {
             }
         }
     }
-}
-
-/// Variation selectors: one behind a character is ordinary, a row of them hides bytes.
-fn is_selector(c: char) -> bool {
-    matches!(c, '\u{fe00}'..='\u{fe0f}')
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_ipc_proto::client::AgentStatus;
+use harbor_policy::consent::answers::Cover;
 use harbor_policy::origin::Origin;
 use harbor_policy::turn::Why;
 
-use super::session::Decision;
+use super::approving::Cleared;
 use super::{OnBehalf, Outcome};
 use crate::host::{Trail, Usable};
 use crate::store::audit::Record;
@@ -132,17 +133,15 @@ impl Counted {
         trail: &Trail,
         on_behalf: &OnBehalf,
         (turn, usable): (&str, &Usable),
-        decision: Option<&Decision>,
+        cleared: Option<&Cleared>,
     ) {
-        let outcome = match decision {
-            Some(Decision::Once) => "once",
-            Some(Decision::Session) => "session",
-            Some(Decision::Always) => "always",
-            Some(Decision::No(_)) => "no",
-            Some(Decision::Silence) | None => GONE,
+        let outcome = match cleared {
+            Some(Ok(yes)) => yes.map_or(GONE, Cover::word),
+            Some(Err(error)) if error.has("reason", "declined") => "no",
+            _ => GONE,
         };
         *self.counts.sum.borrow_mut().answered.entry(outcome).or_default() += 1;
-        let is_allowed = matches!(decision, Some(Decision::Once | Decision::Session | Decision::Always));
+        let is_allowed = matches!(cleared, Some(Ok(Some(_))));
         trail.called(Record {
             event: "approval",
             decision: if is_allowed { "allowed" } else { "denied" },

@@ -15,7 +15,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_home::clock::boot_clock;
-use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatEvent, Citation, TurnStep};
 use harbor_ipc_proto::codes::Code;
@@ -24,25 +23,23 @@ use harbor_ipc_proto::link::model::Cause;
 use harbor_ipc_proto::model::{Image, Message, Part, Role, ToolCall, ToolResult};
 use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use super::approving::{Approvals, Judged};
+use super::approving::{Candidate, Cleared};
 use super::counts::{Counted, CountedTurn};
 use super::happening::{Happening, Shown};
 use super::plan::Plan;
-use super::session::{Decision, Session, TurnGuard};
+use super::session::{Session, TurnGuard};
 use super::spent::Spent;
 use super::toolbox::{Planned, What};
 use super::{Agent, OnBehalf, answer, steps};
+use crate::host::consent::Judged;
 use crate::host::{Called, Usable};
 use crate::models::Answered;
 
 /// The longest answer, with what the model thought, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
-
-/// How long the person is waited for on behalf of an origin.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What came of a turn.
 #[derive(Debug)]
@@ -66,8 +63,9 @@ pub struct Outcome {
 /// What a task has come to.
 enum Done {
     Answered(Result<Answered, ErrorBody>),
+    Judged(usize, Judged),
     Called(usize, Result<(Called, answer::Read), ErrorBody>, Duration),
-    Decided(usize, Decision),
+    Decided(usize, Cleared),
 }
 
 /// A call of the answer that is being worked on.
@@ -77,15 +75,8 @@ struct Call {
     /// What is added to its result.
     remark: Option<String>,
     refusal: Option<String>,
-    question: Option<Question>,
-    /// The question, as long as the person is waited for.
+    /// As long as the person is asked about it.
     waits: Option<Counted>,
-}
-
-/// What the person is asked about a call.
-struct Question {
-    id: String,
-    judged: Judged,
 }
 
 pub(super) struct Drive {
@@ -94,7 +85,6 @@ pub(super) struct Drive {
     guard: TurnGuard,
     on_behalf: Rc<OnBehalf>,
     plan: Plan,
-    approvals: Approvals,
     tasks: JoinSet<Done>,
     /// The answer that is being worked on, without its results.
     answer: Option<Message>,
@@ -115,7 +105,6 @@ impl Drive {
         on_behalf: Rc<OnBehalf>,
         plan: Plan,
     ) -> Self {
-        let approvals = Approvals::new(&session, &agent, &on_behalf);
         let counted = agent.counts.turn();
         Self {
             agent,
@@ -123,7 +112,6 @@ impl Drive {
             guard,
             on_behalf,
             plan,
-            approvals,
             tasks: JoinSet::new(),
             answer: None,
             calls: Vec::new(),
@@ -201,10 +189,11 @@ impl Drive {
                 Event::Failed
             }
             Done::Called(at, called, took) => self.called(at, called, took),
-            Done::Decided(at, decision) => {
-                self.close_question(at, Some(&decision));
-                let is_allowed = self.approvals.decide(&self.calls[at].planned, &decision);
-                self.calls[at].refusal = refusal(decision);
+            Done::Judged(at, judged) => self.judged(at, judged),
+            Done::Decided(at, cleared) => {
+                self.question_is_over(at, Some(&cleared));
+                let is_allowed = cleared.is_ok();
+                self.calls[at].refusal = cleared.err().map(|error| error.message);
                 Event::Decided(at, is_allowed)
             }
         }
@@ -218,7 +207,7 @@ impl Drive {
                 self.ask(last);
                 None
             }
-            Action::Judge(at) => Some(Event::Judged(at, self.judge(at))),
+            Action::Judge(at) => self.judge(at),
             Action::AskPerson(at) => {
                 self.ask_person(at);
                 None
@@ -317,61 +306,65 @@ impl Drive {
 
     fn plan_call(&self, call: ToolCall) -> Call {
         let planned = self.plan.toolbox.plan(call, &self.session.kept);
-        Call { planned, result: None, remark: None, refusal: None, question: None, waits: None }
+        Call { planned, result: None, remark: None, refusal: None, waits: None }
     }
 
-    fn judge(&mut self, at: usize) -> Verdict {
-        let judged = self.approvals.judge(&self.calls[at].planned);
-        let verdict = judged.verdict;
-        match verdict {
-            Verdict::Run => {}
-            Verdict::Refuse => self.calls[at].refusal = Some(judged.why),
-            Verdict::Ask => self.calls[at].question = Some(Question { id: String::new(), judged }),
-        }
-        verdict
+    /// A call that the person, or their grant, has to do with; none for what is Harbor's own.
+    fn candidate(&self, at: usize) -> Option<Candidate> {
+        let call = &self.calls[at].planned;
+        let What::Tool(usable, arguments) = &call.what else { return None };
+        Some(Candidate {
+            agent: self.agent.clone(),
+            on_behalf: self.on_behalf.clone(),
+            session: self.session.clone(),
+            usable: Usable::clone(usable),
+            arguments: arguments.clone(),
+            id: call.shown.id.clone(),
+        })
     }
 
-    /// Asks the person, who may take as long as they like where a turn is theirs.
+    fn judge(&mut self, at: usize) -> Option<Event> {
+        let Some(candidate) = self.candidate(at) else { return Some(Event::Judged(at, Verdict::Run)) };
+        self.tasks.spawn_local(async move { Done::Judged(at, candidate.judged().await) });
+        None
+    }
+
+    fn judged(&mut self, at: usize, judged: Judged) -> Event {
+        let verdict = match judged {
+            Judged::Run => Verdict::Run,
+            Judged::Ask => Verdict::Ask,
+            Judged::Refuse(why) => {
+                self.calls[at].refusal = Some(why.message);
+                Verdict::Refuse
+            }
+        };
+        Event::Judged(at, verdict)
+    }
+
+    /// Asks the person, wherever they may be.
     fn ask_person(&mut self, at: usize) {
-        let (sender, heard) = oneshot::channel();
-        // Without a number there is nobody to ask, which is a no.
-        let id = random_token().unwrap_or_default();
-        let call = self.calls[at].planned.shown.clone();
-        let Some(question) = &mut self.calls[at].question else { return };
-        question.id.clone_from(&id);
-        let Judged { why, leaves, .. } = &question.judged;
-        let (why, leaves) = (why.clone(), leaves.clone());
-        if !id.is_empty() {
-            self.guard.ongoing.questions.borrow_mut().insert(id.clone(), sender);
-        }
-        self.tell(Happening::Approval { call, id, why, leaves, waits: true });
+        let Some(candidate) = self.candidate(at) else { return };
         self.calls[at].waits = Some(self.agent.counts.question());
-        let patience = matches!(*self.on_behalf, OnBehalf::Origin { .. }).then_some(PATIENCE);
-        self.tasks.spawn_local(async move { Done::Decided(at, decision(heard, patience).await) });
+        self.tasks.spawn_local(async move { Done::Decided(at, candidate.cleared().await) });
     }
 
-    /// The person is not waited for any more.
-    fn close_question(&mut self, at: usize, decision: Option<&Decision>) {
+    /// The person is not waited for any more; `cleared` where they have answered.
+    fn question_is_over(&mut self, at: usize, cleared: Option<&Cleared>) {
         let call = &mut self.calls[at];
         if let (Some(waits), What::Tool(usable, _)) = (call.waits.take(), &call.planned.what) {
             let turn = (&*self.guard.ongoing.log.turn, &**usable);
-            waits.answered(&self.agent.host.trail, &self.on_behalf, turn, decision);
+            waits.answered(&self.agent.host.trail, &self.on_behalf, turn, cleared);
         }
-        let Some(Question { id, judged }) = self.calls[at].question.take() else { return };
-        self.guard.ongoing.questions.borrow_mut().remove(&id);
-        let call = self.calls[at].planned.shown.clone();
-        self.tell(Happening::Approval { call, id, why: judged.why, leaves: judged.leaves, waits: false });
     }
 
     fn call(&mut self, at: usize) -> Option<Event> {
         match &self.calls[at].planned.what {
-            What::Tool(usable, arguments) => {
-                let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
-                let (usable, arguments) = (Usable::clone(usable), arguments.clone());
-                let turn = (self.session.id.as_str().into(), self.guard.ongoing.log.turn.clone());
+            What::Tool(..) => {
+                let (candidate, agent) = (self.candidate(at)?, self.agent.clone());
+                let turn = self.guard.ongoing.log.turn.clone();
                 self.tasks.spawn_local(async move {
                     let began = std::time::Instant::now();
-                    let called = agent.call_tool(&on_behalf, turn, usable, arguments).await;
+                    let called = agent.call_tool(candidate, turn).await;
                     let took = began.elapsed();
                     let called = match called {
                         Ok(called) => {
@@ -418,7 +411,6 @@ impl Drive {
         };
         match called {
             Ok((called, read)) => {
-                self.approvals.note_result(&self.calls[at].planned);
                 let tool = &self.calls[at].planned.shown.tool;
                 let mut told = self.session.kept.told(&self.plan.toolbox.telling, tool, &read.text);
                 if let Some(sources) = &mut self.plan.sources {
@@ -428,8 +420,6 @@ impl Drive {
                 self.result(at, (told, read.text), read.images, Ok(called.result), read.is_error, took);
             }
             Err(error) => {
-                // Its server may have written it.
-                self.approvals.note_result(&self.calls[at].planned);
                 let tool = &self.calls[at].planned.shown.tool;
                 let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &error.message);
                 self.result(at, (told, error.message.clone()), Vec::new(), Err(error), true, took);
@@ -439,7 +429,7 @@ impl Drive {
     }
 
     fn settle(&mut self, at: usize, how: Unmade) {
-        self.close_question(at, None);
+        self.question_is_over(at, None);
         let text = match how {
             Unmade::Refused => {
                 self.calls[at].refusal.take().unwrap_or_else(|| "It may not be called.".into())
@@ -530,27 +520,6 @@ impl Drive {
     }
 }
 
-/// What the person says to a question; of an origin's only as long as its `patience` lasts.
-async fn decision(heard: oneshot::Receiver<Decision>, patience: Option<Duration>) -> Decision {
-    // Who drops the question says no.
-    let heard = async { heard.await.unwrap_or(Decision::No(None)) };
-    match patience {
-        None => heard.await,
-        Some(patience) => tokio::time::timeout(patience, heard).await.unwrap_or(Decision::Silence),
-    }
-}
-
-/// What the model is told of an answer that is no yes.
-fn refusal(decision: Decision) -> Option<String> {
-    let said = match decision {
-        Decision::No(None) => "The person said no.".to_owned(),
-        Decision::No(Some(reason)) => format!("The person said no, and says: {reason}."),
-        Decision::Silence => "The person was asked, and has not answered in time.".to_owned(),
-        _ => return None,
-    };
-    Some(format!("{said} Do not try to get around that."))
-}
-
 /// The answer is longer than any answer is; what has come is kept.
 fn endless() -> ErrorBody {
     let message = "the answer has more than 4 MiB and no end; what has come stands there";
@@ -560,21 +529,4 @@ fn endless() -> ErrorBody {
 /// What the model is told is what is shown.
 fn same(text: String) -> (String, String) {
     (text.clone(), text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(flavor = "current_thread", start_paused = true)]
-    async fn an_origin_waits_two_minutes_for_the_person_and_the_person_for_ever() {
-        let (sender, heard) = oneshot::channel();
-        assert_eq!(decision(heard, Some(PATIENCE)).await, Decision::Silence);
-        assert!(sender.is_closed());
-        let (sender, heard) = oneshot::channel();
-        let asked = tokio::spawn(decision(heard, None));
-        tokio::time::sleep(100 * PATIENCE).await;
-        sender.send(Decision::Once).unwrap();
-        assert_eq!(asked.await.unwrap(), Decision::Once);
-    }
 }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatUsage, Citation, TurnEvent};
+use harbor_ipc_proto::client::{Approval, ChatUsage, Citation, TurnEvent};
 use harbor_ipc_proto::json::Json;
 use tokio::sync::Notify;
 
@@ -33,14 +33,8 @@ pub enum Happening {
     Call(Shown),
     /// The person is asked about one, or not any more.
     Approval {
-        /// The call.
-        call: Shown,
-        /// What `chat_answer` names.
-        id: String,
-        /// Why.
-        why: String,
-        /// What would leave this machine.
-        leaves: Option<String>,
+        /// The question.
+        approval: Box<Approval>,
         /// Whether it still waits.
         waits: bool,
     },
@@ -96,13 +90,13 @@ impl Happening {
             Self::Call(call) => {
                 TurnEvent { arguments: Some(call.arguments.clone()), ..about("tool_call", call) }
             }
-            Self::Approval { call, id, why, leaves, waits } => TurnEvent {
-                arguments: Some(call.arguments.clone()),
-                text: Some(why.clone()),
-                approval_id: Some(id.clone()),
+            Self::Approval { approval, waits } => TurnEvent {
+                text: Some(approval.why.clone()),
+                call_id: approval.call_id.clone(),
+                tool: Some(approval.tool.clone()),
+                approval: Some(Approval::clone(approval)),
                 waits: Some(*waits),
-                leaves: leaves.clone(),
-                ..about("approval", call)
+                ..nothing("approval")
             },
             Self::Result { call, text, is_error, took, .. } => TurnEvent {
                 text: Some(beginning(text).to_owned()),
@@ -130,9 +124,8 @@ fn nothing(kind: &'static str) -> TurnEvent {
         call_id: None,
         tool: None,
         arguments: None,
-        approval_id: None,
+        approval: None,
         waits: None,
-        leaves: None,
         is_error: None,
         duration_ms: None,
         usage: None,

@@ -3,14 +3,13 @@
 //! ```text
 //!  chat_send_message ─► Session ─► Drive ─ policy::turn ─┬─► models: answers
 //!  run_start ─────────► (one of its own)                 ├─► host: calls, by the one road there is
-//!                          │                             └─► policy::approval: may it be made, is the person asked?
+//!                          │                             └─► host::consent: may it be made, is the person asked?
 //!                          └─► TurnLog ─► whoever watches
 //! ```
 //!
 //! Owns sessions and their turns. A turn belongs to the bridge: it goes on when whoever asked has left. Must never reach a tool or a model
 //! around `host` and `models`, nor have a word of what is said in a log.
 
-mod always;
 mod answer;
 mod approving;
 mod citing;
@@ -32,7 +31,6 @@ mod toolbox;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -40,25 +38,24 @@ use harbor_ipc_proto::client::{AgentStatus, ChatEvent};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{Message, Part, Role, ToolChoice};
 use harbor_policy::access::OwnersTurn;
-use harbor_policy::approval::Read;
 use harbor_policy::budget::OWNER;
 use harbor_policy::history::Shortened;
 use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 
+use self::approving::Candidate;
 use self::citing::Sources;
 use self::drive::Drive;
 use self::happening::{Happening, TurnLog};
 use self::plan::Plan;
 use self::session::Session;
 use self::toolbox::Toolbox;
-use crate::host::asker::{Asker, Caller, Sender};
+use crate::host::asker::{Asker, Sender};
 use crate::host::{AskedTime, Called, Host, ToolCall, Usable};
 use crate::link::Audience;
 use crate::models::{Answered, Models, Prompt, Who};
 use crate::store::sessions::Sessions;
 
-pub use self::always::Always;
 pub use self::drive::Outcome;
 pub use self::owned::Wish;
 pub use self::running::{Run, Task};
@@ -77,6 +74,9 @@ const RUN: &str = include_str!("prompts/run.md");
 /// What it is told besides where the answer has to say what it comes from.
 const CITE: &str = include_str!("prompts/cite.md");
 
+/// The name of what was attached, among what is private.
+const ATTACHED: &str = "attached";
+
 /// On whose behalf a turn is.
 pub enum OnBehalf {
     /// The person.
@@ -87,8 +87,6 @@ pub enum OnBehalf {
         asker: Asker,
         /// The run that its calls count in.
         run: String,
-        /// Whether the person can be asked.
-        asks: bool,
     },
 }
 
@@ -96,8 +94,10 @@ pub enum OnBehalf {
 pub struct Said {
     /// Texts and images.
     pub parts: Vec<Part>,
-    /// Whether some of them are files of the person's.
-    pub has_files: bool,
+    /// Whether some of them are attached: files of the person's, or what came from elsewhere.
+    pub has_attached: bool,
+    /// What the person has typed of it themselves.
+    pub typed: Option<String>,
     /// Which provider; the default one when absent.
     pub provider: Option<String>,
     /// Of an origin: the tools that it wants used; all that it may call when absent.
@@ -119,13 +119,9 @@ pub struct Agent {
     host: Rc<Host>,
     models: Rc<Models>,
     store: Sessions,
-    /// Tools that are called without asking in every session.
-    pub always: Always,
     open: RefCell<BTreeMap<String, Rc<Session>>>,
     /// Sessions of origins.
     owned: owned::OwnedSessions,
-    /// Runs that are under way.
-    runs: RefCell<BTreeMap<String, Rc<Session>>>,
     counts: Rc<counts::Counts>,
 }
 
@@ -138,15 +134,13 @@ impl std::fmt::Debug for Agent {
 impl Agent {
     /// The agent of this home; nothing is under way.
     #[must_use]
-    pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions, always: Always) -> Rc<Self> {
+    pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions) -> Rc<Self> {
         Rc::new(Self {
             host,
             models,
             store,
-            always,
             open: RefCell::default(),
             owned: owned::OwnedSessions::default(),
-            runs: RefCell::default(),
             counts: Rc::default(),
         })
     }
@@ -170,8 +164,12 @@ impl Agent {
         let turn = random_token().map_err(|error| internal(&error))?;
         let guard = session.begin(turn).ok_or_else(busy)?;
         let plan = self.plan(session, &on_behalf, &said).await?;
-        if said.has_files {
-            session.note_read(Read::File);
+        approving::begin(self, session, &guard.ongoing.log);
+        if said.has_attached {
+            session.chat.reads([ATTACHED.to_owned()].into());
+        }
+        if let Some(typed) = &said.typed {
+            session.chat.types(typed);
         }
         session.say(Message { role: Role::User, parts: self.models.scaled_parts(said.parts).await });
         let log = guard.ongoing.log.clone();
@@ -274,22 +272,16 @@ impl Agent {
         }
     }
 
-    async fn call_tool(
-        &self,
-        on_behalf: &OnBehalf,
-        (session, turn): (Arc<str>, String),
-        usable: Usable,
-        arguments: String,
-    ) -> Result<Called, ErrorBody> {
-        let Usable { source, tool, .. } = usable;
-        let (caller, run) = match on_behalf {
-            OnBehalf::Owner(sender, turns) => {
-                (Caller::Owner(sender.clone(), turns.permit(source.kind())), turn)
-            }
-            OnBehalf::Origin { asker, run, .. } => (Caller::Origin(asker.clone()), run.clone()),
+    async fn call_tool(&self, candidate: Candidate, turn: String) -> Result<Called, ErrorBody> {
+        let caller = candidate.caller();
+        let run = match &*candidate.on_behalf {
+            OnBehalf::Owner(..) => turn,
+            OnBehalf::Origin { run, .. } => run.clone(),
         };
-        let audience =
-            Audience { party: Some(caller.party()), conversation: Some(session), ..Audience::default() };
+        let conversation = Some(candidate.session.id.as_str().into());
+        let audience = Audience { party: Some(caller.party()), conversation, ..Audience::default() };
+        let consent = candidate.consenting();
+        let Candidate { usable: Usable { source, tool, .. }, arguments, .. } = candidate;
         let call = ToolCall {
             source,
             tool: tool.name,
@@ -299,6 +291,7 @@ impl Agent {
             run_id: Some(run),
             unless_stopped: false,
             audience,
+            consent,
         };
         let noted = self.host.note_call(caller, call);
         self.host.call_tool(noted).await

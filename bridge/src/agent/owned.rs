@@ -255,6 +255,7 @@ impl Agent {
         let owned = self.owned(asker, id)?;
         self.owned.0.borrow_mut().remove(id);
         owned.session.end();
+        self.host.consent.end_chat(id);
         Ok(owned.view("terminated"))
     }
 

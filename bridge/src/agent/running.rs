@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::happening::TurnLog;
 use super::owned::OwnedSession;
-use super::session::{Decision, Head, Mode, Session};
+use super::session::{Head, Mode, Session};
 use super::{Agent, OnBehalf, Outcome, Said};
 use crate::config::Feature;
 use crate::host::asker::Asker;
@@ -37,8 +37,6 @@ pub struct Task {
     pub cites: bool,
     /// Which of the origin's sessions it belongs to.
     pub session: Option<String>,
-    /// Whether the person can be asked.
-    pub asks: bool,
 }
 
 /// A run that is under way. It ends when this is dropped.
@@ -65,7 +63,6 @@ struct Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.agent.runs.borrow_mut().remove(&self.run);
         // It may have gone stale, or with its client.
         let made = self.agent.host.runs.end(&self.asker, &self.run).map_or(self.calls, |run| run.used);
         self.owned.iter().for_each(|owned| owned.ended(made));
@@ -77,6 +74,7 @@ impl Drop for Run {
         // A session goes on, and another run may be in it by now.
         if self.counted.owned.is_none() {
             self.session.end();
+            self.counted.agent.host.consent.end_chat(&self.session.id);
         } else if !self.log.is_over() {
             self.session.stop();
         }
@@ -118,7 +116,8 @@ impl Agent {
         let wish = owned.as_ref().map(|owned| &owned.wish);
         let said = Said {
             parts: vec![Part::Text(task.task)],
-            has_files: false,
+            has_attached: false,
+            typed: None,
             provider: task.provider.or_else(|| wish.and_then(|wish| wish.provider.clone())),
             tools,
             tool_choice: ToolChoice::Auto,
@@ -127,18 +126,11 @@ impl Agent {
             temperature: wish.and_then(|wish| wish.temperature),
             cites: task.cites,
         };
-        let on_behalf = OnBehalf::Origin { asker: asker.clone(), run: run.clone(), asks: task.asks };
+        let on_behalf = OnBehalf::Origin { asker: asker.clone(), run: run.clone() };
         let counted = Counted { agent: self.clone(), asker, run: run.clone(), calls, owned };
         let (log, outcome) = self.say(&session, on_behalf, said).await?;
         counted.owned.iter().for_each(|owned| owned.began());
-        self.runs.borrow_mut().insert(run.clone(), session.clone());
         Ok(Run { id: run, log, outcome, session, counted })
-    }
-
-    /// The person has answered a question of a run; whether anybody waited for that.
-    pub fn decide_in_run(&self, run: &str, question: &str, decision: Decision) -> bool {
-        let session = self.runs.borrow().get(run).cloned();
-        session.is_some_and(|session| session.decide(question, decision))
     }
 }
 

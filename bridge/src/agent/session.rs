@@ -4,19 +4,20 @@
 //! call stands there only with its result.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
 use harbor_ipc_proto::model::{Message, Part};
-use harbor_policy::approval::{Decisions, Read, Taint};
+use harbor_policy::consent::Read;
 use harbor_policy::history;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
+use super::approving::consents;
 use super::context::mended;
 use super::happening::TurnLog;
 use super::kept::Kept;
+use crate::host::consent::chat::Chat;
 
 /// The longest name that is made of a first message, in characters.
 const NAME: usize = 60;
@@ -72,8 +73,8 @@ pub struct Head {
     pub created: u64,
     /// When something was last said.
     pub updated: u64,
-    /// What the model has read in it.
-    pub taint: Taint,
+    /// What the model has read in it before it was opened.
+    pub read: Read,
 }
 
 impl Head {
@@ -90,24 +91,9 @@ impl Head {
             private,
             created: now,
             updated: now,
-            taint: Taint::default(),
+            read: Read::default(),
         }
     }
-}
-
-/// What the person says to a question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
-    /// This call.
-    Once,
-    /// This tool, as long as the session is there.
-    Session,
-    /// This tool, in every session.
-    Always,
-    /// Not this call, and what the model is told of that.
-    No(Option<String>),
-    /// Nothing, as long as it was waited for.
-    Silence,
 }
 
 /// A turn that is under way.
@@ -117,8 +103,6 @@ pub struct Ongoing {
     pub log: Rc<TurnLog>,
     /// Set off when it is to end.
     pub stop: Notify,
-    /// Who waits for the person, by the id of the question.
-    pub questions: RefCell<BTreeMap<String, oneshot::Sender<Decision>>>,
 }
 
 /// A session.
@@ -132,8 +116,8 @@ pub struct Session {
     pub messages: RefCell<Vec<Message>>,
     /// Results that were too long for the model.
     pub kept: Kept,
-    /// What the person has said about calls.
-    pub decisions: RefCell<Decisions>,
+    /// What consent knows of it.
+    pub chat: Rc<Chat>,
     ongoing: RefCell<Option<Rc<Ongoing>>>,
     last: RefCell<Rc<TurnLog>>,
     /// Set off when a turn begins.
@@ -164,11 +148,11 @@ impl Session {
         let none = TurnLog::new(String::new(), 0);
         none.end();
         Rc::new(Self {
+            chat: Chat::new(&id, consents(head.mode), head.read.clone()),
             id,
             head: RefCell::new(head),
             messages: RefCell::new(messages),
             kept: Kept::default(),
-            decisions: RefCell::default(),
             ongoing: RefCell::default(),
             last: RefCell::new(none),
             begun: Notify::new(),
@@ -185,7 +169,7 @@ impl Session {
         }
         let log = TurnLog::new(turn, self.last.borrow().next());
         *self.last.borrow_mut() = log.clone();
-        let begun = Rc::new(Ongoing { log, stop: Notify::new(), questions: RefCell::default() });
+        let begun = Rc::new(Ongoing { log, stop: Notify::new() });
         *ongoing = Some(begun.clone());
         self.begun.notify_waiters();
         Some(TurnGuard { session: self.clone(), ongoing: begun })
@@ -226,12 +210,6 @@ impl Session {
         ongoing.is_some()
     }
 
-    /// Answers a question of the turn that is under way; whether anybody waited for that.
-    pub fn decide(&self, question: &str, decision: Decision) -> bool {
-        let asked = self.ongoing().and_then(|ongoing| ongoing.questions.borrow_mut().remove(question));
-        asked.is_some_and(|asked| asked.send(decision).is_ok())
-    }
-
     /// It is deleted: its turn ends, and nothing follows.
     pub fn end(&self) {
         self.gone.set(true);
@@ -256,18 +234,6 @@ impl Session {
             head.name = name_of(text);
         }
         self.messages.borrow_mut().push(message);
-    }
-
-    /// What the model has read in it.
-    #[must_use]
-    pub fn taint(&self) -> Taint {
-        self.head.borrow().taint
-    }
-
-    /// The model reads something more.
-    pub fn note_read(&self, read: Read) {
-        let mut head = self.head.borrow_mut();
-        head.taint = head.taint.after(read);
     }
 
     /// Mends what must not be sent so: a model may have given two calls one id.
@@ -304,7 +270,7 @@ impl Session {
     /// What clients see of it.
     #[must_use]
     pub fn view(&self) -> ChatSessionView {
-        let head = self.head.borrow();
+        let (head, read) = (self.head.borrow(), self.chat.read());
         ChatSessionView {
             id: self.id.clone(),
             name: head.name.clone(),
@@ -313,8 +279,8 @@ impl Session {
             model: head.model.clone(),
             mode: head.mode.word().into(),
             private: head.private,
-            readUntrusted: head.taint.untrusted,
-            readPrivate: head.taint.private,
+            readUntrusted: read.untrusted,
+            privateNames: read.private.into_iter().collect(),
             messageCount: self.messages.borrow().len() as u64,
             createdAt: head.created,
             updatedAt: head.updated,

@@ -10,7 +10,7 @@ use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpd
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{put_object, read_object};
 
-use harbor_policy::approval::Taint;
+use harbor_policy::consent::Read;
 
 use super::context::mended;
 use super::session::{Head, Mode, Session};
@@ -112,6 +112,7 @@ impl Agent {
         }
         let open = self.open.borrow_mut().remove(id);
         open.iter().for_each(|session| session.end());
+        self.host.consent.end_chat(id);
         let stored = self.store.remove(id).await.map_err(|error| unstored(&error))?;
         Ok(stored || open.is_some())
     }
@@ -177,7 +178,7 @@ fn read(text: &[u8]) -> Option<Rc<Session>> {
         private: false,
         created: session.createdAt,
         updated: session.updatedAt,
-        taint: Taint { untrusted: session.readUntrusted, private: session.readPrivate },
+        read: Read { untrusted: session.readUntrusted, private: session.privateNames.into_iter().collect() },
     };
     let said = if said.is_empty() { Vec::new() } else { messages(None, said).ok()? };
     Some(Session::new(session.id, head, mended(said)))

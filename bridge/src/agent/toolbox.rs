@@ -15,6 +15,7 @@ use harbor_ipc_proto::json::{Json, text_of};
 use harbor_ipc_proto::model::{Dialect, Tool, ToolCall};
 use harbor_policy::agent_tools::meta::{self, Findable, Meta, READ_MORE};
 use harbor_policy::agent_tools::{self, Offer};
+use harbor_policy::consent::facts::Effect;
 use harbor_policy::turn::Wanted;
 use harbor_policy::untrusted::{Nonce, cleaned};
 use serde_json::value::RawValue;
@@ -163,7 +164,7 @@ impl Toolbox {
         let canonical: Option<serde_json::Value> =
             serde_json::from_str(planned.shown.arguments.as_str()).ok();
         let reads = match &planned.what {
-            What::Tool(usable, _) => usable.traits.reads_only,
+            What::Tool(usable, _) => usable.effect == Effect::Reads,
             What::Known(_) | What::Faulty(_) => true,
         };
         Wanted {

@@ -11,6 +11,7 @@
 //! opened `policy::tabs` decides, here and at each call. Must never pass on a call for a tab that is not the caller's, nor log an
 //! address, a title or a text.
 
+mod about;
 mod arguments;
 mod asked;
 mod calls;

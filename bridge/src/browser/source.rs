@@ -14,7 +14,8 @@ use harbor_ipc_proto::client::{SourceCall, SourceSession, SourceSessionEnded};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::access::Permit;
+use harbor_policy::consent::Permit;
+use harbor_policy::consent::facts::{Holding, Reach};
 use harbor_policy::slots::{Slot, Slots};
 use harbor_policy::tabs::{Event, Holder, MOST_TABS, NotYours, Session, Tabs};
 use serde_json::Value;
@@ -24,6 +25,7 @@ use super::results::{checked, denied, failed};
 use super::tools::SESSION;
 use super::{Kit, Road, arguments};
 use crate::alarm::Alarm;
+use crate::host::consent::wanted::{About, Wish};
 use crate::host::source::{Answering, DefaultTime, ToolSource};
 use crate::link::{Answer, Audience, CallError, EndReport, Failure, TimeLimit, ToolList};
 use crate::supervisor::{Unavailable, Why};
@@ -412,6 +414,16 @@ impl ToolSource for Browser {
 
     fn at_rest(&self) -> Option<Unavailable> {
         None
+    }
+
+    fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding> {
+        // Each call tells one page.
+        let holding = Holding { reach: Reach::Enforced, opens: true, writes_theirs: true };
+        Box::pin(std::future::ready(holding))
+    }
+
+    fn about(&self, wish: &Wish<'_>) -> About {
+        self.about_call(wish)
     }
 
     fn default_time(&self) -> DefaultTime {

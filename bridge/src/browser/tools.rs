@@ -13,6 +13,19 @@ use crate::link::{Tool, ToolList};
 /// The tool that the bridge answers itself.
 pub(super) const SESSION: &str = "browser_session";
 
+/// Those that only look at a document that is loaded: its page does not notice.
+pub(super) const LOOKS: [&str; 9] = [
+    "browser_tabs",
+    "browser_snapshot",
+    "browser_find",
+    "browser_read",
+    "browser_take_screenshot",
+    "browser_console_messages",
+    "browser_network_requests",
+    "browser_network_request",
+    "browser_session",
+];
+
 const DEFINITIONS: &str = include_str!("tools.json");
 
 /// All tools, as MCP has them.
@@ -61,8 +74,8 @@ fn schema(tool: &Value) -> Value {
 fn of_mcp(name: &str, tool: &Value, schema: &Value) -> Option<Tool> {
     let annotations = match tool["does"].as_str() {
         Some("reads") => json!({"readOnlyHint": true, "openWorldHint": true}),
-        Some("session") => json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false}),
-        _ => json!({"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}),
+        Some("session") => json!({"readOnlyHint": true, "openWorldHint": false}),
+        _ => json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true}),
     };
     let said = json!({
         "title": tool["title"],

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
-use harbor_policy::access::{Permit, Principal};
+use harbor_policy::access::{Principal, Right};
 use harbor_policy::grants::{self, Tab};
 use harbor_policy::origin::Origin;
 
@@ -131,7 +131,7 @@ fn not_itself(own: &Origin) -> ErrorBody {
 #[derive(Debug)]
 pub enum Caller {
     /// The person: what they ask for is permitted by the message itself.
-    Owner(Rc<Sender>, Permit),
+    Owner(Rc<Sender>, Right),
     /// An origin: its grants decide.
     Origin(Asker),
 }

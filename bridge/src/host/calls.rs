@@ -1,9 +1,10 @@
 //! A tool call, from who asks to what the tool answered.
 //!
 //! ```text
-//!  Caller ─► permission, allowlist ─► server and tool ─► budget of the run ─► turn of the origin ─► slot of the server
-//!                                                                                                      │
-//!  result, or error ◄── server.call ◄── permit, and the tool as it is now ◄── the server runs ◄─────────┘
+//!  Caller ─► permission, allowlist ─► consent ─► server and tool ─► budget of the run ─► turn of the origin ─► slot
+//!                                        ▲                                                                     │
+//!                                        └── it is another call now ──┐                                        │
+//!  result, or error ◄── server.call ◄── permit ◄── judged again, with the tool as it is ◄── the server runs ◄──┘
 //! ```
 //!
 //! Owns the order of these steps, for everybody: the owner skips what only grants decide, nothing else. Whatever a call
@@ -17,7 +18,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
-use harbor_policy::access::Permit;
+use harbor_policy::consent::{Permit, Run};
 use harbor_policy::limiter::Limits;
 use harbor_policy::runs::Share;
 use harbor_policy::scope::Scope;
@@ -25,6 +26,10 @@ use harbor_policy::slots::Slot;
 
 use super::admission::{Entrant, Turn};
 use super::asker::{Asker, Caller};
+use super::consent::asking::Form;
+use super::consent::chat::Chat;
+use super::consent::wanted::{Known, Wish};
+use super::consent::{MOST_ASKED, changed_twice};
 use super::errors::Reader;
 use super::note::Note;
 use super::refused::{rate_limited, revoked, tool_not_found};
@@ -54,6 +59,41 @@ pub struct ToolCall {
     pub unless_stopped: bool,
     /// Who hears of it while it is open.
     pub audience: Audience,
+    /// What consent has to know of it.
+    pub consent: Consenting,
+}
+
+/// What consent has to know of a call besides what it is.
+#[derive(Default, Clone)]
+pub struct Consenting {
+    /// The conversation that it is part of.
+    pub chat: Option<Rc<Chat>>,
+    /// What its model was told of the tool.
+    pub told: Option<ToolHash>,
+    /// Its id in its turn.
+    pub call_id: Option<String>,
+    /// How its caller itself can ask the person.
+    pub form: Option<Form>,
+}
+
+impl ToolCall {
+    fn wish<'a>(&'a self, caller: &'a Caller) -> Wish<'a> {
+        let Consenting { chat, told, call_id, .. } = &self.consent;
+        Wish {
+            caller,
+            chat: chat.as_ref(),
+            source: &self.source,
+            tool: &self.tool,
+            arguments: &self.arguments,
+            told: *told,
+            call_id: call_id.as_deref(),
+        }
+    }
+
+    /// How long the person may take, where the call is an origin's own.
+    fn patience(&self) -> Duration {
+        self.time.timeout.map_or(Duration::MAX, Duration::from_millis)
+    }
 }
 
 /// What a tool answered.
@@ -75,6 +115,7 @@ struct Way {
     reserved: Option<Reserved>,
     /// A call of an origin, whose right may be taken back.
     running: Option<Running>,
+    known: Known,
     _turns: Turns,
 }
 
@@ -143,15 +184,44 @@ impl Host {
             Box::pin(note.refused(&error)).await;
             return Err(error);
         }
-        let way = self.way(caller, &call, &note).await;
-        let (way, slot, permit) = way.inspect_err(|error| note.failed(error))?;
+        let (mut way, slot, run) = self.cleared_way(&caller, &call, &note).await?;
+        let known = way.known.clone();
+        let wished = call.consent.chat.clone().map(|chat| (chat, known));
+        let permit = self.permit(caller, &call, run, &mut way).inspect_err(|error| note.failed(error))?;
         way.begin(&note);
         let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
         let (source, held) = (way.source.clone(), (permit, slot));
         let answer = source::call(source, held, operation, way.limit, call.audience);
         let answer = unless_ended(&call.source, way.running.as_ref(), answer).await;
+        if let Some((chat, known)) = &wished {
+            // Also of what failed: its source may have written why.
+            self.consent.reads(chat, (&call.source, &call.tool), &call.arguments, known);
+        }
         let answer = answer.inspect_err(|error| note.failed(error))?;
         way.end(note, answer)
+    }
+
+    /// The way of a call that may be made: the person was asked where that was needed, and nothing was held meanwhile.
+    async fn cleared_way(
+        &self,
+        caller: &Caller,
+        call: &ToolCall,
+        note: &Note,
+    ) -> Result<(Way, Slot, Run), ErrorBody> {
+        for _ in 0..=MOST_ASKED {
+            let cleared = self.clear(&call.wish(caller), call.consent.form.clone(), call.patience()).await;
+            if let Err(error) = cleared {
+                Box::pin(note.refused(&error)).await;
+                return Err(error);
+            }
+            let way = self.way(caller, call, note).await.inspect_err(|error| note.failed(error))?;
+            if let Some(way) = way {
+                return Ok(way);
+            }
+        }
+        let error = changed_twice(&call.wish(caller));
+        Box::pin(note.refused(&error)).await;
+        Err(error)
     }
 
     /// Permission comes before existence, so that nobody can probe for names.
@@ -160,23 +230,25 @@ impl Host {
         self.permissions.check(asker, Scope::McpToolsCall, Some((&call.source, &call.tool))).map(drop)
     }
 
-    /// The way of a call, once all that it waits for is there.
+    /// The way of a call, once all that it waits for is there; nothing where the person has to be asked as it is now.
     async fn way(
         &self,
-        caller: Caller,
+        caller: &Caller,
         call: &ToolCall,
         note: &Note,
-    ) -> Result<(Way, Slot, Permit), ErrorBody> {
+    ) -> Result<Option<(Way, Slot, Run)>, ErrorBody> {
         self.trail.is_open()?;
-        let reader = Reader::of(&caller);
-        let source = self.resolve(&caller, call)?;
-        let limits = self.config.now().limits_of(accounted(&caller));
+        let reader = Reader::of(caller);
+        let source = self.resolve(caller, call)?;
+        let limits = self.config.now().limits_of(accounted(caller));
         let mut limit = self.time_limit_of(call, &*source, &limits)?;
-        let reserved = self.reserve(&caller, call)?;
-        let turns = self.turns(&caller, &call.source, &limits, limit, note.began()).await;
-        limit.used += note.set_queued();
+        let reserved = self.reserve(caller, call)?;
+        let began = Instant::now();
+        let turns = self.turns(caller, &call.source, &limits, limit, began).await;
+        limit.used += began.elapsed();
+        note.set_queued();
         let turns = turns?;
-        let source = match &caller {
+        let source = match caller {
             Caller::Owner(..) => source,
             Caller::Origin(asker) => {
                 let own = source.clone().instance_for(asker.user(), &mut limit).await;
@@ -193,23 +265,35 @@ impl Host {
         if source.tools().is_none_or(|tools| tools.get(&call.tool).is_none()) {
             source.clone().listed(&mut limit).await;
         }
-        note.set_hash(self.tool_as_it_is(&caller, &*source, &call.tool)?);
+        let holding = source.clone().holding().await;
+        let hash = self.tool_as_it_is(caller, &*source, &call.tool)?;
+        note.set_hash(hash);
         // What was allowed when the call came may have ended while it waited.
         self.trail.is_open()?;
-        let (permit, running) = self.permit(caller, call)?;
-        Ok((Way { source, limit, reader, reserved, running, _turns: turns }, slot, permit))
+        let wish = call.wish(caller);
+        if wish.told.is_some() && wish.told != hash {
+            return Ok(None);
+        }
+        let tools = source.tools();
+        let tool = tools.as_ref().and_then(|tools| tools.get(&call.tool));
+        let known = self.known_of(&wish, tool, holding);
+        let Some(run) = self.consent.run(&wish, &known) else { return Ok(None) };
+        let way = Way { source, limit, reader, reserved, running: None, known, _turns: turns };
+        Ok(Some((way, slot, run)))
     }
 
-    /// The caller's right to make the call, at this instant.
-    fn permit(&self, caller: Caller, call: &ToolCall) -> Result<(Permit, Option<Running>), ErrorBody> {
-        match caller {
-            Caller::Owner(_, permit) => Ok((permit, None)),
+    /// What lets the call be made at this instant: that it may run, and its caller's right.
+    fn permit(&self, caller: Caller, call: &ToolCall, run: Run, way: &mut Way) -> Result<Permit, ErrorBody> {
+        let right = match caller {
+            Caller::Owner(_, right) => right,
             Caller::Origin(asker) => {
-                let permit = self.permissions.permit(&asker, (&call.source, &call.tool))?;
+                let right = self.permissions.right(&asker, (&call.source, &call.tool))?;
                 let running = self.permissions.calls.begin(asker, call.source.clone(), call.tool.clone());
-                Ok((permit, Some(running)))
+                way.running = Some(running);
+                right
             }
-        }
+        };
+        Ok(run.permit(right))
     }
 
     /// A call of the run that it counts in.

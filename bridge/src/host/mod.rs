@@ -1,7 +1,7 @@
 //! The tool-call path: the only way from a client's request to a server.
 //!
 //! ```text
-//!  router ─► Asker, Caller ─► call_tool: grants ─► registry ─► runs, admission ─► supervisor ─► runner ─► server
+//!  router ─► Asker, Caller ─► call_tool: grants ─► consent ─► registry ─► runs, admission ─► supervisor ─► runner ─► server
 //!                 │               │                                                                │
 //!                 │               └─► note: audit log, counts ◄── result, error: the return value ◄┘
 //!                 └─► permissions, list_tools, runs: what an origin may do and see
@@ -12,8 +12,8 @@
 mod admission;
 pub mod asker;
 mod calls;
+pub mod consent;
 mod counts;
-mod destroying;
 mod errors;
 mod first_use;
 mod grant_forms;
@@ -54,6 +54,7 @@ use crate::config::{LiveConfig, OWNER};
 use crate::link::{TimeLimit, ToolList};
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Record};
+use crate::store::consent::ConsentTables;
 use crate::store::database::Database;
 use crate::store::grants::GrantFile;
 use crate::store::met_clients::MetClients;
@@ -63,8 +64,7 @@ use crate::store::recovery::Opened;
 use crate::supervisor::{Change, Server, Supervisor, Told};
 use crate::traces::Traces;
 
-pub use calls::{Called, NotedCall, ToolCall};
-pub use destroying::Outcome;
+pub use calls::{Called, Consenting, NotedCall, ToolCall};
 pub use errors::{invalid, start_failed};
 pub use metrics::Dialect;
 pub use news::{Listener, News};
@@ -77,6 +77,7 @@ pub use usable::Usable;
 
 use admission::Admission;
 use asker::{Asker, Sender};
+use consent::Consent;
 use first_use::Newcomers;
 use news::Listeners;
 use source::{Added, Sources, ToolSource};
@@ -108,8 +109,8 @@ pub struct Host {
     /// Set off when a grant was made, taken back, or has ended.
     grants_changed: Rc<Notify>,
     newcomers: Newcomers,
-    /// Calls that may destroy something, to which the person has said yes for a while.
-    agreed: RefCell<destroying::Agreed>,
+    /// What the person has said about calls, and is asked.
+    pub consent: Consent,
     /// It was lost which AI clients had been here.
     nobody_is_new: bool,
     /// Whether metrics are served; whoever serves them says so.
@@ -150,6 +151,8 @@ impl Host {
         let permissions = Permissions::open(grants, suspects, trail.clone(), told, config.clone()).await?;
         let servers = supervisor.directory();
         let registry = Registry::open(Pins::new(database.clone()).await?, config.clone(), &servers).await?;
+        let tables = ConsentTables::open(database.clone()).await?;
+        let consent = Consent::open(tables, listeners.clone()).await?;
         let met = MetClients::open(database.clone()).await?;
         let nobody_is_new = met.is_closed().await?;
         let host = Rc::new(Self {
@@ -166,7 +169,7 @@ impl Host {
             grants_changed: tell_of_grants(&listeners),
             listeners,
             newcomers: Newcomers::new(met),
-            agreed: RefCell::default(),
+            consent,
             nobody_is_new,
             exporting: RefCell::default(),
             wrong_models: RefCell::default(),

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use harbor_ipc_proto::client::{GrantView, ToolChanged};
+use harbor_ipc_proto::client::{Approval, GrantView, ToolChanged};
 use harbor_policy::origin::Origin;
 
 /// Something that happened.
@@ -22,6 +22,15 @@ pub enum News<'a> {
     },
     /// A tool is new, or not what it was when the person last saw it.
     Tool(&'a ToolChanged),
+    /// The person is asked about a call, or not any more.
+    Question {
+        /// The question.
+        approval: &'a Approval,
+        /// The connection whose request it is about.
+        client: u64,
+        /// Whether it waits.
+        waits: bool,
+    },
 }
 
 /// Whoever wants to be told.

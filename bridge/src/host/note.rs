@@ -94,11 +94,6 @@ impl Note {
         self.origin.as_deref().unwrap_or(OWNER)
     }
 
-    /// When it came.
-    pub(super) fn began(&self) -> Instant {
-        self.began
-    }
-
     /// It has waited for its turn; gives how long.
     pub(super) fn set_queued(&self) -> Duration {
         self.queued.set(self.began.elapsed());

@@ -20,7 +20,7 @@ use harbor_ipc_proto::client::GrantView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
-use harbor_policy::access::{ModelPermit, Permit};
+use harbor_policy::access::{ModelPermit, Right};
 use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
@@ -331,15 +331,15 @@ impl Permissions {
         }
     }
 
-    /// Proof that an origin may call a tool at this instant.
+    /// The right of an origin to call a tool at this instant.
     ///
     /// # Errors
-    /// Why it may not.
-    pub fn permit(&self, asker: &Asker, tool: (&SourceId, &str)) -> Result<Permit, ErrorBody> {
+    /// Why it has none.
+    pub fn right(&self, asker: &Asker, tool: (&SourceId, &str)) -> Result<Right, ErrorBody> {
         let Asker { origin, profile, tab, .. } = asker;
-        let permit = self.grants.borrow_mut().permit(origin, profile, tab.as_ref(), tool, boot_clock());
-        let permit = permit.map_err(|verdict| refused(asker, Scope::McpToolsCall, &verdict))?;
-        self.suspended.admit(tool.0).map(|()| permit)
+        let right = self.grants.borrow_mut().right(origin, profile, tab.as_ref(), tool, boot_clock());
+        let right = right.map_err(|verdict| refused(asker, Scope::McpToolsCall, &verdict))?;
+        self.suspended.admit(tool.0).map(|()| right)
     }
 
     /// Proof that an origin may put a prompt to a model at this instant, with tools if `tools`.

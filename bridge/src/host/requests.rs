@@ -1,8 +1,8 @@
 //! What is asked of a server besides its tools: resources, prompts, completions, and what only the person asks.
 //!
 //! ```text
-//!  Caller ─┬─ the person ───────────────────────────────────────────┬─► slot of the server ─► server.call ─► result
-//!          └─ an origin ─► all tools of the server? ─► turn ─► permit ┘
+//!  Caller ─┬─ the person ────────────────────────────────────┬─► slot of the server ─► consent ─► permit ─► server.call ─► result
+//!          └─ an origin ─► all tools of the server? ─► turn ─┘
 //! ```
 //!
 //! Owns the order of these steps, and what is written down. What a server offers besides tools goes with all of its tools:
@@ -17,11 +17,13 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::consent::Run;
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::EVERY;
 
 use super::asker::{Asker, Caller, Sender};
+use super::consent::wanted::Wish;
 use super::errors::{self, Reader};
 use super::refused::not_all_tools;
 use super::source;
@@ -122,6 +124,28 @@ impl Host {
         Err(error)
     }
 
+    /// What carries something to a server counts as a call of a tool that only reads.
+    async fn consents_to(
+        &self,
+        caller: &Caller,
+        id: &SourceId,
+        operation: &Operation<'_>,
+    ) -> Result<Run, ErrorBody> {
+        let method = Arc::from(method_of(operation).unwrap_or_default());
+        let arguments = arguments_of(operation);
+        let wish = Wish {
+            caller,
+            chat: None,
+            source: id,
+            tool: &method,
+            arguments: &arguments,
+            told: None,
+            call_id: None,
+        };
+        let holding = self.source(id)?.holding().await;
+        self.consent.run_request(&wish, holding)
+    }
+
     async fn ask_in_turn(
         &self,
         caller: Caller,
@@ -150,9 +174,10 @@ impl Host {
             }
         };
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
+        let run = self.consents_to(&caller, id, &operation).await?;
         // What was allowed when the request came may have ended while it waited.
-        let (permit, running) = match caller {
-            Caller::Owner(_, permit) => (permit, None),
+        let (right, running) = match caller {
+            Caller::Owner(_, right) => (right, None),
             Caller::Origin(asker) => {
                 server.ready(&mut limit).await.map_err(|why| {
                     errors::of_instance(errors::unavailable(id, &why, reader), server.instance())
@@ -160,14 +185,37 @@ impl Host {
                 if event_of(&operation).is_some() {
                     self.trail.is_open()?;
                 }
-                let permit = self.permissions.permit(&asker, (id, EVERY))?;
-                (permit, Some(self.permissions.calls.begin(asker, id.clone(), EVERY.into())))
+                let right = self.permissions.right(&asker, (id, EVERY))?;
+                (right, Some(self.permissions.calls.begin(asker, id.clone(), EVERY.into())))
             }
         };
+        let permit = run.permit(right);
         asking.set_asked();
         let answer = source::call(server, (permit, slot), operation, limit, audience);
         let answer = calls::unless_ended(id, running.as_ref(), answer).await?;
         calls::outcome(id, limit, answer, reader)
+    }
+}
+
+/// What a request carries to its server, as consent sees it: what carries nothing is as if nothing was given.
+fn arguments_of(operation: &Operation<'_>) -> String {
+    let object = |members: &[(&str, Json)]| {
+        let members: Vec<_> =
+            members.iter().map(|(name, value)| format!("\"{name}\":{}", value.as_str())).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    match operation {
+        Operation::ReadResource { uri } | Operation::Subscribe { uri } => {
+            object(&[("uri", Json::string(uri))])
+        }
+        Operation::GetPrompt { name, arguments } => {
+            object(&[("name", Json::string(name)), ("arguments", Json::from_valid(arguments.to_string()))])
+        }
+        Operation::Complete { argument, .. } => {
+            object(&[("argument", Json::from_valid(argument.to_string()))])
+        }
+        Operation::Task { params, .. } => params.to_string(),
+        _ => "{}".to_owned(),
     }
 }
 

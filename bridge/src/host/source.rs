@@ -18,9 +18,11 @@ use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::access::Permit;
+use harbor_policy::consent::Permit;
+use harbor_policy::consent::facts::Holding;
 use harbor_policy::slots::Slot;
 
+use super::consent::wanted::{About, Wish};
 use crate::link::{Answer, Audience, TimeLimit, ToolList};
 use crate::supervisor::{NoInstance, Server, Supervisor, Unavailable, User, Why};
 
@@ -81,6 +83,14 @@ pub trait ToolSource: Debug {
         _limit: &'a mut TimeLimit,
     ) -> Answering<'a, Result<Option<Rc<dyn ToolSource>>, NoInstance>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// What holds it now, whatever anybody says.
+    fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding>;
+
+    /// What is particular to a call of it, for consent.
+    fn about(&self, _wish: &Wish<'_>) -> About {
+        About::default()
     }
 
     /// Its name, where it is somebody's own process of a source.
@@ -159,6 +169,10 @@ impl ToolSource for Server {
             let instance = Server::instance_for(&self, user, limit).await?;
             Ok(instance.map(|instance| instance as Rc<dyn ToolSource>))
         })
+    }
+
+    fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding> {
+        Box::pin(async move { Server::holding(&self).await })
     }
 
     fn instance(&self) -> Option<Arc<str>> {

@@ -186,6 +186,7 @@ impl Host {
     /// A server was removed: whoever has its name next is no other program than an earlier one.
     pub fn forget_server(&self, id: &ServerId) {
         self.suspended.forget(id);
+        self.consent.forget_source(id.as_str());
     }
 
     /// What is to be accepted of a server that runs another program than before.

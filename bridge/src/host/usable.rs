@@ -2,21 +2,18 @@
 //!
 //! Owns that a model sees no tool that its person, or the origin that it works for, would not see. Must never call one.
 
-use std::rc::Rc;
-
+use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{Level, Supervision};
-use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
-use harbor_policy::approval::{Correction, Traits};
+use harbor_policy::consent::facts::Effect;
+use harbor_policy::curated;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name;
 
 use super::asker::Asker;
 use super::refused::tool_not_found;
-use super::source::ToolSource;
 use super::{Host, invalid};
-use crate::link::{Tool, ToolHash};
+use crate::link::Tool;
 
 /// A tool that may be used.
 #[derive(Debug, Clone)]
@@ -25,24 +22,31 @@ pub struct Usable {
     pub source: SourceId,
     /// The tool.
     pub tool: Tool,
-    /// What it may do: as it says itself, and as the person says, who knows better.
-    pub traits: Traits,
+    /// What it does, as far as Harbor knows.
+    pub effect: Effect,
 }
 
-/// Where annotations stand among what a tool says of itself.
-pub(super) const ANNOTATIONS: usize = 4;
+/// The person's word for a tool. Of several lists the worst counts.
+pub(super) fn said_effect(host: &Host, source: &SourceId, tool: &str) -> Option<Effect> {
+    let server = source.as_server().and_then(|id| host.supervisor.get(&id))?;
+    let said = &server.definition().supervision;
+    said_of(said, tool)
+}
 
-/// What the person says of a tool. Of several lists the worst counts.
-pub(super) fn correction(said: &Supervision, tool: &str) -> Correction {
+fn said_of(said: &Supervision, tool: &str) -> Option<Effect> {
     let is_among = |list: &Option<Vec<String>>| list.iter().flatten().any(|named| named == tool);
-    let (reads_only, destroys) =
-        match (is_among(&said.destroys), is_among(&said.writes), is_among(&said.reads)) {
-            (true, ..) => (Some(false), Some(true)),
-            (_, true, _) => (Some(false), Some(false)),
-            (_, _, true) => (Some(true), Some(false)),
-            _ => (None, None),
-        };
-    Correction { reads_only, destroys, open_world: None }
+    match (is_among(&said.destroys), is_among(&said.writes), is_among(&said.reads)) {
+        (true, ..) => Some(Effect::Destroys),
+        (_, true, _) => Some(Effect::Writes),
+        (_, _, true) => Some(Effect::Reads),
+        _ => None,
+    }
+}
+
+/// The word of Harbor's own list for a tool of a package that is in it.
+pub(super) fn listed_effect(host: &Host, source: &SourceId, tool: &str) -> Option<Effect> {
+    let server = source.as_server().and_then(|id| host.supervisor.get(&id))?;
+    curated::effect(&server.definition().package()?, tool)
 }
 
 impl Host {
@@ -83,41 +87,12 @@ impl Host {
             let id = source.id();
             let meant = written.tools().filter(|(name, _)| is_meant(&id, name));
             let tools = meant.filter_map(|(name, _)| written.get(name).cloned());
-            let server = id.as_server().and_then(|id| self.supervisor.get(&id));
-            let said = server.map(|server| server.definition().supervision.clone()).unwrap_or_default();
             usable.extend(tools.map(|tool| {
-                let annotations = tool.members[ANNOTATIONS].as_ref().map(Json::as_str);
-                let traits = Traits::of(annotations, correction(&said, &tool.name));
-                Usable { source: id.clone(), tool, traits }
+                let effect = self.effect(&id, &tool);
+                Usable { source: id.clone(), tool, effect }
             }));
         }
         usable
-    }
-
-    /// Whether what a source answers may be private: it was given secrets or files of the person's, or is elsewhere under their name.
-    #[must_use]
-    pub fn has_private(&self, source: &SourceId) -> bool {
-        let server = source.as_server().and_then(|id| self.supervisor.get(&id));
-        // Of what is no server nothing is known.
-        let Some(server) = server else { return true };
-        let definition = server.definition();
-        let sandbox = &definition.sandbox;
-        let given = [&sandbox.read, &sandbox.write, &sandbox.sockets];
-        let is_open = matches!(sandbox.level, Some(Level::Off | Level::Basic));
-        let has_files = given.into_iter().flatten().any(|paths| !paths.is_empty());
-        definition.supervision.private == Some(true)
-            || is_open
-            || has_files
-            || !definition.secrets.is_empty()
-            || definition.remote.is_some()
-    }
-
-    /// Whether a tool is what it was when a model was told of it, as far as its source has listed its tools since.
-    #[must_use]
-    pub fn is_as_told(&self, source: &SourceId, name: &str, hash: &ToolHash) -> bool {
-        let source: Option<Rc<dyn ToolSource>> = self.sources.get(source);
-        let list = source.as_ref().and_then(|source| self.registry.known(&**source));
-        list.is_some_and(|list| list.get(name).is_some_and(|tool| tool.hash == *hash))
     }
 }
 
@@ -126,15 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_person_knows_better_what_a_tool_does_and_the_worst_that_they_say_counts() {
+    fn of_what_the_person_says_of_a_tool_the_worst_counts() {
         let said = Supervision::parse(r#"{"reads":["list","both"],"writes":["note"],"destroys":["both"]}"#);
         let said = said.unwrap();
-        let of = |tool: &str| {
-            Traits::of(Some(r#"{"readOnlyHint":true,"openWorldHint":false}"#), correction(&said, tool))
-        };
-        assert!(of("other").reads_only && of("list").reads_only);
-        assert!(!of("note").reads_only && !of("note").destroys);
-        assert!(!of("both").reads_only && of("both").destroys);
-        assert!(Traits::of(None, correction(&said, "list")).reads_only, "it says nothing itself");
+        let of = |tool| said_of(&said, tool);
+        assert_eq!(of("other"), None);
+        assert_eq!(
+            [of("list"), of("note"), of("both")],
+            [Effect::Reads, Effect::Writes, Effect::Destroys].map(Some)
+        );
     }
 }

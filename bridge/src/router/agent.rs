@@ -13,11 +13,10 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    ChatAnswer, ChatAnswerResult, ChatClearMessagesResult, ChatCreateSession, ChatCreateSessionResult,
-    ChatDeleteSessionResult, ChatEventPush, ChatExport, ChatExportResult, ChatListApprovalsResult,
-    ChatListSessions, ChatListSessionsResult, ChatMessage, ChatPart, ChatRevokeApproval,
-    ChatRevokeApprovalResult, ChatSendMessage, ChatSendMessageResult, ChatStopResult, ChatUpdateSession,
-    ChatUpdateSessionResult, ChatWatch, ChatWatchResult, ToolApproval,
+    ChatClearMessagesResult, ChatCreateSession, ChatCreateSessionResult, ChatDeleteSessionResult,
+    ChatEventPush, ChatExport, ChatExportResult, ChatListSessions, ChatListSessionsResult, ChatMessage,
+    ChatPart, ChatSendMessage, ChatSendMessageResult, ChatStopResult, ChatUpdateSession,
+    ChatUpdateSessionResult, ChatWatch, ChatWatchResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{Message as _, PutField as _};
@@ -27,12 +26,11 @@ use harbor_policy::access::Pass;
 use harbor_policy::turn::Why;
 
 use super::client::Client;
-use super::{Handled, Router, denied, invalid, reply, to_the_end};
+use super::{Handled, Router, denied, invalid, reply};
 use crate::agent::happening::{Follower, Happening};
-use crate::agent::session::{Decision, EVERY, Head, Mode, Session};
+use crate::agent::session::{EVERY, Head, Mode, Session};
 use crate::agent::{OnBehalf, Outcome, Said, export, whole};
 use crate::models::messages;
-use crate::store::audit::Record;
 
 /// Sessions that are listed where a request does not say how many.
 const LISTED: u64 = 50;
@@ -134,11 +132,13 @@ fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
     if text.trim().is_empty() && parts.is_empty() {
         return Err(invalid("message", "a text"));
     }
-    let has_files = !parts.is_empty();
+    let has_attached = !parts.is_empty();
+    let typed = Some(text.clone());
     parts.extend(Some(text).filter(|text| !text.is_empty()).map(Part::Text));
     Ok(Said {
         parts,
-        has_files,
+        has_attached,
+        typed,
         provider: None,
         tools: None,
         tool_choice,
@@ -201,38 +201,6 @@ pub(super) async fn watch(router: &Router, client: &Rc<Client>, message: ChatWat
         client.watch_session(&id, Some(task.abort_handle()));
     }
     reply(ChatWatchResult { seq, turn_id })
-}
-
-pub(super) async fn answer(router: &Router, message: ChatAnswer) -> Handled {
-    let session = router.agent.session(&message.session_id).await?;
-    let decision = match message.decision.as_str() {
-        "once" => Decision::Once,
-        "session" => Decision::Session,
-        "always" => Decision::Always,
-        "no" => Decision::No(message.reason),
-        _ => return Err(invalid("decision", "once, session, always or no")),
-    };
-    reply(ChatAnswerResult { answered: session.decide(&message.approval_id, decision) })
-}
-
-pub(super) fn approvals(router: &Router) -> Handled {
-    let approvals = router.agent.always.all().into_iter();
-    reply(ChatListApprovalsResult {
-        approvals: approvals.map(|(tool, since)| ToolApproval { tool, since }).collect(),
-    })
-}
-
-pub(super) async fn revoke(router: &Rc<Router>, client: &Client, message: ChatRevokeApproval) -> Handled {
-    let (router, sender) = (router.clone(), client.sender());
-    to_the_end(async move {
-        router.host.trail.decided(ChatRevokeApproval::TAG, &sender, Record::default(), false).await?;
-        let revoked = router.agent.always.remove(&message.tool).await;
-        let unstored = |error| {
-            ErrorBody::new(Code::Internal, format!("{error}; it is asked for again until the bridge ends"))
-        };
-        reply(ChatRevokeApprovalResult { revoked: revoked.map_err(unstored)? })
-    })
-    .await
 }
 
 pub(super) async fn stop(router: &Router, id: &str) -> Handled {

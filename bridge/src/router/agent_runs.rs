@@ -2,19 +2,18 @@
 //!
 //! ```text
 //!  run_start ─► run_event: (status | token | tool_call | tool_result)* (final | error) ─► the answer
-//!      └─ a call needs a yes ─► run_question, to who has begun it ─► run_decide
+//!      └─ a call needs a yes ─► `approval`, to whoever shows questions (approvals.rs)
 //! ```
 //!
-//! Owns this form. A run ends with its request, however that ends: a page that is closed has nothing done for it. Must never let an origin
-//! answer a question: `run_decide` is the person's.
+//! Owns this form. A run ends with its request, however that ends: a page that is closed has nothing done for it.
 
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    RunDecide, RunDecideResult, RunError, RunEvent, RunEventPush, RunMore, RunMoreResult, RunQuestion,
-    RunStart, RunStartResult, SessionCreate, SessionCreateResult, SessionEnd, SessionEndResult, SessionGet,
-    SessionGetResult, SessionList, SessionListResult,
+    RunError, RunEvent, RunEventPush, RunMore, RunMoreResult, RunStart, RunStartResult, SessionCreate,
+    SessionCreateResult, SessionEnd, SessionEndResult, SessionGet, SessionGetResult, SessionList,
+    SessionListResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
@@ -25,7 +24,6 @@ use super::client::stream::Stream;
 use super::grants::asker;
 use super::{Handled, Router, invalid, reply};
 use crate::agent::happening::{Follower, Happening};
-use crate::agent::session::Decision;
 use crate::agent::{Outcome, Task, Wish};
 
 /// The longest task, and the longest name of a session, in bytes.
@@ -38,8 +36,6 @@ pub(super) async fn start(router: &Router, client: &Rc<Client>, id: &str, messag
         return Err(invalid("task", "a text of 1 MiB at most"));
     }
     let streams = message.stream == Some(true);
-    // An AI client would answer for itself.
-    let asks = message.asks == Some(true) && asker.sender.own.is_none();
     let task = Task {
         task: message.task,
         tools: message.tools.filter(|_| message.use_all_tools != Some(true)),
@@ -48,22 +44,12 @@ pub(super) async fn start(router: &Router, client: &Rc<Client>, id: &str, messag
         max_tool_calls: message.max_tool_calls,
         cites: message.require_citations == Some(true),
         session: message.session_id,
-        asks,
     };
     let mut run = router.agent.start_run(asker, task).await?;
     let stream = streams.then(|| client.stream(&id.into(), message.credit == Some(true))).flatten();
-    let telling = async {
-        if let Some(stream) = stream {
-            tell_all(&stream, &run.id, run.log.follow(0)).await;
-        }
-    };
-    let asking = async {
-        if asks {
-            ask_all(client, id, &run.id, run.log.follow(0)).await;
-        }
-    };
-    // A page that does not read holds up no question.
-    tokio::join!(telling, asking);
+    if let Some(stream) = stream {
+        tell_all(&stream, &run.id, run.log.follow(0)).await;
+    }
     let outcome = (&mut run.outcome).await;
     let outcome = outcome.map_err(|_| ErrorBody::new(Code::Internal, "the run has broken off"))?;
     run.took(&outcome);
@@ -72,16 +58,6 @@ pub(super) async fn start(router: &Router, client: &Rc<Client>, id: &str, messag
 
 pub(super) fn more(client: &Client, message: &RunMore) -> Handled {
     reply(RunMoreResult { accepted: client.add_credit(&message.target, message.n) })
-}
-
-pub(super) fn decide(router: &Router, message: &RunDecide) -> Handled {
-    let decision = match message.decision.as_str() {
-        "once" => Decision::Once,
-        "no" => Decision::No(None),
-        _ => return Err(invalid("decision", "once or no")),
-    };
-    let answered = router.agent.decide_in_run(&message.run_id, &message.approval_id, decision);
-    reply(RunDecideResult { answered })
 }
 
 pub(super) async fn create(router: &Router, client: &Client, message: SessionCreate) -> Handled {
@@ -139,27 +115,6 @@ fn answered(outcome: Outcome, run: &str) -> Handled {
             reply(RunStartResult { run_id: run.to_owned(), output: text, citations, usage: spent.view() })
         }
     }
-}
-
-/// Puts the questions of a run to who has begun it.
-async fn ask_all(client: &Client, id: &str, run: &str, mut follower: Follower) {
-    while let Some((_, question)) = follower.next(|happening| question(id, run, happening)).await {
-        question.iter().for_each(|question| client.send_push(question));
-    }
-}
-
-fn question(id: &str, run: &str, happening: &Happening) -> Option<RunQuestion> {
-    let Happening::Approval { call, id: approval, why, leaves, waits } = happening else { return None };
-    Some(RunQuestion {
-        request_id: id.to_owned(),
-        run_id: run.to_owned(),
-        approval_id: approval.clone(),
-        tool: call.tool.clone(),
-        arguments: call.arguments.clone(),
-        why: why.clone(),
-        leaves: leaves.clone(),
-        waits: *waits,
-    })
 }
 
 /// Pushes all that happens in a run, as fast as its reader gives credit.

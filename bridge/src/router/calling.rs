@@ -1,7 +1,7 @@
 //! Tool calls, of the owner, of AI clients and of pages.
 //!
 //! ```text
-//!  message ─► Caller, ToolCall ─► (the person's yes) ─► noted ─► a task: host.call_tool ─► reply
+//!  message ─► Caller, ToolCall ─► noted ─► a task: host.call_tool ─► reply
 //! ```
 //!
 //! Owns reading their fields and writing their replies. Must never look into arguments or results.
@@ -14,7 +14,7 @@ use harbor_ipc_proto::hex::hex;
 use harbor_policy::access::Pass;
 use harbor_policy::tool_name;
 
-use super::confirming::{self, Confirmation};
+use super::confirming;
 use super::dispatch::caller;
 use super::grants::{asker, wrong_tool};
 use super::mcp::object;
@@ -22,7 +22,7 @@ use super::questions::answerer_of;
 use super::telling::progress_to;
 use super::{Due, Handled, reply};
 use crate::host::asker::Caller;
-use crate::host::{AskedTime, Called, ToolCall};
+use crate::host::{AskedTime, Called, Consenting, ToolCall};
 use crate::link::Audience;
 
 /// A call of the owner, or of an AI client.
@@ -46,18 +46,17 @@ pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
         run_id: None,
         unless_stopped: message.unless_stopped == Some(true),
         audience: Audience { party: Some(caller.party()), progress, answerer, ..Audience::default() },
+        consent: Consenting::default(),
     };
-    make(due, caller, call, None, |called| reply(McpCallToolResult { result: called.result }));
+    make(due, caller, call, |called| reply(McpCallToolResult { result: called.result }));
 }
 
 /// A call on behalf of an origin.
 pub(super) fn host(due: Due, message: HostCallTool) {
-    let can_ask = message.answers.as_ref().is_some_and(confirming::can_ask);
     match of_origin(&due, message) {
         Ok((caller, call)) => {
-            let question = confirming::of(&due.router, &caller, &call, can_ask);
             let (server_id, tool_name) = (call.source.shared(), call.tool.clone());
-            make(due, caller, call, question, move |Called { result, took, hash }| {
+            make(due, caller, call, move |Called { result, took, hash }| {
                 let provenance = Provenance {
                     serverId: server_id.to_string(),
                     toolName: tool_name.to_string(),
@@ -74,6 +73,7 @@ pub(super) fn host(due: Due, message: HostCallTool) {
 fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), ErrorBody> {
     let caller = Caller::Origin(asker(&due.client, &message.origin, &message.profile, message.tab_id)?);
     let (source, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
+    let form = confirming::form_of(due, &caller, message.answers.as_ref());
     // Only a server asks back.
     let answerer = source
         .as_server()
@@ -88,32 +88,18 @@ fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), Err
         run_id: message.run_id,
         unless_stopped: false,
         audience: Audience { party: Some(caller.party()), progress, answerer, ..Audience::default() },
+        consent: Consenting { form, ..Consenting::default() },
     };
     Ok((caller, call))
 }
 
 /// Has a task make the call and answer the request. Tasks begin in the order in which their requests came, so no call
 /// overtakes the end of the grant that it needs.
-fn make(
-    due: Due,
-    caller: Caller,
-    call: ToolCall,
-    question: Option<Confirmation>,
-    shown: impl FnOnce(Called) -> Handled + 'static,
-) {
+fn make(due: Due, caller: Caller, call: ToolCall, shown: impl FnOnce(Called) -> Handled + 'static) {
     let (host, client, id) = (due.router.host.clone(), due.client.clone(), due.id.clone());
-    let Some(question) = question else {
-        let noted = host.note_call(caller, call);
-        return client.spawn(&id, async move {
-            let called = host.call_tool(noted).await;
-            due.give(called.and_then(shown));
-        });
-    };
+    let noted = host.note_call(caller, call);
     client.spawn(&id, async move {
-        let called = match question.given(&due).await {
-            Ok(()) => host.call_tool(host.note_call(caller, call)).await,
-            Err(declined) => Err(declined),
-        };
+        let called = host.call_tool(noted).await;
         due.give(called.and_then(shown));
     });
 }

@@ -32,6 +32,7 @@ use super::Handled;
 use super::questions::Questions;
 use super::status::Feed;
 use crate::host::asker::Sender;
+use crate::host::consent::asking::Face;
 
 /// What may wait for a client that does not read; more means that it is cut off.
 const LIMIT: usize = 128 * 1024 * 1024;
@@ -78,6 +79,8 @@ pub struct Client {
     /// What is told to it of the status.
     feed: RefCell<Option<Feed>>,
     questions: Questions,
+    /// It shows questions about calls, as long as this is there.
+    face: RefCell<Option<Face>>,
     /// Sessions that it watches, and who tells it of them.
     sessions: RefCell<HashMap<String, AbortHandle>>,
     /// From which level on it wants messages of servers, as a place among [`limits::LEVELS`].
@@ -121,6 +124,7 @@ impl Client {
             followed: RefCell::default(),
             feed: RefCell::default(),
             questions: Questions::default(),
+            face: RefCell::default(),
             sessions: RefCell::default(),
             messages: Cell::default(),
         })
@@ -158,6 +162,16 @@ impl Client {
         }
         *sender = Rc::new(Sender { session: session.into(), ..Sender::clone(&sender) });
         true
+    }
+
+    /// It shows questions about calls from now on, or not any more.
+    pub(super) fn shows_questions(&self, face: Option<Face>) {
+        *self.face.borrow_mut() = face;
+    }
+
+    /// Whether it shows questions about calls.
+    pub(super) fn has_questions_shown(&self) -> bool {
+        self.face.borrow().is_some()
     }
 
     /// What waits to be written to it.

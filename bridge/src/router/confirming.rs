@@ -1,72 +1,53 @@
-//! The question before a call of an AI client's by which something may be destroyed: its client is asked, by MCP's elicitation.
+//! The question about an AI client's call, as its client shows it: a form of MCP's elicitation.
 //!
 //! ```text
-//!  call ─► may destroy something, and its client can ask the person? ─┬─ no ──► made
-//!                                                                     └─ yes ─► ask push ─┬─ accept ─► made
-//!                                                                                         └─ else ───► refused
+//!  question ─► ask push ─┬─ accept ──► the answer that was chosen
+//!                        ├─ decline ─► no
+//!                        └─ else ────► nothing: whoever else shows the question may answer it
 //! ```
 //!
-//! Owns the question's words and what counts as a yes. The question is open as long as its call's request, so a yes is for that call
-//! with those arguments and for no other. Must never take a client's own word instead of an answer, nor read anything that is not an
-//! answer to its own question.
+//! Owns the form's words and what counts as an answer. Must never take a client's own word instead of an answer, nor read anything
+//! that is not an answer to its own question.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::rc::{Rc, Weak};
 
-use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::client::{Approval, ApprovalField};
 use harbor_ipc_proto::field::JsonObject;
-use harbor_ipc_proto::hidden::is_hidden;
 use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::AskAnswer;
-use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::consent::answers::Cover;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
 
 use super::client::Client;
 use super::questions::{self, Asked};
 use super::{Due, Router};
-use crate::host::asker::{Asker, Caller};
-use crate::host::{Outcome, ToolCall};
+use crate::host::asker::Caller;
+use crate::host::consent::asking::{Decision, Form};
 
-/// How long the person may take.
-const PATIENCE: Duration = Duration::from_secs(600);
-
-/// Bytes of the arguments that are shown.
-const MOST_SHOWN: usize = 2000;
+/// Characters of a call's arguments that a form carries.
+const MOST_SHOWN: usize = 4000;
 
 const METHOD: &str = "elicitation/create";
 
-/// The answers to choose from; they are also what the person reads.
-const ONCE: &str = "Allow this call";
-const A_WHILE: &str = "Allow all calls of this tool for 10 minutes";
-
-/// The question before a call.
-pub(super) struct Confirmation {
-    asker: Asker,
-    source: SourceId,
-    tool: Arc<str>,
-    arguments: String,
-}
-
-/// The question before this call, where there has to be one and its client can be asked.
-pub(super) fn of(router: &Router, caller: &Caller, call: &ToolCall, can_ask: bool) -> Option<Confirmation> {
+/// The form of the client of a call, where it is an AI client that shows forms.
+pub(super) fn form_of(due: &Due, caller: &Caller, answers: Option<&JsonObject>) -> Option<Form> {
     let Caller::Origin(asker) = caller else { return None };
     // Pages are asked about where they are shown.
-    let is_own = asker.sender.own.is_some();
-    if !(can_ask && is_own && router.host.waits_for_a_yes(asker, &call.source, &call.tool)) {
+    if asker.sender.own.is_none() || !answers.is_some_and(shows_forms) {
         return None;
     }
-    Some(Confirmation {
-        asker: asker.clone(),
-        source: call.source.clone(),
-        tool: call.tool.clone(),
-        arguments: shown(&call.arguments),
-    })
+    let (router, client) = (Rc::downgrade(&due.router), Rc::downgrade(&due.client));
+    let (request_id, name) = (due.id.to_string(), asker.origin.as_str().to_owned());
+    Some(Rc::new(move |approval| {
+        let form = form(&name, approval);
+        let (router, client, request_id) = (router.clone(), client.clone(), request_id.clone());
+        let source = approval.tool.split('/').next().unwrap_or_default().to_owned();
+        Box::pin(async move { ask(&router, &client, &request_id, source, form).await })
+    }))
 }
 
 /// Whether a client with these capabilities of MCP shows forms to the person.
-pub(super) fn can_ask(capabilities: &JsonObject) -> bool {
+fn shows_forms(capabilities: &JsonObject) -> bool {
     let Ok(capabilities) = Fields::parse(capabilities.0.as_str().as_bytes()) else { return false };
     let kinds = capabilities.get("elicitation").filter(|kinds| kinds.starts_with('{'));
     let kinds = kinds.and_then(|kinds| Fields::parse(kinds.as_bytes()).ok());
@@ -74,92 +55,87 @@ pub(super) fn can_ask(capabilities: &JsonObject) -> bool {
     kinds.is_some_and(|kinds| kinds.names().next().is_none() || kinds.get("form").is_some())
 }
 
-impl Confirmation {
-    /// Waits for the person's yes.
-    ///
-    /// # Errors
-    /// What the client is told where there is none.
-    pub(super) async fn given(self, due: &Due) -> Result<(), ErrorBody> {
-        let (router, client) = (&due.router, &due.client);
-        let outcome = self.outcome(router, client, &due.id).await;
-        router.host.note_answer(&self.asker, &self.source, &self.tool, outcome).await;
-        let (source, tool) = (&self.source, &self.tool);
-        let message = match outcome {
-            Outcome::Allowed | Outcome::AllowedForAWhile => return Ok(()),
-            Outcome::Denied => {
-                format!("the person has declined this call of {source}/{tool:.200}; nothing was done")
-            }
-            Outcome::Dismissed => format!(
-                "{source}/{tool:.200} may destroy something and needs the person's yes, which was not given; nothing was done"
-            ),
-        };
-        Err(ErrorBody::new(Code::PermissionDenied, message).with("reason", "declined"))
-    }
-
-    async fn outcome(&self, router: &Router, client: &Client, request_id: &str) -> Outcome {
-        let (sender, answer) = oneshot::channel();
-        router.host.note_question(&self.asker.sender, self.source.shared(), METHOD);
-        let params = self.params();
-        if !questions::ask(
-            client,
-            request_id,
-            self.source.to_string(),
-            METHOD,
-            params,
-            Asked::ByHarbor(sender),
-        ) {
-            return Outcome::Dismissed;
-        }
-        match timeout(PATIENCE, answer).await {
-            Ok(Ok(AskAnswer::Result(result))) => read(&result),
-            _ => Outcome::Dismissed,
+async fn ask(
+    router: &Weak<Router>,
+    client: &Weak<Client>,
+    request_id: &str,
+    source: String,
+    form: Json,
+) -> Option<Decision> {
+    let (sender, answer) = oneshot::channel();
+    {
+        let (router, client) = (router.upgrade()?, client.upgrade()?);
+        router.host.note_question(&client.sender(), source.as_str().into(), METHOD);
+        if !questions::ask(&client, request_id, source, METHOD, form, Asked::ByHarbor(sender)) {
+            return None;
         }
     }
-
-    fn params(&self) -> Json {
-        let Self { asker, source, tool, arguments } = self;
-        let name = asker.origin.as_str().trim_start_matches("client://");
-        let message = format!(
-            "{name} wants to call {source}/{tool:.200}. This tool may destroy something. The call's arguments:\n{arguments}"
-        );
-        let [message, once, a_while] = [&message, ONCE, A_WHILE].map(Json::string);
-        let (message, once, a_while) = (message.as_str(), once.as_str(), a_while.as_str());
-        Json::from_valid(format!(
-            "{{\"message\":{message},\"requestedSchema\":{{\"type\":\"object\",\"properties\":{{\"answer\":{{\"type\":\"string\",\
-             \"title\":\"Your answer\",\"enum\":[{once},{a_while}],\"default\":{once}}}}},\"required\":[\"answer\"]}}}}"
-        ))
+    match answer.await {
+        Ok(AskAnswer::Result(result)) => read(&result),
+        _ => None,
     }
 }
 
-fn read(result: &str) -> Outcome {
-    let Ok(fields) = Fields::parse(result.as_bytes()) else { return Outcome::Dismissed };
+/// The answers that a form offers; they are also what the person reads.
+fn words(cover: &str) -> Option<&'static str> {
+    Some(match cover {
+        "once" => "Allow this call",
+        "ten_minutes" => "Allow all calls of this tool for 10 minutes",
+        "always" => "Always allow this tool",
+        "pair" => "Allow this as long as the connection lasts",
+        _ => return None,
+    })
+}
+
+fn form(origin: &str, approval: &Approval) -> Json {
+    let name = origin.trim_start_matches("client://");
+    let Approval { tool, why, fields, id, .. } = approval;
+    let message =
+        format!("{name} wants to call {tool:.300}: {why}. The call's arguments:\n{}", shown(fields, id));
+    let answers: Vec<_> =
+        approval.answers.iter().filter_map(|answer| words(answer)).map(Json::string).collect();
+    let first = answers.first().cloned().unwrap_or_else(|| Json::string(""));
+    let answers: Vec<_> = answers.iter().map(Json::as_str).collect();
+    let (message, answers, first) = (Json::string(&message), answers.join(","), first);
+    let (message, first) = (message.as_str(), first.as_str());
+    Json::from_valid(format!(
+        "{{\"message\":{message},\"requestedSchema\":{{\"type\":\"object\",\"properties\":{{\"answer\":{{\"type\":\"string\",\
+         \"title\":\"Your answer\",\"enum\":[{answers}],\"default\":{first}}}}},\"required\":[\"answer\"]}}}}"
+    ))
+}
+
+/// The arguments key by key, as far as a form carries them; then where all of them are.
+fn shown(fields: &[ApprovalField], id: &str) -> String {
+    let mut text = String::new();
+    let mut is_whole = true;
+    for ApprovalField { key, text: value, bytes } in fields {
+        text.push_str(&format!("{key}: {value}\n"));
+        is_whole &= bytes.is_none();
+    }
+    let end = text.char_indices().nth(MOST_SHOWN).map(|(at, _)| at);
+    match end {
+        None if is_whole => text,
+        end => {
+            text.truncate(end.unwrap_or(text.len()));
+            format!("{text}\n… not all of it is here: `harbor approvals show {id:.8}` has it whole")
+        }
+    }
+}
+
+fn read(result: &str) -> Option<Decision> {
+    let fields = Fields::parse(result.as_bytes()).ok()?;
     // Two readers may take different ones of two.
     let action = fields.get("action").filter(|_| fields.twice().is_none());
     let content =
         fields.get("content").and_then(|content| Fields::parse(content.as_bytes()).ok()).unwrap_or_default();
     let answer = content.get("answer").and_then(|answer| serde_json::from_str::<String>(answer).ok());
+    let covers = [Cover::TenMinutes, Cover::Always, Cover::Pair];
+    let chosen = covers.into_iter().find(|cover| words(cover.word()) == answer.as_deref());
     match action {
-        Some("\"accept\"") if answer.as_deref() == Some(A_WHILE) => Outcome::AllowedForAWhile,
-        Some("\"accept\"") => Outcome::Allowed,
-        Some("\"decline\"") => Outcome::Denied,
-        _ => Outcome::Dismissed,
+        Some("\"accept\"") => Some(Decision::Yes(chosen.unwrap_or(Cover::Once))),
+        Some("\"decline\"") => Some(Decision::No(None)),
+        _ => None,
     }
-}
-
-/// The arguments as they can be shown: with nothing in them that is not seen.
-fn shown(arguments: &str) -> String {
-    let (mut text, mut before) = (String::new(), ' ');
-    for (at, character) in arguments.char_indices() {
-        if at >= MOST_SHOWN {
-            text.push_str(&format!(" … ({} more bytes)", arguments.len() - at));
-            break;
-        }
-        match is_hidden(std::mem::replace(&mut before, character), character) {
-            true => text.extend(character.escape_unicode()),
-            false => text.push(character),
-        }
-    }
-    text
 }
 
 #[cfg(test)]
@@ -173,32 +149,33 @@ mod tests {
     #[test]
     fn only_a_client_that_shows_forms_is_asked() {
         for yes in [r#"{"elicitation":{}}"#, r#"{"elicitation":{"form":{},"url":{}}}"#] {
-            assert!(can_ask(&object(yes)), "{yes}");
+            assert!(shows_forms(&object(yes)), "{yes}");
         }
         for no in ["{}", r#"{"elicitation":{"url":{}}}"#, r#"{"elicitation":true}"#, r#"{"sampling":{}}"#] {
-            assert!(!can_ask(&object(no)), "{no}");
+            assert!(!shows_forms(&object(no)), "{no}");
         }
     }
 
     #[test]
     fn nothing_but_an_accept_is_a_yes() {
-        assert_eq!(read(r#"{"action":"accept"}"#), Outcome::Allowed);
-        assert_eq!(read(r#"{"action":"accept","content":{"answer":"Allow this call"}}"#), Outcome::Allowed);
-        let a_while = format!(r#"{{"action":"accept","content":{{"answer":"{A_WHILE}"}}}}"#);
-        assert_eq!(read(&a_while), Outcome::AllowedForAWhile);
-        assert_eq!(read(r#"{"action":"decline"}"#), Outcome::Denied);
+        let once = Some(Decision::Yes(Cover::Once));
+        assert_eq!(read(r#"{"action":"accept"}"#), once);
+        assert_eq!(read(r#"{"action":"accept","content":{"answer":"Allow this call"}}"#), once);
+        let a_while =
+            r#"{"action":"accept","content":{"answer":"Allow all calls of this tool for 10 minutes"}}"#;
+        assert_eq!(read(a_while), Some(Decision::Yes(Cover::TenMinutes)));
+        assert_eq!(read(r#"{"action":"decline"}"#), Some(Decision::No(None)));
         for none in ["{}", "7", r#"{"action":"cancel"}"#, r#"{"action":"decline","action":"accept"}"#] {
-            assert_eq!(read(none), Outcome::Dismissed, "{none}");
+            assert_eq!(read(none), None, "{none}");
         }
     }
 
     #[test]
-    fn arguments_are_shown_as_they_are_and_nothing_hides_in_them() {
-        assert_eq!(shown(r#"{"path":"/tmp/ä"}"#), r#"{"path":"/tmp/ä"}"#);
-        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
-        assert_eq!(
-            shown(&"x".repeat(MOST_SHOWN + 5)),
-            format!("{} … (5 more bytes)", "x".repeat(MOST_SHOWN))
-        );
+    fn what_a_form_does_not_carry_is_said() {
+        let field = |text: String, bytes| [ApprovalField { key: "path".into(), text, bytes }];
+        assert_eq!(shown(&field("/tmp/ä".into(), None), "0123456789"), "path: /tmp/ä\n");
+        let long = shown(&field("x".repeat(5000), None), "0123456789");
+        assert!(long.ends_with("`harbor approvals show 01234567` has it whole"), "{long}");
+        assert!(shown(&field("x".into(), Some(9000)), "0123456789").contains("not all of it"));
     }
 }

@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AgentRequest, CatalogRequest, CredentialRequest, HostRequest, InstallRequest, McpRequest, ModelRequest,
-    OauthRequest, Request, ServerRequest, SessionRequest, SourceRequest, StatusRequest,
+    AgentRequest, ApprovalRequest, CatalogRequest, CredentialRequest, HostRequest, InstallRequest,
+    McpRequest, ModelRequest, OauthRequest, Request, ServerRequest, SessionRequest, SourceRequest,
+    StatusRequest,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceKind;
@@ -15,9 +16,9 @@ use harbor_policy::access::Pass;
 
 use super::client::Client;
 use super::{
-    Asked, Handled, Router, agent, agent_runs, catalog, config, credentials, definitions, grants, installs,
-    mcp, mcp_client, metrics, models, oauth, origins, programs, questions, remotes, sandbox, secret_store,
-    servers, session, sources, status, supervision, tool_sources, upgrades, watching,
+    Asked, Handled, Router, agent, agent_runs, approvals, catalog, config, credentials, definitions, grants,
+    installs, mcp, mcp_client, metrics, models, oauth, origins, programs, questions, remotes, sandbox,
+    secret_store, servers, session, sources, status, supervision, tool_sources, upgrades, watching,
 };
 use crate::host::asker::Caller;
 
@@ -46,6 +47,7 @@ impl<'a> Turn<'a> {
             Request::Host(request) => Box::pin(self.host(request)).await,
             Request::Model(request) => Box::pin(self.models(request)).await,
             Request::Agent(request) => Box::pin(self.agent(request)).await,
+            Request::Approval(request) => Box::pin(self.approval(request)).await,
             Request::Source(request) => self.sources(request),
         }
     }
@@ -258,9 +260,6 @@ impl<'a> Turn<'a> {
             AgentRequest::ChatCreateSession(message) => agent::create(router, message).await,
             AgentRequest::ChatSendMessage(message) => agent::send(router, client, self.pass, message).await,
             AgentRequest::ChatWatch(message) => agent::watch(router, client, message).await,
-            AgentRequest::ChatAnswer(message) => agent::answer(router, message).await,
-            AgentRequest::ChatListApprovals(_) => agent::approvals(router),
-            AgentRequest::ChatRevokeApproval(message) => agent::revoke(router, client, message).await,
             AgentRequest::ChatStop(message) => agent::stop(router, &message.session_id).await,
             AgentRequest::ChatExport(message) => agent::give(router, message).await,
             AgentRequest::ChatGetSession(message) => agent::get(router, &message.session_id).await,
@@ -270,11 +269,20 @@ impl<'a> Turn<'a> {
             AgentRequest::ChatDeleteSession(message) => agent::delete(router, &message.session_id).await,
             AgentRequest::RunStart(message) => agent_runs::start(router, client, self.id, message).await,
             AgentRequest::RunMore(message) => agent_runs::more(client, &message),
-            AgentRequest::RunDecide(message) => agent_runs::decide(router, &message),
             AgentRequest::SessionCreate(message) => agent_runs::create(router, client, message).await,
             AgentRequest::SessionGet(message) => agent_runs::get(router, client, &message),
             AgentRequest::SessionList(message) => agent_runs::list(router, client, &message),
             AgentRequest::SessionEnd(message) => agent_runs::end(router, client, &message),
+        }
+    }
+
+    async fn approval(self, request: ApprovalRequest) -> Handled {
+        let (router, client) = (self.router, self.client);
+        match request {
+            ApprovalRequest::ApprovalsList(message) => approvals::list(router, &message),
+            ApprovalRequest::ApprovalsAnswer(message) => approvals::answer(router, message).await,
+            ApprovalRequest::ApprovalsRevoke(message) => approvals::revoke(router, client, message).await,
+            ApprovalRequest::ApprovalsWatch(message) => approvals::watch(router, client, &message),
         }
     }
 
@@ -290,8 +298,8 @@ impl<'a> Turn<'a> {
 
 /// Who asks a source of this kind, where the owner and AI clients send the same message.
 pub(super) fn caller(client: &Client, pass: Pass, kind: SourceKind) -> Result<Caller, ErrorBody> {
-    Ok(match pass.permit(kind) {
-        Some(permit) => Caller::Owner(client.sender(), permit),
+    Ok(match pass.right(kind) {
+        Some(right) => Caller::Owner(client.sender(), right),
         None => Caller::Origin(grants::asker(client, &None, &None, None)?),
     })
 }

@@ -1,5 +1,6 @@
 //! Messages that ask a server something. Arguments and results pass through unread.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::lifecycle::State;
 
 use super::client::Client;
@@ -26,7 +28,7 @@ use super::watching::{LEVELS_EXPECTED, level_of};
 use super::{Handled, Router, invalid, reply};
 use crate::host::AskedTime;
 use crate::host::asker::Caller;
-use crate::link::{Audience, ToolList};
+use crate::link::{Audience, Tool, ToolList};
 use crate::supervisor::ListKind;
 
 /// The requests of the tasks extension.
@@ -82,13 +84,21 @@ pub(super) async fn tools(request: Asked<'_>, message: &McpListTools) -> Handled
     let Some(id) = message.server_id.as_server() else {
         let source = request.router.host.source(&message.server_id)?;
         let list = source.tools().unwrap_or_default();
-        return reply(McpListToolsResult { tools: written(&list), last_listed: None, no_answer: None });
+        let effects = effects(request.router, &message.server_id, &list);
+        return reply(McpListToolsResult {
+            tools: written(&list),
+            last_listed: None,
+            no_answer: None,
+            effects,
+        });
     };
     let id = &id;
-    let server = request.router.host.server(id)?;
-    let known = request.router.host.registry.known(&*server).filter(|list| list.iter().next().is_some());
+    let router = request.router;
+    let server = router.host.server(id)?;
+    let known = router.host.registry.known(&*server).filter(|list| list.iter().next().is_some());
     let last = |list: &ToolList, no_answer| {
-        reply(McpListToolsResult { tools: written(list), last_listed: Some(true), no_answer })
+        let effects = effects(router, &message.server_id, list);
+        reply(McpListToolsResult { tools: written(list), last_listed: Some(true), no_answer, effects })
     };
     if let Some(list) = known.as_ref().filter(|_| server.state() == State::Stopped) {
         return last(list, None);
@@ -104,7 +114,16 @@ pub(super) async fn tools(request: Asked<'_>, message: &McpListTools) -> Handled
             Err(_) => return last(&list, Some(true)),
         },
     };
-    reply(McpListToolsResult { tools, last_listed: None, no_answer: None })
+    let list = router.host.registry.known(&*server).unwrap_or_default();
+    let effects = effects(router, &message.server_id, &list);
+    reply(McpListToolsResult { tools, last_listed: None, no_answer: None, effects })
+}
+
+/// What each tool of a source does, by its name.
+fn effects(router: &Router, id: &SourceId, list: &ToolList) -> Option<Json> {
+    let effect = |tool: &Tool| (tool.name.to_string(), router.host.effect(id, tool).word());
+    let effects: BTreeMap<_, _> = list.iter().map(effect).collect();
+    serde_json::to_string(&effects).ok().map(Json::from_valid)
 }
 
 /// Tools as their server has written them, in a list.

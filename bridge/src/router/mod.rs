@@ -10,6 +10,7 @@
 
 mod agent;
 mod agent_runs;
+mod approvals;
 mod calling;
 mod catalog;
 pub mod client;

@@ -15,6 +15,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits::LEVELS;
 
+use super::approvals;
 use super::client::Client;
 use super::views::{event, log_line, log_push, views};
 use super::{Handled, Router, invalid, reply};
@@ -150,6 +151,7 @@ pub fn tell_of_host(router: &Router, news: &News<'_>) {
                 watching.filter(|client| client.sender().own.as_ref().is_none_or(|own| *own == **origin));
             send(interested, || GrantChanged { change: (*change).into(), grant: grant.clone() });
         }
+        News::Question { approval, client, waits } => approvals::tell(&clients, approval, *client, *waits),
         News::Tool(change) => {
             let owners = watching.filter(|client| client.sender().own.is_none());
             send(owners, || (*change).clone());

@@ -3,8 +3,8 @@
 //! Owns what is in these files; how they are made private and whole is `harbor_home::files`'s. Must never be asked while the loop
 //! waits: SQLite has a thread of its own.
 
-pub mod approvals;
 pub mod audit;
+pub mod consent;
 pub mod database;
 pub mod definitions;
 pub mod grants;

@@ -38,8 +38,8 @@ use super::journal::{Content, Journal, LockRow, damaged, restore, restore_writte
 use super::locks::files::LockFiles;
 use super::programs::{self, ProgramRow};
 use super::{
-    StoreError, approvals, beginning_with, beside, definitions, failed, free_name, grants, locks,
-    met_clients, models, pins, private_directory, sync_directory, write_durably, written,
+    StoreError, beginning_with, beside, consent, definitions, failed, free_name, grants, locks, met_clients,
+    models, pins, private_directory, sync_directory, write_durably, written,
 };
 
 /// What follows its name in that of a directory in which a database lies that was lost, before the time.
@@ -233,9 +233,9 @@ const TABLES: [Tables; 10] = [
     Tables { since: 1, names: &["pins"], sql: pins::TABLES },
     Tables { since: 1, names: &["met_clients"], sql: met_clients::TABLES },
     Tables { since: 2, names: &["programs"], sql: programs::TABLES },
-    Tables { since: 2, names: &["tool_approvals"], sql: approvals::TABLES },
     Tables { since: 2, names: &["model_providers", "model_usage", "model_budgets"], sql: models::TABLES },
     Tables { since: 3, names: &["former_programs"], sql: programs::FORMER_TABLES },
+    Tables { since: 4, names: &["tool_answers", "carried_names"], sql: consent::TABLES },
 ];
 
 /// Tables that one file makes.

@@ -4,7 +4,7 @@
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
-use super::{ChatUsage, define_sent};
+use super::{Approval, ChatUsage, define_sent};
 use crate::field::Word;
 use crate::json::Json;
 
@@ -27,10 +27,10 @@ define_sent! {
         mode: Word,
         /// True: it is in the bridge's memory only, and never written down.
         private: bool,
-        /// Whether the model has read text in it that nobody vouches for.
+        /// Whether the model has read text in it that the person has not typed: results, pages, attachments.
         readUntrusted: bool,
-        /// Whether the model has read data in it that may be private: what leaves is asked for then.
-        readPrivate: bool,
+        /// The names of private data that the model has read in it (`files`, `gmail`, `browser:mail.example`): what may carry them away asks.
+        privateNames: Vec<String>,
         /// How many messages it has.
         messageCount: u64,
         /// When it began, in milliseconds since 1970.
@@ -51,14 +51,12 @@ define_sent! {
         call_id: Option<String>,
         /// Likewise: the tool, `server/tool`; as the model wrote it where there is no such tool.
         tool: Option<String>,
-        /// Of `tool_call` and `approval`: the arguments, an object.
+        /// Of `tool_call`: the arguments, an object.
         arguments: Option<Json>,
-        /// Of `approval`: what `chat_answer` names.
-        approval_id: Option<String>,
+        /// Of `approval`: the question.
+        approval: Option<Approval>,
         /// Of `approval`: whether it still waits. A second event with false says that it does not.
         waits: Option<bool>,
-        /// Of `approval`: what would leave this machine, where that is why the person is asked.
-        leaves: Option<String>,
         /// Of `tool_result`: true where the call failed. Of `error`: absent.
         is_error: Option<bool>,
         /// Of `tool_result`: how long it took, in milliseconds.
@@ -80,13 +78,6 @@ define_sent! {
         model: Option<String>,
         /// Another mode.
         mode: Option<String>,
-    }
-    /// A tool that is called without asking in every session, as long as it does not change.
-    "ToolApproval" ToolApproval {
-        /// The tool, `server/tool`.
-        tool: String,
-        /// Since when, in milliseconds since 1970.
-        since: u64,
     }
     /// A call of a turn, as it stands in an answer.
     "TurnStep" TurnStep {

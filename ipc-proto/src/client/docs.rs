@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{
-    AGENT_OBJECTS, AGENT_REPLIES, CATALOG_OBJECTS, CREDENTIAL_OBJECTS, HOST_OBJECTS, INSTALL_OBJECTS,
-    MODEL_OBJECTS, MODEL_REPLIES, MessageDoc, OAUTH_OBJECTS, OBJECTS, PUSHES, REPLIES, REQUESTS,
-    SANDBOX_OBJECTS, SECRET_REPLIES, SOURCE_OBJECTS, SOURCE_REPLIES, STATS_OBJECTS, STATUS_OBJECTS,
-    SandboxSettings, Supervision,
+    AGENT_OBJECTS, AGENT_REPLIES, APPROVAL_OBJECTS, APPROVAL_REPLIES, CATALOG_OBJECTS, CREDENTIAL_OBJECTS,
+    HOST_OBJECTS, INSTALL_OBJECTS, MODEL_OBJECTS, MODEL_REPLIES, MessageDoc, OAUTH_OBJECTS, OBJECTS, PUSHES,
+    REPLIES, REQUESTS, SANDBOX_OBJECTS, SECRET_REPLIES, SOURCE_OBJECTS, SOURCE_REPLIES, STATS_OBJECTS,
+    STATUS_OBJECTS, SandboxSettings, Supervision,
 };
 use crate::codes::Code;
 
@@ -56,7 +56,13 @@ pub fn render() -> String {
 
 /// What the bridge answers, category by category.
 pub(super) fn replies() -> impl Iterator<Item = &'static MessageDoc> {
-    REPLIES.iter().chain(SECRET_REPLIES).chain(MODEL_REPLIES).chain(AGENT_REPLIES).chain(SOURCE_REPLIES)
+    REPLIES
+        .iter()
+        .chain(SECRET_REPLIES)
+        .chain(MODEL_REPLIES)
+        .chain(AGENT_REPLIES)
+        .chain(APPROVAL_REPLIES)
+        .chain(SOURCE_REPLIES)
 }
 
 /// Objects of settings, all of whose fields may be absent.
@@ -78,6 +84,7 @@ pub fn objects() -> impl Iterator<Item = &'static MessageDoc> {
         .chain(INSTALL_OBJECTS)
         .chain(MODEL_OBJECTS)
         .chain(AGENT_OBJECTS)
+        .chain(APPROVAL_OBJECTS)
         .chain(SOURCE_OBJECTS)
 }
 
@@ -114,7 +121,10 @@ mod tests {
         };
         assert_eq!(
             tags(REQUESTS),
-            tags(&[REPLIES, SECRET_REPLIES, MODEL_REPLIES, AGENT_REPLIES, SOURCE_REPLIES].concat())
+            tags(
+                &[REPLIES, SECRET_REPLIES, MODEL_REPLIES, AGENT_REPLIES, APPROVAL_REPLIES, SOURCE_REPLIES]
+                    .concat()
+            )
         );
         assert!(tags(REQUESTS).windows(2).all(|two| two[0] != two[1]));
     }

@@ -64,6 +64,12 @@ impl ErrorBody {
         Self { code, message: message.into(), details: Vec::new() }
     }
 
+    /// Whether the details say this.
+    #[must_use]
+    pub fn has(&self, name: &str, value: &str) -> bool {
+        self.details.iter().any(|(known, json)| *known == name && *json == Json::string(value))
+    }
+
     /// Adds a string to the details.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: &str) -> Self {

@@ -11,6 +11,7 @@
 
 mod agent;
 pub mod answer;
+mod approvals;
 mod catalog;
 mod credentials;
 mod define;
@@ -40,6 +41,7 @@ pub mod typescript;
 pub(crate) use define::{define_requests, define_sent, define_settings, is_option};
 
 pub use agent::*;
+pub use approvals::*;
 pub use catalog::*;
 pub use credentials::*;
 pub use host::*;

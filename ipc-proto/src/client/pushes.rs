@@ -1,8 +1,8 @@
 //! What the bridge sends unasked: `{type, …}` with these fields.
 
 use super::{
-    BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent, ServerStatus, SourceSession,
-    StoreSizes, TurnEvent, define_sent,
+    Approval, BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent, ServerStatus,
+    SourceSession, StoreSizes, TurnEvent, define_sent,
 };
 use crate::field::Word;
 use crate::json::Json;
@@ -192,24 +192,12 @@ define_sent! {
         /// What has happened.
         event: RunEvent,
     }
-    /// The person has to be asked about a call of a run that was begun with `asks: true`; answered by `run_decide`. Two minutes without an
-    /// answer are a no. The same with `waits: false` says that nobody waits for the answer any more.
-    "run_question" RunQuestion {
-        /// The id of the request.
-        request_id: String,
-        /// The run.
-        run_id: String,
+    /// The person is asked about a call, or not any more; comes to connections that sent `approvals_watch`, and is answered by
+    /// `approvals_answer`.
+    "approval" ApprovalPush {
         /// The question.
-        approval_id: String,
-        /// The tool, `server/tool`.
-        tool: String,
-        /// The arguments, an object.
-        arguments: Json,
-        /// Why the person is asked, a piece of a sentence.
-        why: String,
-        /// What would leave this machine, where that is why the person is asked.
-        leaves: Option<String>,
-        /// Whether it still waits.
+        approval: Approval,
+        /// False: it was answered, its caller has left, or its time is over. Nobody waits for an answer any more.
         waits: bool,
     }
     /// A tool of a source of this connection is called; `source_result` answers it.

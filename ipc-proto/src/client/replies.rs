@@ -12,11 +12,13 @@ use crate::field::Word;
 use crate::json::{Json, Pieces};
 
 mod agent;
+mod approvals;
 mod models;
 mod secrets;
 mod tool_sources;
 
 pub use agent::*;
+pub use approvals::*;
 pub use models::*;
 pub use secrets::*;
 pub use tool_sources::*;
@@ -204,6 +206,8 @@ define_sent! {
         last_listed: Option<bool>,
         /// True: it runs, and has not answered in time.
         no_answer: Option<bool>,
+        /// What each tool does as far as Harbor knows, by its name: `reads`, `writes` or `destroys`.
+        effects: Option<Json>,
     }
     /// The resources.
     "mcp_list_resources" McpListResourcesResult {

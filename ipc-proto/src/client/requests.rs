@@ -8,6 +8,7 @@ use crate::field::{FieldError, PutFields};
 use crate::json::Fields;
 
 mod agent;
+mod approvals;
 mod catalog;
 mod credentials;
 mod host;
@@ -21,6 +22,7 @@ mod status;
 mod tool_sources;
 
 pub use agent::*;
+pub use approvals::*;
 pub use catalog::*;
 pub use credentials::*;
 pub use host::*;
@@ -97,6 +99,7 @@ join! {
     Host HostRequest,
     Model ModelRequest,
     Agent AgentRequest,
+    Approval ApprovalRequest,
     Source SourceRequest,
 }
 

@@ -15,6 +15,7 @@ mod browsers;
 mod catalog;
 mod client;
 mod config;
+mod consent;
 mod contact;
 mod drive;
 mod events;
@@ -103,6 +104,7 @@ pub const TARGETS: &[Target] = &[
     permissions::ORIGIN,
     permissions::TOOL_NAME,
     permissions::ALLOWLIST,
+    consent::CONSENT,
     grant_row::GRANT_ROW,
     journal::DEFINITIONS_JOURNAL,
     tools::TOOL,

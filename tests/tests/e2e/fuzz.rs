@@ -57,6 +57,7 @@ targets! {
     origin,
     tool_name,
     allowlist,
+    consent,
     grant_row,
     definitions_journal,
     tool,

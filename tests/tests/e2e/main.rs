@@ -24,6 +24,7 @@ mod command_line_calls;
 mod command_line_completions;
 mod command_line_following;
 mod config;
+mod consent;
 mod conformance;
 mod contact;
 mod containers;

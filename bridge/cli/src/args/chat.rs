@@ -5,8 +5,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// Talk with a language model that may use your tools
 ///
-/// It needs a terminal. What only reads runs unasked; everything else asks you: y, a (always in this session), n and perhaps why. Ctrl-C
-/// stops an answer, once more leaves; Ctrl-D leaves. /help shows what else can be typed.
+/// It needs a terminal. What only reads runs unasked; what changes something, or could tell others what is yours, asks you. Each question
+/// says what you can answer: y for this call, n and perhaps why, and others. Ctrl-C stops an answer, once more leaves; Ctrl-D leaves.
+/// /help shows what else can be typed.
 ///
 /// The conversation is kept, and `harbor sessions` shows it; what you typed is also in chat_history in HARBOR_HOME, for the arrow keys. With
 /// --private nothing of it is written down.
@@ -42,13 +43,6 @@ pub enum Sessions {
     Delete {
         /// Its id, or how that begins
         id: String,
-    },
-    /// List the tools that a model may call without asking, in every session
-    Approvals,
-    /// Have a model ask again before it calls a tool
-    Unapprove {
-        /// The tool, SERVER/TOOL
-        tool: String,
     },
     /// Print one as a text
     Export {

@@ -33,7 +33,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Keys", &["secrets", "auth"]),
-    ("Clients and sites", &["grants", "grant", "revoke", "activity", "audit"]),
+    ("Clients and sites", &["grants", "grant", "revoke", "approvals", "activity", "audit"]),
     ("Models", &["models", "ask", "chat", "sessions"]),
     ("Observe", &["status", "top", "logs", "events", "stats", "health", "metrics"]),
     ("System", &["service", "config", "ping", "shutdown", "completions", "help", "version"]),

@@ -5,6 +5,7 @@
 mod activity;
 mod add;
 mod apart;
+mod approvals;
 mod arguments;
 mod ask;
 mod audit;
@@ -23,6 +24,7 @@ mod edit;
 mod events;
 mod follow;
 mod grants;
+mod ids;
 mod import;
 mod install;
 mod list;
@@ -64,8 +66,8 @@ use harbor_home::dial::DialError;
 use harbor_policy::origin::Origin;
 
 use crate::args::{
-    self, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted, Models, NativeHost,
-    Prompts, Question, Resources, Secrets, Sessions, Upgrade,
+    self, Approvals, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted, Models,
+    NativeHost, Prompts, Question, Resources, Secrets, Sessions, Upgrade,
 };
 use crate::client::Client;
 use crate::consent;
@@ -110,6 +112,9 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Grant(grant) => grants::grant(&mut connect()?, &grant, screen),
         Command::Revoke(revoke) => grants::revoke(&mut connect()?, &revoke, screen),
         Command::Grants { origin } => list_grants(origin.as_ref(), screen),
+        Command::Approvals { wanted } => {
+            approvals::run(&mut connect()?, wanted.as_ref().unwrap_or(&Approvals::List), screen)
+        }
         Command::Activity(wanted) => activity::show(&mut connect()?, &wanted, screen),
         Command::Audit(audit) => audit::show(&mut connect()?, &audit, screen),
         Command::Stats { origin } => stats::show(&mut connect()?, origin.as_ref(), screen),

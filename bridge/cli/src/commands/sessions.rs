@@ -7,77 +7,34 @@ pub mod said;
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    ChatDeleteSession, ChatExport, ChatGetSession, ChatListApprovals, ChatListSessions, ChatRevokeApproval,
-    ChatSessionView,
+    ChatDeleteSession, ChatExport, ChatGetSession, ChatListSessions, ChatSessionView,
 };
 
+use super::ids::{meant, short};
 use super::printing::print;
 use crate::args::{Form, Sessions};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
-use crate::table::{Table, flatten};
+use crate::table::Table;
 use crate::when;
 
 /// So many sessions are listed; nobody has more.
 const ALL: u64 = 1_000_000;
-
-/// So much of an id tells it from others, as a rule.
-const SHORT: usize = 8;
 
 pub fn run(client: &mut Client, wanted: &Sessions, screen: &mut Screen) -> Result<(), Failure> {
     match wanted {
         Sessions::List => list(client, screen),
         Sessions::Show { id } => show(client, id, screen),
         Sessions::Delete { id } => delete(client, id, screen),
-        Sessions::Approvals => approvals(client, screen),
-        Sessions::Unapprove { tool } => unapprove(client, tool),
         Sessions::Export { id, format } => export(client, id, *format, screen),
     }
-}
-
-fn approvals(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
-    let answer = client.ask(&ChatListApprovals {}, QUICK)?;
-    if screen.json {
-        return Ok(screen.json(&answer.to_json())?);
-    }
-    if answer.approvals.is_empty() {
-        remark(
-            "no tool is called without asking in every session; `a` at a question of `harbor chat` is for that session only",
-        );
-    }
-    let lines: Vec<_> = answer.approvals.iter().map(|approval| flatten(&approval.tool)).collect();
-    lines.iter().try_for_each(|line| screen.text(line).map_err(Failure::from))
-}
-
-fn unapprove(client: &mut Client, tool: &str) -> Result<(), Failure> {
-    let revoked = client.ask(&ChatRevokeApproval { tool: tool.to_owned() }, QUICK)?.into_value().revoked;
-    match revoked {
-        true => remark(&format!("{tool} asks again")),
-        false => {
-            return Err(Failure::Usage(format!(
-                "{tool} is none of them; `harbor sessions approvals` lists them"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// How an id is shown and may be typed.
-pub fn short(id: &str) -> &str {
-    id.get(..SHORT).unwrap_or(id)
 }
 
 /// The id that begins like this; what was typed where there is none: the bridge says what is wrong with it.
 pub fn id_of(client: &mut Client, typed: &str) -> Result<String, Failure> {
     let all = client.ask(&ChatListSessions { limit: Some(ALL) }, QUICK)?.into_value().sessions;
-    let mut meant = all.into_iter().map(|session| session.id).filter(|id| id.starts_with(typed));
-    match (meant.next(), meant.next()) {
-        (Some(one), Some(other)) if one != typed && other != typed => Err(Failure::Usage(format!(
-            "{typed} is how several sessions begin, {one} and {other} among them\n`harbor sessions` lists them"
-        ))),
-        (Some(one), None) => Ok(one),
-        _ => Ok(typed.to_owned()),
-    }
+    let ids = all.into_iter().map(|session| session.id);
+    Ok(meant(ids, typed, ("sessions", "`harbor sessions`"))?.unwrap_or_else(|| typed.to_owned()))
 }
 
 fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {

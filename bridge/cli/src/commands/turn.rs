@@ -4,7 +4,7 @@
 //!  chat_send_message ─► chat_event ─┬─ text ─────────► stdout, as it comes
 //!                                   ├─ tool_call ────► a line that stands until there is a result
 //!                                   ├─ tool_result ──► · time/get_current_time {"timezone":"Asia/Tokyo"} … ok, 12 ms
-//!                                   └─ approval ─────► a question ─► the person ─► chat_answer
+//!                                   └─ approval ─────► a question ─► the person ─► approvals_answer
 //!                 Ctrl-C ─► chat_stop                  (stop.rs)
 //! ```
 //!
@@ -23,7 +23,7 @@ use std::os::fd::BorrowedFd;
 use harbor_client::errors::Failure;
 use harbor_client::reply::Answer;
 use harbor_ipc_proto::client::{
-    ChatAnswer, ChatEventPush, ChatSendMessage, ChatSendMessageResult, TurnEvent,
+    ApprovalsAnswer, ChatEventPush, ChatSendMessage, ChatSendMessageResult, TurnEvent,
 };
 use harbor_ipc_proto::json::Json;
 
@@ -106,14 +106,14 @@ impl Alongside<ChatEventPush> for Turn<'_, '_> {
         let Some(question) = self.questions.front() else { return Ok(()) };
         match question.read(line.as_deref()) {
             Some(said) => {
-                let id = question.id.clone();
+                let id = question.id().to_owned();
                 self.answer(client, id, said)?;
                 self.questions.pop_front();
                 self.ask_next()
             }
             None => {
                 let choices = question.choices();
-                Ok(self.console.note(choices)?)
+                Ok(self.console.note(&choices)?)
             }
         }
     }
@@ -179,13 +179,13 @@ impl Turn<'_, '_> {
 
     fn approval(&mut self, event: TurnEvent, client: &mut Client) -> Result<(), Failure> {
         let waits = event.waits != Some(false);
-        let question = Question::of(event);
-        let at = self.questions.iter().position(|known| known.id == question.id);
+        let Some(question) = event.approval.map(Question::of) else { return Ok(()) };
+        let at = self.questions.iter().position(|known| known.id() == question.id());
         match (waits, at) {
             (true, None) if !self.console.can_ask() => {
-                self.note(&format!("harbor: {} was refused: {NOBODY}", flatten(&question.tool)))?;
-                let said = Said { decision: "no", reason: Some(NOBODY.to_owned()) };
-                self.answer(client, question.id, said)
+                self.note(&format!("harbor: {} was refused: {NOBODY}", flatten(question.tool())))?;
+                let said = Said { answer: "no", reason: Some(NOBODY.to_owned()) };
+                self.answer(client, question.id().to_owned(), said)
             }
             (true, None) => {
                 self.questions.push_back(question);
@@ -207,18 +207,14 @@ impl Turn<'_, '_> {
     fn ask_next(&mut self) -> Result<(), Failure> {
         if let Some(question) = self.questions.front() {
             self.status = None;
-            self.console.ask(&question.text())?;
+            let text = question.text(self.console.width());
+            self.console.ask(&text)?;
         }
         Ok(())
     }
 
     fn answer(&self, client: &mut Client, approval_id: String, said: Said) -> Result<(), Failure> {
-        client.say(&ChatAnswer {
-            session_id: self.session.to_owned(),
-            approval_id,
-            decision: said.decision.to_owned(),
-            reason: said.reason,
-        })
+        client.say(&ApprovalsAnswer { approval_id, answer: said.answer.to_owned(), reason: said.reason })
     }
 
     /// The end of it. An answer of which nothing has come as it was made is shown whole.

@@ -15,6 +15,7 @@ const BASE: Curated = Curated {
     env: &[],
     secrets: &[],
     sandbox: Sandbox::DEFAULT,
+    reads: &[],
     stateful: false,
     tags: &[],
     repository: REFERENCE,
@@ -90,6 +91,7 @@ const FETCH: Curated = Curated {
     source: Source::Pypi("mcp-server-fetch"),
     // It must reach whatever page it is asked for.
     sandbox: Sandbox::DEFAULT,
+    reads: &["fetch"],
     tags: &["web", "http", "markdown", "reference"],
     homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/fetch",
     ..BASE
@@ -123,6 +125,15 @@ const GIT: Curated = Curated {
         },
     ],
     sandbox: Sandbox { read: &["{repository}"], write: &["{repository}/.git"], ..Sandbox::NO_NETWORK },
+    reads: &[
+        "git_status",
+        "git_diff_unstaged",
+        "git_diff_staged",
+        "git_diff",
+        "git_log",
+        "git_show",
+        "git_branch",
+    ],
     tags: &["version control", "repository", "reference"],
     homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/git",
     ..BASE

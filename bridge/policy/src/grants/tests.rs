@@ -259,17 +259,17 @@ fn grants_are_listed_by_origin_and_profile_in_one_order() {
 }
 
 #[test]
-fn a_permit_is_for_calling_tools() {
+fn a_right_is_for_calling_tools() {
     let (mut grants, key) = (Grants::default(), key("a"));
     grants.put(Key { scope: Scope::McpToolsList, ..key.clone() }, once(9), 0, 0).unwrap();
     let server = id("time");
-    let permit =
-        |grants: &mut Grants| grants.permit(&key.origin, &key.profile, None, (&server, "now"), 0).err();
-    assert_eq!(permit(&mut grants), Some(Verdict::ScopeRequired { expired: false }));
+    let right =
+        |grants: &mut Grants| grants.right(&key.origin, &key.profile, None, (&server, "now"), 0).err();
+    assert_eq!(right(&mut grants), Some(Verdict::ScopeRequired { expired: false }));
     grants.put(key.clone(), NewGrant { tools: list(&["time/now"]), ..once(9) }, 0, 0).unwrap();
-    assert_eq!(permit(&mut grants), None);
+    assert_eq!(right(&mut grants), None);
     grants.put(key.clone(), lasting(GrantType::Deny), 0, 0).unwrap();
-    assert_eq!(permit(&mut grants), Some(Verdict::Denied));
+    assert_eq!(right(&mut grants), Some(Verdict::Denied));
 }
 
 #[test]
@@ -308,14 +308,12 @@ fn a_grant_that_names_a_source_covers_it_but_no_list_lets_a_page_drive_a_browser
 }
 
 #[test]
-fn a_permit_names_its_kind_of_source() {
+fn a_right_names_its_kind_of_source() {
     let (mut grants, key) = (Grants::default(), key("a"));
     let new = NewGrant { tools: list(&["js:notes/*", "time/*"]), ..lasting(GrantType::AllowAlways) };
     grants.put(key.clone(), new, 0, 0).unwrap();
-    let mut permit = |source| grants.permit(&key.origin, &key.profile, None, (&id(source), "x"), 1).unwrap();
-    let (of_runtime, of_server) = (permit("js:notes"), permit("time"));
-    assert!(of_runtime.is_for(SourceKind::Runtime) && !of_runtime.is_for(SourceKind::Server));
-    assert!(of_server.is_for(SourceKind::Server) && !of_server.is_for(SourceKind::Browser));
+    let mut right = |source| grants.right(&key.origin, &key.profile, None, (&id(source), "x"), 1).unwrap();
+    assert_eq!((right("js:notes").kind(), right("time").kind()), (SourceKind::Runtime, SourceKind::Server));
 }
 
 #[test]

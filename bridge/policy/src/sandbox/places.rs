@@ -233,7 +233,7 @@ impl Places<'_> {
 }
 
 /// Whether a file is a script that may have others beside it.
-fn is_script(path: &str) -> bool {
+pub(crate) fn is_script(path: &str) -> bool {
     SCRIPTS.iter().any(|ending| path.ends_with(ending))
 }
 

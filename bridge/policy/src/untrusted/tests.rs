@@ -42,6 +42,8 @@ fn what_is_not_seen_is_made_visible() {
         ("a\rb\u{85}", "a[U+000D]b[U+0085]"),
         ("\u{e0041}", "[U+E0041]"),
         ("❤\u{fe0f}\u{fe01}", "❤\u{fe0f}[U+FE01]"),
+        ("❤\u{fe0f}\u{fe0f}\u{fe0f}", "❤\u{fe0f}[U+FE0F][U+FE0F]"),
+        ("a\u{fe02}\u{e0131}\u{e000}\u{2800}", "a[U+FE02][U+E0131][U+E000][U+2800]"),
     ] {
         assert_eq!(cleaned(text), shown);
         assert_eq!(inside(&whole(text)), shown);
@@ -130,6 +132,8 @@ fn nasty() -> impl Strategy<Value = String> {
         "\n",
         " ",
         "\u{e0041}",
+        "\u{fe0f}",
+        "❤",
         NONCE,
         "0123",
         "end of data ",

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::Operation;
-use harbor_policy::access::Permit;
+use harbor_policy::consent::Permit;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::slots::Slot;
 

@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_ipc_proto::link::runner::Lack;
+use harbor_policy::consent::facts::Holding;
+use harbor_policy::consent::holding::{self, Given};
 use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::hint::{Advice, advice};
 use harbor_policy::sandbox::paths::{below, parent};
@@ -50,6 +52,33 @@ impl Server {
     #[must_use]
     pub fn confined(&self) -> Option<Rc<Confined>> {
         self.confined.borrow().clone()
+    }
+
+    /// What holds it now, for consent; of one that does not run, what its next start would be held to.
+    pub async fn holding(&self) -> Holding {
+        let definition = self.definition();
+        let given = Given {
+            secrets: !definition.secrets.is_empty() || self.has_secrets(),
+            private: definition.supervision.private == Some(true),
+            image: self.has_image(),
+        };
+        if let Some(remote) = &definition.remote {
+            let secrets = given.secrets || !remote.headers.is_empty();
+            return holding::remote(Given {
+                secrets,
+                private: given.private || remote.allow_private,
+                ..given
+            });
+        }
+        let runs = matches!(self.state(), State::Running | State::Stopping);
+        let confined = match self.confined().filter(|_| runs) {
+            Some(confined) => confined,
+            None => match self.would_be_confined().await {
+                Ok(confined) => Rc::new(confined),
+                Err(_) => return Holding::UNKNOWN,
+            },
+        };
+        holding::of_profile(&confined.profile, &confined.facts, &definition.sandbox, given)
     }
 
     /// What its next start would be held to, as of now.

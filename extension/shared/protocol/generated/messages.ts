@@ -1060,24 +1060,6 @@ export interface Requests {
     /** False: no longer. */
     watch?: boolean;
   };
-  /** Answers a question of a turn: whether a tool may be called. */
-  chat_answer: {
-    /** The session. */
-    session_id: string;
-    /** The question, from the event `approval`. */
-    approval_id: string;
-    /** `once`, `session` (this tool, as long as the session is there), `always` (this tool, in every session) or `no`. Where the event `approval` has `leaves`, every yes is for this call only. */
-    decision: string;
-    /** Of `no`: what the model is told. */
-    reason?: string;
-  };
-  /** Lists the tools that are called without asking in every session. */
-  chat_list_approvals: Record<never, never>;
-  /** Has a tool asked for again. Sessions in which it was allowed keep that until they end. */
-  chat_revoke_approval: {
-    /** The tool, `server/tool`. */
-    tool: string;
-  };
   /** Ends the turn that is under way. What has come of the answer is kept. */
   chat_stop: {
     /** The session. */
@@ -1141,8 +1123,6 @@ export interface Requests {
     require_citations?: boolean;
     /** The origin's session that it belongs to: it knows what was said there, and uses no more than that may. */
     session_id?: string;
-    /** Whether this client puts questions to the person (`run_question`). Else, and for AI clients, such a call is refused. */
-    asks?: boolean;
     /** Whether `run_event` pushes are wanted. */
     stream?: boolean;
     /** Whether this client gives credit (`run_more`): 64 pushes come without. */
@@ -1154,15 +1134,6 @@ export interface Requests {
     target: string;
     /** So many pushes more. */
     n: number;
-  };
-  /** Answers a `run_question`: what the person has said. */
-  run_decide: {
-    /** The run. */
-    run_id: string;
-    /** The question. */
-    approval_id: string;
-    /** `once`: this call is made; or `no`. */
-    decision: string;
   };
   /** Begins a session of an origin, or of an AI client itself: its runs know what was said in it, and share its limits. It ends with its tab, with its time, and with `session_end`; nothing of it is written down. Needs a scope for each capability: `model:prompt`, `model:tools`. */
   session_create: {
@@ -1221,6 +1192,30 @@ export interface Requests {
     tab_id?: number;
     /** The session. */
     session_id: string;
+  };
+  /** Lists the questions about calls that wait for an answer, or were missed in the last ten minutes, and the answers that stand. */
+  approvals_list: {
+    /** Only this question; then with its arguments whole. */
+    approval_id?: string;
+  };
+  /** Answers a question about a call. The first answer counts, wherever it comes from. A yes to a question that was missed lets the same call through when it is made again. */
+  approvals_answer: {
+    /** The question. */
+    approval_id: string;
+    /** One of the question's `answers`. */
+    answer: string;
+    /** Of `no`: what the model is told. */
+    reason?: string;
+  };
+  /** Takes a standing answer back: it covers no call from now on. */
+  approvals_revoke: {
+    /** The answer's id, or what it is for: `server/tool`, an origin, a session; all of them when absent. */
+    approval_id?: string;
+  };
+  /** Has this connection told of questions by `approval` pushes, beginning with those that wait. Whoever asks for that shows them to the person: without such a connection questions of pages and AI clients are missed at once. */
+  approvals_watch: {
+    /** False: no longer. */
+    watch?: boolean;
   };
   /** Offers a source of tools for as long as this connection lasts: the bridge pushes `source_call`, and is answered by `source_result`. Of a browser the tools are the bridge's own. Only from Harbor's own extension. */
   source_register: {
@@ -2143,21 +2138,6 @@ export interface Replies {
     /** The turn that is under way. */
     turn_id?: string;
   };
-  /** The answer has come. */
-  chat_answer: {
-    /** False when nobody waits for it any more. */
-    answered: boolean;
-  };
-  /** The tools. */
-  chat_list_approvals: {
-    /** By name. */
-    approvals: Array<ToolApproval>;
-  };
-  /** It is asked for again. */
-  chat_revoke_approval: {
-    /** False when it was none of them. */
-    revoked: boolean;
-  };
   /** It ends. */
   chat_stop: {
     /** False when no turn was under way. */
@@ -2215,11 +2195,6 @@ export interface Replies {
     /** False when there is no such run. */
     accepted: boolean;
   };
-  /** The answer has come. */
-  run_decide: {
-    /** False when nobody waits for it any more. */
-    answered: boolean;
-  };
   /** It has begun. */
   session_create: {
     /** The session. */
@@ -2240,6 +2215,27 @@ export interface Replies {
     /** What it was. */
     session: SessionSummary;
   };
+  /** What waits and what stands. */
+  approvals_list: {
+    /** Questions, the oldest first. */
+    waiting: Array<Approval>;
+    /** Answers that stand, the newest first. */
+    standing: Array<StandingAnswer>;
+    /** Of one question: the call's arguments, whole. */
+    arguments?: Json;
+  };
+  /** The answer has come. */
+  approvals_answer: {
+    /** False when there is no such question any more. */
+    answered: boolean;
+  };
+  /** They are taken back. */
+  approvals_revoke: {
+    /** How many those were. */
+    revoked: number;
+  };
+  /** It is told of them, or not any more. */
+  approvals_watch: Record<never, never>;
   /** It is there. */
   source_register: {
     /** Its id: `browser`, or `browser:NAME` where there is one already. */
@@ -2448,23 +2444,11 @@ export interface Pushes {
     /** What has happened. */
     event: RunEvent;
   };
-  /** The person has to be asked about a call of a run that was begun with `asks: true`; answered by `run_decide`. Two minutes without an answer are a no. The same with `waits: false` says that nobody waits for the answer any more. */
-  run_question: {
-    /** The id of the request. */
-    request_id: string;
-    /** The run. */
-    run_id: string;
+  /** The person is asked about a call, or not any more; comes to connections that sent `approvals_watch`, and is answered by `approvals_answer`. */
+  approval: {
     /** The question. */
-    approval_id: string;
-    /** The tool, `server/tool`. */
-    tool: string;
-    /** The arguments, an object. */
-    arguments: Json;
-    /** Why the person is asked, a piece of a sentence. */
-    why: string;
-    /** What would leave this machine, where that is why the person is asked. */
-    leaves?: string;
-    /** Whether it still waits. */
+    approval: Approval;
+    /** False: it was answered, its caller has left, or its time is over. Nobody waits for an answer any more. */
     waits: boolean;
   };
   /** A tool of a source of this connection is called; `source_result` answers it. */
@@ -3992,10 +3976,10 @@ export interface ChatSession {
   mode: string;
   /** True: it is in the bridge's memory only, and never written down. */
   private: boolean;
-  /** Whether the model has read text in it that nobody vouches for. */
+  /** Whether the model has read text in it that the person has not typed: results, pages, attachments. */
   readUntrusted: boolean;
-  /** Whether the model has read data in it that may be private: what leaves is asked for then. */
-  readPrivate: boolean;
+  /** The names of private data that the model has read in it (`files`, `gmail`, `browser:mail.example`): what may carry them away asks. */
+  privateNames: Array<string>;
   /** How many messages it has. */
   messageCount: number;
   /** When it began, in milliseconds since 1970. */
@@ -4018,12 +4002,10 @@ export interface TurnEvent {
   tool?: string;
   /** Of `tool_call` and `approval`: the arguments, an object. */
   arguments?: Json;
-  /** Of `approval`: what `chat_answer` names. */
-  approval_id?: string;
+  /** Of `approval`: the question. */
+  approval?: Approval;
   /** Of `approval`: whether it still waits. A second event with false says that it does not. */
   waits?: boolean;
-  /** Of `approval`: what would leave this machine, where that is why the person is asked. */
-  leaves?: string;
   /** Of `tool_result`: true where the call failed. Of `error`: absent. */
   is_error?: boolean;
   /** Of `tool_result`: how long it took, in milliseconds. */
@@ -4046,14 +4028,6 @@ export interface SessionUpdates {
   model?: string;
   /** Another mode. */
   mode?: string;
-}
-
-/** A tool that is called without asking in every session, as long as it does not change. */
-export interface ToolApproval {
-  /** The tool, `server/tool`. */
-  tool: string;
-  /** Since when, in milliseconds since 1970. */
-  since: number;
 }
 
 /** A call of a turn, as it stands in an answer. */
@@ -4160,6 +4134,74 @@ export interface Citation {
   ref: string;
   /** What the tool said there. */
   excerpt: string;
+}
+
+/** A question about a call: may it be made? */
+export interface Approval {
+  /** What `approvals_answer` names. */
+  id: string;
+  /** `waiting`; `missed`: nobody has answered, and a yes lets the same call through when it is made again. */
+  state: string;
+  /** Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or `client` (an AI client itself). */
+  who: string;
+  /** On whose behalf: `owner`, an origin, `client://NAME`. */
+  principal: string;
+  /** The tab of the page. */
+  tab_id?: number;
+  /** True: it is about a request of the connection that is told of it. */
+  own?: boolean;
+  /** The session of a chat. */
+  session_id?: string;
+  /** The call in its turn. */
+  call_id?: string;
+  /** The tool, `server/tool`. */
+  tool: string;
+  /** What the call does as far as Harbor knows: `reads`, `writes` or `destroys`. */
+  effect: string;
+  /** Why it is asked: `writes`, `untrusted` (it writes after text that nobody vouches for), `destroys`, `leaves` or `first_use`. */
+  reason: string;
+  /** The same as a sentence. */
+  why: string;
+  /** Of `leaves`: the names of what would leave (`files`, `gmail`, `browser:mail.example`). */
+  private: Array<string>;
+  /** The arguments key by key, as far as they are shown; `approvals_list` with the id gives them whole. */
+  fields: Array<ApprovalField>;
+  /** What may be answered, the mildest first: `once`, `chat_tool`, `chat_server`, `flow`, `ten_minutes`, `always`; `no`, `never`. */
+  answers: Array<string>;
+  /** When it was asked, in milliseconds since 1970. */
+  since: number;
+  /** When it ends by itself, likewise. */
+  until: number;
+}
+
+/** One argument of a call, as it is shown. Hidden characters in it are written out as `\u{…}`. */
+export interface ApprovalField {
+  /** Its key; keys of objects below it are joined by dots. */
+  key: string;
+  /** Its value. */
+  text: string;
+  /** How many bytes it has in all, where not all of it is here. */
+  bytes?: number;
+}
+
+/** An answer that stands: it covers calls without asking, until it is taken back. */
+export interface StandingAnswer {
+  /** What `approvals_revoke` names. */
+  id: string;
+  /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`. */
+  covers: string;
+  /** On whose behalf: `owner`, an origin, `client://NAME`. */
+  principal: string;
+  /** Of one chat: its session. */
+  session_id?: string;
+  /** The tool `server/tool`, or the source. */
+  what: string;
+  /** Of `flow` and `pair`: what may leave. */
+  private: Array<string>;
+  /** Since when, in milliseconds since 1970. */
+  since: number;
+  /** Until when, likewise. */
+  until?: number;
 }
 
 /** A tool source that is no server. */

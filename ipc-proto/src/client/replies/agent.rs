@@ -3,7 +3,7 @@
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
 use super::super::{
-    ChatMessage, ChatSessionView, ChatUsage, Citation, SessionSummary, ToolApproval, TurnStep, define_sent,
+    ChatMessage, ChatSessionView, ChatUsage, Citation, SessionSummary, TurnStep, define_sent,
 };
 use crate::field::Word;
 
@@ -44,21 +44,6 @@ define_sent! {
         seq: u64,
         /// The turn that is under way.
         turn_id: Option<String>,
-    }
-    /// The answer has come.
-    "chat_answer" ChatAnswerResult {
-        /// False when nobody waits for it any more.
-        answered: bool,
-    }
-    /// The tools.
-    "chat_list_approvals" ChatListApprovalsResult {
-        /// By name.
-        approvals: Vec<ToolApproval>,
-    }
-    /// It is asked for again.
-    "chat_revoke_approval" ChatRevokeApprovalResult {
-        /// False when it was none of them.
-        revoked: bool,
     }
     /// It ends.
     "chat_stop" ChatStopResult {
@@ -116,11 +101,6 @@ define_sent! {
     "run_more" RunMoreResult {
         /// False when there is no such run.
         accepted: bool,
-    }
-    /// The answer has come.
-    "run_decide" RunDecideResult {
-        /// False when nobody waits for it any more.
-        answered: bool,
     }
     /// It has begun.
     "session_create" SessionCreateResult {

@@ -50,25 +50,6 @@ define_requests! {
         /// False: no longer.
         watch: Option<bool>,
     }
-    /// Answers a question of a turn: whether a tool may be called.
-    "chat_answer" ChatAnswer -> ChatAnswerResult {
-        /// The session.
-        session_id: String,
-        /// The question, from the event `approval`.
-        approval_id: String,
-        /// `once`, `session` (this tool, as long as the session is there), `always` (this tool, in every session) or `no`.
-        /// Where the event `approval` has `leaves`, every yes is for this call only.
-        decision: String,
-        /// Of `no`: what the model is told.
-        reason: Option<String>,
-    }
-    /// Lists the tools that are called without asking in every session.
-    "chat_list_approvals" ChatListApprovals -> ChatListApprovalsResult {}
-    /// Has a tool asked for again. Sessions in which it was allowed keep that until they end.
-    "chat_revoke_approval" ChatRevokeApproval -> ChatRevokeApprovalResult {
-        /// The tool, `server/tool`.
-        tool: String,
-    }
     /// Ends the turn that is under way. What has come of the answer is kept.
     "chat_stop" ChatStop -> ChatStopResult {
         /// The session.
@@ -133,8 +114,6 @@ define_requests! {
         require_citations: Option<bool>,
         /// The origin's session that it belongs to: it knows what was said there, and uses no more than that may.
         session_id: Option<String>,
-        /// Whether this client puts questions to the person (`run_question`). Else, and for AI clients, such a call is refused.
-        asks: Option<bool>,
         /// Whether `run_event` pushes are wanted.
         stream: Option<bool>,
         /// Whether this client gives credit (`run_more`): 64 pushes come without.
@@ -146,15 +125,6 @@ define_requests! {
         target: String,
         /// So many pushes more.
         n: u32,
-    }
-    /// Answers a `run_question`: what the person has said.
-    "run_decide" RunDecide -> RunDecideResult {
-        /// The run.
-        run_id: String,
-        /// The question.
-        approval_id: String,
-        /// `once`: this call is made; or `no`.
-        decision: String,
     }
     /// Begins a session of an origin, or of an AI client itself: its runs know what was said in it, and share its limits. It ends with its tab, with its
     /// time, and with `session_end`; nothing of it is written down. Needs a scope for each capability: `model:prompt`, `model:tools`.

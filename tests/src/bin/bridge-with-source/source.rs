@@ -16,7 +16,8 @@ use harbor_bridge::supervisor::{Unavailable, Why};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::access::Permit;
+use harbor_policy::consent::Permit;
+use harbor_policy::consent::facts::{Holding, Reach};
 use harbor_policy::slots::{Slot, Slots};
 use sha2::{Digest as _, Sha256};
 
@@ -131,6 +132,11 @@ impl ToolSource for MemorySource {
 
     fn at_rest(&self) -> Option<Unavailable> {
         None
+    }
+
+    fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding> {
+        let holding = Holding { reach: Reach::Closed, opens: false, writes_theirs: false };
+        Box::pin(std::future::ready(holding))
     }
 
     fn default_time(&self) -> DefaultTime {

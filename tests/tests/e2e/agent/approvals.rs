@@ -26,8 +26,9 @@ fn what_changes_something_asks_and_a_yes_is_for_once_or_for_the_session() {
     let pending = scene.send("one");
     let approval = scene.event("approval");
     assert_eq!((&approval["tool"], &approval["waits"]), (&json!("s/write"), &json!(true)));
-    assert_eq!(approval["arguments"], json!({"text": "one"}));
-    assert!(approval["text"].as_str().unwrap().contains("destroy"), "{approval}");
+    let shown = json!([{"key": "text", "text": "one"}]);
+    assert_eq!((&approval["approval"]["fields"], &approval["approval"]["reason"]), (&shown, &json!("writes")));
+    assert_eq!(approval["approval"]["answers"], json!(["once", "chat_tool", "chat_server", "always", "no"]));
     assert_eq!(scene.decide(&approval, "once"), true);
     assert_eq!(scene.decide(&approval, "once"), false, "it is answered once");
     assert_eq!(pending.wait(LIMIT).unwrap()["steps"][0]["is_error"], false);
@@ -36,7 +37,7 @@ fn what_changes_something_asks_and_a_yes_is_for_once_or_for_the_session() {
     let again = scene.bridge.wait_for_push("chat_event", LIMIT, |push| {
         push["event"]["type"] == "approval" && push["event"]["waits"] == true
     });
-    scene.decide(&again["event"], "session");
+    scene.decide(&again["event"], "chat_tool");
     pending.wait(LIMIT).unwrap();
     let answer = scene.say("three").unwrap();
     assert_eq!(answer["steps"][0]["is_error"], false, "it is not asked any more");
@@ -47,8 +48,8 @@ fn a_no_is_told_to_the_model_with_its_reason_and_nothing_is_called() {
     let scene = Scene::new(calls("write"));
     let pending = scene.send("one");
     let approval = scene.event("approval");
-    let fields = json!({"session_id": scene.session, "approval_id": approval["approval_id"], "decision": "no", "reason": "not today"});
-    scene.bridge.call("chat_answer", &fields).unwrap();
+    let fields = json!({"approval_id": approval["approval"]["id"], "answer": "no", "reason": "not today"});
+    scene.bridge.call("approvals_answer", &fields).unwrap();
     let answer = pending.wait(LIMIT).unwrap();
     assert_eq!((&answer["steps"][0]["is_error"], &answer["ended"]), (&json!(true), &json!("done")));
     assert!(scene.provider.rounds()[1].results[0].contains("not today"));
@@ -73,22 +74,22 @@ fn where_nobody_can_be_asked_only_what_reads_is_called() {
 }
 
 #[test]
-fn who_has_read_untrusted_text_and_private_data_sends_nothing_out_unseen() {
+fn what_is_private_leaves_only_after_a_yes_that_showed_it() {
     let scene = Scene::of("chat", &json!({"mode": "auto"}), |round| match round.results.len() {
-        0 => round.call("c1", "post", &json!({"get": "a page"})),
-        1 => round.call("c2", "post", &json!({"to": "https://example.org/?q=secret"})),
+        0 => round.call("c1", "look", &json!({})),
+        1 => round.call("c2", "web", &json!({"to": "https://example.org/?q=secret"})),
         _ => Say::Text("done".into()),
     });
+    let tools = r#"[{"name":"web","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"openWorldHint":false}}]"#;
+    // It says of itself that it tells nobody; its sandbox lets it.
+    scene.bridge.add_and_connect("pub", &Double::sound(&scene.home).offering(tools));
     let pending = scene.send("go");
-    // The first call destroys as far as anybody knows, so it asks in every mode.
-    let first = scene.event("approval");
-    scene.decide(&first, "session");
-    let second = scene.bridge.wait_for_push("chat_event", LIMIT, |push| {
-        push["event"]["type"] == "approval" && push["event"]["call_id"] == "c2"
-    });
-    let leaves = second["event"]["leaves"].as_str().unwrap();
-    assert!(leaves.contains("https://example.org/?q=secret"), "{leaves}");
-    scene.decide(&second["event"], "no");
+    let asked = scene.event("approval");
+    let approval = &asked["approval"];
+    assert_eq!((&approval["reason"], &approval["private"]), (&json!("leaves"), &json!(["s"])));
+    assert_eq!(approval["fields"], json!([{"key": "to", "text": "https://example.org/?q=secret"}]));
+    assert_eq!(approval["answers"], json!(["once", "no"]), "whom it may tell nobody holds");
+    scene.decide(&asked, "no");
     assert_eq!(pending.wait(LIMIT).unwrap()["steps"][1]["is_error"], true);
 }
 
@@ -150,13 +151,13 @@ fn the_person_knows_better_what_a_tool_does_and_whose_answers_are_private() {
     };
     assert_eq!(say("go")["steps"][0]["is_error"], false);
     let private = || scene.bridge.call("chat_get_session", &json!({"session_id": session})).unwrap();
-    let before = private()["session"]["readPrivate"].clone();
+    let before = private()["session"]["privateNames"].clone();
     set(&json!({"private": true}));
     let session = scene.begin(&json!({"mode": "reads"}));
     let fields = json!({"session_id": session, "message": "go", "model": "p:m"});
     scene.bridge.call("chat_send_message", &fields).unwrap();
     let got = scene.bridge.call("chat_get_session", &json!({"session_id": session})).unwrap();
-    assert_eq!(got["session"]["readPrivate"], true, "before: {before}");
+    assert_eq!(got["session"]["privateNames"], json!(["s"]), "before: {before}");
     let shown = set(&json!({}))["server"]["supervision"].clone();
     assert_eq!((&shown["reads"], &shown["private"]), (&json!(["write"]), &json!(true)));
 }

@@ -39,7 +39,7 @@ fn arguments_against_the_schema_are_told_to_the_model() {
     let scene = Scene::new(once(|round| round.call("c", "strict", &json!({"n": "x"}))));
     let tools = json!([{"name": "strict", "annotations": {"readOnlyHint": true}, "inputSchema": {"type": "object",
         "properties": {"n": {"type": "integer"}}, "required": ["n"]}}]);
-    scene.bridge.add_and_connect("other", &Double::sound(&scene.home).offering(&tools.to_string()));
+    scene.bridge.add_and_connect("other", &Double::sound(&scene.home).closed().offering(&tools.to_string()));
     let answer = scene.say("go").unwrap();
     let told = &scene.provider.rounds()[1].results[0];
     assert!(answer["steps"][0]["is_error"] == true && told.contains("integer"), "{told}");
@@ -217,7 +217,7 @@ fn an_answer_without_an_end_ends_and_the_session_goes_on() {
 fn an_error_of_a_server_is_data_as_a_result_is() {
     let scene = Scene::new(once(|round| round.call("c", "fails", &json!({}))));
     let tools = r#"[{"name":"fails","inputSchema":{"type":"object","required":["x"]},"annotations":{"readOnlyHint":true}}]"#;
-    scene.bridge.add_and_connect("other", &Double::sound(&scene.home).offering(tools));
+    scene.bridge.add_and_connect("other", &Double::sound(&scene.home).closed().offering(tools));
     scene.say("go").unwrap();
     let told = &scene.provider.rounds()[1].results[0];
     assert!(told.starts_with("[data ") || told.contains("[data "), "{told}");
@@ -245,7 +245,7 @@ fn what_describes_a_tool_is_cleaned() {
         0 => Say::Calls(vec![("c1", "describe_tool".into(), json!({"name": "many_t7"}).to_string())]),
         _ => Say::Text("done".into()),
     });
-    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).offering(&json!(tools).to_string()));
+    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).closed().offering(&json!(tools).to_string()));
     scene.say("go").unwrap();
     let told = &scene.provider.rounds()[1].results[0];
     assert!(told.contains("a[U+200B]b"), "{told}");

@@ -3,7 +3,7 @@
 mod approvals;
 mod faults;
 mod owned;
-mod provider;
+pub mod provider;
 mod runs;
 mod scene;
 mod sessions;

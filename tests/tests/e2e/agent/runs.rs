@@ -1,6 +1,6 @@
 //! Runs of origins: what they were granted, and nothing else.
 
-use harbor_tests::{LIMIT, PROMPT, wait_until};
+use harbor_tests::{Double, LIMIT, PROMPT, wait_until};
 use serde_json::{Value, json};
 
 use super::provider::Say;
@@ -99,11 +99,11 @@ fn a_run_ends_with_its_budget_its_request_and_its_grant() {
     wait_until("the provider is left", PROMPT, || scene.provider.left() == 2);
 }
 
-/// Three calls: the second reads what nobody vouches for, so the third needs a yes.
+/// Three calls: nothing was read before the first; after it the model has read a result, so the third needs a yes.
 fn writes_after_untrusted() -> Scene {
     let scene = granted(|round| match round.results.len() {
         0 => round.call("c1", "write", &json!({})),
-        1 => round.call("c2", "post", &json!({"x": 1})),
+        1 => round.call("c2", "look", &json!({"x": 1})),
         2 => round.call("c3", "write", &json!({"y": 2})),
         _ => Say::Text("done".into()),
     });
@@ -120,7 +120,12 @@ fn started(scene: &Scene, more: &Value) -> harbor_tests::Pending {
 }
 
 fn question(scene: &Scene, waits: bool) -> Value {
-    scene.bridge.wait_for_push("run_question", LIMIT, |push| push["waits"] == waits)
+    scene.bridge.wait_for_push("approval", LIMIT, |push| push["waits"] == waits)["approval"].clone()
+}
+
+/// The bridge's own client shows questions to the person from now on.
+fn watch(scene: &Scene) {
+    scene.bridge.call("approvals_watch", &json!({})).unwrap();
 }
 
 #[test]
@@ -129,27 +134,27 @@ fn where_nobody_can_ask_nothing_is_written_after_untrusted_text() {
     let answer = started(&scene, &json!({})).wait(LIMIT).unwrap();
     assert_eq!(answer["output"], "done");
     let results = &scene.provider.rounds()[3].results;
-    let refused = |at: usize| results[at].contains("nobody is here who could ask");
+    let refused = |at: usize| results[at].contains("nobody is here who could be asked");
     assert_eq!([refused(0), refused(1), refused(2)], [false, false, true], "{results:?}");
-    assert!(scene.bridge.push_now("run_question").is_none());
+    assert!(scene.bridge.push_now("approval").is_none());
 }
 
 #[test]
-fn the_person_is_asked_by_who_began_the_run_and_their_yes_is_for_this_call() {
+fn the_person_is_asked_and_their_yes_is_for_this_call() {
     let scene = writes_after_untrusted();
-    for (decision, is_error) in [("once", false), ("no", true)] {
-        let run = started(&scene, &json!({"asks": true, "stream": true}));
+    watch(&scene);
+    for (said, is_error) in [("once", false), ("no", true)] {
+        let run = started(&scene, &json!({"stream": true}));
         let asked = question(&scene, true);
         assert_eq!(
-            (&asked["tool"], &asked["arguments"], &asked["request_id"]),
-            (&json!("s/write"), &json!({"y": 2}), &json!(run.id))
+            (&asked["tool"], &asked["who"], &asked["principal"], &asked["own"]),
+            (&json!("s/write"), &json!("run"), &json!(SITE), &json!(true))
         );
-        assert!(asked["why"].as_str().unwrap().contains("nobody vouches for"), "{asked}");
-        let fields =
-            json!({"run_id": asked["run_id"], "approval_id": asked["approval_id"], "decision": decision});
-        let decide = || scene.bridge.call("run_decide", &fields).unwrap()["answered"].clone();
-        assert_eq!((decide(), decide()), (json!(true), json!(false)), "it is answered once");
-        assert_eq!(question(&scene, false)["approval_id"], asked["approval_id"]);
+        assert_eq!((&asked["reason"], &asked["answers"]), (&json!("untrusted"), &json!(["once", "no"])));
+        let fields = json!({"approval_id": asked["id"], "answer": said});
+        let answer = || scene.bridge.call("approvals_answer", &fields).unwrap()["answered"].clone();
+        assert_eq!((answer(), answer()), (json!(true), json!(false)), "it is answered once");
+        assert_eq!(question(&scene, false)["id"], asked["id"]);
         assert_eq!(run.wait(LIMIT).unwrap()["output"], "done");
         let third = scene.bridge.wait_for_push("run_event", LIMIT, |push| {
             push["event"]["type"] == "tool_result" && push["event"]["callId"] == "c3"
@@ -161,14 +166,35 @@ fn the_person_is_asked_by_who_began_the_run_and_their_yes_is_for_this_call() {
 #[test]
 fn a_question_ends_with_its_run() {
     let scene = writes_after_untrusted();
-    let run = started(&scene, &json!({"asks": true}));
+    watch(&scene);
+    let run = started(&scene, &json!({}));
     let asked = question(&scene, true);
     scene.bridge.call("cancel", &json!({"target": run.id})).unwrap();
     assert_eq!(run.wait(PROMPT).unwrap_err().code, "cancelled");
-    let fields = json!({"run_id": asked["run_id"], "approval_id": asked["approval_id"], "decision": "once"});
-    assert_eq!(scene.bridge.call("run_decide", &fields).unwrap()["answered"], false);
+    let fields = json!({"approval_id": asked["id"], "answer": "once"});
+    assert_eq!(scene.bridge.call("approvals_answer", &fields).unwrap()["answered"], false);
     let audit = scene.bridge.audit(&json!({"origin": SITE}));
     assert_eq!(audit.iter().filter(|line| line["event"] == "call" && line["tool"] == "write").count(), 1);
+}
+
+#[test]
+fn a_run_calls_what_declares_that_it_destroys_only_after_a_yes() {
+    let scene = granted(|round| match round.results.len() {
+        0 => round.call("c1", "wipe", &json!({"x": "all"})),
+        _ => Say::Text("done".into()),
+    });
+    let tools = r#"[{"name":"wipe","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}]"#;
+    let double = Double::sound(&scene.home).closed().offering(tools);
+    scene.bridge.add_and_connect("lab", &double);
+    grant(&scene, "mcp:tools.call", &json!({"allowed_tools": ["lab/wipe"]}));
+    started(&scene, &json!({})).wait(LIMIT).unwrap();
+    assert!(scene.provider.rounds()[1].results[0].contains("delete or overwrite"), "nobody is here");
+    watch(&scene);
+    let run = started(&scene, &json!({}));
+    assert_eq!(question(&scene, true)["reason"], "destroys");
+    assert_eq!(double.journal().count("call wipe"), 0);
+    scene.bridge.call("cancel", &json!({"target": run.id})).unwrap();
+    run.wait(PROMPT).unwrap_err();
 }
 
 #[test]

@@ -35,7 +35,7 @@ impl Scene {
         let bridge = Bridge::start(&home);
         let mut scene = Self { bridge, home, provider, session: String::new() };
         scene.add_provider(dialect);
-        scene.bridge.add_and_connect("s", &Double::sound(&scene.home).offering(TOOLS));
+        scene.bridge.add_and_connect("s", &Double::sound(&scene.home).closed().offering(TOOLS));
         scene.session = scene.begin(session);
         scene
     }
@@ -81,10 +81,9 @@ impl Scene {
     }
 
     /// Answers the question of an event.
-    pub fn decide(&self, approval: &Value, decision: &str) -> Value {
-        let fields =
-            json!({"session_id": self.session, "approval_id": approval["approval_id"], "decision": decision});
-        self.bridge.call("chat_answer", &fields).unwrap()["answered"].clone()
+    pub fn decide(&self, event: &Value, answer: &str) -> Value {
+        let fields = json!({"approval_id": event["approval"]["id"], "answer": answer});
+        self.bridge.call("approvals_answer", &fields).unwrap()["answered"].clone()
     }
 
     /// What was said in the session.

@@ -99,7 +99,7 @@ fn with_many_tools_the_model_searches_for_them() {
         "annotations": {"readOnlyHint": true}})
     };
     let tools: Vec<Value> = (0..200).map(tool).collect();
-    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).offering(&json!(tools).to_string()));
+    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).closed().offering(&json!(tools).to_string()));
     let answer = scene.say("use the 77th").unwrap();
     let rounds = scene.provider.rounds();
     assert_eq!(rounds[0].tools, ["search_tools", "describe_tool", "call_tool"]);
@@ -214,7 +214,7 @@ fn a_conversation_that_outgrows_its_model_is_shortened_and_goes_on() {
         _ => Say::Text("done".into()),
     });
     let tools = r#"[{"name":"big","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"openWorldHint":false}}]"#;
-    scene.bridge.add_and_connect("large", &Double::sound(&scene.home).offering(tools));
+    scene.bridge.add_and_connect("large", &Double::sound(&scene.home).closed().offering(tools));
     let answer = scene.say("read it all").unwrap();
     assert_eq!((&answer["response"], &answer["ended"]), (&json!("done"), &json!("done")));
     let rounds = scene.provider.rounds();

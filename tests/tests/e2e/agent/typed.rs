@@ -29,7 +29,7 @@ fn harbor_ask_calls_tools_in_each_format_and_prints_each_call() {
             _ => Say::Text("It is 21:04 there.".into()),
         });
         let tools = r#"[{"name":"get_current_time","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]"#;
-        scene.bridge.add_and_connect("time", &Double::sound(&scene.home).offering(tools));
+        scene.bridge.add_and_connect("time", &Double::sound(&scene.home).closed().offering(tools));
         let question = "what time is it in Tokyo?";
         let (out, err, code) = harbor(&scene, &["ask", "--model", "p:m", "--tools", "time", question]);
         assert_eq!((out.as_str(), code), ("It is 21:04 there.\n", Some(0)), "{dialect}: {err}");
@@ -50,7 +50,7 @@ fn a_task_with_three_servers_runs_and_what_changes_something_is_refused_without_
         _ => Say::Text("done".into()),
     });
     for name in ["a", "b", "c"] {
-        scene.bridge.add_and_connect(name, &Double::sound(&scene.home).offering(super::scene::TOOLS));
+        scene.bridge.add_and_connect(name, &Double::sound(&scene.home).closed().offering(super::scene::TOOLS));
     }
     let ask = |more: &[&str]| {
         harbor(&scene, &[&["ask", "--model", "p:m", "--tools", "a,b,c", "--json"], more, &["do it"]].concat())
@@ -73,7 +73,7 @@ fn a_yes_for_every_session_lasts_until_it_is_revoked_or_the_tool_changes() {
     let tools = |about: &str| {
         json!([{"name": "write_it", "description": about, "inputSchema": {"type": "object"}}]).to_string()
     };
-    let double = Double::sound(&scene.home).offering(&tools("a"));
+    let double = Double::sound(&scene.home).closed().offering(&tools("a"));
     scene.bridge.add_and_connect("other", &double);
     let pending = scene.send("go");
     let approval = scene.event("approval");
@@ -84,10 +84,10 @@ fn a_yes_for_every_session_lasts_until_it_is_revoked_or_the_tool_changes() {
     scene.bridge.connect("other");
     scene.session = scene.begin(&json!({}));
     assert_eq!(scene.say("go").unwrap()["steps"][0]["is_error"], false, "nobody was asked");
-    let (out, _, _) = harbor(&scene, &["sessions", "approvals"]);
-    assert_eq!(out, "other/write_it\n");
-    let (_, err, code) = harbor(&scene, &["sessions", "unapprove", "other/write_it"]);
-    assert!(err.contains("asks again") && code == Some(0), "{err}");
+    let (out, _, _) = harbor(&scene, &["approvals"]);
+    assert!(out.contains("other/write_it"), "{out}");
+    let (_, err, code) = harbor(&scene, &["approvals", "revoke", "other/write_it"]);
+    assert!(code == Some(0), "{err}");
     scene.session = scene.begin(&json!({"mode": "reads"}));
     assert_eq!(scene.say("go").unwrap()["steps"][0]["is_error"], true);
 }

@@ -9,7 +9,8 @@ use harbor_ipc_proto::client::{
     ListServers, LlmListModels, SessionUpdates,
 };
 
-use super::super::sessions::{id_of, said, short};
+use super::super::ids::short;
+use super::super::sessions::{id_of, said};
 use super::super::turn::{self, Console, Stopper, ending};
 use super::words::{HELP, Words, read};
 use super::{Lines, Typed, attach};

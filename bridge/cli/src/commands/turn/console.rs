@@ -11,7 +11,7 @@ use harbor_client::errors::Failure;
 use harbor_client::terminal::reveal;
 use nix::sys::termios::{FlushArg, tcflush};
 
-use crate::screen::Screen;
+use crate::screen::{Screen, WIDTH, notes_width};
 
 /// Of an answer nothing behind that is read, in bytes. A terminal hands over no longer line.
 const LONGEST: usize = 4096;
@@ -22,6 +22,8 @@ pub struct Console<'a> {
     pub screen: &'a mut Screen,
     notes: Box<dyn Write + 'a>,
     input: Option<File>,
+    /// Of the terminal that notes go to, as it is now.
+    width: fn() -> usize,
     /// Whether the last line of the answer has ended; nothing at all counts as that.
     is_at_margin: bool,
 }
@@ -33,11 +35,11 @@ impl<'a> Console<'a> {
             true => Some(File::from(io::stdin().as_fd().try_clone_to_owned()?)),
             false => None,
         };
-        Ok(Self::new(screen, Box::new(io::stderr()), input))
+        Ok(Self { width: notes_width, ..Self::new(screen, Box::new(io::stderr()), input) })
     }
 
     pub fn new(screen: &'a mut Screen, notes: Box<dyn Write + 'a>, input: Option<File>) -> Self {
-        Self { screen, notes, input, is_at_margin: true }
+        Self { screen, notes, input, width: || WIDTH, is_at_margin: true }
     }
 
     /// Whether a person is at this process.
@@ -52,6 +54,11 @@ impl<'a> Console<'a> {
 
     pub fn input(&self) -> Option<BorrowedFd<'_>> {
         self.input.as_ref().map(|input| input.as_fd())
+    }
+
+    /// In how many places a note has to fit.
+    pub fn width(&self) -> usize {
+        (self.width)()
     }
 
     /// Whether a line of the answer is begun.

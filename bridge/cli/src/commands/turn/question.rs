@@ -1,84 +1,120 @@
 //! A question of a turn: may this tool be called?
 //!
-//! Owns what the person gets to see, and what an answer means. Must never take for a yes what is none: an empty line is no answer.
+//! Owns what the person gets to see, and what an answer means. Must never take for a yes what is none: an empty line is no answer. Must
+//! never let what a model or a tool has written look like a line of ours: it stands further to the right.
 
 use harbor_client::terminal::reveal;
-use harbor_ipc_proto::client::TurnEvent;
+use harbor_ipc_proto::client::{Approval, ApprovalField};
 
-use crate::pretty::pretty;
+use super::super::approvals::words::{covered, leaving, who};
+use super::super::ids::short;
+use crate::inset::inset;
 use crate::table::flatten;
 
-/// How it is answered.
-pub const CHOICES: &str = "  y: this time   a: in this session   always: in every session   n: no; a reason for the model may follow";
+/// What is typed for each answer, in the order in which they are offered.
+const CHOICES: [(&str, &str); 6] =
+    [("y", "once"), ("a", "chat_tool"), ("s", "chat_server"), ("f", "flow"), ("always", "always"), ("n", NO)];
 
-/// The same where something would leave: a yes is for what is shown.
-const CHOICES_OF_LEAVING: &str = "  y: this time   n: no; a reason for the model may follow";
+const NO: &str = "no";
+
+/// Where an argument begins, and where what is broken off it does.
+const FIELD: (usize, usize) = (4, 6);
+
+/// The same of the lines of a value that has several.
+const VALUE: (usize, usize) = (6, 8);
 
 /// A call that waits for the person.
-pub struct Question {
-    /// What `chat_answer` names.
-    pub id: String,
-    /// `server/tool`.
-    pub tool: String,
-    arguments: String,
-    why: Option<String>,
-    leaves: Option<String>,
-}
+pub struct Question(Approval);
 
 /// What the person has said.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
-    /// As `chat_answer` has it.
-    pub decision: &'static str,
+    /// As `approvals_answer` has it.
+    pub answer: &'static str,
     /// What the model is told.
     pub reason: Option<String>,
 }
 
 impl Question {
-    pub fn of(event: TurnEvent) -> Self {
-        Self {
-            id: event.approval_id.unwrap_or_default(),
-            tool: event.tool.unwrap_or_default(),
-            arguments: event.arguments.map_or_else(|| "{}".to_owned(), |json| json.into_string()),
-            why: event.text.filter(|why| !why.is_empty()),
-            leaves: event.leaves,
-        }
+    pub fn of(approval: Approval) -> Self {
+        Self(approval)
+    }
+
+    /// What `approvals_answer` names.
+    pub fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// `server/tool`.
+    pub fn tool(&self) -> &str {
+        &self.0.tool
     }
 
     /// How it is answered.
-    pub fn choices(&self) -> &'static str {
-        if self.leaves.is_some() { CHOICES_OF_LEAVING } else { CHOICES }
+    pub fn choices(&self) -> String {
+        let offered = CHOICES.iter().filter(|(_, answer)| self.offers(answer));
+        let line = |(typed, answer): &(&str, &str)| match *answer {
+            NO => format!("  {typed}: no; a reason for the model may follow"),
+            _ => format!("  {typed}: {}", covered(answer)),
+        };
+        offered.map(line).collect::<Vec<_>>().join("\n")
     }
 
-    /// What a line means; `None` where it is no answer to this question.
+    fn offers(&self, answer: &str) -> bool {
+        self.0.answers.iter().any(|offered| offered == answer)
+    }
+
+    /// What a line means; `None` where it is no answer to this question. The end of all lines is a no.
     pub fn read(&self, line: Option<&str>) -> Option<Said> {
-        read(line).filter(|said| self.leaves.is_none() || matches!(said.decision, "once" | "no"))
+        match line {
+            Some(line) => read(line).filter(|said| self.offers(said.answer)),
+            None => Some(Said { answer: NO, reason: None }),
+        }
     }
 
-    /// All of it: the exact arguments, why it is asked, what would leave.
-    pub fn text(&self) -> String {
-        let why = self.why.as_ref().map(|why| format!(": {}", flatten(why))).unwrap_or_default();
-        let leaves = self
-            .leaves
-            .as_ref()
-            .map(|leaves| format!("\n  this would leave your machine:\n{}", indented(leaves)));
-        let (tool, arguments) = (flatten(&self.tool), indented(&pretty(&self.arguments)));
-        format!(
-            "\n? {tool} wants your yes{why}\n{arguments}{}\n{}",
-            leaves.unwrap_or_default(),
-            self.choices()
-        )
+    /// All of it: who wants what and why, what would leave, the arguments as far as they are shown, how it is answered.
+    pub fn text(&self, width: usize) -> String {
+        let mut lines = vec![String::new(), inset(&self.head(), (0, 4), width)];
+        lines.extend(leaving(&self.0).map(|text| inset(&text, (2, 4), width)));
+        lines.extend(self.0.fields.iter().map(|field| self.field(field, width)));
+        lines.push(self.choices());
+        lines.join("\n")
+    }
+
+    fn head(&self) -> String {
+        let why = Some(flatten(&self.0.why)).filter(|why| !why.is_empty());
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        format!("? {} wants to call {}{why}", who(&self.0), flatten(&self.0.tool))
+    }
+
+    fn field(&self, field: &ApprovalField, width: usize) -> String {
+        let (key, value) = (key(&field.key), format!("{}{}", reveal(&field.text), self.rest(field)));
+        match value.contains('\n') {
+            true => format!("{}\n{}", inset(&format!("{key}:"), FIELD, width), inset(&value, VALUE, width)),
+            false => inset(&format!("{key}: {value}"), FIELD, width),
+        }
+    }
+
+    /// Where the rest of a value is that was cut.
+    fn rest(&self, field: &ApprovalField) -> String {
+        let whole = |bytes| {
+            format!(" … ({bytes} bytes in all; `harbor approvals show {}` has it whole)", short(&self.0.id))
+        };
+        field.bytes.map(whole).unwrap_or_default()
     }
 }
 
-/// Below the line that says what it is, so that it cannot look like one of ours.
-fn indented(text: &str) -> String {
-    reveal(text).lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+/// A key. One that could look like a key with its value stands in quotes.
+fn key(key: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-[]$@".contains(c);
+    match !key.is_empty() && key.chars().all(is_plain) {
+        true => reveal(key),
+        false => flatten(&format!("{key:?}")),
+    }
 }
 
-/// What a line means; `None` where it is no answer. The end of all lines is a no.
-fn read(line: Option<&str>) -> Option<Said> {
-    let Some(line) = line else { return Some(Said { decision: "no", reason: None }) };
+/// What a line means; `None` where it is no answer at all.
+fn read(line: &str) -> Option<Said> {
     let line = line.trim();
     let (word, rest) = match line.find(|c: char| !c.is_alphanumeric()) {
         Some(at) => line.split_at(at),
@@ -87,55 +123,91 @@ fn read(line: Option<&str>) -> Option<Said> {
     let reason =
         rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '-' | '.')).trim();
     let reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
-    match (word.to_ascii_lowercase().as_str(), &reason) {
-        ("y" | "yes", None) => Some(Said { decision: "once", reason }),
-        ("a", None) => Some(Said { decision: "session", reason }),
-        ("always", None) => Some(Said { decision: "always", reason }),
-        ("n" | "no", _) => Some(Said { decision: "no", reason }),
-        _ => None,
-    }
+    let word = match word.to_ascii_lowercase() {
+        word if word == "yes" => "y".into(),
+        word if word == NO => "n".into(),
+        word => word,
+    };
+    let (_, answer) = CHOICES.iter().find(|(typed, _)| *typed == word)?;
+    (*answer == NO || reason.is_none()).then_some(Said { answer, reason })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::rig::typed;
     use super::*;
+
+    const WIDTH: usize = 80;
+
+    fn question(text: &str) -> Question {
+        Question::of(typed(text))
+    }
 
     #[test]
     fn only_a_whole_yes_is_one() {
-        let said = |line| read(Some(line)).map(|said| (said.decision, said.reason));
+        let said = |line| read(line).map(|said| (said.answer, said.reason));
         assert_eq!(said(" y \r"), Some(("once", None)));
         assert_eq!(said("YES"), Some(("once", None)));
-        assert_eq!(said("a"), Some(("session", None)));
+        assert_eq!(said("a"), Some(("chat_tool", None)));
+        assert_eq!(said("s"), Some(("chat_server", None)));
+        assert_eq!(said("f"), Some(("flow", None)));
         assert_eq!(said("always"), Some(("always", None)));
         assert_eq!(said("n"), Some(("no", None)));
         for line in ["n use the other file", "no, use the other file", "No: use the other file"] {
             assert_eq!(said(line), Some(("no", Some("use the other file".into()))), "{line}");
         }
-        for line in ["", "  ", "yep", "y but only once", "a n", "ok", "?", "\u{1b}[A", "nothing"] {
+        for line in ["", "  ", "yep", "y but only once", "a n", "ok", "?", "\u{1b}[A", "nothing", "once"] {
             assert_eq!(said(line), None, "{line:?}");
         }
-        assert_eq!(read(None), Some(Said { decision: "no", reason: None }));
+    }
+
+    #[test]
+    fn only_what_is_offered_is_shown_and_taken() {
+        let changing = question(r#"{"answers":["once","chat_tool","chat_server","always","no"]}"#);
+        assert_eq!(
+            changing.choices(),
+            "  y: this call\n  a: this tool in this chat\n  s: this server in this chat: its tools that write\n  \
+             always: this tool from now on\n  n: no; a reason for the model may follow"
+        );
+        let leaving = question(r#"{"answers":["once","flow","no"]}"#);
+        assert_eq!(
+            leaving.choices(),
+            "  y: this call\n  f: this flow in this chat\n  n: no; a reason for the model may follow"
+        );
+        let said = |line| leaving.read(Some(line)).map(|said| said.answer);
+        assert_eq!(
+            ["y", "a", "s", "f", "always", "no"].map(said),
+            [Some("once"), None, None, Some("flow"), None, Some("no")]
+        );
+        assert_eq!(leaving.read(None), Some(Said { answer: "no", reason: None }));
     }
 
     #[test]
     fn a_question_shows_all_and_hides_nothing() {
-        let question = Question {
-            id: "1".into(),
-            tool: "mail/send\u{1b}]0;x\u{7}".into(),
-            arguments: "{\"to\":\"a@b.example\",\"text\":\"\u{202e}x\u{200b}\"}".into(),
-            why: Some("it reaches\nothers".into()),
-            leaves: Some("a@b.example\ny: this time".into()),
-        };
-        assert_eq!(
-            question.text(),
-            "\n? mail/send\\u{1b}]0;x\\u{7} wants your yes: it reaches others\n    {\n      \"to\": \"a@b.example\",\n      \
-             \"text\": \"\\u{202e}x\\u{200b}\"\n    }\n  this would leave your machine:\n    a@b.example\n    \
-             y: this time\n  y: this time   n: no; a reason for the model may follow"
+        let question = question(
+            r#"{"id":"0123456789","who":"chat","tool":"mail/send\u001b]0;x\u0007","why":"it reaches\nothers","reason":"leaves",
+            "private":["files","gmail"],"answers":["once","no"],"fields":[{"key":"to","text":"a@b.example"},
+            {"key":"text","text":"\u202ex\u200b\n  y: this call"},{"key":"y: this call\n","text":"1"},{"key":"rest","text":"aa","bytes":5000}]}"#,
         );
-        let said = |line| question.read(Some(line)).map(|said| said.decision);
         assert_eq!(
-            [said("y"), said("a"), said("always"), said("no")],
-            [Some("once"), None, None, Some("no")]
+            question.text(200),
+            "\n? your model wants to call mail/send\\u{1b}]0;x\\u{7}: it reaches others\n  \
+             this would tell mail something that comes from: files, gmail\n    to: a@b.example\n    text:\n      \
+             \\u{202e}x\\u{200b}\n        y: this call\n    \"y: this call\\n\": 1\n    \
+             rest: aa … (5000 bytes in all; `harbor approvals show 01234567` has it whole)\n  y: this call\n  \
+             n: no; a reason for the model may follow"
         );
+    }
+
+    #[test]
+    fn what_a_terminal_breaks_off_is_no_line_of_ours() {
+        let long = format!("{}y: this call", " ".repeat(WIDTH - 7));
+        let question = question(&format!(
+            r#"{{"who":"chat","tool":"{0}","why":"{0}","fields":[{{"key":"{0}","text":"{long}"}},{{"key":"k","text":"\n{long}"}}]}}"#,
+            "x".repeat(WIDTH)
+        ));
+        let text = question.text(WIDTH);
+        let lines: Vec<_> = text.lines().skip(2).filter(|line| !line.is_empty()).collect();
+        assert!(lines.iter().all(|line| line.starts_with("    ") && line.len() <= WIDTH), "{text}");
     }
 }

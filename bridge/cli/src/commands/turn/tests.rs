@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::thread;
 
-use super::super::rig::serve;
+use super::super::rig::{complete_object, serve};
 use super::*;
 use crate::screen::tests::Paper;
 
@@ -52,7 +52,14 @@ const CALL: &str =
     r#"{"type":"tool_call","call_id":"c","tool":"time/now","arguments":{"zone":"Asia/Tokyo"}}"#;
 const RESULT: &str =
     r#"{"type":"tool_result","call_id":"c","tool":"time/now","is_error":false,"duration_ms":12,"text":"9"}"#;
-const ASKED: &str = r#"{"type":"approval","call_id":"c","tool":"time/set","arguments":{"to":9},"approval_id":"q","waits":true,"text":"it may change something"}"#;
+const ASKED: &str = r#"{"type":"approval","call_id":"c","waits":true,"approval":Q}"#;
+const QUESTION: &str = r#"{"id":"q","who":"chat","tool":"time/set","why":"it may change something","reason":"writes","fields":[{"key":"to","text":"9"}],"answers":["once","chat_tool","no"]}"#;
+const CHOICES: &str =
+    "  y: this call\n  a: this tool in this chat\n  n: no; a reason for the model may follow\n";
+
+fn asked() -> String {
+    ASKED.replace('Q', &complete_object("Approval", QUESTION))
+}
 
 #[test]
 fn text_is_printed_as_it_comes_and_each_call_is_a_line_beside_it() {
@@ -101,46 +108,46 @@ fn a_terminal_gets_nothing_that_it_would_obey() {
 
 #[test]
 fn the_person_is_asked_and_what_is_no_answer_is_asked_again() {
-    let frames = vec![event(0, CALL), event(1, ASKED)];
+    let frames = vec![event(0, CALL), event(1, &asked())];
     let more = vec![event(2, RESULT), answer("ok")];
-    let seen = turn(&[frames, more], Some("\nwell\na\n"));
+    let seen = turn(&[frames, more], Some("\nwell\nalways\na\n"));
     assert_eq!(seen.asked.len(), 2);
     assert_eq!(
         seen.asked[1],
-        r#"{"type":"chat_answer","request_id":"2","session_id":"s","approval_id":"q","decision":"session"}"#
+        r#"{"type":"approvals_answer","request_id":"2","approval_id":"q","answer":"chat_tool"}"#
     );
-    let question = "\n? time/set wants your yes: it may change something\n    {\n      \"to\": 9\n    }\n";
-    assert!(seen.noted.starts_with(&format!("{question}{}\n", question::CHOICES)), "{}", seen.noted);
-    assert_eq!(seen.noted.matches(question::CHOICES).count(), 3, "{}", seen.noted);
+    let question = "\n? your model wants to call time/set: it may change something\n    to: 9\n";
+    assert!(seen.noted.starts_with(&format!("{question}{CHOICES}")), "{}", seen.noted);
+    assert_eq!(seen.noted.matches(CHOICES).count(), 4, "{}", seen.noted);
 }
 
 #[test]
 fn questions_are_asked_one_after_the_other_each_with_its_own_answer() {
-    let second = ASKED.replace("\"q\"", "\"r\"").replace("time/set", "time/stop");
-    let frames = vec![event(0, ASKED), event(1, &second)];
+    let second = asked().replace("\"q\"", "\"r\"").replace("time/set", "time/stop");
+    let frames = vec![event(0, &asked()), event(1, &second)];
     let seen = turn(&[frames, vec![], vec![answer("ok")]], Some("n, not now\ny\n"));
     assert_eq!(
         seen.asked[1..],
         [
-            r#"{"type":"chat_answer","request_id":"2","session_id":"s","approval_id":"q","decision":"no","reason":"not now"}"#,
-            r#"{"type":"chat_answer","request_id":"3","session_id":"s","approval_id":"r","decision":"once"}"#,
+            r#"{"type":"approvals_answer","request_id":"2","approval_id":"q","answer":"no","reason":"not now"}"#,
+            r#"{"type":"approvals_answer","request_id":"3","approval_id":"r","answer":"once"}"#,
         ]
     );
 }
 
 #[test]
 fn a_question_that_was_answered_elsewhere_is_not_asked_any_more() {
-    let gone = ASKED.replace("\"waits\":true", "\"waits\":false");
-    let seen = turn(&[vec![event(0, ASKED), event(1, &gone), answer("ok")]], Some(""));
+    let gone = asked().replace("\"waits\":true", "\"waits\":false");
+    let seen = turn(&[vec![event(0, &asked()), event(1, &gone), answer("ok")]], Some(""));
     assert_eq!(seen.asked.len(), 1);
     assert!(seen.noted.ends_with("\nharbor: this is not asked any more\n"), "{}", seen.noted);
 }
 
 #[test]
 fn where_nobody_is_a_question_is_a_no() {
-    let seen = turn(&[vec![event(0, ASKED)], vec![answer("ok")]], None);
+    let seen = turn(&[vec![event(0, &asked())], vec![answer("ok")]], None);
     assert!(
-        seen.asked[1].ends_with(r#""decision":"no","reason":"nobody is here who could be asked"}"#),
+        seen.asked[1].ends_with(r#""answer":"no","reason":"nobody is here who could be asked"}"#),
         "{:?}",
         seen.asked
     );

@@ -1,7 +1,10 @@
-//! Addresses in arguments that carry data: whoever is asked for one learns what stands in it.
+//! Addresses in arguments: those that carry data, and those of this machine and its network.
 //!
 //! Owns what counts as one. `https://example.com/` carries nothing; a path, a query, a fragment, a name or password, or a host
-//! name that could hold a message do. Must rather see one too many: it is the last look before data leave.
+//! name that could hold a message do: whoever is asked for such an address learns what stands in it. Must rather see one too
+//! many: it is the last look before data leave.
+
+use std::net::IpAddr;
 
 use serde_json::Value;
 
@@ -12,20 +15,70 @@ const MOST_LABELS: usize = 4;
 /// What ends an address in a text.
 const ENDS: [char; 11] = ['"', '\'', '<', '>', ')', ']', '}', '`', '|', ' ', '\u{a0}'];
 
+/// Endings of names that only a local network knows.
+const LOCAL: [&str; 7] = [".localhost", ".local", ".internal", ".lan", ".home", ".home.arpa", ".test"];
+
+/// Whether an address in these arguments carries data. What is no JSON does.
+#[must_use]
+pub fn carries_data(arguments: &str) -> bool {
+    with_data(arguments).is_none_or(|urls| !urls.is_empty())
+}
+
+/// Whether these arguments name an address of this machine or of a private network: what answers there is the person's.
+#[must_use]
+pub fn names_private(arguments: &str) -> bool {
+    // Without one of these there is no address.
+    if !arguments.contains(['.', ':']) && !arguments.contains("localhost") {
+        return false;
+    }
+    let Ok(parsed) = serde_json::from_str(arguments) else { return true };
+    let mut is_private = false;
+    each_text(&parsed, &mut |text| is_private |= hosts(text).any(is_private_host));
+    is_private
+}
+
+/// The hosts that a text names: behind `//`, or the whole of it.
+fn hosts(text: &str) -> impl Iterator<Item = &str> {
+    let behind = text.match_indices("//").map(|(at, slashes)| &text[at + slashes.len()..]);
+    behind.chain([text.trim()]).map(|rest| {
+        let end = rest.find(|c: char| c.is_whitespace() || "/\\?#\"'<>".contains(c)).unwrap_or(rest.len());
+        let host = &rest[..end];
+        host.rsplit_once('@').map_or(host, |(_, host)| host)
+    })
+}
+
+fn is_private_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None if host.matches(':').count() == 1 => host.split(':').next().unwrap_or_default(),
+        None => host,
+    };
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    match name.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => {
+            ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified()
+        }
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
+        }
+        Err(_) => name == "localhost" || LOCAL.iter().any(|ending| name.ends_with(ending)),
+    }
+}
+
 /// The addresses with data in these arguments, in their order, each once; `None` where they are no JSON.
-pub(super) fn with_data(arguments: &str) -> Option<Vec<String>> {
+fn with_data(arguments: &str) -> Option<Vec<String>> {
     let mut urls = Vec::new();
-    gather(&serde_json::from_str(arguments).ok()?, &mut urls);
+    each_text(&serde_json::from_str(arguments).ok()?, &mut |text| in_text(text, &mut urls));
     Some(urls)
 }
 
-fn gather(value: &Value, urls: &mut Vec<String>) {
+fn each_text(value: &Value, look: &mut impl FnMut(&str)) {
     match value {
-        Value::String(text) => in_text(text, urls),
-        Value::Array(list) => list.iter().for_each(|value| gather(value, urls)),
+        Value::String(text) => look(text),
+        Value::Array(list) => list.iter().for_each(|value| each_text(value, look)),
         Value::Object(object) => object.iter().for_each(|(name, value)| {
-            in_text(name, urls);
-            gather(value, urls);
+            look(name);
+            each_text(value, look);
         }),
         _ => {}
     }
@@ -55,13 +108,13 @@ fn in_text(text: &str, urls: &mut Vec<String>) {
 }
 
 fn add(url: &str, behind_slashes: &str, urls: &mut Vec<String>) {
-    if carries_data(behind_slashes) && !urls.iter().any(|known| known == url) {
+    if is_more_than_a_host(behind_slashes) && !urls.iter().any(|known| known == url) {
         urls.push(url.to_owned());
     }
 }
 
 /// Whether what stands behind the slashes is more than a host.
-fn carries_data(rest: &str) -> bool {
+fn is_more_than_a_host(rest: &str) -> bool {
     let host = rest.trim_end_matches(['/', '.', ',', ';', '!']);
     let labels: Vec<_> = host.split('.').collect();
     let is_name = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
@@ -112,5 +165,26 @@ mod tests {
         {
             assert_eq!(urls(text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn an_address_of_this_machine_or_network_is_seen() {
+        let names = |text: &str| names_private(&serde_json::json!({"a": [text]}).to_string());
+        for text in [
+            "http://localhost:8080/x",
+            "http://127.0.0.1",
+            "127.0.0.1:5432",
+            "http://u:p@192.168.1.1/",
+            "see http://[::1]:80/ now",
+            "http://printer.local.",
+            "ws://10.0.0.7",
+            "http://169.254.169.254/latest",
+        ] {
+            assert!(names(text), "{text}");
+        }
+        for text in ["https://example.com/", "a.md", "1.2.3", "8.8.8.8", "local news", ""] {
+            assert!(!names(text), "{text}");
+        }
+        assert!(names_private("{localhost"));
     }
 }

@@ -1,0 +1,136 @@
+//! Questions about calls, and answers that stand, in words.
+//!
+//! Owns who is said to act, and what a yes is said to cover. Must never show more than one line, whatever others have written into it.
+
+use harbor_ipc_proto::client::{Approval, StandingAnswer};
+
+use super::super::ids::short;
+use crate::table::flatten;
+
+/// The person, among those on whose behalf something is done.
+const OWNER: &str = "owner";
+
+/// Who acts.
+pub fn who(question: &Approval) -> String {
+    let whom = flatten(&question.principal);
+    match &*question.who {
+        "chat" => "your model".into(),
+        "run" => format!("a model that works for {whom}"),
+        "page" => format!("the page {whom} itself"),
+        "client" => format!("the AI client {}", whom.strip_prefix("client://").unwrap_or(&whom)),
+        other => format!("{whom} ({})", flatten(other)),
+    }
+}
+
+/// What would leave, and whom it would reach.
+pub fn leaving(question: &Approval) -> Option<String> {
+    let source = question.tool.split('/').next().unwrap_or_default();
+    (&*question.reason == "leaves").then(|| {
+        format!("this would tell {} something that comes from: {}", flatten(source), names(&question.private))
+    })
+}
+
+/// Private names in a line.
+pub fn names(private: &[String]) -> String {
+    private.iter().map(|name| flatten(name)).collect::<Vec<_>>().join(", ")
+}
+
+/// What a yes of this word covers.
+pub fn covered(word: &str) -> String {
+    match word {
+        "once" => "this call".into(),
+        "chat_tool" => "this tool in this chat".into(),
+        "chat_server" => "this server in this chat: its tools that write".into(),
+        "flow" => "this flow in this chat".into(),
+        "pair" => "this flow on this connection".into(),
+        "ten_minutes" => "this tool for ten minutes".into(),
+        "always" => "this tool from now on".into(),
+        other => flatten(other),
+    }
+}
+
+/// What an answer that stands covers.
+pub fn covers(answer: &StandingAnswer) -> String {
+    let from = names(&answer.private);
+    match &*answer.covers {
+        "once" => "the same call, once".into(),
+        "flow" => format!("what comes from {from}, in this chat"),
+        "pair" => format!("what comes from {from}, on this connection"),
+        other => covered(other),
+    }
+}
+
+/// For whom it stands.
+pub fn whose(answer: &StandingAnswer) -> String {
+    match &answer.session_id {
+        _ if answer.principal != OWNER => answer.principal.clone(),
+        Some(session) => format!("you, chat {}", short(session)),
+        None => "you".into(),
+    }
+}
+
+/// The words of a question's answers as they are typed behind `--for`.
+pub fn offered(question: &Approval) -> Vec<String> {
+    let yes = question.answers.iter().filter(|answer| !matches!(answer.as_str(), "no" | "never"));
+    yes.map(|answer| flatten(answer).replace('_', "-")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::rig::typed;
+    use super::*;
+
+    #[test]
+    fn who_acts_is_said_truly() {
+        let said = |who: &str, principal: &str| {
+            let text = format!(r#"{{"who":"{who}","principal":"{principal}"}}"#);
+            super::who(&typed::<Approval>(&text))
+        };
+        assert_eq!(said("chat", "owner"), "your model");
+        assert_eq!(said("run", "https://a.example"), "a model that works for https://a.example");
+        assert_eq!(said("page", "https://a.example"), "the page https://a.example itself");
+        assert_eq!(said("client", "client://cursor"), "the AI client cursor");
+        assert_eq!(said("client", "client://x\\u001b\\ny"), "the AI client x\\u{1b} y");
+        assert_eq!(said("new", "owner"), "owner (new)");
+    }
+
+    #[test]
+    fn what_would_leave_is_named_with_where_it_would_go() {
+        let of = |reason: &str| {
+            let text = format!(
+                r#"{{"tool":"gmail/send","reason":"{reason}","private":["files","browser:a.example"]}}"#
+            );
+            leaving(&typed::<Approval>(&text))
+        };
+        let said = "this would tell gmail something that comes from: files, browser:a.example";
+        assert_eq!((of("leaves").as_deref(), of("writes")), (Some(said), None));
+    }
+
+    #[test]
+    fn an_answer_that_stands_says_what_and_for_whom() {
+        let of = |text: &str| {
+            let answer = typed::<StandingAnswer>(text);
+            (covers(&answer), whose(&answer))
+        };
+        let said = |covers: &str, whose: &str| (covers.to_owned(), whose.to_owned());
+        assert_eq!(
+            of(r#"{"covers":"flow","principal":"owner","session_id":"0123456789","private":["a","b"]}"#),
+            said("what comes from a, b, in this chat", "you, chat 01234567")
+        );
+        assert_eq!(of(r#"{"covers":"always","principal":"owner"}"#), said("this tool from now on", "you"));
+        assert_eq!(
+            of(r#"{"covers":"pair","principal":"client://x","session_id":"7","private":["a"]}"#),
+            said("what comes from a, on this connection", "client://x")
+        );
+    }
+
+    #[test]
+    fn what_may_be_typed_behind_for_is_the_yes_answers() {
+        let question = typed::<Approval>(r#"{"answers":["once","chat_tool","ten_minutes","no","never"]}"#);
+        assert_eq!(offered(&question), ["once", "chat-tool", "ten-minutes"]);
+        assert_eq!(
+            (covered("ten_minutes"), covered("new\n")),
+            ("this tool for ten minutes".into(), "new".into())
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! Ids as people type them: cut short.
+//!
+//! Owns how short an id is shown, and which one was meant. Must never take one for another that begins alike.
+
+use harbor_client::errors::Failure;
+
+/// So much of an id tells it from others, as a rule.
+const SHORT: usize = 8;
+
+/// How an id is shown and may be typed.
+pub fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
+}
+
+/// The one of these ids that is this, or that begins like this; `None` where none is. Of several: what they are, and what lists them.
+pub fn meant(
+    ids: impl IntoIterator<Item = String>,
+    typed: &str,
+    (what, listed): (&str, &str),
+) -> Result<Option<String>, Failure> {
+    let mut meant: Vec<_> = ids.into_iter().filter(|id| id.starts_with(typed)).collect();
+    if let Some(exact) = meant.iter().position(|id| id == typed) {
+        return Ok(Some(meant.swap_remove(exact)));
+    }
+    match meant.as_slice() {
+        [one, other, ..] => Err(Failure::Usage(format!(
+            "{typed} is how several {what} begin, {one} and {other} among them\n{listed} lists them"
+        ))),
+        _ => Ok(meant.pop()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_clear_is_meant() {
+        let meant = |typed: &str| {
+            let ids = ["abc1", "abd2", "abd"].map(str::to_owned);
+            meant(ids, typed, ("sessions", "`harbor sessions`")).map_err(|failure| failure.message())
+        };
+        assert_eq!(meant("abc"), Ok(Some("abc1".into())));
+        assert_eq!(meant("abd"), Ok(Some("abd".into())), "it is one, although another one begins like it");
+        assert_eq!(meant("x"), Ok(None));
+        let said = meant("ab").unwrap_err().unwrap_or_default();
+        assert!(said.starts_with("ab is how several sessions begin, abc1 and abd2 among them"), "{said}");
+    }
+
+    #[test]
+    fn an_id_is_cut_only_where_it_is_long() {
+        assert_eq!((short("0123456789"), short("012"), short("时间时间")), ("01234567", "012", "时间时间"));
+    }
+}

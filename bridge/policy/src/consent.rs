@@ -1,0 +1,360 @@
+//! Whether a call runs, is asked about, or is refused: decided here, by what Harbor knows, for everybody who calls.
+//!
+//! ```text
+//!  call, who, facts ─► need ─┬─ nothing ──────────────────────────────────────────► Run ─► Permit
+//!                            ├─ covered by an answer that stands (answers.rs) ────► Run ─► Permit
+//!                            ├─ the person may be asked ─► Ask {why, what a yes may cover} ─► judged again when it comes
+//!                            └─ else ─► Refuse {why}
+//!
+//!  who                  reads   writes                                 destroys   leaves
+//!  the person, typed    run     run                                    run        run
+//!  the person, ask      run     ask                                    ask        ask
+//!  the person, auto     run     ask after untrusted text, see below    ask        ask
+//!  the person, reads    run     refuse                                 refuse     refuse
+//!  a run of an origin   run     ask after untrusted text               ask        ask
+//!  a page's own call    run     run                                    ask        –
+//!  an AI client         run     run                                    ask        –, with its guard on: ask
+//! ```
+//!
+//! A source that tells nobody and writes only what is its own runs in every row, unless the tool declares that it destroys.
+//! In `auto` a write asks where the source has reach or may write the person's files.
+//!
+//! *Leaves*: the model has read something private, and the call goes to a source with reach (`leaves`).
+//!
+//! Owns the rule, and the only way to a [`Permit`]. Must never believe a hint about reach or privacy: those are what the
+//! confinement holds (`facts`). A hint about the effect is believed, since a lie gains a server nothing that it could not do
+//! without being called.
+
+use std::collections::BTreeSet;
+
+use harbor_ipc_proto::source_id::SourceKind;
+
+use crate::access::Right;
+
+pub mod addresses;
+pub mod answers;
+pub mod facts;
+pub mod holding;
+pub mod shown;
+#[cfg(test)]
+mod tests;
+pub mod typed;
+
+use self::addresses::{carries_data, names_private};
+use self::answers::{Answers, Cover};
+use self::facts::{Effect, Holding, Reach};
+use self::typed::Typed;
+
+/// Names of what is private: of sources (`files`, `gmail`), of origins in a browser (`browser:mail.example`), `attached`.
+pub type Names = BTreeSet<String>;
+
+/// So many calls of a turn may carry what was typed to a source with reach, though something private was read.
+pub const MOST_TYPED: u32 = 20;
+
+/// Who acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// The person: they have typed this very call.
+    Typed,
+    /// The person's model, in a chat of theirs.
+    Person(Mode),
+    /// A model on a task of an origin.
+    Run,
+    /// A page itself.
+    Page,
+    /// An AI client itself.
+    Client {
+        /// Whether it is asked before something private leaves.
+        guard: bool,
+    },
+}
+
+impl Who {
+    /// Its word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Typed => "typed",
+            Self::Person(_) => "chat",
+            Self::Run => "run",
+            Self::Page => "page",
+            Self::Client { .. } => "client",
+        }
+    }
+}
+
+/// How a chat of the person's treats calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Reads run, all else asks.
+    Ask,
+    /// All runs but what destroys, and what writes after untrusted text.
+    Auto,
+    /// Reads run, all else is refused: nobody is there who could be asked.
+    Reads,
+}
+
+/// What a model has read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Read {
+    /// What of it is private.
+    pub private: Names,
+    /// Whether there was any text that the person has not typed: a result, a page, an attachment.
+    pub untrusted: bool,
+}
+
+/// A call, with what Harbor knows of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// On whose behalf: `owner`, or an origin.
+    pub principal: &'a str,
+    /// The chat that it belongs to, or the connection of a client.
+    pub chat: Option<&'a str>,
+    /// What has the tool.
+    pub source: &'a str,
+    /// The tool, as its source names it.
+    pub tool: &'a str,
+    /// What the tool said of itself.
+    pub hash: Option<&'a [u8; 32]>,
+    /// JSON, exactly as it would be sent.
+    pub arguments: &'a str,
+    /// The schema of its arguments, as the person has seen it.
+    pub schema: Option<&'a str>,
+    /// What it does.
+    pub effect: Effect,
+    /// What holds its source.
+    pub holding: Holding,
+    /// The name under which its answer would be private: the source's, or that of the page that it acts in.
+    pub name: &'a str,
+    /// Of a browser: it stays within the page that is open.
+    pub within: bool,
+    /// Of a browser: it looks at a document that is loaded, which its page does not notice.
+    pub looks: bool,
+    /// The arguments that are ids of Harbor's.
+    pub ids: &'a [&'a str],
+}
+
+/// What is known of whoever wants a call.
+#[derive(Debug, Clone, Copy)]
+pub struct Before<'a> {
+    /// What its model has read.
+    pub read: &'a Read,
+    /// What the person has typed in this chat.
+    pub typed: &'a Typed,
+    /// Calls of this turn that carried what was typed.
+    pub typed_calls: u32,
+    /// The answers that stand.
+    pub answers: &'a Answers,
+    /// The time, in milliseconds.
+    pub now: u64,
+}
+
+/// What becomes of a call.
+#[derive(Debug)]
+pub enum Verdict {
+    /// It runs.
+    Run(Run),
+    /// The person is asked.
+    Ask(Question),
+    /// It does not run.
+    Refuse(Refused),
+}
+
+/// Proof that a call may run as it is. Only [`judge`] makes one.
+#[derive(Debug)]
+pub struct Run {
+    /// It carries what was typed to a source with reach: it counts.
+    pub is_typed: bool,
+}
+
+impl Run {
+    /// What a source wants to see: the right to call it, and this.
+    #[must_use]
+    pub fn permit(self, right: Right) -> Permit {
+        Permit(right.kind())
+    }
+}
+
+/// Proof that a source of one kind may be asked. It is used up by that.
+#[derive(Debug)]
+pub struct Permit(SourceKind);
+
+impl Permit {
+    /// Whether it is for sources of this kind: what was granted for servers never covers another kind.
+    #[must_use]
+    pub fn is_for(&self, kind: SourceKind) -> bool {
+        self.0 == kind
+    }
+}
+
+/// What the person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Why.
+    pub why: Why,
+    /// The private names of what would leave.
+    pub private: Names,
+    /// What a yes may cover, the mildest first.
+    pub covers: Vec<Cover>,
+}
+
+/// Why the person is asked, the mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// It changes something.
+    Writes,
+    /// It changes something, and the model has read text that the person has not typed.
+    Untrusted,
+    /// It declares that it destroys, or the person says so.
+    Destroys,
+    /// Something private would leave.
+    Leaves,
+}
+
+impl Why {
+    /// Its word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Writes => "writes",
+            Self::Untrusted => "untrusted",
+            Self::Destroys => "destroys",
+            Self::Leaves => "leaves",
+        }
+    }
+
+    /// The same as a sentence.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Writes => "it changes something",
+            Self::Untrusted => "it changes something, and the model has read text that you have not typed",
+            Self::Destroys => "it may delete or overwrite something",
+            Self::Leaves => "private data would leave",
+        }
+    }
+}
+
+/// Why a call is not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// The person has said no to the same call.
+    Denied,
+    /// It would need a yes, and is too large to be shown.
+    TooLarge,
+    /// It would need a yes, and nobody is there who could be asked.
+    Nobody(Why),
+}
+
+impl Refused {
+    /// What whoever wanted the call is told.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Denied => {
+                "The person has said no to this call. Do not try it again, nor reach the same in another way."
+            }
+            Self::TooLarge => {
+                "The person would have to be asked, and its arguments are larger than the 1 MiB that can be shown."
+            }
+            Self::Nobody(Why::Leaves) => {
+                "Private data would leave with this call, and nobody is here who could be asked."
+            }
+            Self::Nobody(Why::Destroys) => {
+                "It may delete or overwrite something, and nobody is here who could be asked."
+            }
+            Self::Nobody(Why::Writes | Why::Untrusted) => {
+                "It changes something, and nobody is here who could be asked."
+            }
+        }
+    }
+}
+
+/// Decides whether a call runs now. It is decided again when an answer has come: what was read in the meantime counts.
+#[must_use]
+pub fn judge(who: Who, call: &Call<'_>, before: &Before<'_>) -> Verdict {
+    let run = |is_typed| Verdict::Run(Run { is_typed });
+    if who == Who::Typed {
+        return run(false);
+    }
+    if before.answers.denies(call, before.now) {
+        return Verdict::Refuse(Refused::Denied);
+    }
+    let (leaving, is_typed) = match asks_before_leaving(who) {
+        true => leaves(call, before),
+        false => (false, false),
+    };
+    let why = if leaving { Some(Why::Leaves) } else { changes(who, call, before.read) };
+    let Some(mut why) = why else { return run(is_typed) };
+    let private = if leaving { before.read.private.clone() } else { Names::new() };
+    if before.answers.covers(call, why, &private, before.now) {
+        // A flow lets private data leave; it does not let anything be changed.
+        match changes(who, call, before.read).filter(|_| leaving) {
+            Some(change) if !before.answers.covers(call, change, &Names::new(), before.now) => why = change,
+            _ => return run(is_typed),
+        }
+    }
+    if who == Who::Person(Mode::Reads) {
+        return Verdict::Refuse(Refused::Nobody(why));
+    }
+    if call.arguments.len() > shown::MOST {
+        return Verdict::Refuse(Refused::TooLarge);
+    }
+    let private = if why == Why::Leaves { private } else { Names::new() };
+    Verdict::Ask(Question { why, private, covers: answers::offered(who, call, why) })
+}
+
+fn asks_before_leaving(who: Who) -> bool {
+    match who {
+        Who::Person(_) | Who::Run => true,
+        Who::Client { guard } => guard,
+        Who::Typed | Who::Page => false,
+    }
+}
+
+/// Whether something private would leave with a call; and whether it would, were it not typed.
+fn leaves(call: &Call<'_>, before: &Before<'_>) -> (bool, bool) {
+    let private = &before.read.private;
+    if private.is_empty() || call.holding.reach == Reach::Closed || call.looks {
+        return (false, false);
+    }
+    let is_its_own = private.iter().all(|name| name == call.name);
+    let stays = call.effect == Effect::Reads || call.within;
+    if is_its_own && stays && !carries_data(call.arguments) {
+        return (false, false);
+    }
+    if before.typed_calls < MOST_TYPED && before.typed.covers(call.arguments, call.schema, call.ids) {
+        return (false, true);
+    }
+    (true, false)
+}
+
+/// Why the person is asked about what a call changes, where nothing was answered.
+fn changes(who: Who, call: &Call<'_>, read: &Read) -> Option<Why> {
+    let Holding { reach, writes_theirs, .. } = call.holding;
+    let keeps_to_itself = reach == Reach::Closed && !writes_theirs;
+    match (call.effect, who) {
+        (Effect::Reads, _) | (_, Who::Typed) => None,
+        (Effect::Destroys, _) => Some(Why::Destroys),
+        (Effect::Writes, _) if keeps_to_itself => None,
+        (Effect::Writes, Who::Person(Mode::Ask | Mode::Reads)) => Some(Why::Writes),
+        (Effect::Writes, Who::Person(Mode::Auto) | Who::Run) => read.untrusted.then_some(Why::Untrusted),
+        (Effect::Writes, Who::Page | Who::Client { .. }) => None,
+    }
+}
+
+/// The names that join what a model has read when it reads the answer of a call. `carried`: what lies in its source's store.
+#[must_use]
+pub fn joins(call: &Call<'_>, carried: &Names) -> Names {
+    let mut names = carried.clone();
+    if call.holding.opens || names_private(call.arguments) {
+        names.insert(call.name.to_owned());
+    }
+    names
+}
+
+/// Whether a call may leave something in its source's own store, which can be read there later.
+#[must_use]
+pub fn stores(call: &Call<'_>) -> bool {
+    call.holding.reach == Reach::Closed && call.effect != Effect::Reads
+}

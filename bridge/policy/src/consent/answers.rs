@@ -1,0 +1,299 @@
+//! The answers that stand: what the person has said yes or no to, and what each covers.
+//!
+//! ```text
+//!  cover         of whom                covers
+//!  once          any                    this call: principal, source, tool, hash, arguments; as far as it was shown
+//!  chat_tool     a chat                 this tool with this hash, changing only
+//!  chat_server   a chat                 this source's tools that write and do not destroy
+//!  flow          a chat                 the private names that were shown, to a source whose reach is enforced
+//!  pair          a client's connection  one set of private names to one source
+//!  ten_minutes   a client               this tool with this hash, changing only
+//!  always        any                    this tool with this hash, changing only
+//!  no            a turn, or ten minutes the same call, in whatever order its arguments stand
+//! ```
+//!
+//! Owns this table. Nothing but `once`, `flow` and `pair` covers leaving. Must never cover a tool that has changed.
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::facts::{Effect, Reach};
+use super::{Call, Names, Who, Why};
+
+/// How long an answer to a page or a client holds that is not for always, in milliseconds.
+pub const A_WHILE: u64 = 600_000;
+
+/// Answers that stand at most; the oldest of the shortest kind goes first.
+const MOST: usize = 4096;
+
+/// What a yes covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cover {
+    /// This call.
+    Once,
+    /// This tool in this chat.
+    ChatTool,
+    /// What this source's tools write in this chat.
+    ChatServer,
+    /// These private names to this source in this chat.
+    Flow,
+    /// These private names to this source on this connection.
+    Pair,
+    /// This tool for ten minutes.
+    TenMinutes,
+    /// This tool from now on.
+    Always,
+}
+
+impl Cover {
+    const ALL: [Self; 7] = [
+        Self::Once,
+        Self::ChatTool,
+        Self::ChatServer,
+        Self::Flow,
+        Self::Pair,
+        Self::TenMinutes,
+        Self::Always,
+    ];
+
+    /// Its word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::ChatTool => "chat_tool",
+            Self::ChatServer => "chat_server",
+            Self::Flow => "flow",
+            Self::Pair => "pair",
+            Self::TenMinutes => "ten_minutes",
+            Self::Always => "always",
+        }
+    }
+
+    /// The cover of this word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cover| cover.word() == word)
+    }
+}
+
+/// What a yes to a question may cover, the mildest first.
+#[must_use]
+pub fn offered(who: Who, call: &Call<'_>, why: Why) -> Vec<Cover> {
+    let is_changing = why != Why::Leaves;
+    let more: &[Cover] = match who {
+        Who::Person(_) if is_changing && call.effect == Effect::Writes => {
+            &[Cover::ChatTool, Cover::ChatServer, Cover::Always]
+        }
+        Who::Person(_) if is_changing => &[Cover::ChatTool, Cover::Always],
+        Who::Person(_) | Who::Run if call.holding.reach == Reach::Enforced => &[Cover::Flow],
+        Who::Client { .. } if is_changing => &[Cover::TenMinutes, Cover::Always],
+        Who::Client { .. } => &[Cover::Pair],
+        _ => &[],
+    };
+    [Cover::Once].iter().chain(more).copied().collect()
+}
+
+/// An answer that stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Its id.
+    pub id: String,
+    /// What it covers.
+    pub cover: Cover,
+    /// On whose behalf.
+    pub principal: String,
+    /// Of one chat or connection.
+    pub chat: Option<String>,
+    /// The source.
+    pub source: String,
+    /// The tool.
+    pub tool: String,
+    /// What the tool said of itself.
+    pub hash: Option<[u8; 32]>,
+    /// Of `once`: the call's arguments, byte by byte.
+    arguments: Option<Hash>,
+    /// What may leave: the names that were shown.
+    pub private: Option<Names>,
+    /// Since when.
+    pub since: u64,
+    /// Until when.
+    pub until: Option<u64>,
+}
+
+/// A no.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Denial {
+    principal: String,
+    chat: Option<String>,
+    source: String,
+    tool: String,
+    meaning: Hash,
+    until: Option<u64>,
+}
+
+type Hash = [u8; 32];
+
+/// All answers that stand.
+#[derive(Debug, Clone, Default)]
+pub struct Answers {
+    yes: Vec<Answer>,
+    no: Vec<Denial>,
+}
+
+impl Answer {
+    /// A yes to a call, of which `shown` was shown where something would leave.
+    #[must_use]
+    pub fn to(call: &Call<'_>, cover: Cover, shown: Option<Names>, id: String, now: u64) -> Self {
+        let of_chat = !matches!(cover, Cover::Always | Cover::TenMinutes);
+        let ends = cover == Cover::TenMinutes || cover == Cover::Once;
+        Self {
+            id,
+            cover,
+            principal: call.principal.to_owned(),
+            chat: call.chat.filter(|_| of_chat).map(ToOwned::to_owned),
+            source: call.source.to_owned(),
+            tool: call.tool.to_owned(),
+            hash: call.hash.copied(),
+            arguments: (cover == Cover::Once).then(|| hash(call.arguments)),
+            private: shown.filter(|_| matches!(cover, Cover::Once | Cover::Flow | Cover::Pair)),
+            since: now,
+            until: ends.then(|| now.saturating_add(A_WHILE)),
+        }
+    }
+
+    /// A yes of an earlier life of the bridge, for always.
+    #[must_use]
+    pub fn always(principal: &str, (source, tool): (&str, &str), hash: Hash, id: String, since: u64) -> Self {
+        Self {
+            id,
+            cover: Cover::Always,
+            principal: principal.to_owned(),
+            chat: None,
+            source: source.to_owned(),
+            tool: tool.to_owned(),
+            hash: Some(hash),
+            arguments: None,
+            private: None,
+            since,
+            until: None,
+        }
+    }
+
+    /// Whether it covers this reason to ask about a call. `private` is what would leave.
+    fn covers(&self, call: &Call<'_>, why: Why, private: &Names, now: u64) -> bool {
+        let is_it = self.principal == call.principal
+            && self.source == call.source
+            && self.until.is_none_or(|until| now < until)
+            && self.chat.as_deref().is_none_or(|chat| call.chat == Some(chat));
+        let is_tool = self.tool == call.tool && self.hash.as_ref() == call.hash;
+        let is_leaving = why == Why::Leaves;
+        let was_shown = self.private.as_ref().is_some_and(|shown| private.is_subset(shown));
+        is_it
+            && match self.cover {
+                Cover::Once => {
+                    is_tool && self.arguments == Some(hash(call.arguments)) && (!is_leaving || was_shown)
+                }
+                Cover::ChatTool | Cover::TenMinutes | Cover::Always => is_tool && !is_leaving,
+                Cover::ChatServer => !is_leaving && call.effect == Effect::Writes && !self.has_changed(call),
+                Cover::Flow => {
+                    is_leaving
+                        && was_shown
+                        && call.holding.reach == Reach::Enforced
+                        && !self.has_changed(call)
+                }
+                Cover::Pair => is_leaving && was_shown,
+            }
+    }
+
+    /// Whether the tool that was asked about is another one now.
+    fn has_changed(&self, call: &Call<'_>) -> bool {
+        self.tool == call.tool && self.hash.as_ref() != call.hash
+    }
+}
+
+impl Answers {
+    /// A yes stands from now on.
+    pub fn add(&mut self, answer: Answer) {
+        self.yes.retain(|known| known.until.is_none_or(|until| answer.since < until));
+        if self.yes.len() >= MOST
+            && let Some(at) = self.yes.iter().position(|known| known.cover != Cover::Always)
+        {
+            self.yes.remove(at);
+        }
+        self.yes.push(answer);
+    }
+
+    /// A no to a call stands: until its turn ends, where it has one, else for a while.
+    pub fn deny(&mut self, call: &Call<'_>, now: u64) {
+        if self.no.len() >= MOST {
+            self.no.remove(0);
+        }
+        self.no.push(Denial {
+            principal: call.principal.to_owned(),
+            chat: call.chat.map(ToOwned::to_owned),
+            source: call.source.to_owned(),
+            tool: call.tool.to_owned(),
+            meaning: meaning(call.arguments),
+            until: call.chat.is_none().then(|| now.saturating_add(A_WHILE)),
+        });
+    }
+
+    /// Whether the person has said no to the same call.
+    #[must_use]
+    pub fn denies(&self, call: &Call<'_>, now: u64) -> bool {
+        let is_of = |no: &&Denial| {
+            no.principal == call.principal
+                && no.chat.as_deref() == call.chat
+                && no.source == call.source
+                && no.tool == call.tool
+                && no.until.is_none_or(|until| now < until)
+        };
+        let mut of_tool = self.no.iter().filter(is_of).peekable();
+        // Arguments are read only where there is a no to compare them with.
+        of_tool.peek().is_some() && {
+            let meaning = meaning(call.arguments);
+            of_tool.any(|no| no.meaning == meaning)
+        }
+    }
+
+    /// Whether an answer covers this reason to ask about a call.
+    #[must_use]
+    pub fn covers(&self, call: &Call<'_>, why: Why, private: &Names, now: u64) -> bool {
+        self.yes.iter().any(|answer| answer.covers(call, why, private, now))
+    }
+
+    /// A turn of a chat begins: what was answered to single calls is over.
+    pub fn begin_turn(&mut self, chat: &str) {
+        self.yes.retain(|yes| yes.cover != Cover::Once || yes.chat.as_deref() != Some(chat));
+        self.no.retain(|no| no.chat.as_deref() != Some(chat));
+    }
+
+    /// Takes back what `is_meant` says; gives it.
+    pub fn revoke(&mut self, is_meant: impl Fn(&Answer) -> bool) -> Vec<Answer> {
+        let (gone, left) = std::mem::take(&mut self.yes).into_iter().partition(|answer| is_meant(answer));
+        self.yes = left;
+        gone
+    }
+
+    /// A chat is over, or a source is gone: nothing of it stands any more.
+    pub fn forget(&mut self, is_meant: impl Fn(Option<&str>, &str) -> bool) {
+        self.yes.retain(|yes| !is_meant(yes.chat.as_deref(), &yes.source));
+        self.no.retain(|no| !is_meant(no.chat.as_deref(), &no.source));
+    }
+
+    /// All that stand now, the oldest first.
+    pub fn standing(&self, now: u64) -> impl Iterator<Item = &Answer> {
+        self.yes.iter().filter(move |answer| answer.until.is_none_or(|until| now < until))
+    }
+}
+
+fn hash(text: &str) -> Hash {
+    Sha256::digest(text).into()
+}
+
+/// The same of the same arguments in another order or with other blanks.
+fn meaning(arguments: &str) -> Hash {
+    let sorted = serde_json::from_str::<Value>(arguments).map(|value| value.to_string());
+    hash(sorted.as_deref().unwrap_or(arguments))
+}

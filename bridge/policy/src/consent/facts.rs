@@ -1,0 +1,111 @@
+//! What Harbor knows of a tool and of what holds its source.
+//!
+//! Owns two facts: the effect, which is the person's word, else Harbor's own list, else the server's hint, else "writes"; and
+//! the holding, which is what the confinement in force lets the process do. No hint and no setting changes the holding.
+
+use harbor_ipc_proto::json::Fields;
+
+/// What a tool does, the mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect {
+    /// It changes nothing.
+    Reads,
+    /// It changes something.
+    Writes,
+    /// It declares that it may destroy something, or the person says so.
+    Destroys,
+}
+
+impl Effect {
+    /// Its word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+            Self::Destroys => "destroys",
+        }
+    }
+
+    /// By the person's word for the tool, else Harbor's own list, else the tool's `annotations`, a JSON object. What a tool
+    /// declares to destroy is no less by that list.
+    #[must_use]
+    pub fn of(annotations: Option<&str>, person: Option<Self>, listed: Option<Self>) -> Self {
+        let hint = Self::hinted(annotations);
+        match (person, listed) {
+            (Some(person), _) => person,
+            (None, Some(listed)) if hint != Some(Self::Destroys) => listed,
+            (None, _) => hint.unwrap_or(Self::Writes),
+        }
+    }
+
+    fn hinted(annotations: Option<&str>) -> Option<Self> {
+        let fields = Fields::parse(annotations?.as_bytes()).ok()?;
+        // A word that stands twice says nothing: two readers may take different ones.
+        let said = |name| fields.get(name).filter(|_| fields.twice().is_none());
+        match (said("readOnlyHint"), said("destructiveHint")) {
+            (Some("true"), _) => Some(Self::Reads),
+            (_, Some("true")) => Some(Self::Destroys),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a source may tell somebody what it is given, the mildest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Nobody: its process has no network, no socket, and no device.
+    Closed,
+    /// Those whom Harbor holds it to: some hosts, one remote address, one page.
+    Enforced,
+    /// Anybody.
+    Open,
+}
+
+/// What holds a source now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holding {
+    /// Whether it may tell somebody.
+    pub reach: Reach,
+    /// Whether something of the person's is open to it: what it answers is private.
+    pub opens: bool,
+    /// Whether it may write something that is not its own.
+    pub writes_theirs: bool,
+}
+
+impl Holding {
+    /// Of a source of which nothing is known.
+    pub const UNKNOWN: Self = Self { reach: Reach::Open, opens: true, writes_theirs: true };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_person_knows_best_then_harbor_then_the_tool_itself() {
+        use Effect::{Destroys, Reads, Writes};
+        let reads = Some(r#"{"readOnlyHint":true}"#);
+        let destroys = Some(r#"{"destructiveHint":true}"#);
+        for (annotations, person, listed, effect) in [
+            (None, None, None, Writes),
+            (reads, None, None, Reads),
+            (destroys, None, None, Destroys),
+            (Some(r#"{"readOnlyHint":true,"destructiveHint":true}"#), None, None, Reads),
+            (Some(r#"{"destructiveHint":false}"#), None, None, Writes),
+            (Some(r#"{"readOnlyHint":true,"readOnlyHint":true}"#), None, None, Writes),
+            (Some("7"), None, None, Writes),
+            (None, None, Some(Reads), Reads),
+            (destroys, None, Some(Reads), Destroys),
+            (reads, None, Some(Writes), Writes),
+            (destroys, Some(Reads), Some(Writes), Reads),
+            (reads, Some(Destroys), None, Destroys),
+        ] {
+            assert_eq!(
+                Effect::of(annotations, person, listed),
+                effect,
+                "{annotations:?} {person:?} {listed:?}"
+            );
+        }
+    }
+}

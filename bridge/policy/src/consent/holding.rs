@@ -1,0 +1,82 @@
+//! What a confinement means for consent: whether its process may tell somebody, and what of the person's is open to it.
+//!
+//! Owns that reading of a profile. Must never ask what a server says, nor what was wished for: the profile is what the
+//! launcher applied.
+
+use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
+use harbor_ipc_proto::link::sandbox::PathAccess;
+
+use super::facts::{Holding, Reach};
+use crate::sandbox::paths::is_within;
+use crate::sandbox::{Facts, Place, Profile, Why, is_script};
+
+/// What else is known of a server.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given {
+    /// It has secrets, or a sign-in.
+    pub secrets: bool,
+    /// The person says that its answers are private, or are not to be taken for private because of what is open to it.
+    pub private: bool,
+    /// It runs in a container.
+    pub image: bool,
+}
+
+/// What holds a process with this profile.
+#[must_use]
+pub fn of_profile(profile: &Profile, facts: &Facts, settings: &SandboxSettings, given: Given) -> Holding {
+    if matches!(profile.level, Level::Off | Level::Basic) {
+        return Holding::UNKNOWN;
+    }
+    // Where the kernel holds no paths, all of them are open.
+    let is_held = profile.launch.landlock > 0 || profile.launch.mounts.is_some() || given.image;
+    let theirs = |place: &&Place| is_theirs(place, facts);
+    let opens = profile.places.iter().any(|place| theirs(&place));
+    let writes = profile.places.iter().filter(theirs).any(|place| place.access != PathAccess::Read);
+    Holding {
+        reach: reach(profile, settings, given),
+        opens: opens || !is_held || given.secrets || given.private,
+        writes_theirs: writes || !is_held,
+    }
+}
+
+/// What holds a server elsewhere: it is one address.
+#[must_use]
+pub fn remote(given: Given) -> Holding {
+    Holding { reach: Reach::Enforced, opens: given.secrets || given.private, writes_theirs: true }
+}
+
+fn reach(profile: &Profile, settings: &SandboxSettings, given: Given) -> Reach {
+    let is_some = |list: &Option<Vec<String>>| list.iter().flatten().next().is_some();
+    let has_device =
+        profile.places.iter().any(|place| place.access == PathAccess::Device && place.why != Why::System);
+    // Without a filter any socket that lies somewhere can be connected to.
+    let is_filtered = profile.launch.filter.is_some() || given.image;
+    match profile.network {
+        _ if is_some(&settings.sockets) || settings.listen.is_some() || has_device || given.image => {
+            Reach::Open
+        }
+        NetworkKind::None if is_filtered => Reach::Closed,
+        NetworkKind::Hosts if is_filtered => Reach::Enforced,
+        _ => Reach::Open,
+    }
+}
+
+/// Whether a place is something of the person's: not the system's, nor the server's own, nor its program.
+fn is_theirs(place: &Place, facts: &Facts) -> bool {
+    let named = match place.why {
+        Why::System | Why::Program | Why::Package | Why::Data | Why::Temporary => return false,
+        Why::Granted => false,
+        Why::Argument | Why::Cwd => true,
+    };
+    let own = [Some(&facts.data), Some(&facts.tmp), facts.package.as_ref()];
+    let is_own = own.into_iter().flatten().any(|own| is_within(&place.path, own));
+    // Only by its name: what was granted was granted as something of the person's.
+    !is_own && !(named && is_program(place, facts))
+}
+
+/// Whether it is the script that its interpreter runs, or the package that the script belongs to.
+fn is_program(place: &Place, facts: &Facts) -> bool {
+    let first = facts.named.iter().find(|named| !named.is_cwd);
+    let Some(script) = first.filter(|named| is_script(&named.path)) else { return false };
+    place.path == script.path || script.package_root.as_ref().is_some_and(|root| is_within(&place.path, root))
+}

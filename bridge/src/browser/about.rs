@@ -1,0 +1,94 @@
+//! What consent has to know of a call of the browser's: which page it tells something, and whether it tells it anything.
+//!
+//! ```text
+//!  caller, chat ─► session ─► tab ─► its address ─┬─► the name `browser:HOST` of what is read there
+//!  arguments: url ────────────────────────────────┘
+//! ```
+//!
+//! Owns this reading. Must never begin a session, nor take an address from a page's own words.
+
+use std::sync::Arc;
+
+use url::Url;
+
+use super::source::Browser;
+use super::tools::LOOKS;
+use crate::host::asker::Caller;
+use crate::host::consent::wanted::{About, Wish};
+use harbor_policy::tabs::Holder;
+use serde_json::Value;
+
+/// Arguments that Harbor has given, or that no page is told.
+const IDS: &[&str] = &[
+    "action",
+    "amount",
+    "background",
+    "boxes",
+    "button",
+    "depth",
+    "direction",
+    "doubleClick",
+    "element",
+    "endElement",
+    "endTarget",
+    "index",
+    "load",
+    "maxChars",
+    "modifiers",
+    "region",
+    "scale",
+    "since",
+    "slowly",
+    "snapshot",
+    "startElement",
+    "startTarget",
+    "submit",
+    "tabId",
+    "tabIds",
+    "target",
+    "timeout",
+    "type",
+];
+
+impl Browser {
+    /// What is particular to a call.
+    pub(super) fn about_call(&self, wish: &Wish<'_>) -> About {
+        let arguments: Value = serde_json::from_str(wish.arguments).unwrap_or_default();
+        let here = self.place(&holder_of(wish), arguments["tabId"].as_u64());
+        let url = arguments["url"].as_str().or_else(|| arguments["urls"][0].as_str());
+        let there = url.and_then(host);
+        let within = url.is_none() || there.is_some() && there == here;
+        let host = if url.is_some() { there } else { here };
+        About {
+            name: Some(host.map_or_else(|| "browser".to_owned(), |host| format!("browser:{host}"))),
+            within,
+            looks: LOOKS.contains(&&**wish.tool) && url.is_none(),
+            ids: IDS,
+        }
+    }
+
+    /// The host of the page in the tab that is meant.
+    fn place(&self, holder: &Holder, asked: Option<u64>) -> Option<String> {
+        let tabs = self.tabs.borrow();
+        let session = tabs.session_of_holder(holder)?;
+        let tab = tabs.meant(&session.id, asked).ok().flatten()?;
+        host(tabs.place(tab)?)
+    }
+}
+
+/// A host with its port, where that is not the usual one.
+fn host(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    let host = url.host_str()?.to_owned();
+    Some(url.port().map_or(host.clone(), |port| format!("{host}:{port}")))
+}
+
+fn holder_of(wish: &Wish<'_>) -> Holder {
+    match (wish.caller, wish.chat) {
+        (Caller::Owner(..), Some(chat)) => Holder::Conversation(chat.id.clone()),
+        (Caller::Owner(..), None) => Holder::Owner,
+        (Caller::Origin(asker), _) => {
+            Holder::Client { origin: Arc::clone(&asker.origin.shared()), connection: asker.sender.client }
+        }
+    }
+}

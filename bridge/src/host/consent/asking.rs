@@ -1,0 +1,208 @@
+//! Questions about calls: opened, shown wherever the person may be, answered once.
+//!
+//! ```text
+//!  Asked ─► waiting ─┬─ approvals_answer, from anywhere ─┬─► Decision
+//!                    ├─ the form of an AI client ────────┘
+//!                    ├─ its caller leaves ─► gone: the guard is dropped
+//!                    └─ its time is over ──► missed: a yes still lets the same call through when it is made again
+//! ```
+//!
+//! Owns which questions are open. Must never answer one for the person.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_home::clock::wall_clock;
+use harbor_ipc_proto::client::{Approval, ApprovalField};
+use harbor_policy::consent::answers::{A_WHILE, Cover};
+use harbor_policy::consent::{Names, shown};
+use tokio::sync::oneshot;
+
+use super::chat::Chat;
+use super::wanted::Wanted;
+use crate::host::news::{Listeners, News};
+
+/// Questions that are open or missed at most.
+const MOST: usize = 256;
+
+/// What the person says to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// Yes, and what that covers.
+    Yes(Cover),
+    /// No, and what the model is told.
+    No(Option<String>),
+    /// Nothing, as long as it was waited for.
+    Silence,
+    /// Nobody was there to be asked.
+    Nobody,
+}
+
+/// The form of an AI client: what the person answers there.
+pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decision>>>>>;
+
+/// A question.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub approval: Approval,
+    pub wanted: Wanted,
+    /// The private names that were shown.
+    pub shown: Option<Names>,
+    /// The connection whose request it is about.
+    pub client: u64,
+    answer: RefCell<Option<oneshot::Sender<Decision>>>,
+}
+
+/// The questions that are open, and those that were missed.
+#[derive(Debug)]
+pub(super) struct Questions {
+    open: RefCell<BTreeMap<String, Rc<Asked>>>,
+    /// Connections that show questions to the person.
+    faces: Cell<u32>,
+    listeners: Rc<Listeners>,
+}
+
+/// A connection shows questions as long as this is there.
+#[derive(Debug)]
+pub struct Face(Rc<Questions>);
+
+impl Drop for Face {
+    fn drop(&mut self) {
+        self.0.faces.set(self.0.faces.get().saturating_sub(1));
+    }
+}
+
+/// A question is open as long as this is there.
+struct Open<'a> {
+    questions: &'a Questions,
+    asked: Rc<Asked>,
+    chat: Option<Rc<Chat>>,
+    stays: bool,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if !self.stays {
+            self.questions.open.borrow_mut().remove(&self.asked.approval.id);
+        }
+        self.questions.tell(&self.asked, self.chat.as_deref(), false);
+    }
+}
+
+impl Questions {
+    pub fn new(listeners: Rc<Listeners>) -> Self {
+        Self { listeners, open: RefCell::default(), faces: Cell::default() }
+    }
+
+    pub fn face(self: &Rc<Self>) -> Face {
+        self.faces.set(self.faces.get() + 1);
+        Face(self.clone())
+    }
+
+    /// Asks, and waits for the answer. Dropping the future takes the question back.
+    pub async fn ask(
+        &self,
+        asked: Asked,
+        receiver: oneshot::Receiver<Decision>,
+        (chat, form): (Option<Rc<Chat>>, Option<Form>),
+        patience: Duration,
+    ) -> Decision {
+        let asked = Rc::new(asked);
+        self.make_room();
+        self.open.borrow_mut().insert(asked.approval.id.clone(), asked.clone());
+        let is_seen =
+            chat.is_some() && asked.approval.who == "chat" || self.faces.get() > 0 || form.is_some();
+        let mut open = Open { questions: self, asked: asked.clone(), chat, stays: false };
+        if !is_seen {
+            open.stays = true;
+            return Decision::Nobody;
+        }
+        self.tell(&asked, open.chat.as_deref(), true);
+        let formed = async {
+            match form {
+                // One that was closed without an answer leaves the question to whoever else shows it.
+                Some(form) => match form(&asked.approval).await {
+                    Some(decision) => decision,
+                    None if self.faces.get() == 0 => Decision::Silence,
+                    None => std::future::pending().await,
+                },
+                None => std::future::pending().await,
+            }
+        };
+        let decision = tokio::select! {
+            biased;
+            answer = receiver => answer.unwrap_or(Decision::Silence),
+            decision = formed => decision,
+            () = tokio::time::sleep(patience) => Decision::Silence,
+        };
+        open.stays = decision == Decision::Silence && asked.approval.who != "chat";
+        decision
+    }
+
+    /// Takes an answer; gives the question, and whether somebody waits for it.
+    pub fn answer(&self, id: &str, decision: &Decision) -> Option<(Rc<Asked>, bool)> {
+        let asked = self.open.borrow_mut().remove(id)?;
+        let waits =
+            asked.answer.borrow_mut().take().is_some_and(|sender| sender.send(decision.clone()).is_ok());
+        Some((asked, waits))
+    }
+
+    /// The question of this id.
+    pub fn find(&self, id: &str) -> Option<Rc<Asked>> {
+        self.open.borrow().get(id).cloned()
+    }
+
+    /// All that wait or were missed, the oldest first.
+    pub fn all(&self) -> Vec<Rc<Asked>> {
+        let now = wall_clock();
+        self.open.borrow_mut().retain(|_, asked| asked.is_waiting() || now < asked.approval.since + A_WHILE);
+        let mut all: Vec<_> = self.open.borrow().values().cloned().collect();
+        all.sort_by(|a, b| (a.approval.since, &a.approval.id).cmp(&(b.approval.since, &b.approval.id)));
+        all
+    }
+
+    /// The oldest that was missed goes.
+    fn make_room(&self) {
+        let missed = self.all().into_iter().filter(|asked| !asked.is_waiting());
+        let many = self.open.borrow().len().saturating_sub(MOST - 1);
+        missed.take(many).for_each(|asked| drop(self.open.borrow_mut().remove(&asked.approval.id)));
+    }
+
+    fn tell(&self, asked: &Asked, chat: Option<&Chat>, waits: bool) {
+        chat.iter().for_each(|chat| chat.tell(&asked.approval, waits));
+        self.listeners.tell(&News::Question { approval: &asked.approval, client: asked.client, waits });
+    }
+}
+
+impl Asked {
+    /// A question, and where its answer comes out.
+    pub fn new(
+        approval: Approval,
+        wanted: Wanted,
+        shown: Option<Names>,
+        client: u64,
+    ) -> (Self, oneshot::Receiver<Decision>) {
+        let (sender, receiver) = oneshot::channel();
+        (Self { approval, wanted, shown, client, answer: RefCell::new(Some(sender)) }, receiver)
+    }
+
+    /// Whether its caller still waits.
+    pub fn is_waiting(&self) -> bool {
+        self.answer.borrow().as_ref().is_some_and(|sender| !sender.is_closed())
+    }
+
+    /// As it is now.
+    pub fn view(&self) -> Approval {
+        let state = if self.is_waiting() { "waiting" } else { "missed" };
+        Approval { state: state.into(), ..self.approval.clone() }
+    }
+}
+
+/// The arguments of a call as they are shown.
+pub(super) fn fields(arguments: &str) -> Vec<ApprovalField> {
+    let shown = shown::fields(arguments).into_iter();
+    shown.map(|shown::Field { key, text, bytes }| ApprovalField { key, text, bytes }).collect()
+}

@@ -1,0 +1,77 @@
+//! What is known of a conversation: what its model has read, what the person has typed, how its calls are treated.
+//!
+//! Owns these while the conversation lives; its session stores what of them has to outlive the bridge. Must never hold what
+//! was read: names of it only.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use harbor_ipc_proto::client::Approval;
+use harbor_policy::consent::typed::Typed;
+use harbor_policy::consent::{Mode, Names, Read};
+
+/// Hears of questions about a conversation's calls, and whether they still wait.
+pub type OnQuestion = Rc<dyn Fn(&Approval, bool)>;
+
+/// A conversation.
+pub struct Chat {
+    /// Its session's id.
+    pub id: Arc<str>,
+    /// How calls are treated.
+    pub mode: Cell<Mode>,
+    read: RefCell<Read>,
+    pub(super) typed: RefCell<Typed>,
+    pub(super) typed_calls: Cell<u32>,
+    on_question: RefCell<Option<OnQuestion>>,
+}
+
+impl std::fmt::Debug for Chat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Chat").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Chat {
+    /// A conversation in which that was read before.
+    #[must_use]
+    pub fn new(id: &str, mode: Mode, read: Read) -> Rc<Self> {
+        Rc::new(Self {
+            id: id.into(),
+            mode: Cell::new(mode),
+            read: RefCell::new(read),
+            typed: RefCell::new(Typed::new()),
+            typed_calls: Cell::default(),
+            on_question: RefCell::default(),
+        })
+    }
+
+    /// What its model has read.
+    #[must_use]
+    pub fn read(&self) -> Read {
+        self.read.borrow().clone()
+    }
+
+    /// Its model reads text that the person has not typed, and these private names with it.
+    pub fn reads(&self, names: Names) {
+        let mut read = self.read.borrow_mut();
+        read.untrusted = true;
+        read.private.extend(names);
+    }
+
+    /// The person types something, which begins a turn.
+    pub fn types(&self, text: &str) {
+        self.typed_calls.set(0);
+        self.typed.borrow_mut().add(text);
+    }
+
+    /// Who hears of questions about its calls from now on.
+    pub fn on_question(&self, listener: Option<OnQuestion>) {
+        *self.on_question.borrow_mut() = listener;
+    }
+
+    pub(super) fn tell(&self, approval: &Approval, waits: bool) {
+        let listener = self.on_question.borrow().clone();
+        listener.iter().for_each(|listener| listener(approval, waits));
+    }
+}

@@ -1,0 +1,344 @@
+//! Consent on the one road to a tool: decided by `policy::consent`, asked wherever the person may be, judged again when the
+//! answer comes.
+//!
+//! ```text
+//!  call ─► facts (wanted.rs) ─► judge ─┬─ Run ─────────────────────────────────────► permit
+//!                                      ├─ Ask ─► question (asking.rs) ─► answer ─► judge again, twice at most
+//!                                      └─ Refuse ─► told why
+//! ```
+//!
+//! Owns the answers that stand, the questions that are open, and what lies in closed stores. Must never hold a slot or a turn
+//! while the person is asked, nor let a call run that was not judged as it is.
+
+pub mod asking;
+pub mod chat;
+mod pace;
+mod refused;
+mod standing;
+pub mod wanted;
+
+pub(super) use self::refused::changed_twice;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_home::clock::{boot_clock, wall_clock};
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::Approval;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::consent::answers::{Answer, Answers, Cover};
+use harbor_policy::consent::facts::{Effect, Holding};
+use harbor_policy::consent::{self, Before, Names, Question, Read, Run, Verdict, Who};
+
+use self::asking::{Asked, Decision, Face, Form, Questions};
+use self::chat::Chat;
+use self::pace::Paces;
+use self::wanted::{About, Known, Wish, call};
+use super::Host;
+use super::asker::Caller;
+use super::usable::{listed_effect, said_effect};
+use crate::link::Tool;
+use crate::store::StoreError;
+use crate::store::consent::ConsentTables;
+
+/// How long the person is waited for: in a turn of theirs, for a run of an origin, and at most for anybody else's call.
+const OF_PERSON: Duration = Duration::from_secs(24 * 60 * 60);
+const OF_RUN: Duration = Duration::from_secs(120);
+const AT_MOST: Duration = Duration::from_secs(600);
+
+/// So often the person is asked about one call.
+pub(super) const MOST_ASKED: u32 = 2;
+
+/// Consent.
+#[derive(Debug)]
+pub struct Consent {
+    answers: RefCell<Answers>,
+    questions: Rc<Questions>,
+    paces: Paces,
+    /// The private names that lie in closed stores.
+    carried: RefCell<BTreeMap<String, Names>>,
+    tables: ConsentTables,
+    nothing: Read,
+}
+
+/// What a call came to for whoever shows it.
+#[derive(Debug)]
+pub enum Judged {
+    /// It may be made.
+    Run,
+    /// The person is asked first.
+    Ask,
+    /// It is not made: why.
+    Refuse(ErrorBody),
+}
+
+impl Consent {
+    /// With the answers that are on disk.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) async fn open(
+        tables: ConsentTables,
+        listeners: Rc<super::news::Listeners>,
+    ) -> Result<Self, StoreError> {
+        let mut answers = Answers::default();
+        for (at, always) in tables.always().await?.into_iter().enumerate() {
+            let Some(tool) = always.tool.split_once('/') else { continue };
+            let id = random_token().unwrap_or_else(|_| format!("always-{at}"));
+            answers.add(Answer::always(&always.principal, tool, always.hash, id, always.at));
+        }
+        Ok(Self {
+            answers: RefCell::new(answers),
+            questions: Rc::new(Questions::new(listeners)),
+            paces: Paces::default(),
+            carried: RefCell::new(tables.carried().await?),
+            tables,
+            nothing: Read::default(),
+        })
+    }
+
+    /// A connection shows questions to the person from now on.
+    pub fn face(&self) -> Face {
+        self.questions.face()
+    }
+
+    /// A turn of a chat begins.
+    pub fn begin_turn(&self, chat: &Chat) {
+        self.answers.borrow_mut().begin_turn(&chat.id);
+    }
+
+    /// A chat is over: nothing that was answered in it stands.
+    pub fn end_chat(&self, id: &str) {
+        self.answers.borrow_mut().forget(|chat, _| chat == Some(id));
+    }
+
+    /// What becomes of a call now.
+    fn judge(&self, wish: &Wish<'_>, known: &Known) -> Verdict {
+        let (who, principal) = (wish.who(), wish.principal());
+        let chat = wish.chat.map(|chat| &*chat.id);
+        let call = call((&principal, chat), (wish.source, wish.tool), wish.arguments, known);
+        let answers = self.answers.borrow();
+        let judge = |read: &Read, typed: &_, typed_calls| {
+            let before = Before { read, typed, typed_calls, answers: &answers, now: boot_clock() };
+            consent::judge(who, &call, &before)
+        };
+        match wish.chat {
+            Some(chat) => judge(&chat.read(), &chat.typed.borrow(), chat.typed_calls.get()),
+            None => judge(&self.nothing, &harbor_policy::consent::typed::Typed::new(), 0),
+        }
+    }
+
+    /// Proof that a call may be made as it is now. It counts as made.
+    pub(super) fn run(&self, wish: &Wish<'_>, known: &Known) -> Option<Run> {
+        let Verdict::Run(run) = self.judge(wish, known) else { return None };
+        if let Some(chat) = wish.chat {
+            chat.typed_calls.set(chat.typed_calls.get() + u32::from(run.is_typed));
+            self.carries(chat, wish, known);
+        }
+        Some(run)
+    }
+
+    /// The same for what is asked of a server besides its tools, which changes nothing.
+    ///
+    /// # Errors
+    /// Why it may not be asked.
+    pub(super) fn run_request(&self, wish: &Wish<'_>, holding: Holding) -> Result<Run, ErrorBody> {
+        let known = Known::new(None, Effect::Reads, holding, About::default());
+        match self.judge(wish, &known) {
+            Verdict::Run(run) => Ok(run),
+            Verdict::Refuse(why) => Err(refused::refused(wish, why)),
+            Verdict::Ask(question) => Err(refused::nobody(wish, question.why)),
+        }
+    }
+
+    /// A closed store that is written after private data carries their names on.
+    fn carries(&self, chat: &Chat, wish: &Wish<'_>, known: &Known) {
+        let call = call(("", None), (wish.source, wish.tool), wish.arguments, known);
+        let names = chat.read().private;
+        if names.is_empty() || !consent::stores(&call) {
+            return;
+        }
+        let mut carried = self.carried.borrow_mut();
+        let lying = carried.entry(wish.source.to_string()).or_default();
+        let new: Names = names.difference(lying).cloned().collect();
+        lying.extend(new.iter().cloned());
+        drop(carried);
+        if !new.is_empty() {
+            self.store_carried(wish.source.to_string(), new);
+        }
+    }
+
+    /// The model of a conversation reads what a call answered.
+    pub(super) fn reads(
+        &self,
+        chat: &Chat,
+        (source, tool): (&SourceId, &str),
+        arguments: &str,
+        known: &Known,
+    ) {
+        let call = call(("", None), (source, tool), arguments, known);
+        let carried = self.carried.borrow().get(source.as_str()).cloned().unwrap_or_default();
+        chat.reads(consent::joins(&call, &carried));
+    }
+
+    /// Asks about a call, and waits for the answer.
+    async fn ask(
+        &self,
+        wish: &Wish<'_>,
+        known: &Known,
+        question: Question,
+        (form, patience): (Option<Form>, Duration),
+    ) -> Result<Decision, ErrorBody> {
+        let who = wish.who();
+        let sender = wish.caller.sender();
+        let principal = wish.principal();
+        if matches!(who, Who::Page | Who::Run) {
+            self.paces.may_ask(&principal, wall_clock())?;
+        }
+        let approval = approval(wish, known, &question, patience)?;
+        let shown = Some(question.private).filter(|_| question.why == consent::Why::Leaves);
+        let (asked, receiver) = Asked::new(approval, wish.wanted(known), shown, sender.client);
+        let decision = self.questions.ask(asked, receiver, (wish.chat.cloned(), form), patience).await;
+        // What nobody was shown counts for nothing.
+        if matches!(who, Who::Page | Who::Run) && decision != Decision::Nobody {
+            self.paces.note(&principal, matches!(decision, Decision::Yes(_)), wall_clock());
+        }
+        Ok(decision)
+    }
+}
+
+/// A question as it is shown.
+fn approval(
+    wish: &Wish<'_>,
+    known: &Known,
+    question: &Question,
+    patience: Duration,
+) -> Result<Approval, ErrorBody> {
+    let id = random_token().map_err(|error| refused::no_numbers(&error))?;
+    let who = wish.who();
+    let tab = match wish.caller {
+        Caller::Owner(..) => None,
+        Caller::Origin(asker) => asker.tab.as_ref().map(|tab| tab.tab),
+    };
+    let covers = question.covers.iter().map(|cover| cover.word().to_owned());
+    let since = wall_clock();
+    Ok(Approval {
+        id,
+        state: "waiting".into(),
+        who: who.word().into(),
+        principal: wish.principal().to_string(),
+        tab_id: tab,
+        own: None,
+        session_id: wish.chat.filter(|_| matches!(who, Who::Person(_))).map(|chat| chat.id.to_string()),
+        call_id: wish.call_id.map(ToOwned::to_owned),
+        tool: format!("{}/{}", wish.source, wish.tool),
+        effect: known.effect.word().into(),
+        reason: question.why.word().into(),
+        why: question.why.sentence().into(),
+        private: question.private.iter().cloned().collect(),
+        fields: asking::fields(wish.arguments),
+        answers: covers.chain(["no".to_owned()]).collect(),
+        since,
+        until: since.saturating_add(u64::try_from(patience.as_millis()).unwrap_or(u64::MAX)),
+    })
+}
+
+impl Host {
+    /// What is known of a tool and its source now; nothing where the tool is not known yet.
+    pub(super) async fn known(&self, wish: &Wish<'_>) -> Option<Known> {
+        let source = self.sources.get(wish.source)?;
+        let list = source.tools().or_else(|| self.registry.known(&*source))?;
+        let tool = list.get(wish.tool)?;
+        let holding = source.clone().holding().await;
+        Some(self.known_of(wish, Some(tool), holding))
+    }
+
+    /// The same of a tool as it is, held so.
+    pub(super) fn known_of(&self, wish: &Wish<'_>, tool: Option<&Tool>, holding: Holding) -> Known {
+        let effect = match tool {
+            Some(tool) => self.effect(wish.source, tool),
+            // What it will say is not known: the worst, unless the person knows.
+            None => said_effect(self, wish.source, wish.tool).unwrap_or(Effect::Destroys),
+        };
+        let about = self.sources.get(wish.source).map(|source| source.about(wish)).unwrap_or_default();
+        Known::new(tool, effect, holding, about)
+    }
+
+    /// What a tool does: by the person's word, else by Harbor's own list, else as it says itself.
+    #[must_use]
+    pub fn effect(&self, source: &SourceId, tool: &Tool) -> Effect {
+        let annotations = tool.members[wanted::ANNOTATIONS].as_ref().map(Json::as_str);
+        Effect::of(
+            annotations,
+            said_effect(self, source, &tool.name),
+            listed_effect(self, source, &tool.name),
+        )
+    }
+
+    /// What becomes of a call, as far as that is known before it is made.
+    pub async fn judged(&self, wish: &Wish<'_>) -> Judged {
+        let Some(known) = self.known(wish).await else { return Judged::Run };
+        if wish.told.is_some_and(|told| Some(told) != known.hash) {
+            return Judged::Refuse(refused::changed(wish));
+        }
+        match self.consent.judge(wish, &known) {
+            Verdict::Run(_) => Judged::Run,
+            Verdict::Ask(_) => Judged::Ask,
+            Verdict::Refuse(why) => Judged::Refuse(refused::refused(wish, why)),
+        }
+    }
+
+    /// Waits until a call may be made: asks the person where that is needed, and gives their yes. What the road finds out later is
+    /// judged again.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub async fn clear(
+        &self,
+        wish: &Wish<'_>,
+        form: Option<Form>,
+        time: Duration,
+    ) -> Result<Option<Cover>, ErrorBody> {
+        let mut yes = None;
+        for _ in 0..MOST_ASKED {
+            let Some(known) = self.known(wish).await else { return Ok(yes) };
+            if wish.told.is_some_and(|told| Some(told) != known.hash) {
+                return Err(refused::changed(wish));
+            }
+            let question = match self.consent.judge(wish, &known) {
+                Verdict::Run(_) => return Ok(yes),
+                Verdict::Refuse(why) => return Err(refused::refused(wish, why)),
+                Verdict::Ask(question) => question,
+            };
+            let patience = match wish.who() {
+                Who::Person(_) => OF_PERSON,
+                Who::Run => OF_RUN,
+                _ => time.min(AT_MOST),
+            };
+            let (why, shown) = (question.why, question.private.clone());
+            let decision = self.consent.ask(wish, &known, question, (form.clone(), patience)).await?;
+            self.note_decision_of(wish, &decision).await;
+            match decision {
+                Decision::Yes(cover) => {
+                    yes = Some(cover);
+                    self.consent.take(&wish.wanted(&known), cover, shown).await;
+                }
+                Decision::No(reason) => {
+                    self.consent.deny(&wish.wanted(&known));
+                    return Err(refused::declined(wish, reason));
+                }
+                Decision::Silence => return Err(refused::unanswered(wish, why)),
+                Decision::Nobody => return Err(refused::nobody(wish, why)),
+            }
+        }
+        match self.judged(wish).await {
+            Judged::Run => Ok(yes),
+            Judged::Ask => Err(changed_twice(wish)),
+            Judged::Refuse(error) => Err(error),
+        }
+    }
+}

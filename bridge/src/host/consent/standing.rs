@@ -1,0 +1,212 @@
+//! The answers that stand: taken, listed, taken back.
+//!
+//! Owns that a yes for always is on disk, and that what is taken back covers nothing from that instant on, whether the disk can
+//! note that or not.
+
+use std::sync::Arc;
+
+use harbor_home::clock::{boot_clock, wall_clock};
+use harbor_home::instance::random_token;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{Approval, StandingAnswer};
+use harbor_ipc_proto::codes::Code;
+use harbor_policy::consent::Names;
+use harbor_policy::consent::answers::{Answer, Cover};
+
+use super::Consent;
+use super::asking::Decision;
+use super::wanted::{Wanted, Wish};
+use crate::host::asker::{Asker, Caller, Sender};
+use crate::host::{Host, invalid};
+use crate::store::audit::Record;
+use crate::store::consent::Always;
+
+impl Consent {
+    /// A yes to a call stands from now on; one for always is stored.
+    pub(super) async fn take(&self, wanted: &Wanted, cover: Cover, shown: Names) {
+        let id = random_token().unwrap_or_default();
+        let answer = Answer::to(&wanted.call(), cover, Some(shown), id, boot_clock());
+        let stored = self.stored(wanted, cover);
+        self.answers.borrow_mut().add(answer);
+        if let Some(always) = stored
+            && let Err(error) = self.tables.put(always).await
+        {
+            tracing::warn!(%error, "a yes for always is not stored: it holds until the bridge ends");
+        }
+    }
+
+    fn stored(&self, wanted: &Wanted, cover: Cover) -> Option<Always> {
+        let hash = wanted.known.hash.filter(|_| cover == Cover::Always)?;
+        let tool = format!("{}/{}", wanted.source, wanted.tool);
+        Some(Always { principal: wanted.principal.to_string(), tool, hash, at: wall_clock() })
+    }
+
+    /// A no to a call stands.
+    pub(super) fn deny(&self, wanted: &Wanted) {
+        self.answers.borrow_mut().deny(&wanted.call(), boot_clock());
+    }
+
+    /// Names lie in a closed store; also where the disk refuses, until the bridge ends.
+    pub(super) fn store_carried(&self, source: String, names: Names) {
+        let tables = self.tables.clone();
+        tokio::task::spawn_local(async move {
+            if let Err(error) = tables.carry(&source, names).await {
+                tracing::warn!(%error, server = source, "what lies in its store is known until the bridge ends only");
+            }
+        });
+    }
+
+    /// What waits, or was missed, the oldest first; and what stands, the newest first.
+    #[must_use]
+    pub fn all(&self) -> (Vec<Approval>, Vec<StandingAnswer>) {
+        let waiting = self.questions.all().iter().map(|asked| asked.view()).collect();
+        let (answers, now) = (self.answers.borrow(), boot_clock());
+        let mut standing: Vec<_> = answers.standing(now).map(|answer| view(answer, now)).collect();
+        standing.reverse();
+        (waiting, standing)
+    }
+
+    /// A question, and its arguments whole.
+    #[must_use]
+    pub fn question(&self, id: &str) -> Option<(Approval, String)> {
+        self.questions.find(id).map(|asked| (asked.view(), asked.wanted.arguments.clone()))
+    }
+
+    /// Takes an answer to a question; whether there is one. A yes to one that was missed stands for the same call.
+    ///
+    /// # Errors
+    /// When the answer is none of those that the question offers.
+    pub async fn answer(&self, id: &str, answer: &str, reason: Option<String>) -> Result<bool, ErrorBody> {
+        let Some(asked) = self.questions.find(id) else { return Ok(false) };
+        if !asked.approval.answers.iter().any(|offered| offered == answer) {
+            let expected = asked.approval.answers.join(", ");
+            let message = format!("field `answer`: expected one of {expected}");
+            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "answer"));
+        }
+        let decision = match Cover::of(answer) {
+            Some(cover) => Decision::Yes(cover),
+            None => Decision::No(reason),
+        };
+        let Some((asked, waits)) = self.questions.answer(id, &decision) else { return Ok(false) };
+        match decision {
+            _ if waits => {}
+            Decision::Yes(cover) => {
+                self.take(&asked.wanted, cover, asked.shown.clone().unwrap_or_default()).await;
+            }
+            _ => self.deny(&asked.wanted),
+        }
+        Ok(true)
+    }
+
+    /// Takes answers back: by id, or by what they are for; all where nothing is named. Gives how many that were.
+    ///
+    /// # Errors
+    /// When the disk still has one: it would stand again when the bridge starts.
+    pub async fn revoke(&self, named: Option<&str>) -> Result<u32, ErrorBody> {
+        let is_meant = |answer: &Answer| match named {
+            None => true,
+            Some(named) => {
+                answer.id == named
+                    || answer.principal == named
+                    || answer.source == named
+                    || answer.chat.as_deref() == Some(named)
+                    || named.split_once('/') == Some((&answer.source, &answer.tool))
+            }
+        };
+        let gone = self.answers.borrow_mut().revoke(is_meant);
+        for answer in gone.iter().filter(|answer| answer.cover == Cover::Always) {
+            let tool = format!("{}/{}", answer.source, answer.tool);
+            let removed = self.tables.remove(&answer.principal, &tool);
+            removed.await.map_err(|error| {
+                ErrorBody::new(
+                    Code::Internal,
+                    format!("{error}; it is asked for again until the bridge ends"),
+                )
+            })?;
+        }
+        Ok(u32::try_from(gone.len()).unwrap_or(u32::MAX))
+    }
+
+    /// A source is gone: nothing that was answered about it stands, and nothing lies in its store.
+    pub fn forget_source(&self, source: &str) {
+        self.answers.borrow_mut().forget(|_, of| of == source);
+        self.carried.borrow_mut().remove(source);
+        let (tables, source) = (self.tables.clone(), source.to_owned());
+        tokio::task::spawn_local(async move {
+            if let Err(error) = tables.forget(&source).await {
+                tracing::warn!(%error, server = source, "what was answered about it is still on disk");
+            }
+        });
+    }
+}
+
+fn view(answer: &Answer, now: u64) -> StandingAnswer {
+    let at = |time: u64| wall_clock().saturating_sub(now.saturating_sub(time));
+    let is_of_source = matches!(answer.cover, Cover::ChatServer | Cover::Flow | Cover::Pair);
+    StandingAnswer {
+        id: answer.id.clone(),
+        covers: answer.cover.word().into(),
+        principal: answer.principal.clone(),
+        session_id: answer.chat.clone(),
+        what: if is_of_source { answer.source.clone() } else { format!("{}/{}", answer.source, answer.tool) },
+        private: answer.private.iter().flatten().cloned().collect(),
+        since: if answer.cover == Cover::Always { answer.since } else { at(answer.since) },
+        until: answer.until.map(|until| wall_clock().saturating_add(until.saturating_sub(now))),
+    }
+}
+
+impl Host {
+    /// Writes down how the person has answered a question about a call of an origin. The answer holds, whether it can be
+    /// written down or not.
+    pub(super) async fn note_decision_of(&self, wish: &Wish<'_>, decision: &Decision) {
+        let Caller::Origin(asker) = wish.caller else { return };
+        let outcome = match decision {
+            Decision::Yes(_) => "allowed",
+            Decision::No(_) => "denied",
+            Decision::Silence | Decision::Nobody => "dismissed",
+        };
+        // What happens in a run is written down with its turn.
+        if wish.chat.is_none() {
+            let tools = vec![format!("{}/{}", wish.source, wish.tool)];
+            let _ = self.note_consent(asker, Some(tools), outcome).await;
+        }
+    }
+
+    /// Writes down how a person has answered a question of an origin. It gives nobody anything, so it is told of also while the log
+    /// cannot be written.
+    ///
+    /// # Errors
+    /// When it cannot be written and has to be.
+    pub async fn note_consent(
+        &self,
+        asker: &Asker,
+        tools: Option<Vec<String>>,
+        outcome: &'static str,
+    ) -> Result<(), ErrorBody> {
+        let record = Record {
+            origin: Some(asker.origin.shared()),
+            profile: Some(asker.profile.clone()),
+            tab_id: asker.tab.as_ref().map(|tab| tab.tab),
+            asked_tools: tools.map(Into::into),
+            decision: if outcome == "allowed" { "allowed" } else { "denied" },
+            outcome: Some(outcome),
+            ..Record::default()
+        };
+        self.trail.decided("consent", &asker.sender, record, false).await
+    }
+
+    /// Takes answers back on behalf of the person.
+    ///
+    /// # Errors
+    /// When that cannot be written down, or stored.
+    pub async fn revoke_answers(&self, sender: &Sender, named: Option<&str>) -> Result<u32, ErrorBody> {
+        if named.is_some_and(str::is_empty) {
+            return Err(invalid("approval_id", "an id, `server/tool`, a server, an origin or a session"));
+        }
+        let record = Record { tool: named.map(Arc::from), ..Record::default() };
+        // Before it is written down: less may always be allowed.
+        let revoked = self.consent.revoke(named).await;
+        self.trail.decided("approvals_revoke", sender, record, false).await?;
+        revoked
+    }
+}

@@ -1,0 +1,148 @@
+//! A call as consent sees it: who wants it, and what Harbor knows of its tool and of what holds its source.
+//!
+//! Owns gathering these facts. Must never take them from what the caller says.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::consent::facts::{Effect, Holding};
+use harbor_policy::consent::{Call, Who};
+
+use super::chat::Chat;
+use crate::host::asker::Caller;
+use crate::link::{Tool, ToolHash};
+
+/// Where these stand among what a tool says of itself.
+pub(in crate::host) const SCHEMA: usize = 2;
+pub(in crate::host) const ANNOTATIONS: usize = 4;
+
+/// What a source says of one call: nothing of it is a server's word.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// The name under which its answer is private, where that is not the source's.
+    pub name: Option<String>,
+    /// It stays within the page that is open.
+    pub within: bool,
+    /// It looks at a document that is loaded, which its page does not notice.
+    pub looks: bool,
+    /// The arguments that are ids of Harbor's.
+    pub ids: &'static [&'static str],
+}
+
+/// What somebody wants to call.
+#[derive(Debug, Clone, Copy)]
+pub struct Wish<'a> {
+    /// Who.
+    pub caller: &'a Caller,
+    /// The conversation that it is part of.
+    pub chat: Option<&'a Rc<Chat>>,
+    /// What has the tool.
+    pub source: &'a SourceId,
+    /// The tool.
+    pub tool: &'a Arc<str>,
+    /// JSON object.
+    pub arguments: &'a str,
+    /// What its model was told of the tool.
+    pub told: Option<ToolHash>,
+    /// The call's id in its turn.
+    pub call_id: Option<&'a str>,
+}
+
+/// What is known of a tool and its source.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// What the tool does.
+    pub effect: Effect,
+    /// What it said of itself.
+    pub hash: Option<ToolHash>,
+    /// The schema of its arguments.
+    pub schema: Option<Json>,
+    /// What holds its source.
+    pub holding: Holding,
+    /// What its source says of this call.
+    pub about: About,
+}
+
+/// The same, kept while the person thinks.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub principal: Arc<str>,
+    pub chat: Option<Arc<str>>,
+    pub source: SourceId,
+    pub tool: Arc<str>,
+    pub arguments: String,
+    pub known: Known,
+}
+
+impl Wish<'_> {
+    /// Who acts.
+    pub(super) fn who(&self) -> Who {
+        match (self.caller, self.chat) {
+            (Caller::Owner(..), None) => Who::Typed,
+            (Caller::Owner(..), Some(chat)) => Who::Person(chat.mode.get()),
+            (Caller::Origin(_), Some(_)) => Who::Run,
+            (Caller::Origin(asker), None) if asker.sender.own.is_some() => Who::Client { guard: false },
+            (Caller::Origin(_), None) => Who::Page,
+        }
+    }
+
+    /// On whose behalf.
+    pub(super) fn principal(&self) -> Arc<str> {
+        self.caller.origin().map_or_else(|| crate::config::OWNER.into(), |origin| origin.shared())
+    }
+
+    pub(super) fn wanted(&self, known: &Known) -> Wanted {
+        Wanted {
+            principal: self.principal(),
+            chat: self.chat.map(|chat| chat.id.clone()),
+            source: self.source.clone(),
+            tool: self.tool.clone(),
+            arguments: self.arguments.to_owned(),
+            known: known.clone(),
+        }
+    }
+}
+
+impl Known {
+    pub(super) fn new(tool: Option<&Tool>, effect: Effect, holding: Holding, about: About) -> Self {
+        let schema = tool.and_then(|tool| tool.members[SCHEMA].clone());
+        Self { effect, hash: tool.map(|tool| tool.hash), schema, holding, about }
+    }
+}
+
+/// A call of these parts, for the policy.
+pub(super) fn call<'a>(
+    (principal, chat): (&'a str, Option<&'a str>),
+    (source, tool): (&'a SourceId, &'a str),
+    arguments: &'a str,
+    known: &'a Known,
+) -> Call<'a> {
+    Call {
+        principal,
+        chat,
+        source: source.as_str(),
+        tool,
+        hash: known.hash.as_ref(),
+        arguments,
+        schema: known.schema.as_ref().map(Json::as_str),
+        effect: known.effect,
+        holding: known.holding,
+        name: known.about.name.as_deref().unwrap_or(source.as_str()),
+        within: known.about.within,
+        looks: known.about.looks,
+        ids: known.about.ids,
+    }
+}
+
+impl Wanted {
+    pub fn call(&self) -> Call<'_> {
+        call(
+            (&self.principal, self.chat.as_deref()),
+            (&self.source, &self.tool),
+            &self.arguments,
+            &self.known,
+        )
+    }
+}

@@ -1,0 +1,54 @@
+//! Pages' own calls and those of AI clients: who is asked, where, and what happens where nobody is.
+
+use harbor_tests::{Client, LIMIT};
+use serde_json::json;
+
+use super::scene::{Held, Scene};
+
+const SITE: &str = "https://a.example";
+
+fn scene() -> Scene {
+    let scene = Scene::new();
+    scene.server("s", Held::Closed, &["wipe!", "note"], &json!({}));
+    scene
+}
+
+#[test]
+fn a_page_is_asked_about_what_destroys_and_after_three_questions_without_a_yes_about_nothing() {
+    let scene = scene();
+    let browser = Client::attach_browser(&scene.home, "one");
+    let page = browser.speaking_for(SITE);
+    page.grant("mcp:tools.call", "ALLOW_ALWAYS", &json!({}));
+    let refused = page.tool("s/wipe", &json!({})).unwrap_err();
+    assert_eq!(refused.details["reason"], "permission_required", "nobody is there: {refused:?}");
+    assert!(page.tool("s/note", &json!({})).is_ok(), "it destroys nothing");
+    browser.call("approvals_watch", &json!({})).unwrap();
+    for n in 0..3 {
+        let pending = page.send_tool("s/wipe", &json!({"n": n}));
+        let push = browser.wait_for_push("approval", LIMIT, |push| push["waits"] == true);
+        let approval = &push["approval"];
+        assert_eq!((&approval["who"], &approval["principal"], &approval["own"]), (&json!("page"), &json!(SITE), &json!(true)));
+        scene.answer(approval, &["no"]);
+        assert_eq!(pending.wait(LIMIT).unwrap_err().details["reason"], "declined");
+    }
+    for n in 3..1000 {
+        let refused = page.tool("s/wipe", &json!({"n": n})).unwrap_err();
+        assert!(matches!(refused.code.as_str(), "permission_denied" | "rate_limited"), "{refused:?}");
+    }
+    assert!(browser.push_now("approval").is_none_or(|push| push["waits"] == false));
+}
+
+#[test]
+fn a_missed_question_of_an_ai_client_lets_the_same_call_through_once_it_is_answered() {
+    let scene = scene();
+    let client = Client::attach_ai(&scene.home, "ai").speaking(&json!({}));
+    scene.bridge.speaking_for("client://ai").grant("mcp:tools.call", "ALLOW_ALWAYS", &json!({}));
+    let refused = client.tool("s/wipe", &json!({"x": 1})).unwrap_err();
+    assert_eq!(refused.details["reason"], "permission_required");
+    assert!(refused.message.contains("harbor approvals"), "{refused:?}");
+    let missed = scene.bridge.call("approvals_list", &json!({})).unwrap()["waiting"][0].clone();
+    assert_eq!((&missed["state"], &missed["who"]), (&json!("missed"), &json!("client")));
+    scene.answer(&missed, &["once"]);
+    assert!(client.tool("s/wipe", &json!({"x": 2})).is_err(), "it is another call");
+    assert!(client.tool("s/wipe", &json!({"x": 1})).is_ok());
+}

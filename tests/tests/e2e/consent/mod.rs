@@ -1,0 +1,8 @@
+//! Consent as a whole: twelve ordinary tasks and how often the person is asked, eleven attacks, and what happens to a question
+//! while it is open.
+
+mod attacks;
+mod clients;
+mod questions;
+mod scene;
+mod tasks;
