@@ -28,7 +28,12 @@ pub fn disarm(text: &str) -> String {
 #[must_use]
 pub fn reveal(text: &str) -> String {
     let mut before = ' ';
-    escape(text, |c| c == '\r' || is_hidden(std::mem::replace(&mut before, c), c))
+    escape(text, |c| {
+        let hides = c == '\r' || is_hidden(before, c);
+        // What stands before the next one is what was written.
+        before = if hides { '}' } else { c };
+        hides
+    })
 }
 
 /// Says why a command failed, on stderr; in colours, where that is a terminal and nobody has asked for none.

@@ -255,6 +255,11 @@ pub(crate) fn model_permit() -> ModelPermit {
     ModelPermit(())
 }
 
+/// The right to a call that the person has let a client make once.
+pub(crate) fn let_in_once(kind: SourceKind) -> Right {
+    Right(kind)
+}
+
 /// The message is not for this principal.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Denied;

@@ -209,6 +209,8 @@ pub enum Why {
     Destroys,
     /// Something private would leave.
     Leaves,
+    /// The client was not given this source.
+    FirstUse,
 }
 
 impl Why {
@@ -220,6 +222,7 @@ impl Why {
             Self::Untrusted => "untrusted",
             Self::Destroys => "destroys",
             Self::Leaves => "leaves",
+            Self::FirstUse => "first_use",
         }
     }
 
@@ -231,6 +234,7 @@ impl Why {
             Self::Untrusted => "it changes something, and the model has read text that you have not typed",
             Self::Destroys => "it may delete or overwrite something",
             Self::Leaves => "private data would leave",
+            Self::FirstUse => "you have not let it use this yet",
         }
     }
 }
@@ -263,7 +267,7 @@ impl Refused {
             Self::Nobody(Why::Destroys) => {
                 "It may delete or overwrite something, and nobody is here who could be asked."
             }
-            Self::Nobody(Why::Writes | Why::Untrusted) => {
+            Self::Nobody(Why::Writes | Why::Untrusted | Why::FirstUse) => {
                 "It changes something, and nobody is here who could be asked."
             }
         }
@@ -302,6 +306,13 @@ pub fn judge(who: Who, call: &Call<'_>, before: &Before<'_>) -> Verdict {
     }
     let private = if why == Why::Leaves { private } else { Names::new() };
     Verdict::Ask(Question { why, private, covers: answers::offered(who, call, why) })
+}
+
+/// What the person is asked before an AI client's first call of a source that it was not given.
+#[must_use]
+pub fn first_use() -> Question {
+    let covers = vec![Cover::Once, Cover::TenMinutes, Cover::Always];
+    Question { why: Why::FirstUse, private: Names::new(), covers }
 }
 
 fn asks_before_leaving(who: Who) -> bool {

@@ -179,10 +179,13 @@ impl Host {
     async fn make_call(&self, NotedCall { caller, call, note }: NotedCall) -> Result<Called, ErrorBody> {
         let note = note?;
         if let Caller::Origin(asker) = &caller
-            && let Err(error) = self.may_call(asker, &call)
+            && let Err(refusal) = self.may_call(asker, &call)
         {
-            Box::pin(note.refused(&error)).await;
-            return Err(error);
+            let let_in = self.let_in(&call.wish(&caller), asker, call.consent.form.clone(), refusal).await;
+            if let Err(error) = let_in {
+                Box::pin(note.refused(&error)).await;
+                return Err(error);
+            }
         }
         let (mut way, slot, run) = self.cleared_way(&caller, &call, &note).await?;
         let known = way.known.clone();
@@ -287,7 +290,11 @@ impl Host {
         let right = match caller {
             Caller::Owner(_, right) => right,
             Caller::Origin(asker) => {
-                let right = self.permissions.right(&asker, (&call.source, &call.tool))?;
+                let right = self.permissions.right(&asker, (&call.source, &call.tool));
+                // The person may have let it in for this call alone.
+                let caller = Caller::Origin(asker.clone());
+                let right =
+                    right.or_else(|refusal| self.consent.enter(&call.wish(&caller)).ok_or(refusal))?;
                 let running = self.permissions.calls.begin(asker, call.source.clone(), call.tool.clone());
                 way.running = Some(running);
                 right

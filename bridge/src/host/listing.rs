@@ -19,7 +19,7 @@ use super::Host;
 use super::admission::Entrant;
 use super::asker::Asker;
 use super::refused::too_many_lists;
-use super::registry::Written;
+use super::registry::{Written, asking_first};
 use super::source::ToolSource;
 use crate::config::Feature;
 use crate::supervisor::{Fetched, ListKind};
@@ -66,12 +66,27 @@ impl Host {
             if only.is_some_and(|only| !only.iter().any(|named| named == id.as_str())) {
                 continue;
             }
+            let asks_first = !sight.call.denied() && self.asks_first(asker, &id);
             let sight = sight.of_source(&id);
-            for (_, descriptor) in written.tools().filter(|(tool, _)| sight.has(tool)) {
-                tools.push(written.descriptors(), descriptor);
+            for (tool, descriptor) in written.tools() {
+                if sight.has(tool) {
+                    tools.push(written.descriptors(), descriptor);
+                } else if let Some(tool) = written.get(tool).filter(|_| asks_first) {
+                    let marked = asking_first(&*source, tool);
+                    let whole = 0..marked.len();
+                    tools.push(&marked, whole);
+                }
             }
         }
         Ok(tools)
+    }
+
+    /// Whether an AI client hears of a source that it was not given: its first call asks the person. Servers are given all at once,
+    /// or one by one by the person, who knows them.
+    fn asks_first(&self, asker: &Asker, source: &SourceId) -> bool {
+        asker.sender.own.is_some()
+            && source.kind() != SourceKind::Server
+            && !self.consent.is_never(asker.origin.as_str(), source)
     }
 
     /// The servers of which an origin may use a tool.

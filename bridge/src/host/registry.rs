@@ -24,6 +24,7 @@ use harbor_ipc_proto::client::{ToolChange, ToolChanged, ToolDescriptor};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutField as _;
 use harbor_ipc_proto::hex::hex;
+use harbor_ipc_proto::json::{Json, text_of};
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::flood::Flood;
 use harbor_policy::own_places::neutral;
@@ -424,6 +425,19 @@ fn names_of(directory: &Path) -> Vec<String> {
     let mut names: Vec<PathBuf> = real.into_iter().chain([directory.to_owned()]).collect();
     names.dedup();
     names.into_iter().filter_map(|name| name.into_os_string().into_string().ok()).collect()
+}
+
+/// What an AI client reads before the description of a tool that it was not given.
+const ASKS_FIRST: &str = "(asks first: your first call asks the person) ";
+
+/// The descriptor of a tool that a client was not given, and may ask for by calling it.
+pub(super) fn asking_first(source: &dyn ToolSource, tool: &Tool) -> Rc<str> {
+    let mut descriptor = descriptor(source, tool);
+    let said = descriptor.description.as_ref().and_then(|said| text_of(said.as_str())).unwrap_or_default();
+    descriptor.description = Some(Json::string(&format!("{ASKS_FIRST}{said}")));
+    let mut text = Vec::new();
+    descriptor.put(&mut text);
+    String::from_utf8(text).unwrap_or_default().into()
 }
 
 fn descriptor(source: &dyn ToolSource, tool: &Tool) -> ToolDescriptor {

@@ -32,7 +32,7 @@ pub(super) async fn answer(router: &Rc<Router>, message: ApprovalsAnswer) -> Han
     let router = router.clone();
     to_the_end(async move {
         let ApprovalsAnswer { approval_id, answer, reason } = message;
-        let answered = router.host.consent.answer(&approval_id, &answer, reason).await?;
+        let answered = router.host.answer_question(&approval_id, &answer, reason).await?;
         reply(ApprovalsAnswerResult { answered })
     })
     .await

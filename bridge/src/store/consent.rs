@@ -1,13 +1,15 @@
-//! What of consent outlives the bridge: tools that are called without asking from now on, and what lies in closed stores.
+//! What of consent outlives the bridge: tools that are called without asking from now on, and what lies in closed stores,
+//! and which sources a client never gets.
 //!
 //! ```text
 //!  tool_answers(principal, tool: source/tool, hash of what it said of itself, at ms)
 //!  carried_names(source, name)
+//!  closed_sources(principal, source)
 //! ```
 //!
 //! Owns these tables. A tool that has changed since is not the one that was answered for: who reads this compares the hash.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use harbor_policy::consent::Names;
@@ -28,6 +30,11 @@ pub(super) const TABLES: &str = "
         source TEXT NOT NULL,
         name   TEXT NOT NULL,
         PRIMARY KEY (source, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS closed_sources (
+        principal TEXT NOT NULL,
+        source    TEXT NOT NULL,
+        PRIMARY KEY (principal, source)
     ) STRICT, WITHOUT ROWID;
 ";
 
@@ -145,6 +152,36 @@ impl ConsentTables {
             Ok(())
         });
         put.await
+    }
+
+    /// The sources that a client is never asked about again.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn never(&self) -> Result<BTreeSet<(String, String)>, StoreError> {
+        let all = self.0.run(|connection| {
+            let mut rows = connection.prepare("SELECT principal, source FROM closed_sources")?;
+            let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<BTreeSet<_>>>().map_err(StoreError::from)
+        });
+        all.await
+    }
+
+    /// A client is never asked about a source again; or it may be.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn set_never(&self, principal: &str, source: &str, is_never: bool) -> Result<(), StoreError> {
+        let (principal, source) = (principal.to_owned(), source.to_owned());
+        let set = self.0.run(move |connection| {
+            let statement = match is_never {
+                true => "INSERT OR IGNORE INTO closed_sources VALUES (?1, ?2)",
+                false => "DELETE FROM closed_sources WHERE principal = ?1 AND source = ?2",
+            };
+            connection.execute(statement, params![principal, source])?;
+            Ok(())
+        });
+        set.await
     }
 
     /// A source is gone, with its store.

@@ -235,7 +235,7 @@ const TABLES: [Tables; 10] = [
     Tables { since: 2, names: &["programs"], sql: programs::TABLES },
     Tables { since: 2, names: &["model_providers", "model_usage", "model_budgets"], sql: models::TABLES },
     Tables { since: 3, names: &["former_programs"], sql: programs::FORMER_TABLES },
-    Tables { since: 4, names: &["tool_answers", "carried_names"], sql: consent::TABLES },
+    Tables { since: 4, names: &["tool_answers", "carried_names", "closed_sources"], sql: consent::TABLES },
 ];
 
 /// Tables that one file makes.

@@ -14,11 +14,13 @@
 //!
 //! Owns this table. Nothing but `once`, `flow` and `pair` covers leaving. Must never cover a tool that has changed.
 
+use harbor_ipc_proto::source_id::SourceKind;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::facts::{Effect, Reach};
 use super::{Call, Names, Who, Why};
+use crate::access::{self, Right};
 
 /// How long an answer to a page or a client holds that is not for always, in milliseconds.
 pub const A_WHILE: u64 = 600_000;
@@ -139,6 +141,8 @@ type Hash = [u8; 32];
 pub struct Answers {
     yes: Vec<Answer>,
     no: Vec<Denial>,
+    /// Single calls of sources that their client was not given.
+    let_in: Vec<Answer>,
 }
 
 impl Answer {
@@ -206,6 +210,15 @@ impl Answer {
             }
     }
 
+    /// Whether it lets a client make this call of a source that it was not given. What the tool says of itself was not known then.
+    fn is_for_entry(&self, call: &Call<'_>, now: u64) -> bool {
+        self.principal == call.principal
+            && self.source == call.source
+            && self.tool == call.tool
+            && self.arguments == Some(hash(call.arguments))
+            && self.until.is_none_or(|until| now < until)
+    }
+
     /// Whether the tool that was asked about is another one now.
     fn has_changed(&self, call: &Call<'_>) -> bool {
         self.tool == call.tool && self.hash.as_ref() != call.hash
@@ -255,6 +268,27 @@ impl Answers {
             let meaning = meaning(call.arguments);
             of_tool.any(|no| no.meaning == meaning)
         }
+    }
+
+    /// The person lets a client make this call of a source that it was not given, once.
+    pub fn let_in(&mut self, call: &Call<'_>, now: u64) {
+        if self.let_in.len() >= MOST {
+            self.let_in.remove(0);
+        }
+        self.let_in.push(Answer::to(call, Cover::Once, None, String::new(), now));
+    }
+
+    /// Whether the person has let its client make this call.
+    #[must_use]
+    pub fn is_let_in(&self, call: &Call<'_>, now: u64) -> bool {
+        self.let_in.iter().any(|yes| yes.is_for_entry(call, now))
+    }
+
+    /// The right to such a call, which is used up by that.
+    pub fn enter(&mut self, call: &Call<'_>, kind: SourceKind, now: u64) -> Option<Right> {
+        let at = self.let_in.iter().position(|yes| yes.is_for_entry(call, now))?;
+        self.let_in.remove(at);
+        Some(access::let_in_once(kind))
     }
 
     /// Whether an answer covers this reason to ask about a call.

@@ -71,7 +71,7 @@ fn is_theirs(place: &Place, facts: &Facts) -> bool {
     let own = [Some(&facts.data), Some(&facts.tmp), facts.package.as_ref()];
     let is_own = own.into_iter().flatten().any(|own| is_within(&place.path, own));
     // Only by its name: what was granted was granted as something of the person's.
-    !is_own && !(named && is_program(place, facts))
+    !(is_own || named && is_program(place, facts))
 }
 
 /// Whether it is the script that its interpreter runs, or the package that the script belongs to.

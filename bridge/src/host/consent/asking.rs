@@ -18,11 +18,12 @@ use std::time::Duration;
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{Approval, ApprovalField};
 use harbor_policy::consent::answers::{A_WHILE, Cover};
-use harbor_policy::consent::{Names, shown};
+use harbor_policy::consent::{Names, Why, shown};
 use tokio::sync::oneshot;
 
 use super::chat::Chat;
 use super::wanted::Wanted;
+use crate::host::asker::{Asker, Caller};
 use crate::host::news::{Listeners, News};
 
 /// Questions that are open or missed at most.
@@ -35,6 +36,8 @@ pub enum Decision {
     Yes(Cover),
     /// No, and what the model is told.
     No(Option<String>),
+    /// No, and never again for this client and source.
+    Never,
     /// Nothing, as long as it was waited for.
     Silence,
     /// Nobody was there to be asked.
@@ -49,6 +52,8 @@ pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decis
 pub(super) struct Asked {
     pub approval: Approval,
     pub wanted: Wanted,
+    /// The origin that asks, where it is one.
+    pub asker: Option<Asker>,
     /// The private names that were shown.
     pub shown: Option<Names>,
     /// The connection whose request it is about.
@@ -178,15 +183,25 @@ impl Questions {
 }
 
 impl Asked {
-    /// A question, and where its answer comes out.
+    /// A question about what a caller wants, and where its answer comes out.
     pub fn new(
         approval: Approval,
         wanted: Wanted,
         shown: Option<Names>,
-        client: u64,
+        caller: &Caller,
     ) -> (Self, oneshot::Receiver<Decision>) {
         let (sender, receiver) = oneshot::channel();
-        (Self { approval, wanted, shown, client, answer: RefCell::new(Some(sender)) }, receiver)
+        let asker = match caller {
+            Caller::Owner(..) => None,
+            Caller::Origin(asker) => Some(asker.clone()),
+        };
+        let (client, answer) = (caller.sender().client, RefCell::new(Some(sender)));
+        (Self { approval, wanted, asker, shown, client, answer }, receiver)
+    }
+
+    /// Whether it is about a source that its client was not given.
+    pub fn is_first_use(&self) -> bool {
+        *self.approval.reason == *Why::FirstUse.word()
     }
 
     /// Whether its caller still waits.

@@ -12,6 +12,7 @@
 
 pub mod asking;
 pub mod chat;
+mod first_use;
 mod pace;
 mod refused;
 mod standing;
@@ -20,7 +21,7 @@ pub mod wanted;
 pub(super) use self::refused::changed_twice;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -61,6 +62,8 @@ pub struct Consent {
     paces: Paces,
     /// The private names that lie in closed stores.
     carried: RefCell<BTreeMap<String, Names>>,
+    /// Clients, and sources that they never get.
+    never: RefCell<BTreeSet<(String, String)>>,
     tables: ConsentTables,
     nothing: Read,
 }
@@ -96,6 +99,7 @@ impl Consent {
             questions: Rc::new(Questions::new(listeners)),
             paces: Paces::default(),
             carried: RefCell::new(tables.carried().await?),
+            never: RefCell::new(tables.never().await?),
             tables,
             nothing: Read::default(),
         })
@@ -194,17 +198,17 @@ impl Consent {
         (form, patience): (Option<Form>, Duration),
     ) -> Result<Decision, ErrorBody> {
         let who = wish.who();
-        let sender = wish.caller.sender();
         let principal = wish.principal();
-        if matches!(who, Who::Page | Who::Run) {
+        let is_paced = matches!(who, Who::Page | Who::Run) || question.why == consent::Why::FirstUse;
+        if is_paced {
             self.paces.may_ask(&principal, wall_clock())?;
         }
         let approval = approval(wish, known, &question, patience)?;
         let shown = Some(question.private).filter(|_| question.why == consent::Why::Leaves);
-        let (asked, receiver) = Asked::new(approval, wish.wanted(known), shown, sender.client);
+        let (asked, receiver) = Asked::new(approval, wish.wanted(known), shown, wish.caller);
         let decision = self.questions.ask(asked, receiver, (wish.chat.cloned(), form), patience).await;
         // What nobody was shown counts for nothing.
-        if matches!(who, Who::Page | Who::Run) && decision != Decision::Nobody {
+        if is_paced && decision != Decision::Nobody {
             self.paces.note(&principal, matches!(decision, Decision::Yes(_)), wall_clock());
         }
         Ok(decision)
@@ -224,7 +228,8 @@ fn approval(
         Caller::Owner(..) => None,
         Caller::Origin(asker) => asker.tab.as_ref().map(|tab| tab.tab),
     };
-    let covers = question.covers.iter().map(|cover| cover.word().to_owned());
+    let noes: &[&str] = if question.why == consent::Why::FirstUse { &["no", "never"] } else { &["no"] };
+    let answers = question.covers.iter().map(|cover| cover.word()).chain(noes.iter().copied());
     let since = wall_clock();
     Ok(Approval {
         id,
@@ -241,7 +246,7 @@ fn approval(
         why: question.why.sentence().into(),
         private: question.private.iter().cloned().collect(),
         fields: asking::fields(wish.arguments),
-        answers: covers.chain(["no".to_owned()]).collect(),
+        answers: answers.map(ToOwned::to_owned).collect(),
         since,
         until: since.saturating_add(u64::try_from(patience.as_millis()).unwrap_or(u64::MAX)),
     })
@@ -327,6 +332,7 @@ impl Host {
                     yes = Some(cover);
                     self.consent.take(&wish.wanted(&known), cover, shown).await;
                 }
+                Decision::Never => return Err(refused::declined(wish, None)),
                 Decision::No(reason) => {
                     self.consent.deny(&wish.wanted(&known));
                     return Err(refused::declined(wish, reason));

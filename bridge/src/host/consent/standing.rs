@@ -63,6 +63,7 @@ impl Consent {
         let (answers, now) = (self.answers.borrow(), boot_clock());
         let mut standing: Vec<_> = answers.standing(now).map(|answer| view(answer, now)).collect();
         standing.reverse();
+        standing.extend(self.never.borrow().iter().map(|(principal, source)| never(principal, source)));
         (waiting, standing)
     }
 
@@ -70,32 +71,6 @@ impl Consent {
     #[must_use]
     pub fn question(&self, id: &str) -> Option<(Approval, String)> {
         self.questions.find(id).map(|asked| (asked.view(), asked.wanted.arguments.clone()))
-    }
-
-    /// Takes an answer to a question; whether there is one. A yes to one that was missed stands for the same call.
-    ///
-    /// # Errors
-    /// When the answer is none of those that the question offers.
-    pub async fn answer(&self, id: &str, answer: &str, reason: Option<String>) -> Result<bool, ErrorBody> {
-        let Some(asked) = self.questions.find(id) else { return Ok(false) };
-        if !asked.approval.answers.iter().any(|offered| offered == answer) {
-            let expected = asked.approval.answers.join(", ");
-            let message = format!("field `answer`: expected one of {expected}");
-            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "answer"));
-        }
-        let decision = match Cover::of(answer) {
-            Some(cover) => Decision::Yes(cover),
-            None => Decision::No(reason),
-        };
-        let Some((asked, waits)) = self.questions.answer(id, &decision) else { return Ok(false) };
-        match decision {
-            _ if waits => {}
-            Decision::Yes(cover) => {
-                self.take(&asked.wanted, cover, asked.shown.clone().unwrap_or_default()).await;
-            }
-            _ => self.deny(&asked.wanted),
-        }
-        Ok(true)
     }
 
     /// Takes answers back: by id, or by what they are for; all where nothing is named. Gives how many that were.
@@ -124,7 +99,24 @@ impl Consent {
                 )
             })?;
         }
-        Ok(u32::try_from(gone.len()).unwrap_or(u32::MAX))
+        let reopened = self.reopen(named).await?;
+        Ok(u32::try_from(gone.len() + reopened).unwrap_or(u32::MAX))
+    }
+
+    /// Sources that clients may be asked about again; how many that were.
+    async fn reopen(&self, named: Option<&str>) -> Result<usize, ErrorBody> {
+        let is_meant = |(principal, source): &&(String, String)| {
+            named.is_none_or(|named| {
+                named == never_id(principal, source) || named == principal || named == source
+            })
+        };
+        let meant: Vec<_> = self.never.borrow().iter().filter(is_meant).cloned().collect();
+        for (principal, source) in &meant {
+            let stored = self.tables.set_never(principal, source, false).await;
+            stored.map_err(|error| ErrorBody::new(Code::Internal, error.to_string()))?;
+            self.never.borrow_mut().remove(&(principal.clone(), source.clone()));
+        }
+        Ok(meant.len())
     }
 
     /// A source is gone: nothing that was answered about it stands, and nothing lies in its store.
@@ -137,6 +129,24 @@ impl Consent {
                 tracing::warn!(%error, server = source, "what was answered about it is still on disk");
             }
         });
+    }
+}
+
+/// An id that says itself what it is of: there is one for each client and source.
+fn never_id(principal: &str, source: &str) -> String {
+    format!("never:{principal}:{source}")
+}
+
+fn never(principal: &str, source: &str) -> StandingAnswer {
+    StandingAnswer {
+        id: never_id(principal, source),
+        covers: "never".into(),
+        principal: principal.to_owned(),
+        session_id: None,
+        what: source.to_owned(),
+        private: Vec::new(),
+        since: 0,
+        until: None,
     }
 }
 
@@ -162,7 +172,7 @@ impl Host {
         let Caller::Origin(asker) = wish.caller else { return };
         let outcome = match decision {
             Decision::Yes(_) => "allowed",
-            Decision::No(_) => "denied",
+            Decision::No(_) | Decision::Never => "denied",
             Decision::Silence | Decision::Nobody => "dismissed",
         };
         // What happens in a run is written down with its turn.
@@ -193,6 +203,44 @@ impl Host {
             ..Record::default()
         };
         self.trail.decided("consent", &asker.sender, record, false).await
+    }
+
+    /// Takes an answer to a question; whether there is one. A yes to one that was missed stands for the same call.
+    ///
+    /// # Errors
+    /// When the answer is none of those that the question offers, or cannot be stored.
+    pub async fn answer_question(
+        &self,
+        id: &str,
+        answer: &str,
+        reason: Option<String>,
+    ) -> Result<bool, ErrorBody> {
+        let questions = &self.consent.questions;
+        let Some(asked) = questions.find(id) else { return Ok(false) };
+        if !asked.approval.answers.iter().any(|offered| offered == answer) {
+            let expected = asked.approval.answers.join(", ");
+            let message = format!("field `answer`: expected one of {expected}");
+            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "answer"));
+        }
+        let decision = match (Cover::of(answer), answer) {
+            (Some(cover), _) => Decision::Yes(cover),
+            (None, "never") => Decision::Never,
+            (None, _) => Decision::No(reason),
+        };
+        let Some((asked, waits)) = questions.answer(id, &decision) else { return Ok(false) };
+        match (decision, &asked.asker) {
+            _ if waits => {}
+            (decision, Some(asker)) if asked.is_first_use() => {
+                // A no is told to whoever waits, and nobody does.
+                let _ = self.take_first_use(asker, &asked.wanted, &decision).await;
+            }
+            (Decision::Yes(cover), _) => {
+                let shown = asked.shown.clone().unwrap_or_default();
+                self.consent.take(&asked.wanted, cover, shown).await;
+            }
+            _ => self.consent.deny(&asked.wanted),
+        }
+        Ok(true)
     }
 
     /// Takes answers back on behalf of the person.

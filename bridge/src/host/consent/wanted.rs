@@ -126,7 +126,8 @@ pub(super) fn call<'a>(
         tool,
         hash: known.hash.as_ref(),
         arguments,
-        schema: known.schema.as_ref().map(Json::as_str),
+        // Of a tool without a schema each key is of the caller's making.
+        schema: Some(known.schema.as_ref().map_or("{}", Json::as_str)),
         effect: known.effect,
         holding: known.holding,
         name: known.about.name.as_deref().unwrap_or(source.as_str()),

@@ -27,7 +27,10 @@ fn what_changes_something_asks_and_a_yes_is_for_once_or_for_the_session() {
     let approval = scene.event("approval");
     assert_eq!((&approval["tool"], &approval["waits"]), (&json!("s/write"), &json!(true)));
     let shown = json!([{"key": "text", "text": "one"}]);
-    assert_eq!((&approval["approval"]["fields"], &approval["approval"]["reason"]), (&shown, &json!("writes")));
+    assert_eq!(
+        (&approval["approval"]["fields"], &approval["approval"]["reason"]),
+        (&shown, &json!("writes"))
+    );
     assert_eq!(approval["approval"]["answers"], json!(["once", "chat_tool", "chat_server", "always", "no"]));
     assert_eq!(scene.decide(&approval, "once"), true);
     assert_eq!(scene.decide(&approval, "once"), false, "it is answered once");

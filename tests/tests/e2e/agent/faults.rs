@@ -245,7 +245,9 @@ fn what_describes_a_tool_is_cleaned() {
         0 => Say::Calls(vec![("c1", "describe_tool".into(), json!({"name": "many_t7"}).to_string())]),
         _ => Say::Text("done".into()),
     });
-    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).closed().offering(&json!(tools).to_string()));
+    scene
+        .bridge
+        .add_and_connect("many", &Double::sound(&scene.home).closed().offering(&json!(tools).to_string()));
     scene.say("go").unwrap();
     let told = &scene.provider.rounds()[1].results[0];
     assert!(told.contains("a[U+200B]b"), "{told}");

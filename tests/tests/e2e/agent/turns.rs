@@ -99,7 +99,9 @@ fn with_many_tools_the_model_searches_for_them() {
         "annotations": {"readOnlyHint": true}})
     };
     let tools: Vec<Value> = (0..200).map(tool).collect();
-    scene.bridge.add_and_connect("many", &Double::sound(&scene.home).closed().offering(&json!(tools).to_string()));
+    scene
+        .bridge
+        .add_and_connect("many", &Double::sound(&scene.home).closed().offering(&json!(tools).to_string()));
     let answer = scene.say("use the 77th").unwrap();
     let rounds = scene.provider.rounds();
     assert_eq!(rounds[0].tools, ["search_tools", "describe_tool", "call_tool"]);

@@ -50,7 +50,9 @@ fn a_task_with_three_servers_runs_and_what_changes_something_is_refused_without_
         _ => Say::Text("done".into()),
     });
     for name in ["a", "b", "c"] {
-        scene.bridge.add_and_connect(name, &Double::sound(&scene.home).closed().offering(super::scene::TOOLS));
+        scene
+            .bridge
+            .add_and_connect(name, &Double::sound(&scene.home).closed().offering(super::scene::TOOLS));
     }
     let ask = |more: &[&str]| {
         harbor(&scene, &[&["ask", "--model", "p:m", "--tools", "a,b,c", "--json"], more, &["do it"]].concat())

@@ -33,7 +33,7 @@ pub type Calls = Vec<(&'static str, Value)>;
 pub struct Scene {
     pub bridge: Bridge,
     pub home: Home,
-    pub provider: Provider,
+    _provider: Provider,
     /// What the model does, by what is said to it.
     script: Script,
 }
@@ -58,10 +58,11 @@ impl Scene {
         let home = Home::new();
         let bridge = Bridge::start(&home);
         let base = format!("http://127.0.0.1:{}/v1", provider.server.port);
-        let fields = json!({"provider_type": "openai-compatible", "name": "p", "base_url": base, "dialect": "chat"});
+        let fields =
+            json!({"provider_type": "openai-compatible", "name": "p", "base_url": base, "dialect": "chat"});
         bridge.call("llm_add_provider", &fields).unwrap();
         std::fs::create_dir_all(home.scratch("theirs")).unwrap();
-        Self { bridge, home, provider, script }
+        Self { bridge, home, _provider: provider, script }
     }
 
     /// A server of these tools: `name`, or `name!` for one that declares to destroy, `name?` for one that says that it reads.
@@ -141,7 +142,8 @@ fn next(round: &Round, script: &HashMap<String, Calls>) -> Say {
     let messages = round.body["messages"].as_array().unwrap();
     let last = messages.iter().rposition(|message| message["role"] == "user").unwrap();
     let text = messages[last]["content"].to_string();
-    let calls = script.iter().filter(|(said, _)| text.contains(said.as_str())).max_by_key(|(said, _)| said.len());
+    let calls =
+        script.iter().filter(|(said, _)| text.contains(said.as_str())).max_by_key(|(said, _)| said.len());
     let made = messages[last..].iter().filter(|message| message["role"] == "tool").count();
     match calls.and_then(|(_, calls)| calls.get(made)) {
         Some((tool, arguments)) => round.call("c", tool, arguments),

@@ -1,4 +1,4 @@
-//! An AI client's call of a tool that says that it destroys: the person is asked by the client, if that can ask.
+//! An AI client's call of a tool that says that it destroys: the person is asked by a form of its client.
 
 use harbor_tests::rmcp_server::Generation::{self, Newer, Older};
 use harbor_tests::{Bridge, Double, Home, LIMIT};
@@ -86,10 +86,17 @@ fn each_call_that_may_destroy_something_is_asked_about_and_made_after_a_yes() {
             assert_eq!(
                 message,
                 format!(
-                    "ai wants to call s/drop. This tool may destroy something. The call's arguments:\n{arguments}"
+                    "ai wants to call s/drop: it may delete or overwrite something. The call's arguments:\npath: {path}\n"
                 )
             );
-            assert_eq!(answers, json!(["Allow this call", "Allow all calls of this tool for 10 minutes"]));
+            assert_eq!(
+                answers,
+                json!([
+                    "Allow this call",
+                    "Allow all calls of this tool for 10 minutes",
+                    "Always allow this tool"
+                ])
+            );
         }
         // The person's word counts more than the tool's.
         call(client, "note", json!({})).await;
@@ -128,22 +135,25 @@ fn a_yes_for_a_while_is_asked_for_once_for_each_tool() {
 }
 
 #[test]
-fn a_client_that_cannot_ask_goes_by_the_grant() {
+fn where_nobody_can_be_asked_the_call_is_refused_and_the_way_out_is_named() {
     with(&None, async |client, bridge, double| {
-        assert_eq!(call(client, "drop", json!({"n": 1})).await.structured_content, Some(json!({"n": 1})));
-        assert_eq!((double.journal().count("call drop"), outcomes(bridge)), (1, Vec::new()));
+        let refused = call(client, "drop", json!({"n": 1})).await;
+        assert!(text(&refused).contains("`harbor approvals`"), "{refused:?}");
+        assert_eq!(double.journal().count("call drop"), 0);
+        assert_eq!(outcomes(bridge), [(json!(["s/drop"]), json!("dismissed"))]);
+        assert_eq!(call(client, "plain", json!({"n": 1})).await.structured_content, Some(json!({"n": 1})));
     });
 }
 
 #[test]
-fn nobody_is_asked_about_a_call_that_the_grant_does_not_cover() {
+fn nobody_is_asked_about_a_call_that_was_denied() {
     with(&Some(accept("Allow this call")), async |client, bridge, double| {
         // By then it has its first grants.
         call(client, "plain", json!({})).await;
         let owner = bridge.speaking_for("client://ai");
-        assert!(owner.revoke(harbor_tests::client::CALL, None));
+        owner.grant(harbor_tests::client::CALL, "DENY", &json!({}));
         let refused = call(client, "drop", json!({})).await;
-        assert!(text(&refused).contains("needs permission for mcp:tools.call"), "{refused:?}");
+        assert!(text(&refused).contains("was denied mcp:tools.call"), "{refused:?}");
         assert_eq!(double.journal().count("call drop"), 0);
     });
 }

@@ -67,7 +67,8 @@ impl<'a> Place<'a> {
 
     /// Whether a number is a constant here, in this very writing.
     pub(super) fn has_number(&self, number: &str) -> bool {
-        self.constants().any(|constant| constant.is_number() && constant.to_string() == number)
+        self.constants()
+            .any(|constant| constant.as_number().is_some_and(|constant| constant.to_string() == number))
     }
 
     fn constants(&self) -> impl Iterator<Item = &'a Value> {
