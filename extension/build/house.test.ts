@@ -22,6 +22,10 @@ test("three files touch the browser's API", () => {
   assert.deepEqual(touching.map(({ file }) => file), ["shared/browser/api.ts", "shared/browser/content.ts", "shared/browser/tabs.ts"]);
 });
 
+test("the bridge says what a tool does, and nobody here reads a server's hint about it", () => {
+  for (const { file, text } of code) assert.doesNotMatch(text, /(destructive|readOnly|openWorld)Hint/, file);
+});
+
 test("no text becomes HTML or code", () => {
   for (const { file, text } of code) {
     assert.doesNotMatch(text, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML/, file);

@@ -90,17 +90,19 @@ async function listOf(bridge: Bridge, id: string): Promise<List> {
   // A server that cannot be asked is shown without its tools: the question does not wait for it to be repaired.
   const signal = AbortSignal.timeout(ANSWER_MS);
   const reply = await bridge.request("mcp_list_tools", { server_id: id }, { signal }).catch(() => undefined);
-  return reply === undefined ? "missing" : parseTools(id, reply.tools);
+  return reply === undefined ? "missing" : parseTools(id, reply.tools, reply.effects);
 }
 
 /** Reads what a server wrote. */
-export function parseTools(id: string, tools: unknown): AskedTool[] {
+export function parseTools(id: string, tools: unknown, effects: unknown = {}): AskedTool[] {
   if (!Array.isArray(tools)) return [];
   return tools.filter(isFields).flatMap(({ name, title, description }) => {
     if (typeof name !== "string" || name === "") return [];
     const tool: AskedTool = { name: `${id}/${name}` };
     if (typeof title === "string") tool.title = title;
     if (typeof description === "string") tool.description = description;
+    const effect = isFields(effects) ? effects[name] : undefined;
+    if (effect === "reads" || effect === "writes" || effect === "destroys") tool.effect = effect;
     return [tool];
   });
 }

@@ -28,6 +28,7 @@ import { isBackgroundOf, ownPage } from "../shared/origins/senders.ts";
 import { answer } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { type GrantsMessage, PEER_PORT } from "../shared/protocol/peer.ts";
+import { Approvals } from "./approvals.ts";
 import { Asking } from "./asking.ts";
 import { Badge } from "./badge.ts";
 import { BrowserSource } from "./browser/source.ts";
@@ -36,7 +37,6 @@ import { parseSite } from "./beside.ts";
 import { tellGranted } from "./granted.ts";
 import { OWN_PORT } from "./own.ts";
 import { consentHandler } from "./consent/handler.ts";
-import { Destroying } from "./destroys.ts";
 import { LeftOut } from "./left_out.ts";
 import { peerHandler, stateForPeer } from "./peer.ts";
 import { Sidebars } from "./sidebar/serve.ts";
@@ -113,14 +113,14 @@ const tellPeer = tellGranted(bridge, async (origins, grants) => {
   await tellExtension(__WEB_AGENTS_API_ID__, message).catch(() => undefined);
 });
 
-const destroying = new Destroying(bridge, asking);
+new Approvals(bridge, asking, () => sidebars.acted());
 
 onForeignPort((port) => {
   if (port.name !== PEER_PORT || !isBackgroundOf(port.sender, __WEB_AGENTS_API_ID__, browserName)) {
     port.disconnect();
     return;
   }
-  const parts = { bridge, asking, leftOut, destroying, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
+  const parts = { bridge, asking, leftOut, noteTab: (tab: number) => tabs.note(tab), after, acted: () => sidebars.acted() };
   const push = answer(port, peerHandler(parts), { open: MOST_OPEN });
   const tellState = () => push("bridge", { ...stateForPeer(bridge.state) });
   peers.add(tellState);

@@ -8,9 +8,9 @@ import { SCOPES, isOfTools } from "../shared/protocol/peer.ts";
 
 /** What the person says. */
 export type Decision =
-  | { allow: "once" | "always"; tools: string[] }
+  | { allow: "once" | "always"; tools: string[]; answer?: string }
   /** `remember`: until the person takes it back. `dismissed`: the question was closed without an answer. */
-  | { allow: "no"; remember: boolean; dismissed?: true };
+  | { allow: "no"; remember: boolean; dismissed?: true; answer?: string };
 
 /** How a question ended, as the audit log has it. */
 export function outcomeOf(decision: Decision): "allowed" | "denied" | "dismissed" {

@@ -2,6 +2,7 @@
 //
 // Owns the names and forms. These requests speak for the person, so the background takes them from pages of ours only.
 
+import type { Approval } from "../shared/protocol/generated/messages.ts";
 import type { Scope } from "../shared/protocol/peer.ts";
 import type { Decision } from "./grants.ts";
 import type { PartChange } from "./sidebar/diff.ts";
@@ -22,6 +23,8 @@ export interface AskedTool {
   name: string;
   title?: string;
   description?: string;
+  /** What it does, as far as Harbor knows. */
+  effect?: "reads" | "writes" | "destroys";
   /** Its texts have hidden or control characters. */
   hidden?: boolean;
   /** What is not as it was when the person last accepted it. */
@@ -58,18 +61,6 @@ export interface AskedModel {
   budget?: number;
 }
 
-/** A call of a run that needs a yes. */
-export interface AskedCall {
-  /** `server/tool` */
-  tool: string;
-  /** JSON as text, exactly as it would be sent. */
-  args: string;
-  /** A piece of a sentence. */
-  why: string;
-  /** What would leave this machine. */
-  leaves?: string;
-}
-
 /** What the person is asked. */
 export interface QuestionView {
   id: number;
@@ -85,17 +76,18 @@ export interface QuestionView {
   onceSeconds?: number;
   /** Where it is about models: the one that would be used; `none`: there is none yet. */
   model?: AskedModel | "none";
-  /** A question of a run: about this one call, and nothing else. */
-  call?: AskedCall;
+  /** A question about this one call, and nothing else. */
+  call?: Approval;
   /** Of an AI client that uses the browser: the host that it wants to open, and nothing else. */
   site?: string;
 }
 
 /** Reads a decision; `undefined`: it is none. */
 export function parseDecision(value: unknown): Decision | undefined {
-  const { allow, tools, remember, dismissed } = Object(value) as { [name: string]: unknown };
-  if (allow === "no") return { allow, remember: remember === true, ...(dismissed === true ? { dismissed } : {}) };
+  const { allow, tools, remember, dismissed, answer } = Object(value) as { [name: string]: unknown };
+  const said = typeof answer === "string" ? { answer } : {};
+  if (allow === "no") return { allow, remember: remember === true, ...(dismissed === true ? { dismissed } : {}), ...said };
   if (allow !== "once" && allow !== "always") return undefined;
   if (!Array.isArray(tools) || !tools.every((tool) => typeof tool === "string")) return undefined;
-  return { allow, tools };
+  return { allow, tools, ...said };
 }

@@ -21,7 +21,6 @@ import {
 } from "../shared/protocol/peer.ts";
 import { type Asked, askedServers } from "./asked_tools.ts";
 import type { Asking, Matter } from "./asking.ts";
-import type { Destroying } from "./destroys.ts";
 import { type Decision, grantsFor, isAllowedForGood, isCovered, isSettled, outcomeOf, revocationsFor, viewOf } from "./grants.ts";
 import type { LeftOut } from "./left_out.ts";
 import { modelFor } from "./model.ts";
@@ -39,8 +38,6 @@ export interface Parts {
   bridge: Bridge;
   asking: Pick<Asking, "ask" | "confirm"> & Partial<Pick<Asking, "isAsking">>;
   leftOut: Pick<LeftOut, "of" | "note">;
-  /** Asks before a call by which something may be destroyed. */
-  destroying: Pick<Destroying, "agreed">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;
   after: After;
@@ -101,13 +98,9 @@ async function list(bridge: Bridge, { origin, tab }: Asker, signal: AbortSignal)
   return (tools as ListAnswer).map(({ via: _, ...tool }) => tool);
 }
 
-async function call({ bridge, destroying, after, acted }: Parts, request: CallRequest, { signal, progress }: Context): Promise<unknown> {
+async function call({ bridge, after, acted }: Parts, request: CallRequest, { signal, progress }: Context): Promise<unknown> {
   const { origin, tab, tool, args } = request;
   const fields = { origin, tab_id: tab, tool_name: tool, args: parseObject("args", args) };
-  await destroying.agreed(request, signal).catch((error) => {
-    acted();
-    throw error;
-  });
   const wanted = request.progress ? { progress: true } : {};
   const pace = paced(progress, after);
   const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => pace.say({ progress: now, total, message });

@@ -1,16 +1,14 @@
-// Runs of pages, and their sessions: what the bridge is asked, and what the person is asked about a run's calls.
+// Runs of pages, and their sessions: what the bridge is asked.
 //
-// Owns the forms in which pages hear of it. Must never answer a question of a run: the person does, or nobody.
+// Owns the forms in which pages hear of it. Questions about a run's calls are the bridge's (approvals.ts).
 
 import type { NativeClient } from "../shared/native/client.ts";
 import type { Context } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { isFields } from "../shared/ports/wire.ts";
 import { CodedError, pageCode } from "../shared/protocol/codes.ts";
-import type { Pushes, Requests } from "../shared/protocol/generated/messages.ts";
+import type { Requests } from "../shared/protocol/generated/messages.ts";
 import type { About, RunsRequest } from "../shared/protocol/peer.ts";
-import type { Asking } from "./asking.ts";
-import { outcomeOf } from "./grants.ts";
 import { offIn } from "./off.ts";
 import { hasModel } from "./page_models.ts";
 import { streamed } from "./streaming.ts";
@@ -18,7 +16,6 @@ import { streamed } from "./streaming.ts";
 /** What this works with. */
 export interface RunParts {
   bridge: Pick<NativeClient, "request">;
-  asking: Pick<Asking, "confirm">;
   after: After;
   acted(): void;
 }
@@ -39,23 +36,21 @@ export async function runs(parts: RunParts, request: RunsRequest, context: Conte
 async function run(parts: RunParts, request: Run, context: Context): Promise<unknown> {
   const { origin, tab, task, tools, useAllTools, provider, model, maxToolCalls, requireCitations, sessionId } = request;
   const fields: Requests["run_start"] = {
-    ...{ origin, tab_id: tab, task, asks: true },
+    ...{ origin, tab_id: tab, task },
     ...filled({ tools, provider, model, use_all_tools: useAllTools, max_tool_calls: maxToolCalls, require_citations: requireCitations, session_id: sessionId }),
   };
-  const questions = new Questions(parts, origin);
   let isTold = false;
   const chunk = (event: unknown): void => {
     isTold ||= isFields(event) && event["type"] === "final";
     context.chunk(eventForPage(event));
   };
   try {
-    const answer = await streamed(parts.bridge, "run_start", fields, { ...context, chunk }, parts.after, { onQuestion: (question) => questions.heard(question) });
+    const answer = await streamed(parts.bridge, "run_start", fields, { ...context, chunk }, parts.after);
     const { run_id: runId, output, citations, usage } = answer;
     // All that came of it was its last event; one that is too large for an event is said by the answer alone.
     if (!isTold) chunk({ type: "final", runId, output, ...filled({ citations }), usage });
     return { runId };
   } finally {
-    questions.end();
     parts.acted();
   }
 }
@@ -87,51 +82,6 @@ function eventForPage(event: unknown): unknown {
   if (!isFields(event) || !isFields(event["error"])) return event;
   const { error } = event;
   return { ...event, error: { ...error, code: pageCode(String(error["code"])) } };
-}
-
-/** The questions of one run. */
-class Questions {
-  readonly #parts: RunParts;
-  readonly #origin: string;
-  readonly #open = new Map<string, AbortController>();
-
-  constructor(parts: RunParts, origin: string) {
-    this.#parts = parts;
-    this.#origin = origin;
-  }
-
-  heard(question: Pushes["run_question"]): void {
-    const { approval_id: id, waits } = question;
-    if (waits) void this.#ask(question);
-    else this.#open.get(id)?.abort();
-  }
-
-  /** The run is over: nobody waits for any answer. */
-  end(): void {
-    for (const controller of this.#open.values()) controller.abort();
-  }
-
-  async #ask({ approval_id, run_id, tool, arguments: args, why, leaves }: Pushes["run_question"]): Promise<void> {
-    const controller = new AbortController();
-    this.#open.set(approval_id, controller);
-    const call = { tool, args: JSON.stringify(args), why, ...(leaves === undefined ? {} : { leaves }) };
-    const view = { origin: this.#origin, scopes: [], servers: [], named: false, call };
-    try {
-      const decision = await this.#parts.asking.confirm(view, controller.signal);
-      const isAllowed = decision !== "refused" && decision.allow !== "no";
-      await this.#parts.bridge.request("run_decide", { run_id, approval_id, decision: isAllowed ? "once" : "no" });
-      if (decision !== "refused") await this.#note(tool, outcomeOf(decision));
-    } catch (error) {
-      // Where it was taken back, or the bridge is gone, the call is not made.
-      if (!controller.signal.aborted) console.error("a question of a run has no answer", error);
-    } finally {
-      this.#open.delete(approval_id);
-    }
-  }
-
-  async #note(tool: string, outcome: string): Promise<void> {
-    await this.#parts.bridge.request("host_note_consent", { origin: this.#origin, outcome, tools: [tool] });
-  }
 }
 
 /** What of the page API the bridge has for pages, and whether there is a model. */

@@ -2,7 +2,7 @@
 //
 // Owns the end of a stream that nobody reads. Must never join, leave out or reorder what comes.
 
-import type { NativeClient, RequestOptions } from "../shared/native/client.ts";
+import type { NativeClient } from "../shared/native/client.ts";
 import type { Context } from "../shared/ports/answerer.ts";
 import type { After } from "../shared/ports/caller.ts";
 import { FIRST_CREDIT } from "../shared/ports/wire.ts";
@@ -21,7 +21,6 @@ export async function streamed<T extends Streaming>(
   fields: Requests[T],
   { signal, chunk, onMore }: Pick<Context, "signal" | "chunk" | "onMore">,
   after: After,
-  more: Pick<RequestOptions, "onQuestion"> = {},
 ): Promise<Replies[T]> {
   const unread = new AbortController();
   const credit = new Credit(after, () => unread.abort(new CodedError("ERR_CANCELLED", "nobody has read what came for a minute")));
@@ -30,7 +29,6 @@ export async function streamed<T extends Streaming>(
       type,
       { ...fields, stream: true, credit: true },
       {
-        ...more,
         signal: AbortSignal.any([signal, unread.signal]),
         onEvent(event) {
           credit.use();

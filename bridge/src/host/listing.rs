@@ -21,7 +21,7 @@ use super::asker::Asker;
 use super::refused::too_many_lists;
 use super::registry::{Written, asking_first};
 use super::source::ToolSource;
-use crate::config::Feature;
+use crate::config::{Feature, FirstUse};
 use crate::supervisor::{Fetched, ListKind};
 
 /// What an asker sees.
@@ -86,6 +86,7 @@ impl Host {
     fn asks_first(&self, asker: &Asker, source: &SourceId) -> bool {
         asker.sender.own.is_some()
             && source.kind() != SourceKind::Server
+            && self.config.now().first_use != FirstUse::None
             && !self.consent.is_never(asker.origin.as_str(), source)
     }
 

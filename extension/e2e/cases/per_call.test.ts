@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
+import { switchOn } from "../browser/clients.ts";
 import { textOf, until } from "../driver/browser.ts";
 import { allowed } from "../driver/double.ts";
+import { McpClient } from "../driver/mcp_client.ts";
 import { Sidebar } from "../driver/sidebar.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -21,8 +23,8 @@ for (const inBrowser of inBrowsers) {
           await begin();
           const consent = await browser.find("consent.html");
           assert.match(await textOf(consent, "#wish"), /t\/life/);
-          assert.match(await textOf(consent, ".call"), /this tool may destroy something/);
-          assert.equal(await textOf(consent, ".args"), '{"of":"mine"}');
+          assert.match(await textOf(consent, ".call"), /it may delete or overwrite something/);
+          assert.match(await textOf(consent, ".args"), /of\s*mine/);
           await consent.click(button);
           assert.equal(((await page.run("return window.called")) as { code?: string }).code, code);
           await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
@@ -31,6 +33,23 @@ for (const inBrowser of inBrowsers) {
         assert.equal(((await page.run("return shown(agent.tools.call({ tool: 't/cancelled', args: {} }))")) as { code?: string }).code, undefined);
         const noted = (await harbor.cli("audit", "--json")).split("\n").filter((line) => line.includes("t/life") && line.includes("consent"));
         assert.equal(noted.length, 2);
+      }));
+
+    test("an AI client that was not given the browser uses it after one yes", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor, site } = world;
+        await switchOn(world);
+        const mcp = await McpClient.of(harbor, "newcomer");
+        const tools = await mcp.tools();
+        assert.ok(tools.some(({ name }) => name === "browser_navigate"), "it is listed");
+        const called = mcp.call("browser_navigate", { url: `${site.origin}/first` });
+        const consent = await browser.find("consent.html");
+        assert.equal(await textOf(consent, "#origin"), "client://newcomer");
+        assert.match(await textOf(consent, "#means"), /you have not let use browser yet/);
+        await consent.click("#always");
+        assert.match((await called).text, /first/);
+        assert.equal((await mcp.call("browser_tabs", { action: "list" })).isError, false, "nothing is asked any more");
+        await mcp.end();
       }));
 
     test("a server is switched off and on for one AI client", () =>

@@ -194,7 +194,7 @@ for (const inBrowser of inBrowsers) {
           const consent = await browser.find("consent.html");
           assert.equal(await textOf(consent, "#origin"), site.origin);
           assert.match(await textOf(consent, "#wish"), /t\/again/);
-          assert.equal(await textOf(consent, ".args"), '{"input":"text"}');
+          assert.match(await textOf(consent, ".args"), /input\s*text/);
           const hidden = "return ['#always', '#servers'].every((one) => !document.querySelector(one).checkVisibility())";
           assert.equal(await consent.run(hidden), true);
           await consent.click(button);

@@ -28,7 +28,7 @@ const background = new Caller(
 );
 
 const deny = part<HTMLButtonElement>("deny");
-const allow = [part<HTMLButtonElement>("once"), part<HTMLButtonElement>("always")];
+const allow = ["once", "while", "always"].map((name) => part<HTMLButtonElement>(name));
 let shown = false;
 let answered = false;
 /** The question has ended without an answer from here: nothing is left but to close the window. */
@@ -109,12 +109,14 @@ async function again(): Promise<void> {
 }
 
 deny.addEventListener("click", () => {
-  void answer({ allow: "no", remember: part<HTMLInputElement>("remember").checked });
+  const remember = part<HTMLInputElement>("remember").checked;
+  void answer({ allow: "no", remember, answer: remember ? "never" : "no" });
 });
 for (const button of allow) {
   button.addEventListener("click", ({ isTrusted }) => {
     const live = isTrusted && mayAllow(guard, performance.now());
-    if (live) void answer({ allow: button.id === "once" ? "once" : "always", tools: chosen() });
+    const said = button.dataset["answer"];
+    if (live) void answer({ allow: button.id === "once" ? "once" : "always", tools: chosen(), ...(said === undefined ? {} : { answer: said }) });
   });
 }
 window.addEventListener("keydown", ({ key }) => {

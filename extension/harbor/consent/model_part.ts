@@ -2,7 +2,8 @@
 //
 // Owns how these look. Must never parse what a model or a site has written: texts become text nodes.
 
-import type { AskedCall, AskedModel } from "../own.ts";
+import type { Approval } from "../../shared/protocol/generated/messages.ts";
+import type { AskedModel } from "../own.ts";
 import { element, foreign } from "./elements.ts";
 import { NO_MODEL, budgetWords, placeWords } from "./words.ts";
 
@@ -22,13 +23,32 @@ export function modelPart(model: AskedModel | "none"): HTMLElement {
   return group;
 }
 
-/** One call, exactly as it would be made. */
-export function callPart(call: AskedCall): HTMLElement {
+/** One call: why it is asked about, what would leave, and its arguments key by key. */
+export function callPart({ id, why, tool, private: names, fields }: Approval): HTMLElement {
   const group = element("section", { class: "model call", "aria-label": "The call" });
-  group.append(element("p", {}, `You are asked because ${call.why}.`));
-  group.append(element("h2", {}, "With these arguments"), texts(call.args));
-  if (call.leaves !== undefined && call.leaves !== call.args) group.append(element("h2", {}, "This would leave your machine"), texts(call.leaves));
+  group.append(element("p", {}, `You are asked because ${why}.`));
+  if (names.length > 0) {
+    const told = element("p", { class: "leaves" }, "");
+    told.append(...foreign(tool.slice(0, tool.indexOf("/"))), " would be told something that may come from: ", ...foreign(names.join(", ")));
+    group.append(told);
+  }
+  const list = element("dl", { class: "args" }, "");
+  list.append(...fields.flatMap(({ key, text, bytes }) => [keyOf(key), valueOf(text, bytes, id)]));
+  group.append(element("h2", {}, fields.length === 0 ? "Without arguments" : "With these arguments"), list);
   return group;
+}
+
+function keyOf(key: string): HTMLElement {
+  const term = element("dt", {}, "");
+  term.append(...foreign(key));
+  return term;
+}
+
+function valueOf(text: string, bytes: number | undefined, id: string): HTMLElement {
+  const value = element("dd", {}, "");
+  value.append(...foreign(text));
+  if (bytes !== undefined) value.append(element("p", { class: "cut" }, `${bytes.toLocaleString("en")} bytes in all: \`harbor approvals show ${id.slice(0, 8)}\` shows them.`));
+  return value;
 }
 
 /** A site that an AI client wants to open. */
@@ -36,10 +56,4 @@ export function sitePart(host: string): HTMLElement {
   const group = element("section", { class: "model", "aria-label": "The site" });
   group.append(element("h2", {}, "The site"), ...foreign(host));
   return group;
-}
-
-function texts(text: string): HTMLElement {
-  const block = element("div", { class: "args" });
-  block.append(...foreign(text));
-  return block;
 }

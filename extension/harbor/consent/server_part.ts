@@ -8,7 +8,7 @@ import { PART_WORDS } from "../sidebar/diff.ts";
 import { hrefOf } from "../sidebar/route.ts";
 import { element, foreign } from "./elements.ts";
 import { everyOf, isFlagged, singlesOf } from "./ticks.ts";
-import { FLAGGED_WORDS, STRANGE_WORDS, everyWords, listWords, stateWords, unlistedWords } from "./words.ts";
+import { EFFECT_MARKS, FLAGGED_WORDS, STRANGE_WORDS, everyWords, listWords, stateWords, unlistedWords } from "./words.ts";
 
 type Flagged = { server: AskedServer; tool: AskedTool }[];
 
@@ -74,6 +74,8 @@ function toolPart(server: AskedServer, tool: AskedTool, id: string): HTMLElement
   const found = element("div", { class: "tool" });
   const [name, ...more] = foreign(tool.name.slice(server.id.length + 1));
   found.append(labelPart(tool, id, name === undefined ? [] : [name]), ...more);
+  const mark = tool.effect === undefined ? undefined : EFFECT_MARKS[tool.effect];
+  if (mark !== undefined) found.append(element("span", { class: "effect" }, mark));
   if (isFlagged(tool)) {
     const of = element("span", { class: "state" }, "of ");
     of.append(...foreign(server.label));

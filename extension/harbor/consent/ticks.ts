@@ -1,6 +1,6 @@
 // Which boxes of a question are ticked, and what is allowed by that.
 //
-// Pure. Must never tick a tool that has changed since the person accepted it, nor choose all tools of a server while one of
+// Pure. Must never tick a tool that has changed since the person accepted it, or that may delete something, nor choose all tools of a server while one of
 // them is unticked: `server/*` would allow that one, too.
 
 import type { AskedServer, AskedTool } from "../own.ts";
@@ -31,7 +31,7 @@ export function ticksOf(servers: AskedServer[], before: Ticks = new Map()): Tick
     const begins = isLeftIn(server.state) && every?.before !== "left out";
     const singles = singlesOf(server);
     for (const tool of singles) {
-      const first = (before.get(everyOf(server.id)) ?? begins) && tool.before !== "left out" && !isFlagged(tool);
+      const first = (before.get(everyOf(server.id)) ?? begins) && tool.before !== "left out" && !isFlagged(tool) && tool.effect !== "destroys";
       ticks.set(tool.name, tool.before === "allowed" || (before.get(tool.name) ?? first));
     }
     if (every !== undefined && singles.length === 0) ticks.set(every.name, every.before === "allowed" || (before.get(every.name) ?? begins));

@@ -9,7 +9,7 @@ import { element, foreign } from "./elements.ts";
 import { callPart, modelPart, sitePart } from "./model_part.ts";
 import { flaggedOf, flaggedPart, serverPart } from "./server_part.ts";
 import { type Ticks, chosenOf, everyOf, everyState, ticksOf, turned } from "./ticks.ts";
-import { MISSING_WORDS, belowWords, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
+import { ANSWER_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -35,7 +35,7 @@ export function show(question: QuestionView): void {
     part("reason").replaceChildren(...foreign(question.reason));
   }
   part("means").textContent = meansWords(question);
-  part("once").textContent = question.call !== undefined ? "Allow this call" : question.site !== undefined ? "Allow this site" : onceButton(question.onceSeconds);
+  part("once").textContent = question.site !== undefined ? "Allow this site" : onceButton(question.onceSeconds);
   part("once-note").textContent = onceWords(question.onceSeconds);
   const { model, call, site } = question;
   const isSingle = call !== undefined || site !== undefined;
@@ -44,6 +44,7 @@ export function show(question: QuestionView): void {
   part("always").hidden = isSingle;
   part("once-note").hidden = isSingle;
   (part("remember").closest("label") as HTMLElement).hidden = isSingle;
+  if (call !== undefined) offer(call.answers);
   const ofTools = question.scopes.some(isOfTools);
   part("servers").hidden = !ofTools;
   servers = question.servers;
@@ -58,6 +59,22 @@ export function show(question: QuestionView): void {
   part("missing").replaceChildren(MISSING_WORDS[0], ...foreign(missing.join(", ")), MISSING_WORDS[1]);
   tick();
   edge();
+}
+
+/** Puts the answers of a question about a call on the buttons, the mildest first. */
+function offer(answers: string[]): void {
+  const yeses = answers.filter((answer) => answer in ANSWER_WORDS);
+  const places = yeses.length > 2 ? ["once", "while", "always"] : ["once", "always"];
+  for (const [at, place] of places.entries()) {
+    const [button, answer] = [part(place), yeses[at]];
+    button.hidden = answer === undefined;
+    if (answer === undefined) continue;
+    button.dataset["answer"] = answer;
+    button.textContent = ANSWER_WORDS[answer] ?? answer;
+  }
+  const label = part("remember").closest("label") as HTMLElement;
+  label.hidden = !answers.includes("never");
+  (label.lastElementChild as HTMLElement).textContent = NEVER_WORDS;
 }
 
 /** Replaces the parts that are not of what they were, with the focus where it was. */
@@ -97,10 +114,12 @@ export function hasYes(): boolean {
 /** Says how much of the list is further down than the window shows. */
 function edge(): void {
   const main = part("question");
-  const end = main.getBoundingClientRect().bottom;
-  const hidden = [...main.querySelectorAll<HTMLElement>(".tool, .every")].filter((row) => row.getClientRects().length > 0 && row.getBoundingClientRect().top > end - 24);
   const below = part("below");
   below.hidden = main.scrollTop + main.clientHeight >= main.scrollHeight - 8;
+  // The bar lies over the end of the list.
+  const end = below.hidden ? main.getBoundingClientRect().bottom : below.getBoundingClientRect().top;
+  const isHidden = (row: HTMLElement) => row.getClientRects().length > 0 && row.getBoundingClientRect().bottom > end;
+  const hidden = [...main.querySelectorAll<HTMLElement>(".tool, .every")].filter(isHidden);
   below.textContent = belowWords(hidden.length);
 }
 

@@ -2,6 +2,7 @@
 //
 // Pure. Must never promise what the bridge does not hold.
 
+import type { Approval } from "../../shared/protocol/generated/messages.ts";
 import { type Scope, isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedModel, AskedServer, QuestionView } from "../own.ts";
 
@@ -33,7 +34,7 @@ interface WishWords {
 /** The sentence behind the site's address: what it wants, in words of ours, and the names, which are others'. */
 export function wishWords({ scopes, servers, named, call, site }: Pick<QuestionView, "scopes" | "servers" | "named" | "call" | "site">): WishWords {
   if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
-  if (call !== undefined) return { words: "has your language model work on a task. The model now wants to run ", names: [call.tool], rest: "" };
+  if (call !== undefined) return { words: call.who === "run" ? "has your language model work on a task. The model now wants to call " : "wants to call ", names: [call.tool], rest: "" };
   const ofModels = modelWish(scopes);
   if (!scopes.some(isOfTools)) return { words: `wants to ${ofModels}`, names: [], rest: "" };
   const ofTools = toolWish({ scopes, servers, named });
@@ -62,10 +63,35 @@ function toolNames({ id, label, tools }: AskedServer): string[] {
   return tools.map(({ name }) => name.slice(id.length + 1));
 }
 
+/** Beside a tool, by what it does as far as Harbor knows. What only reads has no mark. */
+export const EFFECT_MARKS: { [effect: string]: string } = { writes: "changes something", destroys: "may delete or overwrite" };
+
+/** What each answer is called that allows a call. */
+export const ANSWER_WORDS: { [answer: string]: string } = {
+  once: "Allow this call",
+  chat_tool: "Allow this tool in this chat",
+  chat_server: "Allow this server in this chat",
+  flow: "Allow this flow",
+  pair: "Allow for this connection",
+  ten_minutes: "Allow for 10 minutes",
+  always: "Always allow",
+};
+
+/** Beside the box of a no that is for good. */
+export const NEVER_WORDS = "Never ask again about this for this client.";
+
+/** Who asks, and what allowing means. */
+function callWords({ who, reason, tool }: Approval): string {
+  const source = tool.slice(0, tool.indexOf("/"));
+  if (reason === "first_use") return `It is an AI client that you have not let use ${source} yet. For 10 minutes, or always, it may call all tools of ${source}; what may delete something still asks.`;
+  const whose = who === "client" ? "It is an AI client." : who === "page" ? "The site itself makes this call." : "The model makes this call, with data that it has chosen.";
+  return `${whose} “Allow this call” is for this call with exactly these arguments.`;
+}
+
 /** What allowing means. */
 export function meansWords({ scopes, call, site }: Pick<QuestionView, "scopes" | "call" | "site">): string {
   if (site !== undefined) return "You wanted to be asked about this site (askFirst in config.toml). Your answer holds while this client works in your browser. Allowed, it reads and acts there as you, where you are signed in.";
-  if (call !== undefined) return "Allowing is for this call with exactly these arguments. Without an answer within two minutes it is not made.";
+  if (call !== undefined) return callWords(call);
   const sees = "The site sees which of these tools you have and what they say about themselves.";
   const runs = "It can run the ticked ones with data it chooses, and read the results.";
   const writes = "The site sends texts to this model and reads its answers.";

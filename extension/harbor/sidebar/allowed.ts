@@ -52,6 +52,12 @@ const TOOLS = {
   host_accept_server_change: { server_id: id, program: text },
 } as const;
 
+const QUESTIONS = {
+  approvals_list: { approval_id: may(text) },
+  approvals_answer: { approval_id: text, answer: text },
+  approvals_revoke: { approval_id: may(text) },
+} as const;
+
 const SITES = {
   host_list_all_permissions: {},
   host_get_audit: { origin: may(text), since: may(whole), limit: may(whole) },
@@ -97,7 +103,7 @@ const SECRETS = {
   oauth_revoke: { server_id: id },
 } as const;
 
-export const ALLOWED = { ...SERVERS, ...TOOLS, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
+export const ALLOWED = { ...SERVERS, ...TOOLS, ...QUESTIONS, ...SITES, ...MODELS, ...ADDING, ...SECRETS } as const satisfies {
   [T in keyof Requests]?: { [F in keyof Requests[T]]?: Field };
 };
 

@@ -13,6 +13,7 @@ export type Route =
   | { at: "sites" }
   | { at: "site"; origin: string }
   | { at: "activity" }
+  | { at: "questions" }
   | { at: "browser" }
   | { at: "add" }
   /** `source` as `install_server` takes it. */
@@ -24,7 +25,7 @@ const SERVER = /^[A-Za-z0-9][\w.-]{0,63}$/;
 /** Reads an address' part behind `#`; what is none is the list of servers. */
 export function parseRoute(hash: string): Route {
   const [at = "", first = "", second = ""] = hash.replace(/^#/, "").split("/").map(decoded);
-  if (at === "sites" || at === "activity" || at === "browser" || at === "add") return { at };
+  if (at === "sites" || at === "questions" || at === "activity" || at === "browser" || at === "add") return { at };
   if (at === "site" && /^[a-z]+:\/\/./.test(first)) return { at, origin: first };
   if (at === "install" && first !== "") return { at, source: first };
   if (at === "new" && (first === "remote" || first === "command")) return { at, kind: first };

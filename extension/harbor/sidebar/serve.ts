@@ -27,7 +27,7 @@ export interface BridgeView {
 }
 
 /** What is pushed to the sidebar: of the bridge's own pushes these, and besides them the connection and the servers. */
-export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_changed" | "tools_changed" | "tool_changed"> {
+export interface SidebarPushes extends Pick<Pushes, "server_log" | "grant_changed" | "tools_changed" | "tool_changed" | "approval"> {
   bridge: BridgeView;
   servers: { servers: Server[] };
   /** The page beside it; empty where there is none. */
@@ -149,7 +149,7 @@ export class Sidebars {
   #heard(type: string, fields: Fields): void {
     if (this.#open.size === 0) return;
     if (type === "server_event" || type === "tools_changed" || type === "tool_changed") void this.#tellServers();
-    if (type === "grant_changed" || type === "tools_changed" || type === "tool_changed") {
+    if (type === "grant_changed" || type === "tools_changed" || type === "tool_changed" || type === "approval") {
       for (const { push } of this.#open) push(type, fields);
     }
     if (type === "server_log") {

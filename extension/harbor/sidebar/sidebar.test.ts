@@ -253,7 +253,7 @@ test("a log keeps its newest lines", () => {
 
 test("what a server lists is read with care", () => {
   assert.deepEqual(parseTools([null, 1, {}, { name: "" }, { name: "a", title: 1, description: "d" }]), [
-    { name: "a", title: undefined, description: "d", inputSchema: undefined, annotations: undefined },
+    { name: "a", title: undefined, description: "d", inputSchema: undefined, effect: undefined },
   ]);
   assert.deepEqual(parseTools("x"), []);
 });

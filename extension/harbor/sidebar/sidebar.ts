@@ -20,6 +20,7 @@ import { install } from "./views/install.ts";
 import { logs } from "./views/logs.ts";
 import { added } from "./views/new.ts";
 import { Missing, secrets } from "./views/secrets.ts";
+import { questions } from "./views/questions.ts";
 import { overview } from "./views/server.ts";
 import { servers } from "./views/servers.ts";
 import { site } from "./views/site.ts";
@@ -31,6 +32,7 @@ const PARTS = { overview, tools, logs, secrets };
 const TABS: readonly (readonly [string, Route, Route["at"][]])[] = [
   ["Servers", { at: "servers" }, ["servers", "server", "tool"]],
   ["Sites", { at: "sites" }, ["sites", "site", "browser"]],
+  ["Questions", { at: "questions" }, ["questions"]],
   ["Activity", { at: "activity" }, ["activity"]],
   ["Catalog", { at: "add" }, ["add", "install", "new"]],
 ];
@@ -56,6 +58,7 @@ const store = new Store(
     budgeting: undefined,
     site: undefined,
     activity: undefined,
+    approvals: undefined,
     browser: undefined,
     search: NO_SEARCH,
     filter: "",
@@ -68,7 +71,7 @@ const background = link(heard);
 const hands = new Hands(store, (type, payload, options) => background.call(type, payload, options));
 
 function viewOf(route: Route): View {
-  const views = { servers, sites, site, activity, browser, add, install, new: added, tool };
+  const views = { servers, sites, site, questions, activity, browser, add, install, new: added, tool };
   return (route.at === "server" ? PARTS[route.part] : views[route.at]) as View;
 }
 

@@ -4,6 +4,7 @@
 
 import type { Failure } from "../../shared/protocol/codes.ts";
 import type {
+  Approval,
   Authorization,
   Budget,
   CatalogDetails,
@@ -15,6 +16,7 @@ import type {
   Resolved,
   Server,
   ServerChange,
+  StandingAnswer,
   ToolChange,
 } from "../../shared/protocol/generated/messages.ts";
 import type { BrowserToolsView } from "../browser/switch.ts";
@@ -32,7 +34,8 @@ export interface Tool {
   title: string | undefined;
   description: string | undefined;
   inputSchema: unknown;
-  annotations: unknown;
+  /** What it does, as far as Harbor knows: `reads`, `writes` or `destroys`. */
+  effect: string | undefined;
 }
 
 /** What is known of the server that is looked at. What is absent is not known yet. */
@@ -110,6 +113,8 @@ export interface State {
   site: Site | undefined;
   /** What was done, of everybody or of one origin. */
   activity: { origin: string | undefined; list: Activity[] } | undefined;
+  /** Questions about calls, and answers that stand; the arguments of some whole, by the question's id. */
+  approvals: { open: Approval[]; standing: StandingAnswer[]; whole: { [id: string]: string } } | undefined;
   /** Whether clients may use this browser, and what they have open in it. */
   browser: BrowserToolsView | undefined;
   search: Search;

@@ -30,8 +30,6 @@ export interface RequestOptions {
   onProgress?: ((progress: Pushes["progress"]) => void) | undefined;
   /** Called with what the bridge pushes of a request that streams, in order and without a gap. */
   onEvent?: ((event: unknown) => void) | undefined;
-  /** Called with what the person has to be asked about it. */
-  onQuestion?: ((question: Pushes["run_question"]) => void) | undefined;
   /** Called once the request is sent, with how credit for further pushes is given. */
   begun?: ((more: (n: number) => void) => void) | undefined;
 }
@@ -51,7 +49,6 @@ interface Open {
   reject(error: unknown): void;
   onProgress: RequestOptions["onProgress"];
   onEvent: RequestOptions["onEvent"];
-  onQuestion: RequestOptions["onQuestion"];
   /** The number of the push that comes next. */
   next: number;
   done(): void;
@@ -136,7 +133,7 @@ export class NativeClient {
   #send<T extends keyof Requests & keyof Replies>(
     type: T,
     fields: Requests[T],
-    { signal, onProgress, onEvent, onQuestion, begun }: RequestOptions,
+    { signal, onProgress, onEvent, begun }: RequestOptions,
   ): Promise<Replies[T]> {
     return new Promise((resolve, reject) => {
       const port = this.#port;
@@ -152,7 +149,7 @@ export class NativeClient {
       }
       const abort = () => this.#abort(id, signal?.reason);
       const done = () => signal?.removeEventListener("abort", abort);
-      this.#open.set(id, { resolve, reject, onProgress, onEvent, onQuestion, next: 0, done });
+      this.#open.set(id, { resolve, reject, onProgress, onEvent, next: 0, done });
       signal?.addEventListener("abort", abort);
       port.post(message);
       begun?.((n) => this.#more(type, id, n));
@@ -266,10 +263,6 @@ export class NativeClient {
   #heardAbout(id: string, type: string, message: Fields): void {
     if (type === "progress") {
       this.#open.get(id)?.onProgress?.(message as unknown as Pushes["progress"]);
-      return;
-    }
-    if (type === "run_question") {
-      this.#open.get(id)?.onQuestion?.(message as unknown as Pushes["run_question"]);
       return;
     }
     if (PUSHES.includes(type)) {

@@ -227,10 +227,26 @@ fn what_was_granted_for_servers_does_not_cover_a_browser() {
     let (bridge, browser) = scene(&home);
     let mut mcp = Direct::start(home.command("harbor").args(["mcp", "--client", "ai"])).initialized();
     let listed = mcp.ask("tools/list", &json!({}));
-    assert!(!listed.to_string().contains("browser_"), "{listed}");
+    let described =
+        listed["result"]["tools"].as_array().unwrap().iter().filter_map(|tool| tool["description"].as_str());
+    assert_eq!(described.filter(|said| said.starts_with("(asks first")).count(), 23, "{listed}");
     let refused = mcp.tool("browser_snapshot", &json!({}));
     let said = refused["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(said.contains("`harbor tools --client ai --on 'browser/*'`"), "{said}");
+    assert!(
+        said.contains("`harbor tools --client ai --on 'browser/*'`") && said.contains("`harbor approvals`"),
+        "{said}"
+    );
+    // The call that was missed is let through once, after a yes.
+    let missed = bridge.call("approvals_list", &json!({})).unwrap()["waiting"][0].clone();
+    assert_eq!(
+        (&missed["tool"], &missed["reason"]),
+        (&json!("browser/browser_snapshot"), &json!("first_use"))
+    );
+    bridge.call("approvals_answer", &json!({"approval_id": missed["id"], "answer": "once"})).unwrap();
+    let id = mcp.send_request("tools/call", &json!({"name": "browser_snapshot", "arguments": {}}));
+    browser.answer(&browser.next_call(), "let in");
+    let answered = std::iter::repeat_with(|| mcp.next_message()).find(|message| message["id"] == id).unwrap();
+    assert_eq!(answered["result"]["content"][0]["text"], "let in", "{answered}");
     let allowed =
         home.command("harbor").args(["tools", "--client", "ai", "--on", "browser/*"]).output().unwrap();
     assert!(allowed.status.success(), "{allowed:?}");

@@ -28,7 +28,7 @@ use harbor_policy::tool_name::{Allowlist, EVERY};
 use super::asking::{Decision, Form};
 use super::wanted::{About, Known, Wanted, Wish, call};
 use super::{AT_MOST, Consent, refused};
-use crate::config::OWNER;
+use crate::config::{FirstUse, OWNER};
 use crate::host::asker::{Asker, Sender};
 use crate::host::{Host, Wish as Grant};
 
@@ -81,7 +81,7 @@ impl Host {
         let decision = self.consent.ask(wish, &unknown(), question, (form, AT_MOST)).await?;
         self.note_decision_of(wish, &decision).await;
         match &decision {
-            Decision::Nobody => Err(refused::nobody(wish, why)),
+            Decision::Nobody => Err(refused::not_let_in(wish, refusal)),
             Decision::Silence => Err(refused::unanswered(wish, why)),
             _ => self.take_first_use(asker, &wish.wanted(&unknown()), &decision).await,
         }
@@ -92,6 +92,7 @@ impl Host {
         let is_missing = refusal.code == Code::ScopeRequired || refusal.has("reason", "allowlist");
         asker.sender.own.is_some()
             && is_missing
+            && self.config.now().first_use != FirstUse::None
             && self.sources.get(wish.source).is_some()
             && !self.suspended.has(wish.source)
             && !self.consent.is_never(asker.origin.as_str(), wish.source)

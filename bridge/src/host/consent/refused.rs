@@ -59,6 +59,15 @@ pub(super) fn unanswered(wish: &Wish<'_>, why: Why) -> ErrorBody {
     of(wish, message, "permission_required").with("tool", &name(wish))
 }
 
+/// Nobody is there who could be asked whether a client may use a source: what it is told besides why it may not.
+pub(super) fn not_let_in(wish: &Wish<'_>, refusal: ErrorBody) -> ErrorBody {
+    let message = format!(
+        "{}. Nobody is here who could be asked now; `harbor approvals` shows the question: after a yes, call again",
+        refusal.message
+    );
+    ErrorBody { message, ..refusal }.with("permission_required", &name(wish))
+}
+
 /// Nobody is there who could be asked.
 pub(super) fn nobody(wish: &Wish<'_>, why: Why) -> ErrorBody {
     let message = match wish.who() {

@@ -323,14 +323,22 @@ fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_on
 
 #[test]
 fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
-    let newest = "DROP TABLE former_programs;";
-    let drop_new = &format!(
-        "{newest} DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets; DROP \
-         TABLE tool_approvals;"
+    let newest = "DROP TABLE tool_answers; DROP TABLE carried_names; DROP TABLE closed_sources;";
+    let third = &format!("{newest} DROP TABLE former_programs;");
+    let second = &format!(
+        "{third} DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets;"
     );
-    let cases = [(0, drop_new, false), (1, drop_new, false), (2, drop_new, true)];
-    let newest = newest.to_owned();
-    for (version, drop_new, is_lost) in cases.into_iter().chain([(2, &newest, false), (3, &newest, true)]) {
+    let newest = &newest.to_owned();
+    let cases = [
+        (0, second, false),
+        (1, second, false),
+        (2, second, true),
+        (2, third, false),
+        (3, third, true),
+        (3, newest, false),
+        (4, newest, true),
+    ];
+    for (version, drop_new, is_lost) in cases {
         let place = Place::new();
         drop(open(&place.paths()).unwrap());
         let connection = Connection::open(place.database()).unwrap();

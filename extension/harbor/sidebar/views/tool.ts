@@ -2,7 +2,6 @@
 //
 // Owns the trial. Must never call a tool but by a click of the person's.
 
-import { isFields } from "../../../shared/ports/wire.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { startWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
@@ -54,26 +53,16 @@ function changed(hands: Hands, id: string, name: string): Child {
   return notice("warn", h("p", {}, "It changed since you accepted it. ", words), see);
 }
 
-function about({ title, description, inputSchema, annotations }: Tool): Child[] {
+function about({ title, description, inputSchema, effect }: Tool): Child[] {
   return [
     title === undefined ? undefined : h("p.strong", {}, foreign(title)),
     description === undefined ? h("p.soft", {}, "It has no description.") : h("p", {}, foreign(description)),
-    effects(annotations),
+    effect === undefined ? undefined : h("p.soft", {}, EFFECTS[effect]),
     h("details", {}, h("summary", {}, "Argument schema"), lines(JSON.stringify(inputSchema ?? null, null, 2), "Argument schema")),
   ];
 }
 
-/** What the server says about effects; nobody holds it to that. */
-function effects(annotations: unknown): Child {
-  if (!isFields(annotations)) return undefined;
-  const { readOnlyHint, destructiveHint, openWorldHint } = annotations;
-  const said = [
-    readOnlyHint === true ? "it only reads" : undefined,
-    destructiveHint === true && readOnlyHint !== true ? "it may delete or overwrite" : undefined,
-    openWorldHint === true ? "it reaches outside systems" : undefined,
-  ].filter((one) => one !== undefined);
-  return said.length === 0 ? undefined : h("p.soft", {}, `The server says: ${said.join(", ")}.`);
-}
+const EFFECTS: { [effect: string]: string } = { reads: "It only reads.", writes: "It changes something.", destroys: "It may delete or overwrite something." };
 
 /** Begins a trial, unless there is one of the same tool: what was typed stays. */
 function prepare(hands: Hands, { id, tool: name }: Here): void {

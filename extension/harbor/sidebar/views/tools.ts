@@ -33,18 +33,18 @@ export function loadTools(hands: Hands, id: string, left?: AbortSignal, loaded: 
       hands.ask("mcp_list_tools", { server_id: id }, { signal }),
       hands.ask("host_list_tool_changes", { server_id: id }, { signal }),
     ]);
-    hands.learn(id, { tools: parseTools(listed.tools), lastListed: listed.last_listed === true, changes, programs });
+    hands.learn(id, { tools: parseTools(listed.tools, listed.effects), lastListed: listed.last_listed === true, changes, programs });
     loaded();
   }, left);
 }
 
 /** Reads what a server wrote. */
-export function parseTools(listed: unknown): Tool[] {
+export function parseTools(listed: unknown, effects: unknown = {}): Tool[] {
   if (!Array.isArray(listed)) return [];
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  return listed.filter(isFields).flatMap(({ name, title, description, inputSchema, annotations }) => {
+  return listed.filter(isFields).flatMap(({ name, title, description, inputSchema }) => {
     if (typeof name !== "string" || name === "") return [];
-    return [{ name, title: text(title), description: text(description), inputSchema, annotations }];
+    return [{ name, title: text(title), description: text(description), inputSchema, effect: isFields(effects) ? text(effects[name]) : undefined }];
   });
 }
 

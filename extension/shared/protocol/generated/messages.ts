@@ -1443,6 +1443,8 @@ export interface Replies {
     last_listed?: boolean;
     /** True: it runs, and has not answered in time. */
     no_answer?: boolean;
+    /** What each tool does as far as Harbor knows, by its name: `reads`, `writes` or `destroys`. */
+    effects?: Json;
   };
   /** The resources. */
   mcp_list_resources: {
@@ -4000,7 +4002,7 @@ export interface TurnEvent {
   call_id?: string;
   /** Likewise: the tool, `server/tool`; as the model wrote it where there is no such tool. */
   tool?: string;
-  /** Of `tool_call` and `approval`: the arguments, an object. */
+  /** Of `tool_call`: the arguments, an object. */
   arguments?: Json;
   /** Of `approval`: the question. */
   approval?: Approval;

@@ -63,7 +63,7 @@ fn an_ai_client_asks_before_its_first_use_of_a_server_and_each_answer_gives_what
     owner.grant("mcp:tools.call", "ALLOW_ALWAYS", &json!({"allowed_tools": ["other/x"]}));
     let client = Client::attach_ai(&scene.home, "ai").speaking(&json!({}));
     let refused = client.tool("s/note", &json!({"x": 1})).unwrap_err();
-    assert_eq!(refused.details["reason"], "permission_required", "{refused:?}");
+    assert_eq!(refused.details["permission_required"], "s/note", "{refused:?}");
     let missed = scene.bridge.call("approvals_list", &json!({})).unwrap()["waiting"][0].clone();
     assert_eq!(missed["answers"], json!(["once", "ten_minutes", "always", "no", "never"]));
     scene.answer(&missed, &["once"]);

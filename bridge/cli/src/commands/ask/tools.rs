@@ -50,7 +50,11 @@ fn wanted_of(question: &Question, is_somebody_here: bool) -> Result<Wanted, Fail
         (None, true) => Approve::Ask,
         (None, false) => Approve::Reads,
     };
-    let (text, images) = given::said(question)?;
+    let (mut text, mut attachments) = given::said(question)?;
+    if question.question == "-" {
+        // What came by stdin may be anybody's words.
+        attachments.push(given::text_part(std::mem::take(&mut text)));
+    }
     Ok(Wanted {
         create: ChatCreateSession {
             enabled_servers: servers_of(&using.tools),
@@ -61,7 +65,7 @@ fn wanted_of(question: &Question, is_somebody_here: bool) -> Result<Wanted, Fail
             private: Some(true),
         },
         text,
-        attachments: Some(images).filter(|images| !images.is_empty()),
+        attachments: Some(attachments).filter(|attachments| !attachments.is_empty()),
         tool_choice: using.tool_choice.map(|choice| choice.word().into()),
         max_tool_calls: using.max_tool_calls,
         max_tokens: question.max_tokens,
