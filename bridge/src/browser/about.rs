@@ -55,14 +55,20 @@ impl Browser {
     pub(super) fn about_call(&self, wish: &Wish<'_>) -> About {
         let arguments: Value = serde_json::from_str(wish.arguments).unwrap_or_default();
         let here = self.place(&holder_of(wish), arguments["tabId"].as_u64());
-        let url = arguments["url"].as_str().or_else(|| arguments["urls"][0].as_str());
-        let there = url.and_then(host);
-        let within = url.is_none() || there.is_some() && there == here;
-        let host = if url.is_some() { there } else { here };
+        let urls = arguments["urls"].as_array().into_iter().flatten().chain(arguments.get("url"));
+        let there: Vec<_> = urls.filter_map(Value::as_str).map(host).collect();
+        // Several pages at once are no one page.
+        let (place, within) = match there.first() {
+            None => (here, true),
+            Some(first) if there.iter().all(|host| host == first) => {
+                (first.clone(), first.is_some() && *first == here)
+            }
+            Some(_) => (None, false),
+        };
         About {
-            name: Some(host.map_or_else(|| "browser".to_owned(), |host| format!("browser:{host}"))),
+            name: Some(place.map_or_else(|| "browser".to_owned(), |host| format!("browser:{host}"))),
             within,
-            looks: LOOKS.contains(&&**wish.tool) && url.is_none(),
+            looks: LOOKS.contains(&&**wish.tool) && there.is_empty(),
             ids: IDS,
         }
     }
@@ -76,11 +82,13 @@ impl Browser {
     }
 }
 
-/// A host with its port, where that is not the usual one.
+/// A host with its port, where that is not the usual one; of what goes without TLS with its scheme.
 fn host(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
-    let host = url.host_str()?.to_owned();
-    Some(url.port().map_or(host.clone(), |port| format!("{host}:{port}")))
+    let host = url.host_str()?;
+    let scheme = if url.scheme() == "https" { String::new() } else { format!("{}://", url.scheme()) };
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    Some(format!("{scheme}{host}{port}"))
 }
 
 fn holder_of(wish: &Wish<'_>) -> Holder {

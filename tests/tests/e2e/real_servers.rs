@@ -142,6 +142,9 @@ fn filesystem() {
     assert_eq!(bridge.tool_text("s", "read_text_file", &json!({"path": dir.join("hello.txt")})), "ahoy");
     let outside = bridge.tool("s", "read_text_file", &json!({"path": "/etc/hostname"})).unwrap();
     assert_eq!(outside["result"]["isError"], true, "the server itself refuses");
+    // It says that it may destroy something, of which a page's call would ask.
+    let supervision = json!({"server_id": "s", "supervision": {"writes": ["write_file"]}});
+    bridge.call("set_supervision", &supervision).unwrap();
     let page = page(&bridge);
     assert_eq!(said(&page, "read_text_file", &json!({"path": dir.join("hello.txt")})), "ahoy");
     let _ = said(&page, "write_file", &json!({"path": dir.join("new.txt"), "content": "from a page"}));

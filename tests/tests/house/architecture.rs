@@ -54,7 +54,7 @@ fn sources(directory: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
-fn all_sources() -> Vec<(PathBuf, String)> {
+pub fn all_sources() -> Vec<(PathBuf, String)> {
     ["ipc-proto", "bridge", "runner", "catalog-worker", "tests"]
         .iter()
         .flat_map(|crate_| sources(crate_))

@@ -88,7 +88,7 @@ pub fn offered(who: Who, call: &Call<'_>, why: Why) -> Vec<Cover> {
             &[Cover::ChatTool, Cover::ChatServer, Cover::Always]
         }
         Who::Person(_) if is_changing => &[Cover::ChatTool, Cover::Always],
-        Who::Person(_) | Who::Run if call.holding.reach == Reach::Enforced => &[Cover::Flow],
+        Who::Person(_) | Who::Run if !is_changing && call.holding.reach == Reach::Enforced => &[Cover::Flow],
         Who::Client { .. } if is_changing => &[Cover::TenMinutes, Cover::Always],
         Who::Client { .. } => &[Cover::Pair],
         _ => &[],
@@ -111,6 +111,8 @@ pub struct Answer {
     pub source: String,
     /// The tool.
     pub tool: String,
+    /// Of a browser: the page. Of anything else: the source once more.
+    name: String,
     /// What the tool said of itself.
     pub hash: Option<[u8; 32]>,
     /// Of `once`: the call's arguments, byte by byte.
@@ -158,6 +160,7 @@ impl Answer {
             chat: call.chat.filter(|_| of_chat).map(ToOwned::to_owned),
             source: call.source.to_owned(),
             tool: call.tool.to_owned(),
+            name: call.name.to_owned(),
             hash: call.hash.copied(),
             arguments: (cover == Cover::Once).then(|| hash(call.arguments)),
             private: shown.filter(|_| matches!(cover, Cover::Once | Cover::Flow | Cover::Pair)),
@@ -176,6 +179,7 @@ impl Answer {
             chat: None,
             source: source.to_owned(),
             tool: tool.to_owned(),
+            name: source.to_owned(),
             hash: Some(hash),
             arguments: None,
             private: None,
@@ -199,12 +203,14 @@ impl Answer {
                     is_tool && self.arguments == Some(hash(call.arguments)) && (!is_leaving || was_shown)
                 }
                 Cover::ChatTool | Cover::TenMinutes | Cover::Always => is_tool && !is_leaving,
-                Cover::ChatServer => !is_leaving && call.effect == Effect::Writes && !self.has_changed(call),
+                Cover::ChatServer => {
+                    !is_leaving && call.effect == Effect::Writes && self.is_of_its_place(call)
+                }
                 Cover::Flow => {
                     is_leaving
                         && was_shown
                         && call.holding.reach == Reach::Enforced
-                        && !self.has_changed(call)
+                        && self.is_of_its_place(call)
                 }
                 Cover::Pair => is_leaving && was_shown,
             }
@@ -219,9 +225,9 @@ impl Answer {
             && self.until.is_none_or(|until| now < until)
     }
 
-    /// Whether the tool that was asked about is another one now.
-    fn has_changed(&self, call: &Call<'_>) -> bool {
-        self.tool == call.tool && self.hash.as_ref() != call.hash
+    /// Whether it is about the same page, where that matters, and the tool that was asked about is not another one now.
+    fn is_of_its_place(&self, call: &Call<'_>) -> bool {
+        self.name == call.name && (self.tool != call.tool || self.hash.as_ref() == call.hash)
     }
 }
 
@@ -271,11 +277,11 @@ impl Answers {
     }
 
     /// The person lets a client make this call of a source that it was not given, once.
-    pub fn let_in(&mut self, call: &Call<'_>, now: u64) {
+    pub fn let_in(&mut self, call: &Call<'_>, id: String, now: u64) {
         if self.let_in.len() >= MOST {
             self.let_in.remove(0);
         }
-        self.let_in.push(Answer::to(call, Cover::Once, None, String::new(), now));
+        self.let_in.push(Answer::to(call, Cover::Once, None, id, now));
     }
 
     /// Whether the person has let its client make this call.
@@ -305,20 +311,40 @@ impl Answers {
 
     /// Takes back what `is_meant` says; gives it.
     pub fn revoke(&mut self, is_meant: impl Fn(&Answer) -> bool) -> Vec<Answer> {
-        let (gone, left) = std::mem::take(&mut self.yes).into_iter().partition(|answer| is_meant(answer));
-        self.yes = left;
+        let mut gone = Vec::new();
+        for list in [&mut self.yes, &mut self.let_in] {
+            gone.extend(list.extract_if(.., |answer| is_meant(answer)));
+        }
         gone
     }
 
     /// A chat is over, or a source is gone: nothing of it stands any more.
     pub fn forget(&mut self, is_meant: impl Fn(Option<&str>, &str) -> bool) {
         self.yes.retain(|yes| !is_meant(yes.chat.as_deref(), &yes.source));
+        self.let_in.retain(|yes| !is_meant(yes.chat.as_deref(), &yes.source));
         self.no.retain(|no| !is_meant(no.chat.as_deref(), &no.source));
+    }
+
+    /// A call is made: a yes to it alone is used up.
+    pub fn use_up(&mut self, call: &Call<'_>) {
+        let is_used = |yes: &Answer| {
+            yes.cover == Cover::Once
+                && yes.principal == call.principal
+                && yes.source == call.source
+                && yes.tool == call.tool
+                && yes.chat.as_deref().is_none_or(|chat| call.chat == Some(chat))
+                && yes.arguments == Some(hash(call.arguments))
+        };
+        // Arguments are read only where there is such a yes to compare them with.
+        if self.yes.iter().any(|yes| yes.cover == Cover::Once && yes.tool == call.tool) {
+            self.yes.retain(|yes| !is_used(yes));
+        }
     }
 
     /// All that stand now, the oldest first.
     pub fn standing(&self, now: u64) -> impl Iterator<Item = &Answer> {
-        self.yes.iter().filter(move |answer| answer.until.is_none_or(|until| now < until))
+        let all = self.yes.iter().chain(&self.let_in);
+        all.filter(move |answer| answer.until.is_none_or(|until| now < until))
     }
 }
 

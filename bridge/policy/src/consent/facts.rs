@@ -44,8 +44,9 @@ impl Effect {
         // A word that stands twice says nothing: two readers may take different ones.
         let said = |name| fields.get(name).filter(|_| fields.twice().is_none());
         match (said("readOnlyHint"), said("destructiveHint")) {
-            (Some("true"), _) => Some(Self::Reads),
+            // Whatever else it says.
             (_, Some("true")) => Some(Self::Destroys),
+            (Some("true"), _) => Some(Self::Reads),
             _ => None,
         }
     }
@@ -91,7 +92,7 @@ mod tests {
             (None, None, None, Writes),
             (reads, None, None, Reads),
             (destroys, None, None, Destroys),
-            (Some(r#"{"readOnlyHint":true,"destructiveHint":true}"#), None, None, Reads),
+            (Some(r#"{"readOnlyHint":true,"destructiveHint":true}"#), None, None, Destroys),
             (Some(r#"{"destructiveHint":false}"#), None, None, Writes),
             (Some(r#"{"readOnlyHint":true,"readOnlyHint":true}"#), None, None, Writes),
             (Some("7"), None, None, Writes),

@@ -80,3 +80,74 @@ fn is_program(place: &Place, facts: &Facts) -> bool {
     let Some(script) = first.filter(|named| is_script(&named.path)) else { return false };
     place.path == script.path || script.package_root.as_ref().is_some_and(|root| is_within(&place.path, root))
 }
+
+#[cfg(test)]
+mod tests {
+    use harbor_ipc_proto::link::sandbox::Offer;
+
+    use super::*;
+    use crate::sandbox::{Named, profile};
+
+    fn named(path: &str, is_cwd: bool) -> Named {
+        Named { path: path.into(), package_root: None, is_cwd }
+    }
+
+    /// What holds a server with these settings, whose definition names these.
+    fn held(settings: &str, named: Vec<Named>, given: Given) -> Holding {
+        let settings = SandboxSettings::parse(settings).unwrap();
+        let granted = settings.read.iter().chain(&settings.write).chain(&settings.sockets).flatten();
+        let facts = Facts {
+            home: Some("/home/u".into()),
+            harbor_home: "/home/u/.harbor".into(),
+            data: "/home/u/.harbor/servers/s/data".into(),
+            tmp: "/home/u/.harbor/servers/s/tmp".into(),
+            program: vec!["/usr/bin/node".into()],
+            granted: granted.map(|path| (path.clone(), path.clone())).collect(),
+            named,
+            proxy: "/opt/harbor/egress".into(),
+            ..Facts::default()
+        };
+        let offer = Offer {
+            landlock: 7,
+            seccomp: true,
+            namespaces: true,
+            why_no_namespaces: "".into(),
+            answers: true,
+        };
+        of_profile(&profile(&settings, &facts, &offer).unwrap(), &facts, &settings, given)
+    }
+
+    #[test]
+    fn reach_is_what_the_confinement_leaves_open() {
+        let reach = |settings: &str| held(settings, Vec::new(), Given::default()).reach;
+        assert_eq!(reach("{}"), Reach::Open);
+        assert_eq!(reach(r#"{"network":"none"}"#), Reach::Closed);
+        assert_eq!(reach(r#"{"network":"loopback"}"#), Reach::Open);
+        assert_eq!(reach(r#"{"network":"hosts","hosts":["a.example"]}"#), Reach::Enforced);
+        assert_eq!(reach(r#"{"network":"none","sockets":["/home/u/x.sock"]}"#), Reach::Open);
+        for level in ["off", "basic"] {
+            let level = format!(r#"{{"level":"{level}"}}"#);
+            assert_eq!(held(&level, Vec::new(), Given::default()), Holding::UNKNOWN);
+        }
+        let image = Given { image: true, ..Given::default() };
+        assert_eq!(held(r#"{"network":"none"}"#, Vec::new(), image).reach, Reach::Open);
+    }
+
+    #[test]
+    fn what_is_open_of_the_persons_makes_its_answers_private_and_its_own_program_does_not() {
+        let opens = |settings: &str, named| held(settings, named, Given::default()).opens;
+        let script = || named("/home/u/fs.py", false);
+        assert!(!opens("{}", vec![script()]));
+        assert!(opens("{}", vec![script(), named("/home/u/docs", false)]), "an argument");
+        assert!(opens("{}", vec![named("/home/u/docs", true), script()]), "a working directory");
+        assert!(opens(r#"{"read":["/home/u/docs"]}"#, vec![script()]), "a grant");
+        assert!(!opens("{}", vec![named("/home/u/.harbor/servers/s/data", true)]), "its own");
+        for given in
+            [Given { secrets: true, ..Given::default() }, Given { private: true, ..Given::default() }]
+        {
+            assert!(held("{}", Vec::new(), given).opens);
+        }
+        let writes = |settings: &str| held(settings, vec![script()], Given::default()).writes_theirs;
+        assert!(!writes(r#"{"read":["/home/u/docs"]}"#) && writes(r#"{"write":["/home/u/docs"]}"#));
+    }
+}

@@ -59,6 +59,8 @@ pub(super) struct Asked {
     /// The connection whose request it is about.
     pub client: u64,
     answer: RefCell<Option<oneshot::Sender<Decision>>>,
+    /// Since when nobody waits for an answer.
+    missed: Cell<u64>,
 }
 
 /// The questions that are open, and those that were missed.
@@ -90,6 +92,7 @@ struct Open<'a> {
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
+        self.asked.missed.set(wall_clock());
         if !self.stays {
             self.questions.open.borrow_mut().remove(&self.asked.approval.id);
         }
@@ -121,8 +124,10 @@ impl Questions {
         let is_seen =
             chat.is_some() && asked.approval.who == "chat" || self.faces.get() > 0 || form.is_some();
         let mut open = Open { questions: self, asked: asked.clone(), chat, stays: false };
+        // What is over with its chat, no later call can make good.
+        let may_stay = matches!(&*asked.approval.who, "page" | "client");
         if !is_seen {
-            open.stays = true;
+            open.stays = may_stay;
             return Decision::Nobody;
         }
         self.tell(&asked, open.chat.as_deref(), true);
@@ -143,7 +148,7 @@ impl Questions {
             decision = formed => decision,
             () = tokio::time::sleep(patience) => Decision::Silence,
         };
-        open.stays = decision == Decision::Silence && asked.approval.who != "chat";
+        open.stays = decision == Decision::Silence && may_stay;
         decision
     }
 
@@ -163,7 +168,7 @@ impl Questions {
     /// All that wait or were missed, the oldest first.
     pub fn all(&self) -> Vec<Rc<Asked>> {
         let now = wall_clock();
-        self.open.borrow_mut().retain(|_, asked| asked.is_waiting() || now < asked.approval.since + A_WHILE);
+        self.open.borrow_mut().retain(|_, asked| asked.is_waiting() || now < asked.missed.get() + A_WHILE);
         let mut all: Vec<_> = self.open.borrow().values().cloned().collect();
         all.sort_by(|a, b| (a.approval.since, &a.approval.id).cmp(&(b.approval.since, &b.approval.id)));
         all
@@ -196,7 +201,7 @@ impl Asked {
             Caller::Origin(asker) => Some(asker.clone()),
         };
         let (client, answer) = (caller.sender().client, RefCell::new(Some(sender)));
-        (Self { approval, wanted, asker, shown, client, answer }, receiver)
+        (Self { approval, wanted, asker, shown, client, answer, missed: Cell::default() }, receiver)
     }
 
     /// Whether it is about a source that its client was not given.

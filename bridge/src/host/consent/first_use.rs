@@ -14,6 +14,7 @@
 use std::rc::Rc;
 
 use harbor_home::clock::boot_clock;
+use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceId;
@@ -87,7 +88,7 @@ impl Host {
         }
     }
 
-    /// Only of what is there, and of what nobody has denied.
+    /// Only of what is there, of what nobody has denied, and of which the person has not chosen single tools.
     fn is_a_question(&self, wish: &Wish<'_>, asker: &Asker, refusal: &ErrorBody) -> bool {
         let is_missing = refusal.code == Code::ScopeRequired || refusal.has("reason", "allowlist");
         asker.sender.own.is_some()
@@ -96,6 +97,14 @@ impl Host {
             && self.sources.get(wish.source).is_some()
             && !self.suspended.has(wish.source)
             && !self.consent.is_never(asker.origin.as_str(), wish.source)
+            && !self.has_chosen_of(asker, wish.source)
+    }
+
+    /// Whether a grant of this client names tools of a source.
+    fn has_chosen_of(&self, asker: &Asker, source: &SourceId) -> bool {
+        let grants = self.permissions.list(Some(&asker.origin), Some(&asker.profile), None);
+        let is_of = |tool: &String| tool.split_once('/').is_some_and(|(of, _)| of == source.as_str());
+        grants.iter().flat_map(|grant| grant.allowed_tools.iter().flatten()).any(is_of)
     }
 
     /// Does what an answer to such a question says.
@@ -111,7 +120,8 @@ impl Host {
         let source = &wanted.source;
         match decision {
             Decision::Yes(Cover::Once) => {
-                self.consent.answers.borrow_mut().let_in(&wanted.call(), boot_clock());
+                let id = random_token().unwrap_or_default();
+                self.consent.answers.borrow_mut().let_in(&wanted.call(), id, boot_clock());
                 Ok(())
             }
             Decision::Yes(Cover::TenMinutes) => self.give(asker, source, GrantType::AllowOnce).await,

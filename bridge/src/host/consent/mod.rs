@@ -139,6 +139,9 @@ impl Consent {
     /// Proof that a call may be made as it is now. It counts as made.
     pub(super) fn run(&self, wish: &Wish<'_>, known: &Known) -> Option<Run> {
         let Verdict::Run(run) = self.judge(wish, known) else { return None };
+        let (principal, chat) = (wish.principal(), wish.chat.map(|chat| &*chat.id));
+        let call = call((&principal, chat), (wish.source, wish.tool), wish.arguments, known);
+        self.answers.borrow_mut().use_up(&call);
         if let Some(chat) = wish.chat {
             chat.typed_calls.set(chat.typed_calls.get() + u32::from(run.is_typed));
             self.carries(chat, wish, known);
