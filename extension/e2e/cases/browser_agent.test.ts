@@ -63,7 +63,7 @@ for (const inBrowser of inBrowsers) {
           );
           const { asked, shown, code } = await new Terminal(harbor, "ask", "--tools", "browser", "Order a large one for Ann in the browser.").sayYes();
           assert.deepEqual([code, /Ordered: 4711/.test(shown)], [0, true], shown);
-          assert.ok(["navigate", "fill_form", "click"].every((tool) => asked.includes(`browser/browser_${tool}`)), asked.join());
+          assert.deepEqual(["navigate", "fill_form", "click"].map((tool) => asked.includes(`browser/browser_${tool}`)), [false, true, true], asked.join());
           const ordered = await browser.find("/order");
           assert.deepEqual(JSON.parse((await ordered.run("return document.body.dataset.sent")) as string), { name: "Ann", size: "l" });
           assert.deepEqual(during.map(({ tabs }) => tabs.map(({ grouped }) => grouped)), [[true]]);

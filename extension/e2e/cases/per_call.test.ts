@@ -36,21 +36,24 @@ for (const inBrowser of inBrowsers) {
       }));
 
     test("an AI client that was not given the browser uses it after one yes", () =>
-      inBrowser.run(async (world: World) => {
-        const { browser, harbor, site } = world;
-        await switchOn(world);
-        const mcp = await McpClient.of(harbor, "newcomer");
-        const tools = await mcp.tools();
-        assert.ok(tools.some(({ name }) => name === "browser_navigate"), "it is listed");
-        const called = mcp.call("browser_navigate", { url: `${site.origin}/first` });
-        const consent = await browser.find("consent.html");
-        assert.equal(await textOf(consent, "#origin"), "client://newcomer");
-        assert.match(await textOf(consent, "#means"), /you have not let use browser yet/);
-        await consent.click("#always");
-        assert.match((await called).text, /first/);
-        assert.equal((await mcp.call("browser_tabs", { action: "list" })).isError, false, "nothing is asked any more");
-        await mcp.end();
-      }));
+      inBrowser.run(
+        async (world: World) => {
+          const { browser, harbor, site } = world;
+          await switchOn(world);
+          const mcp = await McpClient.of(harbor, "newcomer");
+          const tools = await mcp.tools();
+          assert.ok(tools.some(({ name }) => name === "browser_navigate"), "it is listed");
+          const called = mcp.call("browser_navigate", { url: `${site.origin}/first` });
+          const consent = await browser.find("consent.html");
+          assert.equal(await textOf(consent, "#origin"), "client://newcomer");
+          assert.match(await textOf(consent, "#means"), /you have not let use browser yet/);
+          await consent.click("#always");
+          assert.match((await called).text, /first/);
+          assert.equal((await mcp.call("browser_tabs", { action: "list" })).isError, false, "nothing is asked any more");
+          await mcp.end();
+        },
+        { mayUsePages: true, page: (path) => ({ html: `<title>${path}</title><h1>This is ${path}</h1>` }) },
+      ));
 
     test("a server is switched off and on for one AI client", () =>
       inBrowser.run(async (world: World) => {

@@ -8,7 +8,7 @@ import { until } from "./browser.ts";
 import { BIN, type Harbor } from "./harbor.ts";
 
 /** What the last line of a question says. */
-const QUESTION = /\? (\S+) wants your yes[^]*?\n {2}y: this time[^\n]*\n/g;
+const QUESTION = /\? your model wants to call (\S+?):[^]*?\n {2}n: no; [^\n]*\n/g;
 
 /** A question may forget what was typed while it was written. An answer that nothing came of is given again after so long. */
 const AGAIN_MS = 2_000;
