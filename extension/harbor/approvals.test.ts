@@ -25,12 +25,13 @@ function played(answer: Decision | "refused" | undefined) {
     signal.addEventListener("abort", () => taken.push(view.call.id));
     return answer === undefined ? new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))) : Promise.resolve(answer);
   };
-  new Approvals(bridge as never, { confirm }, () => undefined);
+  const counts: number[] = [];
+  const approvals = new Approvals(bridge as never, { confirm }, { acted: () => undefined, waiting: (many) => void counts.push(many) });
   const heard = async (more: object, waits = true) => {
     push("approval", { approval: { ...APPROVAL, ...more }, waits });
     await settle();
   };
-  return { seen, shown, taken, heard, connect: () => state(), bridge };
+  return { seen, shown, taken, heard, connect: () => state(), bridge, counts, approvals };
 }
 
 test("each new connection asks to be told of questions", async () => {
@@ -64,6 +65,31 @@ test("a chat's question and those of another browser's pages get no window here,
   await heard({ id: "d", who: "client", own: undefined });
   await heard({ id: "d", who: "client", own: undefined });
   assert.equal(shown.length, 1);
+});
+
+test("a client's question that is not shown any more is left to the panel", async () => {
+  const { seen, heard } = played("refused");
+  await heard({ who: "client", own: undefined });
+  assert.deepEqual(seen, []);
+});
+
+test("it is told how many wait, whoever asks, and nothing is left where the connection is lost", async () => {
+  const { heard, counts, connect, bridge } = played(undefined);
+  await heard({ id: "a", who: "chat" });
+  await heard({ id: "b" });
+  await heard({ id: "b" });
+  await heard({ id: "a" }, false);
+  bridge.state.is = "waiting";
+  connect();
+  assert.deepEqual(counts, [1, 2, 2, 1, 0]);
+});
+
+test("what the person answers in the panel loses its window", async () => {
+  const { taken, heard, approvals, seen } = played(undefined);
+  await heard({ id: "a" });
+  for (const id of ["b", "a"]) approvals.answered(id);
+  await settle();
+  assert.deepEqual([taken, seen], [["a"], []]);
 });
 
 test("a question that is over, or whose connection is lost, loses its window and is not answered", async () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Asking, type Matter } from "./asking.ts";
+import { Asking, ELSEWHERE, type Matter } from "./asking.ts";
 import { consentHandler } from "./consent/handler.ts";
 import type { Decision } from "./grants.ts";
 import type { QuestionView } from "./own.ts";
@@ -37,7 +37,7 @@ function played(kept = new Map<string, unknown>()) {
     close: async (windowId) => void windows.push(`close ${windowId}`),
   });
   const open = () => {
-    const handler = consentHandler(asking, (view) => told.push(view));
+    const handler = consentHandler(asking, (view) => told.push(view), async (approvalId) => ({ all: approvalId }));
     return (type: string, payload: { [name: string]: unknown }) =>
       handler(type, payload, { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined });
   };
@@ -168,6 +168,34 @@ test("a run whose questions are taken back or denied opens no more windows, what
   const after = played(new Map(JSON.parse(JSON.stringify([...kept]))));
   assert.equal(await confirm(after.asking, () => undefined), "refused");
   assert.deepEqual([opened, windows.length, after.windows.length], [6, 6, 0]);
+});
+
+const CALL: Omit<QuestionView, "id"> = { origin: WHO.origin, scopes: [], servers: [], named: false, call: { id: "q", who: "page", answers: ["once", "no"] } as never };
+
+test("the arguments of a call are shown whole to the page that shows its question, and to no other", async () => {
+  const { asking, page, open } = played();
+  void asking.confirm(CALL, new AbortController().signal);
+  await settle();
+  await assert.rejects(page("whole", { id: 1 }), { code: "ERR_INVALID_REQUEST" });
+  await page("question", { id: 1 });
+  assert.deepEqual(await page("whole", { id: 1 }), { arguments: { all: "q" } });
+  await assert.rejects(open()("whole", { id: 1 }), { code: "ERR_INVALID_REQUEST" });
+  void asking.ask(WHO, matter(), new AbortController().signal);
+  await settle();
+  await page("question", { id: 2 });
+  await assert.rejects(page("whole", { id: 2 }), { code: "ERR_INVALID_REQUEST" });
+});
+
+test("what was answered elsewhere, or lost with the connection, is not counted as taken back", async () => {
+  const { asking, windows } = played();
+  for (let time = 0; time < 5; time += 1) {
+    const controller = new AbortController();
+    const asked = asking.confirm(CALL, controller.signal);
+    await settle();
+    controller.abort(ELSEWHERE);
+    await assert.rejects(asked, ELSEWHERE);
+  }
+  assert.equal(windows.filter((one) => one.startsWith("open")).length, 5);
 });
 
 test("a denial outlives the background", async () => {

@@ -16,6 +16,9 @@ const KEY = "denials";
 const WIDTH = 460;
 const HEIGHT = 640;
 
+/** Why a question is taken back that its site has not taken back: it was answered in another place, or the connection is lost. */
+export const ELSEWHERE = new Error("the question is not open here any more");
+
 /** What this needs of its surroundings. */
 export interface Surroundings {
   /** The time of day, in milliseconds. */
@@ -114,8 +117,10 @@ export class Asking {
       signal.addEventListener("abort", () => {
         const taken = this.#taken(id);
         if (taken === undefined) return;
-        ended("withdrawn");
-        void this.#keep().catch(notKept);
+        if (signal.reason !== ELSEWHERE) {
+          ended("withdrawn");
+          void this.#keep().catch(notKept);
+        }
         taken.reject(signal.reason);
       });
       void this.#show(id, asked);

@@ -9,6 +9,7 @@ import {
   connectNative,
   localStore,
   markButton,
+  markEverywhere,
   onForeignPort,
   onOwnMessage,
   onOwnPort,
@@ -77,10 +78,11 @@ const siteIn = async (windowId: number) => {
 const sidebars = new Sidebars(bridge, {
   siteIn,
   browserTools: (change) => browserTools.change(change),
+  answered: (id) => approvals.answered(id),
   openOptions: async () => void (await tellExtension(__WEB_AGENTS_API_ID__, { ask: "options" })),
 });
 const browserTools = new BrowserTools(new BrowserSource(bridge, browserName === "chrome" ? "Chromium" : "Firefox", askAboutSite, sessionStore), localStore, (view) => sidebars.tellBrowser(view));
-const badge = new Badge({ siteIn, store: sessionStore, mark: markButton });
+const badge = new Badge({ siteIn, store: sessionStore, mark: markButton, markAll: markEverywhere });
 
 /** Whether an AI client may open a site about which the person wants to be asked; nothing where they have not answered. */
 async function askAboutSite(client: string, site: string, signal: AbortSignal): Promise<boolean | undefined> {
@@ -88,6 +90,11 @@ async function askAboutSite(client: string, site: string, signal: AbortSignal): 
   if (decision === "refused") return undefined;
   if (decision.allow === "no") return decision.dismissed ? undefined : false;
   return true;
+}
+
+/** All arguments of a call that the person is asked about. */
+async function wholeOf(approval_id: string): Promise<unknown> {
+  return (await bridge.request("approvals_list", { approval_id })).arguments;
 }
 
 async function browserSession(): Promise<string> {
@@ -113,7 +120,7 @@ const tellPeer = tellGranted(bridge, async (origins, grants) => {
   await tellExtension(__WEB_AGENTS_API_ID__, message).catch(() => undefined);
 });
 
-new Approvals(bridge, asking, () => sidebars.acted());
+const approvals = new Approvals(bridge, asking, { acted: () => sidebars.acted(), waiting: (many) => void badge.waiting(many) });
 
 onForeignPort((port) => {
   if (port.name !== PEER_PORT || !isBackgroundOf(port.sender, __WEB_AGENTS_API_ID__, browserName)) {
@@ -140,7 +147,7 @@ onOwnPort((port) => {
   const page = ownPage(port.sender, ownId(), ownUrl(""));
   if (port.name !== OWN_PORT || page === undefined) port.disconnect();
   else if (page === "consent.html") {
-    const push = answer(port, consentHandler(asking, (view) => push("question", { ...view })), { open: 4 });
+    const push = answer(port, consentHandler(asking, (view) => push("question", { ...view }), wholeOf), { open: 4 });
   } else if (page === "sidebar.html") sidebars.serve(port);
   else port.disconnect();
 });

@@ -22,6 +22,10 @@ test("a question shows the tools that were named, or all of a server with a line
   const known = parseTools("s", [{ name: "a", description: "does a" }, { name: 1 }, null, "x", { name: "b", title: "B" }]);
   assert.deepEqual(known, [{ name: "s/a", description: "does a" }, { name: "s/b", title: "B" }]);
   assert.deepEqual(parseTools("s", "none"), []);
+  const effects = { a: "reads", b: "destroys", toString: "writes", c: "of a newer bridge" };
+  const told = parseTools("s", ["a", "b", "c", "valueOf"].map((name) => ({ name })), effects);
+  assert.deepEqual(told.map(({ effect }) => effect), ["reads", "destroys", undefined, undefined]);
+  assert.ok(parseTools("s", [{ name: "a" }], "none").every((tool) => !("effect" in tool)));
   assert.deepEqual(asked(SERVER, known, ["s/a"], []).tools, [known[0]]);
   assert.deepEqual(asked(SERVER, known, undefined, []).tools.map((tool) => tool.name), ["s/*", "s/a", "s/b"]);
   assert.equal(asked({ ...SERVER, supervision: { lazy: true } }, known, undefined, []).lazy, true);
@@ -195,13 +199,12 @@ function bridge(replies: { [type: string]: unknown }) {
 const CONTEXT = { signal: new AbortController().signal, progress: () => undefined, chunk: () => undefined, onMore: () => undefined };
 const ASKER = { origin: "https://a.example", tab: 3 };
 const nobody = () => Promise.reject(new Error("nobody is to be asked"));
-const noAsking = { ask: nobody, confirm: nobody };
+const noAsking = { ask: nobody };
 /** What else is noted, and was left out before. */
 const noted = (left: string[] = [], notes: unknown[] = []) => ({
   noteTab: async () => undefined,
   after: () => () => undefined,
   acted: () => undefined,
-  destroying: { agreed: async () => undefined },
   leftOut: { of: async () => left, note: async (...note: unknown[]) => void notes.push(note) },
 });
 

@@ -36,7 +36,7 @@ type Bridge = Pick<NativeClient, "request">;
 /** What this works with. */
 export interface Parts {
   bridge: Bridge;
-  asking: Pick<Asking, "ask" | "confirm"> & Partial<Pick<Asking, "isAsking">>;
+  asking: Pick<Asking, "ask"> & Partial<Pick<Asking, "isAsking">>;
   leftOut: Pick<LeftOut, "of" | "note">;
   /** Called before a grant is bound to a tab. */
   noteTab(tab: number): Promise<void>;

@@ -29,7 +29,7 @@ use super::asker::{Asker, Caller};
 use super::consent::asking::Form;
 use super::consent::chat::Chat;
 use super::consent::wanted::{Known, Wish};
-use super::consent::{MOST_ASKED, changed_twice};
+use super::consent::{MOST_ASKED, changed_twice, holding};
 use super::errors::Reader;
 use super::note::Note;
 use super::refused::{rate_limited, revoked, tool_not_found};
@@ -268,7 +268,7 @@ impl Host {
         if source.tools().is_none_or(|tools| tools.get(&call.tool).is_none()) {
             source.clone().listed(&mut limit).await;
         }
-        let holding = source.clone().holding().await;
+        let holding = holding(&source, &call.wish(caller)).await;
         let hash = self.tool_as_it_is(caller, &*source, &call.tool)?;
         note.set_hash(hash);
         // What was allowed when the call came may have ended while it waited.

@@ -125,7 +125,7 @@ impl Host {
     }
 
     /// What carries something to a server counts as a call of a tool that only reads.
-    async fn consents_to(
+    fn consents_to(
         &self,
         caller: &Caller,
         id: &SourceId,
@@ -142,8 +142,7 @@ impl Host {
             told: None,
             call_id: None,
         };
-        let holding = self.source(id)?.holding().await;
-        self.consent.run_request(&wish, holding)
+        self.consent.run_request(&wish)
     }
 
     async fn ask_in_turn(
@@ -174,7 +173,7 @@ impl Host {
             }
         };
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
-        let run = self.consents_to(&caller, id, &operation).await?;
+        let run = self.consents_to(&caller, id, &operation)?;
         // What was allowed when the request came may have ended while it waited.
         let (right, running) = match caller {
             Caller::Owner(_, right) => (right, None),

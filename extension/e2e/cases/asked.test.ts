@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { tick } from "../driver/asking.ts";
 import { type Browser, type Page, textOf, until } from "../driver/browser.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 import type { Settled } from "./way.test.ts";
@@ -72,6 +73,7 @@ for (const inBrowser of inBrowsers) {
         assert.deepEqual(tools, ["echo"]);
         assert.match(await textOf(consent, ".strange"), /^The site also asks for names that .+ does not have: “Harbor has checked this site/);
         assert.match(await textOf(consent, "#missing"), /^The site also asks for Verified-by-Harbor, which is not installed here: install it first/);
+        await tick(consent);
         await consent.click("#always");
         const { value } = await asked(page);
         assert.deepEqual([value.granted, value.allowedTools], [false, ["everything/echo"]]);
@@ -92,7 +94,7 @@ for (const inBrowser of inBrowsers) {
         const consent = await browser.find("consent.html");
         await textOf(consent, "#origin");
         assert.match(await textOf(consent, "#servers"), /It has not said yet which tools it has: these names are the site's/);
-        await consent.click("input[data-tool='everything/echo']");
+        await tick(consent, ["slow/b"]);
         const places = "return JSON.stringify(['origin', 'deny', 'once', 'always'].map((id) => document.getElementById(id).getBoundingClientRect()))";
         const before = await consent.run(places);
         await until("Allow", async () => (await consent.run("return !document.querySelector('#always').disabled")) || undefined);

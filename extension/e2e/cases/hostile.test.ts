@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { tick } from "../driver/asking.ts";
 import { textOf, until } from "../driver/browser.ts";
 import { Site } from "../driver/site.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
@@ -64,6 +65,7 @@ for (const inBrowser of inBrowsers) {
           await page.click("#ask");
           const consent = await browser.find("consent.html");
           assert.equal(await textOf(consent, "#origin"), site.origin);
+          await tick(consent);
           await consent.click("#once");
           const asked = (await page.run("return window.asked")) as Settled;
           assert.deepEqual([asked.value?.granted, asked.value?.origin], [true, site.origin], JSON.stringify(asked));

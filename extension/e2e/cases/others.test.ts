@@ -5,6 +5,7 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { BROWSERS, FIREFOX_IDS, chromiumId } from "../../build/manifest.mjs";
+import { tick } from "../driver/asking.ts";
 import { textOf, until } from "../driver/browser.ts";
 import type { Harbor } from "../driver/harbor.ts";
 import { PAGE, type Site } from "../driver/site.ts";
@@ -118,6 +119,7 @@ for (const inBrowser of inBrowsers) {
         const second = await browser.find("consent.html?question=2");
         assert.equal(await textOf(second, "#origin"), site.other);
         assert.equal(await textOf(first, "#origin"), site.origin);
+        await tick(second);
         await second.click("#always");
         await first.press("Escape");
         assert.deepEqual(

@@ -35,6 +35,30 @@ for (const inBrowser of inBrowsers) {
         assert.equal(noted.length, 2);
       }));
 
+    test("a question is counted and answered in the panel, too: its window goes, and the call is made", () =>
+      inBrowser.run(async (world: World) => {
+        const { browser, harbor } = world;
+        const page = await allowed(world);
+        await harbor.cli("set", "t", "--destroys", "life");
+        const sidebar = await Sidebar.open(browser, "questions");
+        await sidebar.says("#view", /Nothing waits for you/);
+        const mark = () => sidebar.page.run("return chrome.action.getBadgeText({})");
+        await page.run(`window.called = agent.tools.call({ tool: 't/life', args: { of: 'mine', note: 'x'.repeat(9000) } }).then(() => "made", ({ code }) => code)`);
+        const consent = await browser.find("consent.html");
+        assert.match(await textOf(consent, ".args"), /Only its beginning: it has 9,000 bytes in all\. Show all/);
+        await consent.click("[data-whole]");
+        assert.match(await textOf(consent, ".whole"), /"note": "x{9000}"/);
+        await sidebar.says("#tabs", /Questions1 waiting/);
+        await until("the mark", async () => ((await mark()) === "1" ? true : undefined));
+        await sidebar.says("[data-question]", /wants to call t\/lifeYou are asked because it may delete or overwrite something/);
+        await until("a second of calm", async () => ((await sidebar.count("[data-answer=once]:not([aria-disabled])")) === 1 ? true : undefined));
+        await sidebar.click("[data-answer=once]");
+        await until("the window to close", async () => (await browser.count("consent.html")) === 0 || undefined);
+        assert.equal(await page.run("return window.called"), "made");
+        await sidebar.says("#view", /Nothing waits for you/);
+        await until("no mark", async () => ((await mark()) === "" ? true : undefined));
+      }));
+
     test("an AI client that was not given the browser uses it after one yes", () =>
       inBrowser.run(
         async (world: World) => {
@@ -45,7 +69,7 @@ for (const inBrowser of inBrowsers) {
           assert.ok(tools.some(({ name }) => name === "browser_navigate"), "it is listed");
           const called = mcp.call("browser_navigate", { url: `${site.origin}/first` });
           const consent = await browser.find("consent.html");
-          assert.equal(await textOf(consent, "#origin"), "client://newcomer");
+          assert.equal(await textOf(consent, "#origin"), "newcomer (an AI client)");
           assert.match(await textOf(consent, "#means"), /you have not let use browser yet/);
           await consent.click("#always");
           assert.match((await called).text, /first/);

@@ -208,6 +208,7 @@ for (const inBrowser of inBrowsers) {
           ["server/weather/logs", ".log li"],
           ["tool/weather/forecast", "#call"],
           ["sites", ".site"],
+          ["questions", "#view h3"],
           ["activity", ".activity li"],
           ["add", ".entries li"],
           ["install/filesystem", "#plan"],

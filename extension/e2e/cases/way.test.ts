@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { tick } from "../driver/asking.ts";
 import { textOf } from "../driver/browser.ts";
 import { type World, inBrowsers } from "../driver/world.ts";
 
@@ -33,6 +34,7 @@ for (const inBrowser of inBrowsers) {
         await page.click("#ask");
         const consent = await browser.find("consent.html");
         assert.equal(await textOf(consent, "#origin"), site.origin);
+        await tick(consent);
         await consent.click("#once");
         const asked = (await page.run("return window.asked")) as Settled;
         const of = (words: string, ...scopes: string[]) => Object.fromEntries(scopes.map((scope) => [scope, words]));

@@ -2,6 +2,7 @@
 //
 // Owns which elements that takes. Must never call the page's functions: only what is clicked shows that clicks work.
 
+import { tick } from "../driver/asking.ts";
 import { type Browser, type Page, textOf, until } from "../driver/browser.ts";
 
 /** One thing that the page did. */
@@ -19,6 +20,7 @@ export async function allow(browser: Browser, page: Page, origin: string): Promi
   const consent = await browser.find("consent.html");
   const asking = await textOf(consent, "#origin");
   if (asking !== origin) throw new Error(`the consent window shows ${asking} for ${origin}`);
+  await tick(consent);
   await consent.click("#once");
 }
 

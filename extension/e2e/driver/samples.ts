@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { tick } from "./asking.ts";
 import { type Page, textOf, until } from "./browser.ts";
 import type { Answers } from "./site.ts";
 import type { World } from "./world.ts";
@@ -27,6 +28,7 @@ export async function allow({ browser }: World): Promise<string> {
   const consent = await browser.find("consent.html");
   await textOf(consent, "#origin");
   const said = (await consent.run("return document.body.innerText")) as string;
+  await tick(consent);
   await consent.click("#always");
   return said;
 }

@@ -8,7 +8,7 @@ import { CodedError } from "../../shared/protocol/codes.ts";
 import type { Decision } from "../grants.ts";
 import { OWN_PORT, type QuestionView } from "../own.ts";
 import { type Guard, type Stir, inertFor, mayAllow, pressed, stirred } from "./inert.ts";
-import { chosen, hasYes, part, show } from "./view.ts";
+import { chosen, hasYes, part, show, showWhole } from "./view.ts";
 import { NOTHING_CHOSEN } from "./words.ts";
 
 /** How often it is looked whether the focus has come back. */
@@ -108,6 +108,16 @@ async function again(): Promise<void> {
   }
 }
 
+/** Has all arguments of the call shown. */
+async function openWhole(): Promise<void> {
+  try {
+    const { arguments: all } = (await background.call("whole", { id })) as { arguments: unknown };
+    showWhole(JSON.stringify(all, null, 2));
+  } catch (error) {
+    part("said").textContent = error instanceof CodedError ? error.message : "They cannot be shown.";
+  }
+}
+
 deny.addEventListener("click", () => {
   const remember = part<HTMLInputElement>("remember").checked;
   void answer({ allow: "no", remember, answer: remember ? "never" : "no" });
@@ -119,6 +129,9 @@ for (const button of allow) {
     if (live) void answer({ allow: button.id === "once" ? "once" : "always", tools: chosen(), ...(said === undefined ? {} : { answer: said }) });
   });
 }
+part("question").addEventListener("click", ({ target }) => {
+  if ((target as HTMLElement).closest("button[data-whole]") !== null) void openWhole();
+});
 window.addEventListener("keydown", ({ key }) => {
   if (key === "Escape") void answer({ allow: "no", remember: false, dismissed: true });
 });

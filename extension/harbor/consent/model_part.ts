@@ -2,10 +2,11 @@
 //
 // Owns how these look. Must never parse what a model or a site has written: texts become text nodes.
 
-import type { Approval } from "../../shared/protocol/generated/messages.ts";
+import type { Approval, ApprovalField } from "../../shared/protocol/generated/messages.ts";
+import { visibleLines } from "../../shared/text/visible.ts";
 import type { AskedModel } from "../own.ts";
 import { element, foreign } from "./elements.ts";
-import { NO_MODEL, budgetWords, placeWords } from "./words.ts";
+import { LEAVES_WORDS, NO_MODEL, budgetWords, cutWords, isCut, placeWords } from "./words.ts";
 
 /** The model, where it runs, and the site's budget. */
 export function modelPart(model: AskedModel | "none"): HTMLElement {
@@ -24,16 +25,16 @@ export function modelPart(model: AskedModel | "none"): HTMLElement {
 }
 
 /** One call: why it is asked about, what would leave, and its arguments key by key. */
-export function callPart({ id, why, tool, private: names, fields }: Approval): HTMLElement {
+export function callPart({ why, tool, private: names, fields }: Approval): HTMLElement {
   const group = element("section", { class: "model call", "aria-label": "The call" });
   group.append(element("p", {}, `You are asked because ${why}.`));
   if (names.length > 0) {
-    const told = element("p", { class: "leaves" }, "");
-    told.append(...foreign(tool.slice(0, tool.indexOf("/"))), " would be told something that may come from: ", ...foreign(names.join(", ")));
+    const told = element("p", { class: "leaves" }, LEAVES_WORDS[0]);
+    told.append(...foreign(tool.slice(0, tool.indexOf("/"))), LEAVES_WORDS[1], ...foreign(names.join(", ")));
     group.append(told);
   }
   const list = element("dl", { class: "args" }, "");
-  list.append(...fields.flatMap(({ key, text, bytes }) => [keyOf(key), valueOf(text, bytes, id)]));
+  list.append(...fields.flatMap((field) => [keyOf(field.key), valueOf(field)]));
   group.append(element("h2", {}, fields.length === 0 ? "Without arguments" : "With these arguments"), list);
   return group;
 }
@@ -44,11 +45,21 @@ function keyOf(key: string): HTMLElement {
   return term;
 }
 
-function valueOf(text: string, bytes: number | undefined, id: string): HTMLElement {
+function valueOf(field: ApprovalField): HTMLElement {
   const value = element("dd", {}, "");
-  value.append(...foreign(text));
-  if (bytes !== undefined) value.append(element("p", { class: "cut" }, `${bytes.toLocaleString("en")} bytes in all: \`harbor approvals show ${id.slice(0, 8)}\` shows them.`));
+  value.append(...foreign(field.text));
+  if (!isCut(field)) return value;
+  const cut = element("p", { class: "cut" }, `${cutWords(field.bytes)} `);
+  // consent.ts hears of it: only the background can fetch them.
+  cut.append(element("button", { type: "button", class: "more", "data-whole": "" }, "Show all"));
+  value.append(cut);
   return value;
+}
+
+/** The arguments of a call as JSON, as long as they are. */
+export function wholeParts(text: string): HTMLElement[] {
+  const whole = element("div", { class: "args whole", tabindex: "0", role: "region", "aria-label": "All arguments", dir: "auto" }, visibleLines(text, Infinity));
+  return [element("h2", {}, "All of them, as they are sent"), whole];
 }
 
 /** A site that an AI client wants to open. */

@@ -74,13 +74,13 @@ function toolPart(server: AskedServer, tool: AskedTool, id: string): HTMLElement
   const found = element("div", { class: "tool" });
   const [name, ...more] = foreign(tool.name.slice(server.id.length + 1));
   found.append(labelPart(tool, id, name === undefined ? [] : [name]), ...more);
-  const mark = tool.effect === undefined ? undefined : EFFECT_MARKS[tool.effect];
-  if (mark !== undefined) found.append(element("span", { class: "effect" }, mark));
   if (isFlagged(tool)) {
     const of = element("span", { class: "state" }, "of ");
     of.append(...foreign(server.label));
     found.append(of);
   }
+  const mark = tool.effect === undefined ? undefined : EFFECT_MARKS[tool.effect];
+  if (mark !== undefined) found.append(element("span", { class: "effect" }, mark));
   const text = [tool.title, tool.description].filter((one) => one !== undefined).join(": ");
   // What has changed says it, with what it was before.
   if (text !== "" && !isFlagged(tool)) {

@@ -4,11 +4,34 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AskedServer } from "../own.ts";
 import { chosenOf, everyState, ticksOf, turned } from "./ticks.ts";
-import { belowWords, everyWords, onceButton, onceWords, wishWords } from "./words.ts";
+import { belowWords, callerWords, cutWords, everyWords, isCut, onceButton, onceWords, wishWords } from "./words.ts";
 
 const changed = { changed: { parts: [], blocked: true } };
 const server = (id: string, tools: AskedServer["tools"], more: Partial<AskedServer> = {}): AskedServer => ({ id, label: id, state: "running", tools, ...more });
-const whole = server("a", [{ name: "a/*" }, { name: "a/one" }, { name: "a/two" }]);
+const reads = { effect: "reads" as const };
+const whole = server("a", [{ name: "a/*" }, { name: "a/one", ...reads }, { name: "a/two", ...reads }]);
+
+test("only what is known to read is ticked in advance, and all of a server only where all of it does", () => {
+  const mixed = server("a", [{ name: "a/*" }, { name: "a/read", ...reads }, { name: "a/write", effect: "writes" }, { name: "a/wipe", effect: "destroys" }, { name: "a/odd" }]);
+  const ticks = ticksOf([mixed]);
+  assert.deepEqual([everyState(mixed, ticks), chosenOf([mixed], ticks)], ["some", ["a/read"]]);
+  // What the person presses is another thing.
+  assert.deepEqual(chosenOf([mixed], turned([mixed], ticks, "a/*")), ["a/*"]);
+  assert.equal(everyWords(mixed), "all 4 tools, and ones it adds later (1 changes something, 1 may delete)");
+  const named = server("a", mixed.tools.slice(1));
+  assert.deepEqual(chosenOf([named], ticksOf([named])), ["a/read"]);
+});
+
+test("tools that are not listed are not known to read: only the person ticks the box for all", () => {
+  const large = { ...whole, unlisted: 3 };
+  const ticks = ticksOf([large]);
+  assert.deepEqual([everyState(large, ticks), chosenOf([large], ticks)], ["some", ["a/one", "a/two"]]);
+  const all = turned([large], ticks, "a/*");
+  assert.deepEqual([everyState(large, all), chosenOf([large], all)], ["on", ["a/*"]]);
+  assert.deepEqual(chosenOf([large], turned([large], all, "a/*")), []);
+  const allowed = { ...server("a", whole.tools.map((tool) => ({ ...tool, before: "allowed" as const }))), unlisted: 3 };
+  assert.equal(everyState(allowed, ticksOf([allowed])), "on");
+});
 
 test("all tools of a server are chosen as one, until one is taken out", () => {
   const ticks = ticksOf([whole]);
@@ -20,7 +43,7 @@ test("all tools of a server are chosen as one, until one is taken out", () => {
 });
 
 test("what has changed is not ticked, and no box for all ticks or covers it", () => {
-  const poisoned = server("a", [{ name: "a/*" }, { name: "a/one" }, { name: "a/two", ...changed }]);
+  const poisoned = server("a", [{ name: "a/*" }, { name: "a/one", ...reads }, { name: "a/two", ...reads, ...changed }]);
   const ticks = ticksOf([poisoned]);
   assert.deepEqual([everyState(poisoned, ticks), chosenOf([poisoned], ticks)], ["some", ["a/one"]]);
   const none = turned([poisoned], ticks, "a/*");
@@ -32,8 +55,8 @@ test("what has changed is not ticked, and no box for all ticks or covers it", ()
 });
 
 test("a question begins without what is broken or was left out, and without what is allowed already", () => {
-  const failed = server("f", [{ name: "f/*" }, { name: "f/x" }], { state: "failed" });
-  const left = server("l", [{ name: "l/*", before: "left out" }, { name: "l/x" }]);
+  const failed = server("f", [{ name: "f/*" }, { name: "f/x", ...reads }], { state: "failed" });
+  const left = server("l", [{ name: "l/*", before: "left out" }, { name: "l/x", ...reads }]);
   const allowed = server("k", [{ name: "k/*", before: "allowed" }, { name: "k/x", before: "allowed" }]);
   const all = [failed, left, allowed];
   assert.deepEqual(chosenOf(all, ticksOf(all)), []);
@@ -43,9 +66,12 @@ test("a question begins without what is broken or was left out, and without what
 test("a list that comes later keeps what the person has said", () => {
   const awaited = server("a", [{ name: "a/*" }], { list: "awaited" });
   const ticks = ticksOf([awaited]);
-  assert.deepEqual(chosenOf([awaited], ticks), ["a/*"]);
+  assert.deepEqual(chosenOf([awaited], ticks), []);
   assert.deepEqual(chosenOf([whole], ticksOf([whole], ticks)), ["a/*"]);
-  assert.deepEqual(chosenOf([whole], ticksOf([whole], turned([awaited], ticks, "a/*"))), []);
+  const [all, writing] = [turned([awaited], ticks, "a/*"), server("a", [...whole.tools, { name: "a/w", effect: "writes" }])];
+  assert.deepEqual(chosenOf([awaited], all), ["a/*"]);
+  assert.deepEqual(chosenOf([writing], ticksOf([writing], all)), ["a/*"]);
+  assert.deepEqual(chosenOf([whole], ticksOf([whole], turned([awaited], all, "a/*"))), []);
   assert.deepEqual(chosenOf([whole], ticksOf([whole], turned([whole], ticksOf([whole]), "a/one"))), ["a/two"]);
 });
 
@@ -67,4 +93,19 @@ test("buttons and edges say how long and how much", () => {
   assert.equal(onceWords(1), "1 second: in this tab only. Always: until you revoke it.");
   assert.deepEqual([belowWords(1), belowWords(0)], ["1 more to choose below", "More below"]);
   assert.equal(everyWords({ ...whole, unlisted: 3 }), "all 5 tools, and ones it adds later");
+});
+
+test("a question about a call says who acts, and what is not all there", () => {
+  const call = (who: string, principal: string) => ({ who, principal, tool: "s/t" }) as NonNullable<Parameters<typeof wishWords>[0]["call"]>;
+  const said = (who: string, principal: string) => {
+    const { words, names, rest } = wishWords({ scopes: [], servers: [], named: false, call: call(who, principal) });
+    return `${callerWords({ who, principal })} ${words}${names.join()}${rest}`;
+  };
+  assert.equal(said("page", "https://a.example"), "https://a.example wants to call s/t");
+  assert.equal(said("run", "https://a.example"), "https://a.example has your language model work on a task. The model now wants to call s/t");
+  assert.equal(said("client", "client://editor"), "editor (an AI client) wants to call s/t");
+  assert.equal(said("chat", "owner"), "Your model wants to call s/t");
+  const cut = (key: string, bytes?: number) => isCut({ key, text: "", ...(bytes === undefined ? {} : { bytes }) });
+  assert.deepEqual([cut("a"), cut("a", 9), cut("…"), cut("long… (900 bytes)")], [false, true, true, true]);
+  assert.equal(cutWords(12_345), "Only its beginning: it has 12,345 bytes in all.");
 });

@@ -1,12 +1,12 @@
 // Which boxes of a question are ticked, and what is allowed by that.
 //
-// Pure. Must never tick a tool that has changed since the person accepted it, or that may delete something, nor choose all tools of a server while one of
-// them is unticked: `server/*` would allow that one, too.
+// Pure. Must never tick in advance what is not known to only read, or what has changed since the person accepted it; nor choose all
+// tools of a server while one of them is unticked: `server/*` would allow that one, too.
 
 import type { AskedServer, AskedTool } from "../own.ts";
 import { isLeftIn } from "./words.ts";
 
-/** By a tool's name. The box for all tools of a server has an entry only where single ones are not known. */
+/** By a tool's name. The box for all tools of a server has an entry only where not all single ones are known, and the person has pressed it. */
 export type Ticks = ReadonlyMap<string, boolean>;
 
 export type EveryState = "on" | "some" | "off";
@@ -16,6 +16,11 @@ export const everyOf = (id: string): string => `${id}/*`;
 /** Whether the person has to look at it before it is allowed. */
 export function isFlagged({ changed }: AskedTool): boolean {
   return changed !== undefined;
+}
+
+/** Whether the box for all tools stands for more than those with a box of their own: then only the person ticks it. */
+function standsForMore(server: AskedServer): boolean {
+  return server.unlisted !== undefined || singlesOf(server).length === 0;
 }
 
 /** The tools that have a box of their own. */
@@ -29,12 +34,13 @@ export function ticksOf(servers: AskedServer[], before: Ticks = new Map()): Tick
   for (const server of servers) {
     const every = server.tools.find(({ name }) => name === everyOf(server.id));
     const begins = isLeftIn(server.state) && every?.before !== "left out";
-    const singles = singlesOf(server);
-    for (const tool of singles) {
-      const first = (before.get(everyOf(server.id)) ?? begins) && tool.before !== "left out" && !isFlagged(tool) && tool.effect !== "destroys";
+    const all = every?.before === "allowed" ? true : before.get(everyOf(server.id));
+    for (const tool of singlesOf(server)) {
+      const mild = all === true ? tool.effect !== "destroys" : tool.effect === "reads";
+      const first = (all ?? begins) && mild && tool.before !== "left out" && !isFlagged(tool);
       ticks.set(tool.name, tool.before === "allowed" || (before.get(tool.name) ?? first));
     }
-    if (every !== undefined && singles.length === 0) ticks.set(every.name, every.before === "allowed" || (before.get(every.name) ?? begins));
+    if (every !== undefined && all !== undefined && standsForMore(server)) ticks.set(every.name, all);
   }
   return ticks;
 }
@@ -44,7 +50,8 @@ export function everyState(server: AskedServer, ticks: Ticks): EveryState {
   const singles = singlesOf(server);
   if (singles.length === 0) return ticks.get(everyOf(server.id)) === true ? "on" : "off";
   const on = singles.filter(({ name }) => ticks.get(name) === true).length;
-  return on === singles.length ? "on" : on > 0 ? "some" : "off";
+  const isWhole = on === singles.length && (!standsForMore(server) || ticks.get(everyOf(server.id)) === true);
+  return isWhole ? "on" : on > 0 ? "some" : "off";
 }
 
 /** The person has pressed a box. That for all leaves tools that have changed as they are. */
@@ -54,7 +61,9 @@ export function turned(servers: AskedServer[], ticks: Ticks, name: string): Tick
   const singles = server === undefined ? [] : singlesOf(server).filter(({ before }) => before !== "allowed");
   if (singles.length === 0) return after.set(name, ticks.get(name) !== true);
   const plain = singles.filter((tool) => !isFlagged(tool));
-  const on = plain.some((tool) => ticks.get(tool.name) !== true);
+  const more = server !== undefined && standsForMore(server);
+  const on = plain.some((tool) => ticks.get(tool.name) !== true) || (more && ticks.get(name) !== true);
+  if (more) after.set(name, on);
   for (const tool of on ? plain : singles) after.set(tool.name, on);
   return after;
 }

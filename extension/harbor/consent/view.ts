@@ -6,10 +6,10 @@
 import { isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedServer, QuestionView } from "../own.ts";
 import { element, foreign } from "./elements.ts";
-import { callPart, modelPart, sitePart } from "./model_part.ts";
+import { callPart, modelPart, sitePart, wholeParts } from "./model_part.ts";
 import { flaggedOf, flaggedPart, serverPart } from "./server_part.ts";
 import { type Ticks, chosenOf, everyOf, everyState, ticksOf, turned } from "./ticks.ts";
-import { ANSWER_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
+import { ANSWER_WORDS, MISSING_WORDS, NEVER_WORDS, belowWords, callerWords, meansWords, onceButton, onceWords, wishWords } from "./words.ts";
 
 /** An element of the page. */
 export function part<T extends HTMLElement = HTMLElement>(id: string): T {
@@ -25,8 +25,9 @@ const drawn = new Map<HTMLElement, string[]>();
 
 /** Puts a question into the page, or what it has become: what is the same stays as it is, and so do the person's ticks. */
 export function show(question: QuestionView): void {
-  document.title = `Harbor: ${question.origin} asks`;
-  part("origin").textContent = question.origin;
+  const asker = question.call === undefined ? question.origin : callerWords(question.call);
+  document.title = `Harbor: ${asker} asks`;
+  part("origin").textContent = asker;
   const { words, names, rest } = wishWords(question);
   const apart = names.flatMap((name, at) => [...(at === 0 ? [] : [document.createTextNode(", ")]), ...foreign(name)]);
   part("wish").replaceChildren(words, ...apart, rest);
@@ -101,6 +102,13 @@ function tick(): void {
   }
 }
 
+/** Puts the arguments of the call that is shown there whole, or why that is not possible. */
+export function showWhole(text: string): void {
+  part("model").querySelector(".call")?.append(...wholeParts(text));
+  for (const button of document.querySelectorAll<HTMLElement>("button[data-whole]")) button.hidden = true;
+  edge();
+}
+
 /** The tools that the person has left in, besides those that are allowed already. */
 export function chosen(): string[] {
   return chosenOf(servers, ticks);
@@ -118,8 +126,9 @@ function edge(): void {
   below.hidden = main.scrollTop + main.clientHeight >= main.scrollHeight - 8;
   // The bar lies over the end of the list.
   const end = below.hidden ? main.getBoundingClientRect().bottom : below.getBoundingClientRect().top;
-  const isHidden = (row: HTMLElement) => row.getClientRects().length > 0 && row.getBoundingClientRect().bottom > end;
-  const hidden = [...main.querySelectorAll<HTMLElement>(".tool, .every")].filter(isHidden);
+  // What is there to choose is a box, and not what the server says below it.
+  const isHidden = (box: HTMLElement) => box.getClientRects().length > 0 && box.getBoundingClientRect().bottom > end;
+  const hidden = [...main.querySelectorAll<HTMLElement>("input[data-tool]:enabled")].filter(isHidden);
   below.textContent = belowWords(hidden.length);
 }
 

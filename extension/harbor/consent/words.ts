@@ -2,7 +2,7 @@
 //
 // Pure. Must never promise what the bridge does not hold.
 
-import type { Approval } from "../../shared/protocol/generated/messages.ts";
+import type { Approval, ApprovalField } from "../../shared/protocol/generated/messages.ts";
 import { type Scope, isOfTools } from "../../shared/protocol/peer.ts";
 import type { AskedModel, AskedServer, QuestionView } from "../own.ts";
 
@@ -34,7 +34,7 @@ interface WishWords {
 /** The sentence behind the site's address: what it wants, in words of ours, and the names, which are others'. */
 export function wishWords({ scopes, servers, named, call, site }: Pick<QuestionView, "scopes" | "servers" | "named" | "call" | "site">): WishWords {
   if (site !== undefined) return { words: "uses your browser, and wants to open ", names: [site], rest: "" };
-  if (call !== undefined) return { words: call.who === "run" ? "has your language model work on a task. The model now wants to call " : "wants to call ", names: [call.tool], rest: "" };
+  if (call !== undefined) return { words: actWords(call), names: [call.tool], rest: "" };
   const ofModels = modelWish(scopes);
   if (!scopes.some(isOfTools)) return { words: `wants to ${ofModels}`, names: [], rest: "" };
   const ofTools = toolWish({ scopes, servers, named });
@@ -76,6 +76,30 @@ export const ANSWER_WORDS: { [answer: string]: string } = {
   ten_minutes: "Allow for 10 minutes",
   always: "Always allow",
 };
+
+/** Below an argument of which only the beginning is shown. */
+export function cutWords(bytes: number | undefined): string {
+  return bytes === undefined ? "Not all of it is shown." : `Only its beginning: it has ${bytes.toLocaleString("en")} bytes in all.`;
+}
+
+/** Whether there is more than is shown: of the value, of its key, or further arguments. */
+export function isCut({ key, bytes }: ApprovalField): boolean {
+  return bytes !== undefined || key === "…" || /… \(\d+ bytes\)$/.test(key);
+}
+
+/** Who acts in a call that is asked about: the first words of the sentence. */
+export function callerWords({ who, principal }: Pick<Approval, "who" | "principal">): string {
+  if (who === "chat") return "Your model";
+  return who === "client" ? `${principal.replace(/^client:\/\//, "")} (an AI client)` : principal;
+}
+
+/** The words behind that; the tool follows. */
+export function actWords({ who }: Pick<Approval, "who">): string {
+  return who === "run" ? "has your language model work on a task. The model now wants to call " : "wants to call ";
+}
+
+/** Around the source that would be told something private; where that comes from follows. */
+export const LEAVES_WORDS = ["This would tell ", " something that comes from: "] as const;
 
 /** Beside the box of a no that is for good. */
 export const NEVER_WORDS = "Never ask again about this for this client.";
@@ -145,7 +169,16 @@ export function everyWords({ tools, list, unlisted = 0 }: AskedServer): string {
   if (list !== undefined) return "all its tools, including ones it adds later";
   const many = tools.length - 1 + unlisted;
   if (many === 0) return "no tools yet, all that it adds later";
-  return `${many === 1 ? "its 1 tool" : `all ${many} tools`}, and ones it adds later`;
+  return `${many === 1 ? "its 1 tool" : `all ${many} tools`}, and ones it adds later${effectsWords(tools)}`;
+}
+
+/** How many of the tools that are listed do more than read. */
+function effectsWords(tools: AskedServer["tools"]): string {
+  const many = (effect: string) => tools.filter((tool) => tool.effect === effect).length;
+  const [writes, destroys] = [many("writes"), many("destroys")];
+  const said = [writes === 0 ? "" : `${writes} change${writes === 1 ? "s" : ""} something`, destroys === 0 ? "" : `${destroys} may delete`];
+  const words = said.filter((one) => one !== "").join(", ");
+  return words === "" ? "" : ` (${words})`;
 }
 
 /** Of a server whose tools are not known. */

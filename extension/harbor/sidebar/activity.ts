@@ -52,6 +52,7 @@ const READERS: { [event: string]: (line: Line) => Read | undefined } = {
   consent: (line) => ({ what: `Asked for ${toolsWords(texts(line["asked_tools"]))}`, ...consentEnd(text(line["outcome"])) }),
   chat: (line) => ({ what: `Asked the model ${text(line["model"]) ?? ""}`.trim(), isCall: false, ...chatEnd(line) }),
   grant: (line) => ({ what: grantHead(line), tone: "idle", ended: grantWords(line) }),
+  approvals_revoke: () => ({ what: "Answers about calls revoked", tone: "idle", ended: "by you" }),
   revoke: () => ({ what: "Access revoked", tone: "idle", ended: "by you" }),
   expire: () => ({ what: "Access ended", tone: "idle", ended: "its time was over" }),
 };
@@ -112,18 +113,34 @@ const OF_MODELS: { [scope: string]: [string, string] } = {
   "model:list": ["Allowed to see your language models", "Blocked from seeing your language models"],
 };
 
-function grantHead({ grant_type, scope }: Line): string {
-  const ofModels = OF_MODELS[text(scope) ?? ""];
-  if (ofModels !== undefined) return ofModels[grant_type === "DENY" ? 1 : 0];
-  const see = text(scope) === "mcp:tools.list";
-  if (grant_type === "DENY") return see ? "Blocked from seeing tools" : "Blocked";
-  return see ? "Allowed to see tools" : "Allowed to use tools";
+const USE = "mcp:tools.call";
+
+const OF_TOOLS: { [scope: string]: [string, string] } = {
+  "mcp:tools.list": ["Allowed to see", "Blocked from seeing tools"],
+  [USE]: ["Allowed to use", "Blocked"],
+};
+
+function grantHead({ grant_type, scope, allowed_tools: tools }: Line): string {
+  const name = text(scope) ?? USE;
+  const at = grant_type === "DENY" ? 1 : 0;
+  const ofModels = OF_MODELS[name]?.[at];
+  if (ofModels !== undefined) return ofModels;
+  const ofTools = OF_TOOLS[name]?.[at];
+  // Nothing here has this scope: it gives, or takes, nothing.
+  if (ofTools === undefined) return `${at === 1 ? "Blocked" : "Allowed"}: ${name}`;
+  if (at === 1) return ofTools;
+  return `${ofTools} ${isEmpty(tools) ? "no tools" : "tools"}`;
 }
+
+const isEmpty = (list: unknown): boolean => Array.isArray(list) && list.length === 0;
 
 function grantWords(line: Line): string {
   if (line["grant_type"] === "DENY") return "until you unblock it";
   const how = line["grant_type"] === "ALLOW_ALWAYS" ? "always" : "for a limited time";
-  if ((text(line["scope"]) ?? "") in OF_MODELS) return how;
+  const scope = text(line["scope"]) ?? USE;
+  if (scope in OF_MODELS) return how;
+  if (!(scope in OF_TOOLS)) return `${how}, and gives nothing`;
+  if (isEmpty(line["allowed_tools"])) return how;
   const tools = line["allowed_tools"] === undefined ? "all tools" : toolsWords(texts(line["allowed_tools"]));
   return `${tools}, ${how}`;
 }

@@ -34,9 +34,9 @@ export function oneLine(text: string): VNode {
   return h("bdi.foreign", { dir: "auto" }, visible(text).text);
 }
 
-/** Text of somebody else with its lines, in the letters of programs. */
-export function lines(text: string, label: string): VNode {
-  return h("pre.text", { tabindex: "0", role: "region", "aria-label": label, dir: "auto" }, visibleLines(text));
+/** Text of somebody else with its lines, in the letters of programs. `most`: so many characters of it. */
+export function lines(text: string, label: string, most?: number): VNode {
+  return h("pre.text", { tabindex: "0", role: "region", "aria-label": label, dir: "auto" }, visibleLines(text, most));
 }
 
 /** A text of ours: what stands in backquotes is a command. */

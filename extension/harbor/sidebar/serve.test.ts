@@ -54,7 +54,8 @@ function sidebar(sidebars: Sidebars) {
   return { heard, ask, pushed, end: () => end("") };
 }
 
-const PAGES = { siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined, browserTools: async () => ({ on: false, permitted: false, sessions: [] }) };
+const answered: string[] = [];
+const PAGES = { answered: (id: string) => void answered.push(id), siteIn: async (windowId: number) => (windowId === 1 ? { origin: "https://a.example", tab: 3 } : undefined), openOptions: async () => undefined, browserTools: async () => ({ on: false, permitted: false, sessions: [] }) };
 
 test("a sidebar hears of the page in its own window, and of calls once for many", async () => {
   const sidebars = new Sidebars(bridge().client, PAGES);
@@ -136,6 +137,23 @@ test("what is not on the list does not reach the bridge", async () => {
   open.ask("host_grant_permission", { origin: "https://a.example", scope: "mcp:tools.call" });
   await settle();
   assert.deepEqual([asked.length, open.heard.at(-1)?.error.code], [before, "ERR_INVALID_REQUEST"]);
+});
+
+test("a question that is answered in a sidebar loses its window before the bridge hears of it", async () => {
+  const { asked, client } = bridge();
+  const open = sidebar(new Sidebars(client, PAGES));
+  open.ask("approvals_answer", { approval_id: "q", answer: "once" });
+  assert.deepEqual([answered, asked.includes("approvals_answer")], [["q"], true]);
+  open.ask("approvals_answer", { approval_id: "q" });
+  for (let at = 0; at < 5; at += 1) await settle();
+  assert.deepEqual([answered, open.heard.filter((one) => one.error !== undefined).map((one) => one.error.code)], [["q"], ["ERR_INVALID_REQUEST"]]);
+});
+
+test("questions are pushed to sidebars as they come and go", () => {
+  const { push, client } = bridge();
+  const open = sidebar(new Sidebars(client, PAGES));
+  push("approval", { approval: { id: "q" }, waits: true });
+  assert.deepEqual(open.pushed("approval"), [{ push: "approval", payload: { approval: { id: "q" }, waits: true } }]);
 });
 
 test("a client's tools are switched where it was given some, and nobody else's", async () => {

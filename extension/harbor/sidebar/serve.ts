@@ -52,13 +52,15 @@ const ACTIVITY_MS = 250;
 
 type Bridge = Pick<NativeClient, "request" | "watch" | "onState" | "onPush" | "state" | "greeting">;
 
-/** What `web-agents-api` knows and does. */
+/** What `web-agents-api` and the rest of the background know and do. */
 export interface Pages {
   /** The page that a window shows. */
   siteIn(windowId: number): Promise<Site | undefined>;
   openOptions(): Promise<void>;
   /** Whether AI clients may use this browser, as it is or is to be from now on. */
   browserTools(change: BrowserToolsChange): Promise<BrowserToolsView>;
+  /** A question about a call is answered here: it needs no window any more. */
+  answered(approvalId: string): void;
 }
 
 interface Sidebar {
@@ -183,6 +185,7 @@ export class Sidebars {
     if (asked === BROWSER_TOOLS) return this.#pages.browserTools(parseChange(payload));
     if (asked === CLIENT_TOOLS) return this.#switchTools(parseClientTools(payload));
     const { type, fields } = parseAllowed(asked, payload);
+    if (type === "approvals_answer") this.#pages.answered(String(fields["approval_id"]));
     if (type === "mcp_get_logs") return this.#logs(sidebar, fields, signal);
     const onProgress = ({ progress: now, total, message }: Pushes["progress"]) => progress({ progress: now, total, message });
     const reply = await this.#bridge.request(type, fields as never, { signal, onProgress });

@@ -20,7 +20,7 @@ import { install } from "./views/install.ts";
 import { logs } from "./views/logs.ts";
 import { added } from "./views/new.ts";
 import { Missing, secrets } from "./views/secrets.ts";
-import { questions } from "./views/questions.ts";
+import { loadQuestions, questions, waitingOf } from "./views/questions.ts";
 import { overview } from "./views/server.ts";
 import { servers } from "./views/servers.ts";
 import { site } from "./views/site.ts";
@@ -85,6 +85,7 @@ function heard(type: string, payload: Fields): void {
       // Without it the panel says nothing of the page beside it, and all else.
       void watchSite().catch(() => undefined);
       loadGrants(hands);
+      loadQuestions(hands);
       enter();
     }
   } else if (type === "servers") {
@@ -94,6 +95,7 @@ function heard(type: string, payload: Fields): void {
     store.change({ site: (payload as SidebarPushes["site"]).site });
   } else {
     if (type === "grant_changed") loadGrants(hands);
+    if (type === "approval") loadQuestions(hands);
     viewOf(state.route).heard?.(hands, state.route, type as keyof SidebarPushes, payload);
   }
 }
@@ -160,7 +162,9 @@ function isAtEnd({ scrollTop, clientHeight, scrollHeight }: Element): boolean {
 }
 
 function tab(name: string, to: Route, here: boolean): Child {
-  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name }, name);
+  const many = to.at === "questions" ? waitingOf(store.state) : 0;
+  const waiting = many === 0 ? undefined : h("span.count", {}, String(many), h("span.unseen", {}, " waiting"));
+  return h("a", { href: hrefOf(to), "aria-current": here ? "page" : undefined, key: name }, name, waiting);
 }
 
 function tryAgain(): void {

@@ -51,9 +51,10 @@ test("what another extension says of a page is read with care", () => {
 test("the button is marked while the page that is shown has access, and nobody is asked while nothing is granted", async () => {
   const kept = new Map<string, unknown>();
   const store = { get: async (key: string) => kept.get(key), set: async (key: string, value: unknown) => void kept.set(key, value) };
-  const [marks, asked]: [[number, string][], number[]] = [[], []];
+  const [marks, asked]: [[number, string | null][], number[]] = [[], []];
   const siteIn = async (windowId: number) => (asked.push(windowId), SITE);
-  const badge = () => new Badge({ siteIn, store, mark: async (tab, text) => void marks.push([tab, text]) });
+  const all: string[] = [];
+  const badge = () => new Badge({ siteIn, store, mark: async (tab, text) => void marks.push([tab, text]), markAll: async (text) => void all.push(text) });
   await badge().shown(1, 3);
   assert.deepEqual([marks, asked], [[], []]);
   // As after a restart of the background.
@@ -61,7 +62,13 @@ test("the button is marked while the page that is shown has access, and nobody i
   await badge().shown(1, 9);
   await badge().shown(1, 3);
   await badge().granted([]);
-  assert.deepEqual(marks, [[3, "on"], [9, ""], [3, "on"], [3, ""]]);
+  assert.deepEqual(marks, [[3, "on"], [9, null], [3, "on"], [3, null]]);
+  // Questions that wait are marked in all tabs, and before what a page may do.
+  marks.length = all.length = 0;
+  const last = badge();
+  await last.granted([grant({ tab_id: 3 })]);
+  for (const many of [2, 2, 0]) await last.waiting(many);
+  assert.deepEqual([marks, all], [[[3, "on"], [3, null], [3, "on"]], ["", "2", ""]]);
 });
 
 const call = (more: object = {}) => ({ timestamp: 5, event: "call", by: "extension:x", origin: SITE.origin, server: "time", tool: "now", decision: "allowed", duration_ms: 30.2, ...more });
@@ -77,6 +84,20 @@ test("a line of the log says who called what, and how it ended", () => {
   assert.deepEqual(consent("dismissed"), { at: 5, origin: SITE.origin, what: "Asked for 2 tools", isTool: false, isCall: false, tone: "idle", ended: "you closed the question" });
   assert.deepEqual([consent("denied")?.ended, consent("allowed")?.ended], ["you didn't allow it", "you allowed it"]);
   assert.equal(ended({ timestamp: 5, event: "grant", grant_type: "ALLOW_ALWAYS", allowed_tools: ["w/*"] }), "all tools of w, always");
+  assert.equal(activityOf({ timestamp: 5, event: "approvals_revoke" })?.what, "Answers about calls revoked");
+});
+
+test("a grant of nothing is not told as one of tools", () => {
+  const told = (scope: string, more: object = {}) => {
+    const read = activityOf({ timestamp: 5, event: "grant", scope, grant_type: "ALLOW_ALWAYS", ...more });
+    return [read?.what, read?.ended];
+  };
+  assert.deepEqual(told("mcp:tools.call"), ["Allowed to use tools", "all tools, always"]);
+  assert.deepEqual(told("mcp:tools.call", { allowed_tools: [] }), ["Allowed to use no tools", "always"]);
+  assert.deepEqual(told("mcp:tools.list", { allowed_tools: ["a/x"] }), ["Allowed to see tools", "a/x, always"]);
+  assert.deepEqual(told("agents:remote"), ["Allowed: agents:remote", "always, and gives nothing"]);
+  assert.deepEqual(told("agents:remote", { grant_type: "DENY" }), ["Blocked: agents:remote", "until you unblock it"]);
+  assert.deepEqual(told("model:prompt"), ["Allowed to use your language model", "always"]);
 });
 
 test("the newest come first, what is no activity is left out, and the last call is a call", () => {

@@ -145,13 +145,23 @@ export async function ownWindow(): Promise<number | undefined> {
   return (await chrome.windows.getCurrent()).id;
 }
 
-/** Marks the button in the toolbar while this tab is shown; no text takes the mark away. A tab that is gone has none. */
-export async function markButton(tabId: number, text: string, title: string): Promise<void> {
+const MARK_COLOR = "#1b6e3c";
+
+/** Both browsers take null, which the types do not know: no mark of its own. */
+const setBadge = (badge: { tabId?: number; text: string | null }) => chrome.action.setBadgeText(badge as chrome.action.BadgeTextDetails);
+
+/** Marks the button in the toolbar while this tab is shown; without a text it has the mark of all tabs. A tab that is gone has none. */
+export async function markButton(tabId: number, text: string | null, title: string): Promise<void> {
   await Promise.all([
-    chrome.action.setBadgeText({ tabId, text }),
-    chrome.action.setBadgeBackgroundColor({ tabId, color: "#1b6e3c" }),
+    setBadge({ tabId, text }),
+    chrome.action.setBadgeBackgroundColor({ tabId, color: MARK_COLOR }),
     chrome.action.setTitle({ tabId, title }),
   ]).catch(() => undefined);
+}
+
+/** Marks the button in all tabs that have no mark of their own; no text takes that away. */
+export async function markEverywhere(text: string): Promise<void> {
+  await Promise.all([setBadge({ text }), chrome.action.setBadgeBackgroundColor({ color: MARK_COLOR })]).catch(() => undefined);
 }
 
 /** Opens the extension's own options. */

@@ -12,7 +12,7 @@ define_sent! {
     "Approval" Approval {
         /// What `approvals_answer` names.
         id: String,
-        /// `waiting`; `missed`: nobody has answered, and a yes lets the same call through when it is made again.
+        /// `waiting`; `answered`; `missed`: nobody has answered, and a yes lets the same call through when it is made again.
         state: Word,
         /// Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or `client` (an AI
         /// client itself).

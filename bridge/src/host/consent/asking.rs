@@ -174,6 +174,12 @@ impl Questions {
         all
     }
 
+    /// How many of an origin wait.
+    pub fn waiting_of(&self, principal: &str) -> usize {
+        let is_of = |asked: &&Rc<Asked>| asked.approval.principal == principal && asked.is_waiting();
+        self.open.borrow().values().filter(is_of).count()
+    }
+
     /// The oldest that was missed goes.
     fn make_room(&self) {
         let missed = self.all().into_iter().filter(|asked| !asked.is_waiting());
@@ -182,8 +188,9 @@ impl Questions {
     }
 
     fn tell(&self, asked: &Asked, chat: Option<&Chat>, waits: bool) {
-        chat.iter().for_each(|chat| chat.tell(&asked.approval, waits));
-        self.listeners.tell(&News::Question { approval: &asked.approval, client: asked.client, waits });
+        let approval = &asked.view();
+        chat.iter().for_each(|chat| chat.tell(approval, waits));
+        self.listeners.tell(&News::Question { approval, client: asked.client, waits });
     }
 }
 
@@ -216,7 +223,11 @@ impl Asked {
 
     /// As it is now.
     pub fn view(&self) -> Approval {
-        let state = if self.is_waiting() { "waiting" } else { "missed" };
+        let state = match &*self.answer.borrow() {
+            None => "answered",
+            Some(sender) if sender.is_closed() => "missed",
+            Some(_) => "waiting",
+        };
         Approval { state: state.into(), ..self.approval.clone() }
     }
 }

@@ -33,6 +33,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::consent::answers::{Answer, Answers, Cover};
 use harbor_policy::consent::facts::{Effect, Holding};
+use harbor_policy::consent::typed::Typed;
 use harbor_policy::consent::{self, Before, Names, Question, Read, Run, Verdict, Who};
 
 use self::asking::{Asked, Decision, Face, Form, Questions};
@@ -41,6 +42,7 @@ use self::pace::Paces;
 use self::wanted::{About, Known, Wish, call};
 use super::Host;
 use super::asker::Caller;
+use super::source::ToolSource;
 use super::usable::{listed_effect, said_effect};
 use crate::link::Tool;
 use crate::store::StoreError;
@@ -132,7 +134,7 @@ impl Consent {
         };
         match wish.chat {
             Some(chat) => judge(&chat.read(), &chat.typed.borrow(), chat.typed_calls.get()),
-            None => judge(&self.nothing, &harbor_policy::consent::typed::Typed::new(), 0),
+            None => judge(&self.nothing, &Typed::new(), 0),
         }
     }
 
@@ -153,8 +155,8 @@ impl Consent {
     ///
     /// # Errors
     /// Why it may not be asked.
-    pub(super) fn run_request(&self, wish: &Wish<'_>, holding: Holding) -> Result<Run, ErrorBody> {
-        let known = Known::new(None, Effect::Reads, holding, About::default());
+    pub(super) fn run_request(&self, wish: &Wish<'_>) -> Result<Run, ErrorBody> {
+        let known = Known::new(None, Effect::Reads, Holding::UNKNOWN, About::default());
         match self.judge(wish, &known) {
             Verdict::Run(run) => Ok(run),
             Verdict::Refuse(why) => Err(refused::refused(wish, why)),
@@ -204,7 +206,7 @@ impl Consent {
         let principal = wish.principal();
         let is_paced = matches!(who, Who::Page | Who::Run) || question.why == consent::Why::FirstUse;
         if is_paced {
-            self.paces.may_ask(&principal, wall_clock())?;
+            self.paces.may_ask(&principal, self.questions.waiting_of(&principal), wall_clock())?;
         }
         let approval = approval(wish, known, &question, patience)?;
         let shown = Some(question.private).filter(|_| question.why == consent::Why::Leaves);
@@ -215,6 +217,14 @@ impl Consent {
             self.paces.note(&principal, matches!(decision, Decision::Yes(_)), wall_clock());
         }
         Ok(decision)
+    }
+}
+
+/// What holds a source, where that matters: only a conversation of Harbor's has read something that could leave.
+pub(super) async fn holding(source: &Rc<dyn ToolSource>, wish: &Wish<'_>) -> Holding {
+    match wish.chat {
+        Some(_) => source.clone().holding().await,
+        None => Holding::UNKNOWN,
     }
 }
 
@@ -261,7 +271,7 @@ impl Host {
         let source = self.sources.get(wish.source)?;
         let list = source.tools().or_else(|| self.registry.known(&*source))?;
         let tool = list.get(wish.tool)?;
-        let holding = source.clone().holding().await;
+        let holding = holding(&source, wish).await;
         Some(self.known_of(wish, Some(tool), holding))
     }
 
@@ -312,6 +322,9 @@ impl Host {
         time: Duration,
     ) -> Result<Option<Cover>, ErrorBody> {
         let mut yes = None;
+        if wish.who() == Who::Typed {
+            return Ok(yes);
+        }
         for _ in 0..MOST_ASKED {
             let Some(known) = self.known(wish).await else { return Ok(yes) };
             if wish.told.is_some_and(|told| Some(told) != known.hash) {

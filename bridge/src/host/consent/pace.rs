@@ -29,11 +29,15 @@ struct Pace {
 pub(super) struct Paces(RefCell<HashMap<Arc<str>, Pace>>);
 
 impl Paces {
-    /// Whether an origin may have the person asked at `now`, in milliseconds.
+    /// Whether an origin, of which so many questions wait, may have the person asked at `now`, in milliseconds.
     ///
     /// # Errors
     /// What it is told where it may not.
-    pub fn may_ask(&self, origin: &str, now: u64) -> Result<(), ErrorBody> {
+    pub fn may_ask(&self, origin: &str, waiting: usize, now: u64) -> Result<(), ErrorBody> {
+        if waiting >= MOST as usize {
+            let message = "other calls wait for the person's answer: wait for it, too";
+            return Err(ErrorBody::new(Code::RateLimited, message));
+        }
         let paces = self.0.borrow();
         let is_silent = paces
             .get(origin)
@@ -71,13 +75,14 @@ mod tests {
     fn three_questions_without_a_yes_are_enough_for_a_day() {
         let (paces, site) = (Paces::default(), Arc::<str>::from("https://a.example"));
         for at in 0..3 {
-            assert!(paces.may_ask(&site, at).is_ok());
+            assert!(paces.may_ask(&site, 2, at).is_ok());
             paces.note(&site, false, at);
         }
-        assert!(paces.may_ask(&site, 5).is_err() && paces.may_ask("https://b.example", 5).is_ok());
-        assert!(paces.may_ask(&site, DAY + 2).is_ok());
+        assert!(paces.may_ask(&site, 0, 5).is_err() && paces.may_ask("https://b.example", 0, 5).is_ok());
+        assert!(paces.may_ask(&site, 0, DAY + 2).is_ok());
         paces.note(&site, true, DAY + 2);
         paces.note(&site, false, DAY + 3);
-        assert!(paces.may_ask(&site, DAY + 4).is_ok());
+        assert!(paces.may_ask(&site, 0, DAY + 4).is_ok());
+        assert!(paces.may_ask(&site, 3, DAY + 4).is_err(), "three wait");
     }
 }

@@ -1,115 +1,172 @@
 // Questions about calls that wait for the person, wherever they were asked, and the answers that stand.
 //
-// Owns how they are listed and answered here. Must never offer an answer that the bridge does not.
+// Owns how they are listed and answered here, and when a yes can be pressed: the list moves as questions come and go, and a click that
+// was on its way to one of them must not land on another. Must never offer an answer that the bridge does not.
 
-import type { Approval, StandingAnswer } from "../../../shared/protocol/generated/messages.ts";
-import { ANSWER_WORDS } from "../../consent/words.ts";
+import type { Approval, ApprovalField, StandingAnswer } from "../../../shared/protocol/generated/messages.ts";
+import { type Guard, inertFor, mayAllow, pressed, stirred } from "../../consent/inert.ts";
+import { ANSWER_WORDS, LEAVES_WORDS, actWords, callerWords, cutWords, isCut } from "../../consent/words.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
-import { button, empty, facts, failure, foreign, lines, oneLine, waiting } from "../parts.ts";
+import { button, empty, failure, foreign, lines, oneLine, waiting } from "../parts.ts";
+import type { State } from "../store.ts";
 import { timeWords } from "../words.ts";
 
 const READ = "questions";
 
-const WHO: { [who: string]: string } = { chat: "Your model", run: "A model, on a task of", page: "The site", client: "The AI client" };
+const NO_WORDS: { [answer: string]: string } = { no: "Don't allow", never: "Never for this client" };
 
 const STANDING_WORDS: { [covers: string]: string } = {
   once: "one call, when it is made again",
   chat_tool: "this tool, in one chat",
   chat_server: "what this server's tools write, in one chat",
-  flow: "what may come from there, in one chat",
-  pair: "what may come from there, on one connection",
+  flow: "what comes from there, in one chat",
+  pair: "what comes from there, on one connection",
   ten_minutes: "this tool, for 10 minutes",
   always: "this tool, always",
   never: "never asked about",
 };
 
+let guard: Guard = { since: undefined };
+let due: ReturnType<typeof setTimeout> | undefined;
+
 export const questions: View<{ at: "questions" }> = {
   title: () => "Questions",
-  enter: (hands) => load(hands),
-  heard: (hands, _, type) => {
-    if (type === "approval") load(hands);
+  enter(hands, _, signal) {
+    stir();
+    loadQuestions(hands, signal);
   },
   show: (hands) => [
     h("h2.unseen", { tabindex: "-1", id: "title" }, "Questions"),
-    h("p.soft", {}, "Calls that wait for your yes, and what you have said yes to. What you revoke holds at once."),
+    h("p.soft", {}, "Calls that wait for your yes, and the answers that stand. What you revoke ends at once."),
     failure(hands, READ),
     ...shown(hands),
   ],
 };
 
-function load(hands: Hands): void {
+/** Reads what waits and what stands. */
+export function loadQuestions(hands: Hands, left?: AbortSignal): void {
   hands.read(READ, async (signal) => {
     const { waiting: open, standing } = await hands.ask("approvals_list", {}, { signal });
-    hands.change({ approvals: { open, standing, whole: hands.state.approvals?.whole ?? {} } });
-  });
+    const { open: before = [], whole = {} } = hands.state.approvals ?? {};
+    if (idsOf(open) !== idsOf(before)) stir();
+    const kept = Object.entries(whole).filter(([id]) => open.some((one) => one.id === id));
+    hands.change({ approvals: { open, standing, whole: Object.fromEntries(kept) } });
+  }, left);
+}
+
+/** How many questions somebody waits for. */
+export function waitingOf({ approvals }: Pick<State, "approvals">): number {
+  return (approvals?.open ?? []).filter(({ state }) => state === "waiting").length;
+}
+
+const idsOf = (open: Approval[]): string => open.map(({ id }) => id).join(" ");
+
+function stir(): void {
+  guard = stirred("changed", performance.now(), guard);
 }
 
 function shown(hands: Hands): Child[] {
   const { approvals } = hands.state;
-  if (approvals === undefined) return [waiting("Reading…")];
+  if (approvals === undefined) return [waiting("Asking Harbor…")];
   const { open, standing } = approvals;
+  const press = () => {
+    guard = pressed(guard, performance.now());
+    hands.change({});
+  };
+  const list = () => h("ul.rows.questions", { on: { pointerdown: press, keydown: press } }, ...open.map((one) => question(hands, one, isInert(hands))));
   return [
-    open.length === 0 ? empty("Nothing waits for you.") : h("ul.rows.questions", {}, ...open.map((one) => question(hands, one))),
-    h("h3", {}, "What stands"),
-    standing.length === 0 ? empty("No answer stands: each call is asked about that has to be.") : h("ul.rows.standing", {}, ...standing.map((one) => stands(hands, one))),
-    standing.length > 1 ? button("Revoke all", () => revoke(hands, undefined), { id: "revoke-all" }) : undefined,
+    open.length === 0 ? empty("Nothing waits for you.") : list(),
+    h("h3", {}, "Answers that stand"),
+    standing.length === 0 ? empty("None. You are asked about each call that needs a yes.") : h("ul.rows.standing", {}, ...standing.map((one) => stands(hands, one))),
+    standing.length > 1 ? button("Revoke all", () => revoke(hands, undefined), { id: "revoke-all", class: "quiet danger", busy: hands.isBusy(revoking(undefined)) }) : undefined,
+    failure(hands, revoking(undefined)),
   ];
 }
 
-function question(hands: Hands, one: Approval): VNode {
-  const { id, who, principal, tool, why, private: names, fields, answers, state, since } = one;
+/** Whether no yes can be pressed now; draws again when that is over. */
+function isInert(hands: Hands): boolean {
+  clearTimeout(due);
+  const left = inertFor(guard, performance.now());
+  if (left !== undefined && left > 0) due = setTimeout(() => hands.change({}), left);
+  return left !== 0;
+}
+
+function question(hands: Hands, one: Approval, inert: boolean): VNode {
+  const { id, tool, why, private: names, fields, answers, state, since } = one;
   const whole = hands.state.approvals?.whole[id];
-  const isCut = fields.some(({ bytes }) => bytes !== undefined);
-  const whose = who === "chat" ? [] : [" ", oneLine(principal.replace("client://", ""))];
+  const source = tool.slice(0, tool.indexOf("/"));
+  const ordered = [...answers.filter((answer) => answer === "no"), ...answers.filter((answer) => answer !== "no")];
   return h(
     "li",
-    { key: id },
-    h("p.what", {}, WHO[who] ?? who, ...whose, " wants to call ", h("span.name.mono", {}, oneLine(tool))),
+    { key: id, "data-question": id },
+    h("p.what", {}, oneLine(callerWords(one)), ` ${actWords(one)}`, h("span.name.mono", {}, oneLine(tool))),
     h("p", {}, `You are asked because ${why}.`, state === "missed" ? " Nobody has answered in time: after a yes it runs when it is made again." : ""),
-    names.length === 0 ? undefined : h("p", {}, "It would be told something that may come from: ", foreign(names.join(", "))),
-    whole === undefined ? facts(fields.map(({ key, text }) => [key, foreign(text)] as const)) : lines(whole, "All arguments"),
-    isCut && whole === undefined ? button("Show all arguments", () => showWhole(hands, id), { id: `whole-${id}` }) : undefined,
+    names.length === 0 ? undefined : h("p", {}, LEAVES_WORDS[0], oneLine(source), LEAVES_WORDS[1], foreign(names.join(", "))),
+    whole === undefined ? argumentsOf(hands, id, fields) : lines(whole, "All arguments", Infinity),
     h("p.soft", {}, h("time", { datetime: new Date(since).toISOString() }, timeWords(since))),
-    h("div.buttons", {}, ...answers.map((answer) => answerButton(hands, id, answer))),
-    failure(hands, `answer ${id}`),
+    h("div.buttons", {}, ...ordered.map((answer) => answerButton(hands, id, answer, inert))),
+    failure(hands, answering(id)),
   );
 }
 
-function answerButton(hands: Hands, id: string, answer: string): VNode {
-  const words = answer === "no" ? "Don't allow" : answer === "never" ? "Never for this client" : (ANSWER_WORDS[answer] ?? answer);
-  const say = () =>
-    hands.act(`answer ${id}`, async () => {
+function argumentsOf(hands: Hands, id: string, fields: ApprovalField[]): VNode {
+  if (fields.length === 0) return h("p.soft", {}, "Without arguments.");
+  const all = () => button("Show all", () => showWhole(hands, id), { class: "quiet", "data-whole": id, busy: hands.isBusy(answering(id)) });
+  const valueOf = (field: ApprovalField) => h("dd", {}, foreign(field.text), ...(isCut(field) ? [h("p.soft", {}, cutWords(field.bytes)), all()] : []));
+  return h("dl.facts", {}, ...fields.map((field) => h("div", { key: field.key }, h("dt", {}, foreign(field.key)), valueOf(field))));
+}
+
+const answering = (id: string): string => `answer ${id}`;
+
+function answerButton(hands: Hands, id: string, answer: string, inert: boolean): Child {
+  const [yes, no] = [ANSWER_WORDS[answer], NO_WORDS[answer]];
+  const words = yes ?? no;
+  if (words === undefined) return undefined;
+  const say = () => {
+    if (yes !== undefined && !mayAllow(guard, performance.now())) return;
+    hands.act(answering(id), async () => {
       const { answered } = await hands.ask("approvals_answer", { approval_id: id, answer });
-      hands.say(answered ? "Answered." : "This is not asked any more.");
-      load(hands);
+      hands.say(answered ? "Answered" : "This is not asked any more");
+      loadQuestions(hands);
     });
-  return button(words, say, { id: `${answer}-${id}`, busy: hands.isBusy(`answer ${id}`) });
+  };
+  return button(words, say, { id: `${answer}-${id}`, "data-answer": answer, busy: hands.isBusy(answering(id)) || (yes !== undefined && inert) });
 }
 
 function showWhole(hands: Hands, id: string): void {
-  hands.act(`answer ${id}`, async () => {
+  hands.act(answering(id), async () => {
     const { arguments: all } = await hands.ask("approvals_list", { approval_id: id });
     const { approvals } = hands.state;
+    // What is below moves.
+    stir();
     if (approvals !== undefined) hands.change({ approvals: { ...approvals, whole: { ...approvals.whole, [id]: JSON.stringify(all, null, 2) } } });
   });
 }
 
-function stands(hands: Hands, { id, covers, principal, what, private: names, until }: StandingAnswer): VNode {
-  const whose = principal === "owner" ? "Your model" : principal.replace("client://", "");
+function stands(hands: Hands, { id, covers, principal, session_id: session, what, private: names, until }: StandingAnswer): VNode {
+  const whose = principal === "owner" ? `Your ${session === undefined ? "models" : `chat ${session.slice(0, 8)}`}` : callerWords({ who: principal.startsWith("client://") ? "client" : "page", principal });
+  const back = covers === "never" ? "Ask again" : "Revoke";
   return h(
-    "li",
+    "li.server",
     { key: id },
-    h("p.what", {}, h("span.name.mono", {}, oneLine(what)), `: ${STANDING_WORDS[covers] ?? covers}`),
-    h("p.soft", {}, oneLine(whose), ...(names.length === 0 ? [] : [" · from ", foreign(names.join(", "))]), until === undefined ? "" : ` · until ${timeWords(until)}`),
-    button("Revoke", () => revoke(hands, id), { id: `revoke-${id}`, busy: hands.isBusy("revoke") }),
+    h(
+      "div",
+      { class: "what" },
+      h("p", {}, h("span.name.mono", {}, oneLine(what)), `: ${STANDING_WORDS[covers] ?? covers}`),
+      h("p.soft", {}, oneLine(whose), ...(names.length === 0 ? [] : [" · from ", foreign(names.join(", "))]), until === undefined ? "" : ` · until ${timeWords(until)}`),
+    ),
+    button(back, () => revoke(hands, id), { id: `revoke-${id}`, class: "small", "aria-label": `${back}: ${what}`, busy: hands.isBusy(revoking(id)) }),
+    failure(hands, revoking(id)),
   );
 }
 
-function revoke(hands: Hands, approval_id: string | undefined): void {
-  hands.act("revoke", async () => {
-    const { revoked } = await hands.ask("approvals_revoke", approval_id === undefined ? {} : { approval_id });
-    hands.say(revoked === 0 ? "It did not stand any more." : "Revoked.");
-    load(hands);
+const revoking = (id: string | undefined): string => `revoke answer ${id ?? "all"}`;
+
+function revoke(hands: Hands, id: string | undefined): void {
+  hands.act(revoking(id), async () => {
+    const { revoked } = await hands.ask("approvals_revoke", id === undefined ? {} : { approval_id: id });
+    hands.say(revoked === 0 ? "It did not stand any more" : "Revoked");
+    loadQuestions(hands);
   });
 }

@@ -4142,7 +4142,7 @@ export interface Citation {
 export interface Approval {
   /** What `approvals_answer` names. */
   id: string;
-  /** `waiting`; `missed`: nobody has answered, and a yes lets the same call through when it is made again. */
+  /** `waiting`; `answered`; `missed`: nobody has answered, and a yes lets the same call through when it is made again. */
   state: string;
   /** Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or `client` (an AI client itself). */
   who: string;

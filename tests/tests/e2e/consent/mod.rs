@@ -2,6 +2,7 @@
 //! while it is open.
 
 mod attacks;
+mod browser;
 mod clients;
 mod questions;
 mod scene;

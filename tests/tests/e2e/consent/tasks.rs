@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::scene::{Calls, Held, Scene};
 
 /// The widest yes first.
-const SAYS: [&str; 3] = ["chat_server", "flow", "once"];
+pub const SAYS: [&str; 3] = ["chat_server", "flow", "once"];
 
 struct Task {
     name: &'static str,
