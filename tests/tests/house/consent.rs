@@ -7,11 +7,11 @@ fn having(text: &str) -> Vec<String> {
     let is_test =
         |path: &str| path.contains("/tests") || path.ends_with("tests.rs") || path.contains("/fuzz/");
     let files = all_sources().into_iter().filter_map(|(path, source)| {
+        let source = source.replace("#[cfg(test)]\nmod tests;", "");
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let has = code.lines().any(|line| !line.trim_start().starts_with("//") && line.contains(text));
         let path = path.to_string_lossy().into_owned();
-        (has && !is_test(&path))
-            .then(|| path.rsplit_once("main/").map_or(path.clone(), |(_, end)| end.to_owned()))
+        (has && !is_test(&path)).then_some(path)
     });
     let mut files: Vec<_> = files.collect();
     files.sort();
@@ -36,9 +36,9 @@ fn one_place_decides_one_asks_and_the_road_alone_makes_a_permit() {
 }
 
 #[test]
-fn a_hint_is_read_in_one_place_and_written_in_one() {
-    for hint in ["destructiveHint", "readOnlyHint"] {
-        only(hint, &["bridge/policy/src/consent/facts.rs", "bridge/src/browser/tools.rs"]);
-    }
-    only("openWorldHint", &["bridge/src/browser/tools.rs"]);
+fn a_hint_is_read_in_one_place_and_written_by_harbor_s_own_tools() {
+    let (facts, browser) = ("bridge/policy/src/consent/facts.rs", "bridge/src/browser/tools.rs");
+    only("destructiveHint", &[facts, browser]);
+    only("readOnlyHint", &["bridge/policy/src/agent_tools/meta.rs", facts, browser]);
+    only("openWorldHint", &[browser]);
 }

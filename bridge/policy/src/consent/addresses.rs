@@ -4,7 +4,7 @@
 //! name that could hold a message do: whoever is asked for such an address learns what stands in it. Must rather see one too
 //! many: it is the last look before data leave.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use serde_json::Value;
 
