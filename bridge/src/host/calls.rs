@@ -188,8 +188,8 @@ impl Host {
             }
         }
         let (mut way, slot, run) = self.cleared_way(&caller, &call, &note).await?;
-        let known = way.known.clone();
-        let wished = call.consent.chat.clone().map(|chat| (chat, known));
+        // Kept only where a conversation reads the answer.
+        let wished = call.consent.chat.clone().map(|chat| (chat, way.known.clone()));
         let permit = self.permit(caller, &call, run, &mut way).inspect_err(|error| note.failed(error))?;
         way.begin(&note);
         let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
