@@ -177,6 +177,7 @@ const TABLE: &[(&str, Reach)] = &[
     ("approvals_list", Reach::Owner),
     ("approvals_answer", Reach::Owner),
     ("approvals_revoke", Reach::Owner),
+    ("approvals_guard", Reach::Owner),
     ("approvals_watch", Reach::Owner),
     ("run_start", Reach::Everybody),
     ("run_more", Reach::Everybody),

@@ -28,8 +28,8 @@ pub(super) struct Candidate {
     pub session: Rc<Session>,
     pub usable: Usable,
     pub arguments: String,
-    /// The call's id in its turn.
-    pub id: String,
+    /// What consent has to know of it.
+    pub consent: Consenting,
 }
 
 impl Candidate {
@@ -55,26 +55,9 @@ impl Candidate {
         }
     }
 
-    /// What the road has to know of it.
-    pub fn consenting(&self) -> Consenting {
-        Consenting {
-            chat: Some(self.session.chat.clone()),
-            told: Some(self.usable.tool.hash),
-            call_id: Some(self.id.clone()),
-            form: None,
-        }
-    }
-
     fn wish<'a>(&'a self, caller: &'a Caller) -> Wish<'a> {
-        Wish {
-            caller,
-            chat: Some(&self.session.chat),
-            source: &self.usable.source,
-            tool: &self.usable.tool.name,
-            arguments: &self.arguments,
-            told: Some(self.usable.tool.hash),
-            call_id: Some(&self.id),
-        }
+        let Usable { source, tool, .. } = &self.usable;
+        self.consent.wish(caller, (source, &tool.name), &self.arguments)
     }
 }
 

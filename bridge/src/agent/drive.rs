@@ -35,7 +35,7 @@ use super::spent::Spent;
 use super::toolbox::{Planned, What};
 use super::{Agent, OnBehalf, answer, steps};
 use crate::host::consent::Judged;
-use crate::host::{Called, Usable};
+use crate::host::{Called, Consenting, Usable};
 use crate::models::Answered;
 
 /// The longest answer, with what the model thought, in bytes.
@@ -313,13 +313,19 @@ impl Drive {
     fn candidate(&self, at: usize) -> Option<Candidate> {
         let call = &self.calls[at].planned;
         let What::Tool(usable, arguments) = &call.what else { return None };
+        let consent = Consenting {
+            chat: Some(self.session.chat.clone()),
+            told: Some(usable.tool.hash),
+            call_id: Some(call.shown.id.clone()),
+            form: None,
+        };
         Some(Candidate {
             agent: self.agent.clone(),
             on_behalf: self.on_behalf.clone(),
             session: self.session.clone(),
             usable: Usable::clone(usable),
             arguments: arguments.clone(),
-            id: call.shown.id.clone(),
+            consent,
         })
     }
 

@@ -280,8 +280,7 @@ impl Agent {
         };
         let conversation = Some(candidate.session.id.as_str().into());
         let audience = Audience { party: Some(caller.party()), conversation, ..Audience::default() };
-        let consent = candidate.consenting();
-        let Candidate { usable: Usable { source, tool, .. }, arguments, .. } = candidate;
+        let Candidate { usable: Usable { source, tool, .. }, arguments, consent, .. } = candidate;
         let call = ToolCall {
             source,
             tool: tool.name,

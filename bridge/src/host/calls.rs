@@ -76,18 +76,23 @@ pub struct Consenting {
     pub form: Option<Form>,
 }
 
+impl Consenting {
+    /// A call, for consent.
+    pub fn wish<'a>(
+        &'a self,
+        caller: &'a Caller,
+        (source, tool): (&'a SourceId, &'a Arc<str>),
+        arguments: &'a str,
+    ) -> Wish<'a> {
+        let Self { chat, told, call_id, .. } = self;
+        let (chat, told, call_id) = (chat.as_ref(), *told, call_id.as_deref());
+        Wish { caller, chat, source, tool, is_request: false, arguments, told, call_id }
+    }
+}
+
 impl ToolCall {
     fn wish<'a>(&'a self, caller: &'a Caller) -> Wish<'a> {
-        let Consenting { chat, told, call_id, .. } = &self.consent;
-        Wish {
-            caller,
-            chat: chat.as_ref(),
-            source: &self.source,
-            tool: &self.tool,
-            arguments: &self.arguments,
-            told: *told,
-            call_id: call_id.as_deref(),
-        }
+        self.consent.wish(caller, (&self.source, &self.tool), &self.arguments)
     }
 
     /// How long the person may take, where the call is an origin's own.
@@ -154,7 +159,8 @@ pub struct NotedCall {
 impl Host {
     /// Notes that a call has come: from here on it is in the audit log, even if it is cancelled before it begins.
     #[must_use]
-    pub fn note_call(self: &Rc<Self>, caller: Caller, call: ToolCall) -> NotedCall {
+    pub fn note_call(self: &Rc<Self>, caller: Caller, mut call: ToolCall) -> NotedCall {
+        call.consent.chat = call.consent.chat.or_else(|| self.consent.guarded(&caller));
         let source = self.sources.get(&call.source);
         let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {

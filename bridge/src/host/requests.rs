@@ -1,8 +1,8 @@
 //! What is asked of a server besides its tools: resources, prompts, completions, and what only the person asks.
 //!
 //! ```text
-//!  Caller ─┬─ the person ────────────────────────────────────┬─► slot of the server ─► consent ─► permit ─► server.call ─► result
-//!          └─ an origin ─► all tools of the server? ─► turn ─┘
+//!  Caller ─┬─ the person ───────────────────────────────────────────────┬─► slot of the server ─► judged again ─► permit ─► server.call ─► result
+//!          └─ an origin ─► all tools of the server? ─► consent ─► turn ─┘
 //! ```
 //!
 //! Owns the order of these steps, and what is written down. What a server offers besides tools goes with all of its tools:
@@ -17,13 +17,13 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::consent::Run;
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::EVERY;
 
 use super::asker::{Asker, Caller, Sender};
-use super::consent::wanted::Wish;
+use super::consent::holding;
+use super::consent::wanted::{Known, Wish};
 use super::errors::{self, Reader};
 use super::refused::not_all_tools;
 use super::source;
@@ -124,27 +124,6 @@ impl Host {
         Err(error)
     }
 
-    /// What carries something to a server counts as a call of a tool that only reads.
-    fn consents_to(
-        &self,
-        caller: &Caller,
-        id: &SourceId,
-        operation: &Operation<'_>,
-    ) -> Result<Run, ErrorBody> {
-        let method = Arc::from(method_of(operation).unwrap_or_default());
-        let arguments = arguments_of(operation);
-        let wish = Wish {
-            caller,
-            chat: None,
-            source: id,
-            tool: &method,
-            arguments: &arguments,
-            told: None,
-            call_id: None,
-        };
-        self.consent.run_request(&wish)
-    }
-
     async fn ask_in_turn(
         &self,
         caller: Caller,
@@ -156,6 +135,22 @@ impl Host {
         let (server, reader) = (self.server(id)?, Reader::of(&caller));
         let id = &SourceId::from(id);
         let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
+        // A list tells its server nothing, and its client nothing of the person's.
+        let chat = event_of(&operation).and_then(|_| self.consent.guarded(&caller));
+        let (method, arguments) =
+            (Arc::from(method_of(&operation).unwrap_or_default()), arguments_of(&operation));
+        let wish = |caller| Wish {
+            caller,
+            chat: chat.as_ref(),
+            source: id,
+            tool: &method,
+            is_request: true,
+            arguments: &arguments,
+            told: None,
+            call_id: None,
+        };
+        // Nothing is held while the person is asked.
+        self.clear(&wish(&caller), None, limit.quiet).await?;
         let _turns = match &caller {
             Caller::Owner(..) => None,
             Caller::Origin(_) => {
@@ -173,7 +168,9 @@ impl Host {
             }
         };
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
-        let run = self.consents_to(&caller, id, &operation)?;
+        let source: Rc<dyn source::ToolSource> = server.clone();
+        let known = Known::of_request(holding(&source, &wish(&caller)).await);
+        let run = self.consent.run_request(&wish(&caller), &known)?;
         // What was allowed when the request came may have ended while it waited.
         let (right, running) = match caller {
             Caller::Owner(_, right) => (right, None),
@@ -191,7 +188,9 @@ impl Host {
         let permit = run.permit(right);
         asking.set_asked();
         let answer = source::call(server, (permit, slot), operation, limit, audience);
-        let answer = calls::unless_ended(id, running.as_ref(), answer).await?;
+        let answer = calls::unless_ended(id, running.as_ref(), answer).await;
+        chat.iter().for_each(|chat| self.consent.reads(chat, (id, &method), &arguments, &known));
+        let answer = answer?;
         calls::outcome(id, limit, answer, reader)
     }
 }

@@ -6,14 +6,16 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    Approval, ApprovalPush, ApprovalsAnswer, ApprovalsAnswerResult, ApprovalsList, ApprovalsListResult,
-    ApprovalsRevoke, ApprovalsRevokeResult, ApprovalsWatch, ApprovalsWatchResult,
+    Approval, ApprovalPush, ApprovalsAnswer, ApprovalsAnswerResult, ApprovalsGuard, ApprovalsGuardResult,
+    ApprovalsList, ApprovalsListResult, ApprovalsRevoke, ApprovalsRevokeResult, ApprovalsWatch,
+    ApprovalsWatchResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
 use super::{Handled, Router, reply, to_the_end};
+use crate::host::asker::parse_origin;
 
 pub(super) fn list(router: &Router, message: &ApprovalsList) -> Handled {
     let (waiting, standing) = router.host.consent.all();
@@ -43,6 +45,18 @@ pub(super) async fn revoke(router: &Rc<Router>, client: &Client, message: Approv
     to_the_end(async move {
         let revoked = router.host.revoke_answers(&sender, message.approval_id.as_deref()).await?;
         reply(ApprovalsRevokeResult { revoked })
+    })
+    .await
+}
+
+pub(super) async fn guard(router: &Rc<Router>, client: &Client, message: ApprovalsGuard) -> Handled {
+    let (router, sender) = (router.clone(), client.sender());
+    to_the_end(async move {
+        let origin = parse_origin(&message.origin)?;
+        if let Some(is_on) = message.guard {
+            router.host.set_guard(&sender, &origin, is_on).await?;
+        }
+        reply(ApprovalsGuardResult { guard: router.host.consent.has_guard(&origin) })
     })
     .await
 }

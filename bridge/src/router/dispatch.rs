@@ -172,7 +172,7 @@ impl<'a> Turn<'a> {
             McpRequest::McpCallTool(_) => answered_elsewhere(),
             McpRequest::McpReadResource(message) => mcp::read_resource(self.asked()?, id, message).await,
             McpRequest::McpGetPrompt(message) => mcp::get_prompt(self.asked()?, id, message).await,
-            McpRequest::McpAnswer(message) => questions::answer(client, message),
+            McpRequest::McpAnswer(message) => questions::answer(router, client, message),
             McpRequest::McpComplete(message) => mcp::complete(self.asked()?, message).await,
             McpRequest::McpSubscribeResource(message) => mcp::subscribe(self.asked()?, message).await,
             McpRequest::McpUnsubscribeResource(message) => mcp::unsubscribe(router, client, &message),
@@ -282,6 +282,7 @@ impl<'a> Turn<'a> {
             ApprovalRequest::ApprovalsList(message) => approvals::list(router, &message),
             ApprovalRequest::ApprovalsAnswer(message) => approvals::answer(router, message).await,
             ApprovalRequest::ApprovalsRevoke(message) => approvals::revoke(router, client, message).await,
+            ApprovalRequest::ApprovalsGuard(message) => approvals::guard(router, client, message).await,
             ApprovalRequest::ApprovalsWatch(message) => approvals::watch(router, client, &message),
         }
     }

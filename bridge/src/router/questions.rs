@@ -17,6 +17,7 @@ use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::AskAnswer;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::source_id::SourceId;
 use tokio::sync::oneshot;
 
 use super::client::Client;
@@ -32,14 +33,28 @@ const ENVELOPE: usize = 1024;
 /// Who asks, and waits for the answer.
 #[derive(Debug)]
 pub(super) enum Asked {
-    ByServer(Question),
+    ByServer(Question, SourceId),
     ByHarbor(oneshot::Sender<AskAnswer<'static>>),
 }
 
 impl Asked {
-    fn answer(self, answer: AskAnswer<'static>) {
+    /// Takes an answer there. What an AI client with a guard answers a server may wait for the person.
+    fn answer(self, router: &Router, client: &Client, answer: AskAnswer<'static>) {
         match self {
-            Self::ByServer(question) => question.answer(answer),
+            Self::ByServer(question, source) => {
+                let (host, sender) = (router.host.clone(), client.sender());
+                let AskAnswer::Result(result) = &answer else { return question.answer(answer) };
+                let result = result.to_string();
+                if sender.own.as_ref().is_none_or(|own| !host.consent.has_guard(own)) {
+                    return question.answer(answer);
+                }
+                tokio::task::spawn_local(async move {
+                    // Dropped, it is refused.
+                    if host.may_answer(&sender, &source, question.method, &result).await.is_ok() {
+                        question.answer(answer);
+                    }
+                });
+            }
             // Who waits no more needs none.
             Self::ByHarbor(waiting) => drop(waiting.send(answer)),
         }
@@ -88,7 +103,14 @@ pub(super) fn answerer_of(
         let (method, params) = (question.method, question.params.clone());
         if has_room(&client, &request_id, &params) && client.is_open(&request_id) {
             host.note_question(&client.sender(), server.shared(), method);
-            put(&client, &request_id, server.to_string(), method, params, Asked::ByServer(question));
+            put(
+                &client,
+                &request_id,
+                server.to_string(),
+                method,
+                params,
+                Asked::ByServer(question, SourceId::from(&server)),
+            );
         }
     })
 }
@@ -121,7 +143,7 @@ fn put(client: &Client, request_id: &str, server_id: String, method: &str, param
     client.send_push(&AskPush { ask_id, request_id, server_id, method, params });
 }
 
-pub(super) fn answer(client: &Client, message: McpAnswer) -> Handled {
+pub(super) fn answer(router: &Router, client: &Client, message: McpAnswer) -> Handled {
     let answer = match (message.result, message.error) {
         (Some(result), None) => Some(AskAnswer::Result(result.0.into_string().into())),
         // An error that is none is no answer, and that is a refusal, too.
@@ -132,7 +154,7 @@ pub(super) fn answer(client: &Client, message: McpAnswer) -> Handled {
     let open = client.questions().open.borrow_mut().remove(&message.ask_id);
     let answered = open.is_some();
     if let (Some((_, asked)), Some(answer)) = (open, answer) {
-        asked.answer(answer);
+        asked.answer(router, client, answer);
     }
     reply(McpAnswerResult { answered })
 }

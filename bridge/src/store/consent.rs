@@ -1,10 +1,11 @@
 //! What of consent outlives the bridge: tools that are called without asking from now on, and what lies in closed stores,
-//! and which sources a client never gets.
+//! which sources a client never gets, and which clients are asked before something private leaves.
 //!
 //! ```text
 //!  tool_answers(principal, tool: source/tool, hash of what it said of itself, at ms)
 //!  carried_names(source, name)
 //!  closed_sources(principal, source)
+//!  guarded_clients(principal)
 //! ```
 //!
 //! Owns these tables. A tool that has changed since is not the one that was answered for: who reads this compares the hash.
@@ -35,6 +36,9 @@ pub(super) const TABLES: &str = "
         principal TEXT NOT NULL,
         source    TEXT NOT NULL,
         PRIMARY KEY (principal, source)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS guarded_clients (
+        principal TEXT NOT NULL PRIMARY KEY
     ) STRICT, WITHOUT ROWID;
 ";
 
@@ -179,6 +183,36 @@ impl ConsentTables {
                 false => "DELETE FROM closed_sources WHERE principal = ?1 AND source = ?2",
             };
             connection.execute(statement, params![principal, source])?;
+            Ok(())
+        });
+        set.await
+    }
+
+    /// The clients that are asked before something private leaves.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn guarded(&self) -> Result<BTreeSet<String>, StoreError> {
+        let all = self.0.run(|connection| {
+            let mut rows = connection.prepare("SELECT principal FROM guarded_clients")?;
+            let rows = rows.query_map([], |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<BTreeSet<_>>>().map_err(StoreError::from)
+        });
+        all.await
+    }
+
+    /// A client is asked before something private leaves; or it is not.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn set_guarded(&self, principal: &str, is_on: bool) -> Result<(), StoreError> {
+        let principal = principal.to_owned();
+        let set = self.0.run(move |connection| {
+            let statement = match is_on {
+                true => "INSERT OR IGNORE INTO guarded_clients VALUES (?1)",
+                false => "DELETE FROM guarded_clients WHERE principal = ?1",
+            };
+            connection.execute(statement, params![principal])?;
             Ok(())
         });
         set.await

@@ -33,7 +33,7 @@ const SETUP: &str = "
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// Newer ones are left alone, older ones are made to have what this one has.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// The database.
 #[derive(Debug)]

@@ -225,7 +225,7 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
 
 /// What decides who may do what, and what there is. A database has all of these tables that its version has, or is new and
 /// has none.
-const TABLES: [Tables; 10] = [
+const TABLES: [Tables; 11] = [
     Tables { since: 1, names: &["definitions"], sql: definitions::TABLES },
     Tables { since: 1, names: &["locks"], sql: locks::TABLES },
     Tables { since: 1, names: &["written"], sql: written::TABLES },
@@ -236,6 +236,7 @@ const TABLES: [Tables; 10] = [
     Tables { since: 2, names: &["model_providers", "model_usage", "model_budgets"], sql: models::TABLES },
     Tables { since: 3, names: &["former_programs"], sql: programs::FORMER_TABLES },
     Tables { since: 4, names: &["tool_answers", "carried_names", "closed_sources"], sql: consent::TABLES },
+    Tables { since: 5, names: &["guarded_clients"], sql: consent::TABLES },
 ];
 
 /// Tables that one file makes.

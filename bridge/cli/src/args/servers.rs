@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint, value_parser};
 use harbor_ipc_proto::client::Supervision;
 
 use super::supervision::{SupervisionOptions, setting};
-use super::values::{Unrepeated, read_by, server_id, variable};
+use super::values::{Unrepeated, on_or_off, read_by, server_id, server_or_client, variable};
 
 /// How a server is supervised from now on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct Set {
     pub env: BTreeMap<String, String>,
     /// Variables that it loses.
     pub unset: Vec<String>,
+    /// Of an AI client, the only thing: whether its guard is on.
+    pub guard: Option<bool>,
 }
 
 read_by! { Set: SetOptions; }
@@ -50,14 +52,22 @@ pub struct Removal {
 ///
 /// What stands behind `--` replaces all of the server's own arguments.
 ///
+/// Of an AI client only --guard is set. With it on you are asked before anything private that the client got from one source goes to
+/// another one that could tell somebody: once for each two of them, as long as the client's connection lasts.
+///
 /// Example: `harbor set time --manual`
+///
+/// Example: `harbor set client://claude-code --guard on`
 ///
 /// Example: `harbor set time --env TZ=UTC -- --local-timezone UTC`
 #[derive(Debug, Args)]
 struct SetOptions {
-    /// The server's name
-    #[arg(value_parser = server_id)]
+    /// The server's name, or client://NAME of an AI client
+    #[arg(value_name = "SERVER|CLIENT", value_parser = server_or_client)]
     server: String,
+    /// Ask before something private leaves by this AI client
+    #[arg(long, value_name = "on|off", value_parser = on_or_off)]
+    guard: Option<bool>,
     /// A display name
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
@@ -95,7 +105,7 @@ impl Set {
         if let Some(name) = options.unset.iter().find(|name| env.contains_key(*name)) {
             return Err(format!("--env and --unset both name {name}"));
         }
-        Ok(Self {
+        let set = Self {
             server: options.server,
             changes,
             label: options.label,
@@ -103,7 +113,25 @@ impl Set {
             args: (options.no_args || !options.args.is_empty()).then_some(options.args),
             env,
             unset: options.unset,
-        })
+            guard: options.guard,
+        };
+        let only_guard = Self { guard: set.guard, ..Self::of(&set.server) };
+        match set.is_of_client() {
+            true if set != only_guard => Err("of an AI client only --guard can be set".into()),
+            false if set.guard.is_some() => {
+                Err("--guard is of AI clients: `harbor set client://NAME --guard on`".into())
+            }
+            _ => Ok(set),
+        }
+    }
+
+    fn of(server: &str) -> Self {
+        Self { server: server.to_owned(), ..Self::default() }
+    }
+
+    /// Whether it is about an AI client.
+    pub fn is_of_client(&self) -> bool {
+        self.server.contains("://")
     }
 
     /// Whether anything is to be changed that only a start takes over.
@@ -113,7 +141,7 @@ impl Set {
 
     /// Whether anything is to be changed.
     pub fn changes_something(&self) -> bool {
-        *self != Self { server: self.server.clone(), ..Self::default() }
+        *self != Self::of(&self.server)
     }
 }
 

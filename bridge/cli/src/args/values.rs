@@ -47,6 +47,14 @@ pub(super) fn server_id(text: &str) -> Result<String, String> {
     Ok(id.as_str().to_owned())
 }
 
+/// A server, or an AI client: client://NAME.
+pub(super) fn server_or_client(text: &str) -> Result<String, String> {
+    match Origin::parse(text) {
+        Ok(origin) if origin.is_client() => Ok(origin.to_string()),
+        _ => server_id(text),
+    }
+}
+
 /// The id of a server, or of another source of tools.
 pub(super) fn source_id(text: &str) -> Result<String, String> {
     match SourceId::parse(text) {
@@ -98,6 +106,14 @@ pub(super) fn origin(text: &str) -> Result<Origin, String> {
 /// The name of an AI client: it is `client://NAME`.
 pub(super) fn client_name(text: &str) -> Result<String, String> {
     Origin::client(text).map(|_| text.to_owned()).ok_or_else(|| "use 1 to 128 bytes".into())
+}
+
+pub(super) fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("use on or off".into()),
+    }
 }
 
 /// A number of seconds between these bounds.

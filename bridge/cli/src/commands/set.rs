@@ -6,7 +6,7 @@ use harbor_client::errors::Failure;
 use harbor_client::id::server_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
-use harbor_ipc_proto::client::{GetDefinition, ServerView, SetSupervision};
+use harbor_ipc_proto::client::{ApprovalsGuard, GetDefinition, ServerView, SetSupervision};
 use harbor_ipc_proto::field::JsonObject;
 
 use super::add;
@@ -19,6 +19,9 @@ use crate::screen::Screen;
 use crate::table::flatten;
 
 pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), Failure> {
+    if wanted.is_of_client() {
+        return guard(client, wanted, screen);
+    }
     let mut wanted = wanted.clone();
     let keys = apart::keys(&mut wanted.env);
     take_back(client, &mut wanted, &keys)?;
@@ -39,6 +42,15 @@ pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(),
         &apart::in_arguments(wanted.args.as_deref().unwrap_or_default()),
     );
     Ok(())
+}
+
+fn guard(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(), Failure> {
+    let ask = ApprovalsGuard { origin: wanted.server.clone(), guard: wanted.guard };
+    let answer = client.ask(&ask, QUICK)?;
+    print(screen, &answer, |answer| match answer.guard {
+        true => "guard  on: you are asked before anything private leaves by this client".into(),
+        false => format!("guard  off (`harbor set {} --guard on`)", wanted.server),
+    })
 }
 
 /// A variable that is a secret from now on is none of the definition any more.
@@ -165,6 +177,16 @@ mod tests {
     }
 
     #[test]
+    fn of_an_ai_client_the_guard_is_set() {
+        let wanted = Set { server: "client://x".into(), guard: Some(true), ..Set::default() };
+        let answer = r#"{"type":"approvals_guard_result","request_id":"1","guard":true}"#;
+        let ran = command(false, &[answer], |client, screen| run(client, &wanted, screen));
+        let asked = r#"{"type":"approvals_guard","request_id":"1","origin":"client://x","guard":true}"#;
+        assert_eq!(ran.asked, [asked]);
+        assert_eq!(ran.printed, "guard  on: you are asked before anything private leaves by this client\n");
+    }
+
+    #[test]
     fn what_is_asked_for_is_what_was_typed() {
         let changes = Supervision { lazy: Some(true), ..Supervision::default() };
         let wanted = Set {
@@ -175,6 +197,7 @@ mod tests {
             args: Some(vec!["-v".into()]),
             env: [("MODE".to_owned(), "fast".to_owned())].into(),
             unset: vec!["OLD".into()],
+            guard: None,
         };
         let ran = command(true, &[ANSWER], |client, screen| run(client, &wanted, screen));
         let asked = r#"{"type":"set_supervision","request_id":"1","server_id":"x","supervision":{"lazy":true},"reset":["restart"],"label":"L","args":["-v"],"env":{"MODE":"fast"},"unset":["OLD"]}"#;

@@ -243,8 +243,8 @@ impl Answers {
         self.yes.push(answer);
     }
 
-    /// A no to a call stands: until its turn ends, where it has one, else for a while.
-    pub fn deny(&mut self, call: &Call<'_>, now: u64) {
+    /// A no to a call stands: until then, or where nothing is said, until the turn of its chat ends.
+    pub fn deny(&mut self, call: &Call<'_>, until: Option<u64>) {
         if self.no.len() >= MOST {
             self.no.remove(0);
         }
@@ -254,7 +254,7 @@ impl Answers {
             source: call.source.to_owned(),
             tool: call.tool.to_owned(),
             meaning: meaning(call.arguments),
-            until: call.chat.is_none().then(|| now.saturating_add(A_WHILE)),
+            until,
         });
     }
 

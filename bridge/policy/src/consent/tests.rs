@@ -198,7 +198,7 @@ fn a_yes_covers_what_it_was_given_for_and_nothing_else() {
 fn a_denied_call_in_other_words_is_denied() {
     let mut case = Case::new(ASK, Writes, WEB).with(r#"{"a":1,"b":2}"#);
     let denied = case.clone();
-    case.answers.deny(&denied.call(), 1);
+    case.answers.deny(&denied.call(), None);
     assert_eq!(case.came(), Refuse);
     assert_eq!(case.clone().with(r#"{ "b": 2, "a": 1 }"#).came(), Refuse);
     assert_eq!(case.clone().with(r#"{"a":1,"b":3}"#).came(), Ask(Why::Writes));

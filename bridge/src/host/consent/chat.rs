@@ -1,6 +1,7 @@
 //! What is known of a conversation: what its model has read, what the person has typed, how its calls are treated.
 //!
-//! Owns these while the conversation lives; its session stores what of them has to outlive the bridge. Must never hold what
+//! Owns these while the conversation lives; its session stores what of them has to outlive the bridge. An AI client's connection is one,
+//! too, as far as the client's guard is on. Must never hold what
 //! was read: names of it only.
 
 use std::cell::{Cell, RefCell};
@@ -20,6 +21,8 @@ pub struct Chat {
     pub id: Arc<str>,
     /// How calls are treated.
     pub mode: Cell<Mode>,
+    /// It is the connection of an AI client, which has turns of its own.
+    pub is_connection: bool,
     read: RefCell<Read>,
     pub(super) typed: RefCell<Typed>,
     pub(super) typed_calls: Cell<u32>,
@@ -36,20 +39,36 @@ impl Chat {
     /// A conversation in which that was read before.
     #[must_use]
     pub fn new(id: &str, mode: Mode, read: Read) -> Rc<Self> {
-        Rc::new(Self {
+        Rc::new(Self::of(id, mode, read, false))
+    }
+
+    /// The connection number `client` of an AI client.
+    #[must_use]
+    pub fn of_connection(client: u64) -> Rc<Self> {
+        Rc::new(Self::of(&format!("connection {client}"), Mode::Ask, Read::default(), true))
+    }
+
+    fn of(id: &str, mode: Mode, read: Read, is_connection: bool) -> Self {
+        Self {
             id: id.into(),
             mode: Cell::new(mode),
+            is_connection,
             read: RefCell::new(read),
             typed: RefCell::new(Typed::new()),
             typed_calls: Cell::default(),
             on_question: RefCell::default(),
-        })
+        }
     }
 
     /// What its model has read.
     #[must_use]
     pub fn read(&self) -> Read {
         self.read.borrow().clone()
+    }
+
+    /// Whether nothing was read in it.
+    pub(super) fn is_new(&self) -> bool {
+        !self.read.borrow().untrusted
     }
 
     /// Its model reads text that the person has not typed, and these private names with it.

@@ -13,6 +13,7 @@
 pub mod asking;
 pub mod chat;
 mod first_use;
+mod guard;
 mod pace;
 mod refused;
 mod standing;
@@ -39,7 +40,7 @@ use harbor_policy::consent::{self, Before, Names, Question, Read, Run, Verdict, 
 use self::asking::{Asked, Decision, Face, Form, Questions};
 use self::chat::Chat;
 use self::pace::Paces;
-use self::wanted::{About, Known, Wish, call};
+use self::wanted::{Known, Wish, call};
 use super::Host;
 use super::asker::Caller;
 use super::source::ToolSource;
@@ -66,6 +67,8 @@ pub struct Consent {
     carried: RefCell<BTreeMap<String, Names>>,
     /// Clients, and sources that they never get.
     never: RefCell<BTreeSet<(String, String)>>,
+    /// Clients that are asked before something private leaves.
+    guarded: RefCell<BTreeSet<String>>,
     tables: ConsentTables,
     nothing: Read,
 }
@@ -102,6 +105,7 @@ impl Consent {
             paces: Paces::default(),
             carried: RefCell::new(tables.carried().await?),
             never: RefCell::new(tables.never().await?),
+            guarded: RefCell::new(tables.guarded().await?),
             tables,
             nothing: Read::default(),
         })
@@ -149,19 +153,6 @@ impl Consent {
             self.carries(chat, wish, known);
         }
         Some(run)
-    }
-
-    /// The same for what is asked of a server besides its tools, which changes nothing.
-    ///
-    /// # Errors
-    /// Why it may not be asked.
-    pub(super) fn run_request(&self, wish: &Wish<'_>) -> Result<Run, ErrorBody> {
-        let known = Known::new(None, Effect::Reads, Holding::UNKNOWN, About::default());
-        match self.judge(wish, &known) {
-            Verdict::Run(run) => Ok(run),
-            Verdict::Refuse(why) => Err(refused::refused(wish, why)),
-            Verdict::Ask(question) => Err(refused::nobody(wish, question.why)),
-        }
     }
 
     /// A closed store that is written after private data carries their names on.
@@ -266,9 +257,12 @@ fn approval(
 }
 
 impl Host {
-    /// What is known of a tool and its source now; nothing where the tool is not known yet.
+    /// What is known of a tool or a request, and of its source, now; nothing where the tool is not known yet.
     pub(super) async fn known(&self, wish: &Wish<'_>) -> Option<Known> {
         let source = self.sources.get(wish.source)?;
+        if wish.is_request {
+            return Some(Known::of_request(holding(&source, wish).await));
+        }
         let list = source.tools().or_else(|| self.registry.known(&*source))?;
         let tool = list.get(wish.tool)?;
         let holding = holding(&source, wish).await;

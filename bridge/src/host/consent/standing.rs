@@ -10,8 +10,8 @@ use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{Approval, StandingAnswer};
 use harbor_ipc_proto::codes::Code;
-use harbor_policy::consent::Names;
-use harbor_policy::consent::answers::{Answer, Cover};
+use harbor_policy::consent::answers::{A_WHILE, Answer, Cover};
+use harbor_policy::consent::{Names, Who};
 
 use super::Consent;
 use super::asking::Decision;
@@ -43,7 +43,8 @@ impl Consent {
 
     /// A no to a call stands.
     pub(super) fn deny(&self, wanted: &Wanted) {
-        self.answers.borrow_mut().deny(&wanted.call(), boot_clock());
+        let until = (!wanted.in_turn).then(|| boot_clock().saturating_add(A_WHILE));
+        self.answers.borrow_mut().deny(&wanted.call(), until);
     }
 
     /// Names lie in a closed store; also where the disk refuses, until the bridge ends.
@@ -176,7 +177,7 @@ impl Host {
             Decision::Silence | Decision::Nobody => "dismissed",
         };
         // What happens in a run is written down with its turn.
-        if wish.chat.is_none() {
+        if wish.who() != Who::Run {
             let tools = vec![format!("{}/{}", wish.source, wish.tool)];
             let _ = self.note_consent(asker, Some(tools), outcome).await;
         }

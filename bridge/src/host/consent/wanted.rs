@@ -40,8 +40,10 @@ pub struct Wish<'a> {
     pub chat: Option<&'a Rc<Chat>>,
     /// What has the tool.
     pub source: &'a SourceId,
-    /// The tool.
+    /// The tool; of a request the method.
     pub tool: &'a Arc<str>,
+    /// It is a request of MCP that is no call of a tool: it counts as a tool that only reads.
+    pub is_request: bool,
     /// JSON object.
     pub arguments: &'a str,
     /// What its model was told of the tool.
@@ -70,6 +72,8 @@ pub struct Known {
 pub(super) struct Wanted {
     pub principal: Arc<str>,
     pub chat: Option<Arc<str>>,
+    /// It is part of a turn, with which a no to it ends.
+    pub in_turn: bool,
     pub source: SourceId,
     pub tool: Arc<str>,
     pub arguments: String,
@@ -82,6 +86,7 @@ impl Wish<'_> {
         match (self.caller, self.chat) {
             (Caller::Owner(..), None) => Who::Typed,
             (Caller::Owner(..), Some(chat)) => Who::Person(chat.mode.get()),
+            (Caller::Origin(_), Some(chat)) if chat.is_connection => Who::Client { guard: true },
             (Caller::Origin(_), Some(_)) => Who::Run,
             (Caller::Origin(asker), None) if asker.sender.own.is_some() => Who::Client { guard: false },
             (Caller::Origin(_), None) => Who::Page,
@@ -97,6 +102,7 @@ impl Wish<'_> {
         Wanted {
             principal: self.principal(),
             chat: self.chat.map(|chat| chat.id.clone()),
+            in_turn: self.chat.is_some_and(|chat| !chat.is_connection),
             source: self.source.clone(),
             tool: self.tool.clone(),
             arguments: self.arguments.to_owned(),
@@ -106,6 +112,11 @@ impl Wish<'_> {
 }
 
 impl Known {
+    /// Of a request of MCP that is no call of a tool.
+    pub(in crate::host) fn of_request(holding: Holding) -> Self {
+        Self::new(None, Effect::Reads, holding, About::default())
+    }
+
     pub(super) fn new(tool: Option<&Tool>, effect: Effect, holding: Holding, about: About) -> Self {
         let schema = tool.and_then(|tool| tool.members[SCHEMA].clone());
         Self { effect, hash: tool.map(|tool| tool.hash), schema, holding, about }

@@ -323,8 +323,10 @@ fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_on
 
 #[test]
 fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
-    let newest = "DROP TABLE tool_answers; DROP TABLE carried_names; DROP TABLE closed_sources;";
-    let third = &format!("{newest} DROP TABLE former_programs;");
+    let newest = "DROP TABLE guarded_clients;";
+    let fourth =
+        &format!("{newest} DROP TABLE tool_answers; DROP TABLE carried_names; DROP TABLE closed_sources;");
+    let third = &format!("{fourth} DROP TABLE former_programs;");
     let second = &format!(
         "{third} DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets;"
     );
@@ -335,8 +337,10 @@ fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
         (2, second, true),
         (2, third, false),
         (3, third, true),
-        (3, newest, false),
-        (4, newest, true),
+        (3, fourth, false),
+        (4, fourth, true),
+        (4, newest, false),
+        (5, newest, true),
     ];
     for (version, drop_new, is_lost) in cases {
         let place = Place::new();

@@ -1212,6 +1212,13 @@ export interface Requests {
     /** The answer's id, or what it is for: `server/tool`, an origin, a session; all of them when absent. */
     approval_id?: string;
   };
+  /** Has the person asked before something private leaves by the calls of an AI client: once for what it has read of each source that is private, and each server that could tell somebody, on each of its connections. Says how it is, where nothing is set. */
+  approvals_guard: {
+    /** The client: `client://NAME`. */
+    origin: string;
+    /** On or off from now on; as it was when absent. */
+    guard?: boolean;
+  };
   /** Has this connection told of questions by `approval` pushes, beginning with those that wait. Whoever asks for that shows them to the person: without such a connection questions of pages and AI clients are missed at once. */
   approvals_watch: {
     /** False: no longer. */
@@ -2235,6 +2242,11 @@ export interface Replies {
   approvals_revoke: {
     /** How many those were. */
     revoked: number;
+  };
+  /** The guard of an AI client. */
+  approvals_guard: {
+    /** Whether it is on. */
+    guard: boolean;
   };
   /** It is told of them, or not any more. */
   approvals_watch: Record<never, never>;

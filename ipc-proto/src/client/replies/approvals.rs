@@ -25,6 +25,11 @@ define_sent! {
         /// How many those were.
         revoked: u32,
     }
+    /// The guard of an AI client.
+    "approvals_guard" ApprovalsGuardResult {
+        /// Whether it is on.
+        guard: bool,
+    }
     /// It is told of them, or not any more.
     "approvals_watch" ApprovalsWatchResult {}
 }

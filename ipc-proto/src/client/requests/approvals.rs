@@ -25,6 +25,14 @@ define_requests! {
         /// The answer's id, or what it is for: `server/tool`, an origin, a session; all of them when absent.
         approval_id: Option<String>,
     }
+    /// Has the person asked before something private leaves by the calls of an AI client: once for what it has read of each source that
+    /// is private, and each server that could tell somebody, on each of its connections. Says how it is, where nothing is set.
+    "approvals_guard" ApprovalsGuard -> ApprovalsGuardResult {
+        /// The client: `client://NAME`.
+        origin: String,
+        /// On or off from now on; as it was when absent.
+        guard: Option<bool>,
+    }
     /// Has this connection told of questions by `approval` pushes, beginning with those that wait. Whoever asks for that shows
     /// them to the person: without such a connection questions of pages and AI clients are missed at once.
     "approvals_watch" ApprovalsWatch -> ApprovalsWatchResult {

@@ -4,6 +4,7 @@
 mod attacks;
 mod browser;
 mod clients;
+mod guard;
 mod questions;
 mod scene;
 mod tasks;

@@ -173,6 +173,13 @@ fn how_a_server_is_supervised() {
     };
     assert_eq!((set.changes.lazy, set.changes.auto_start), (Some(true), None));
     assert_eq!(set.reset, ["idle_stop_ms", "restart_delays_ms"]);
+    for (line, text) in [
+        (&["set", "client://x", "--manual"][..], "only --guard"),
+        (&["set", "x", "--guard", "on"], "harbor set client://NAME --guard on"),
+        (&["set", "client://x", "--guard", "maybe"], "use on or off"),
+    ] {
+        refused_with(&[(line, text)]);
+    }
     for (option, value, text) in [
         ("--restart", "on_crash", "never, on-crash, always"),
         ("--restart-attempts", "1000001", "use a whole number from 0 to 1000000, or unlimited"),

@@ -1,0 +1,118 @@
+//! The guard of an AI client: with it on, the person is asked before something private leaves by the client's calls.
+//!
+//! ```text
+//!  a call's answer ─► its private names join those of the connection
+//!  the next call, to a source with reach ─► question: once, or for this connection (pair)
+//! ```
+//!
+//! Owns which clients have it, and what a connection has read. Harbor does not see a client's own conversation: what one of its
+//! connections was answered counts as read by all that follows there. Must never take it off by itself.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::consent::{Names, Run, Verdict};
+use harbor_policy::origin::Origin;
+
+use super::chat::Chat;
+use super::wanted::{Known, Wish};
+use super::{AT_MOST, Consent, changed_twice, holding, refused};
+use crate::host::asker::{Asker, Caller, Sender};
+use crate::host::{Host, invalid};
+use crate::store::audit::Record;
+
+/// The private name of what was answered before the guard was on.
+const EARLIER: &str = "earlier";
+
+impl Consent {
+    /// Whether this client is asked before something private leaves.
+    #[must_use]
+    pub fn has_guard(&self, client: &Origin) -> bool {
+        self.guarded.borrow().contains(client.as_str())
+    }
+
+    /// What the connection of a caller has read, where its guard is on.
+    pub(in crate::host) fn guarded(&self, caller: &Caller) -> Option<Rc<Chat>> {
+        let Caller::Origin(Asker { sender, origin, .. }) = caller else { return None };
+        let connection = sender.connection.as_ref()?;
+        if self.has_guard(origin) {
+            return Some(connection.clone());
+        }
+        // What is answered from here on is not looked at, and counts once the guard is on.
+        if connection.is_new() {
+            connection.reads(Names::from([EARLIER.to_owned()]));
+        }
+        None
+    }
+
+    /// Whether a request that is no call of a tool may be made as it is now. It counts as made.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub(in crate::host) fn run_request(&self, wish: &Wish<'_>, known: &Known) -> Result<Run, ErrorBody> {
+        self.run(wish, known).ok_or_else(|| match self.judge(wish, known) {
+            Verdict::Refuse(why) => refused::refused(wish, why),
+            _ => changed_twice(wish),
+        })
+    }
+}
+
+impl Host {
+    /// Has the person asked before something private leaves by a client's calls; or not.
+    ///
+    /// # Errors
+    /// When `client` is no AI client, or that cannot be stored or written down.
+    pub async fn set_guard(&self, sender: &Sender, client: &Origin, is_on: bool) -> Result<(), ErrorBody> {
+        if !client.is_client() {
+            return Err(invalid("origin", "an AI client, client://NAME"));
+        }
+        let name = client.as_str();
+        let record = Record {
+            origin: Some(client.shared()),
+            outcome: Some(if is_on { "on" } else { "off" }),
+            ..Record::default()
+        };
+        self.trail.decided("guard", sender, record, !is_on).await?;
+        let stored = self.consent.tables.set_guarded(name, is_on).await;
+        stored.map_err(|error| ErrorBody::new(Code::Internal, format!("{error}; the guard is as it was")))?;
+        let mut guarded = self.consent.guarded.borrow_mut();
+        let _ = if is_on { guarded.insert(name.to_owned()) } else { guarded.remove(name) };
+        Ok(())
+    }
+
+    /// Whether what a client answers to a question of a server may go there: it may hold what the client has read. The person is
+    /// asked where that is needed.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub async fn may_answer(
+        &self,
+        sender: &Rc<Sender>,
+        source: &SourceId,
+        method: &str,
+        answer: &str,
+    ) -> Result<(), ErrorBody> {
+        if sender.own.is_none() {
+            return Ok(());
+        }
+        let caller = Caller::Origin(Asker::new(sender, None, None, None)?);
+        let Some(connection) = self.consent.guarded(&caller) else { return Ok(()) };
+        let tool = method.into();
+        let wish = Wish {
+            caller: &caller,
+            chat: Some(&connection),
+            source,
+            tool: &tool,
+            is_request: true,
+            arguments: answer,
+            told: None,
+            call_id: None,
+        };
+        self.clear(&wish, None, AT_MOST).await?;
+        let Some(found) = self.sources.get(source) else { return Ok(()) };
+        let known = Known::of_request(holding(&found, &wish).await);
+        self.consent.run_request(&wish, &known).map(drop)
+    }
+}
