@@ -24,6 +24,11 @@ pub fn ask(question: &str) -> Result<bool, Failure> {
     Ok(is_yes(&line(&format!("{question} [y/N] "))?))
 }
 
+/// Asks about what most people want; anything but `n` or `no` is a yes.
+pub fn ask_usual(question: &str) -> Result<bool, Failure> {
+    Ok(!["n", "no"].contains(&line(&format!("{question} [Y/n] "))?.trim().to_ascii_lowercase().as_str()))
+}
+
 /// Asks for a line.
 pub fn line(question: &str) -> Result<String, Failure> {
     let failed = |error| Failure::Io("ask", error);

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod agent_tools;
+pub mod apis;
 pub mod backlog;
 pub mod browser_start;
 pub mod budget;

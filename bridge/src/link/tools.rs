@@ -36,7 +36,23 @@ pub struct Tool {
 /// What a tool says about itself, beside its name.
 const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
+/// Where these two stand among them.
+const SCHEMA: usize = 2;
+const ANNOTATIONS: usize = 4;
+
 impl Tool {
+    /// The schema of its arguments, as it was written.
+    #[must_use]
+    pub fn schema(&self) -> Option<&str> {
+        self.members[SCHEMA].as_ref().map(Json::as_str)
+    }
+
+    /// Its hints, a JSON object.
+    #[must_use]
+    pub fn annotations(&self) -> Option<&str> {
+        self.members[ANNOTATIONS].as_ref().map(Json::as_str)
+    }
+
     /// How many bytes its texts have.
     #[must_use]
     pub fn size(&self) -> usize {

@@ -14,20 +14,22 @@ use std::time::Duration;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     AddServer, FileView, GetServerStatusResult, InstallServer, InstallServerResult, InstalledView,
-    ListInstalledResult, PythonView, RemoveServer, SandboxSettings, UninstallServer, UninstallServerResult,
-    UpdateServerArgs, UpdateServerArgsResult,
+    ListInstalledResult, NetworkKind, PythonView, RemoveServer, SandboxSettings, UninstallServer,
+    UninstallServerResult, UpdateServerArgs, UpdateServerArgsResult,
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::download::Unpacked;
 use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id;
+use harbor_policy::consent::facts::says_open;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
 use harbor_policy::package::failure::{required_python, skipped_by};
 use harbor_policy::package::older::Unfit;
 use harbor_policy::package::usage::{Given, listens, next_try};
 use harbor_policy::package::{Ecosystem, Package, source};
+use harbor_policy::sandbox::settings::network;
 use harbor_policy::silence::more_time;
 
 use super::client::Client;
@@ -134,6 +136,7 @@ pub(super) async fn install(
 ) -> Handled {
     let note = note(client, request_id, message.progress);
     let (plan_only, may_build) = (message.plan == Some(true), message.build == Some(true));
+    let without_network = message.without_network == Some(true);
     let token = message.planned.take();
     let wanted = wanted(message)?;
     let (id, definition) = (&wanted.id, &wanted.definition);
@@ -166,7 +169,16 @@ pub(super) async fn install(
     }
     let kept = match missing.is_empty() {
         true => match trial.run(note).await {
-            Ok(installed) => Kept::Installed(installed),
+            Ok(installed) => {
+                let has_network = network(&definition.sandbox) == NetworkKind::All;
+                let is_open = installed
+                    .tools
+                    .iter()
+                    .any(|tools| tools.iter().any(|tool| says_open(tool.annotations())));
+                let is_tried = without_network && has_network && !is_open;
+                let runs_without = is_tried && trial.runs_without_network(None).await;
+                Kept::Installed(installed, is_tried.then_some(runs_without))
+            }
             Err(error) => {
                 return Err(with_next_try(&trial, &wanted, &error, failed(id, &error, NOTHING)).await);
             }
@@ -183,8 +195,8 @@ pub(super) async fn old_data(router: &Router, id: &ServerId) -> Option<String> {
 
 /// What becomes a server.
 enum Kept {
-    /// It was tried out.
-    Installed(Installed),
+    /// It was tried out; and whether it runs without the network, where that was tried.
+    Installed(Installed, Option<bool>),
     /// It lacks secrets: its first start installs exactly this.
     Agreed(Rc<Lock>, Vec<String>),
 }
@@ -267,9 +279,11 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
     to_the_end(async move {
         let Wanted { id, package, definition, given, keep_data } = wanted;
         router.host.trail.decided(InstallServer::TAG, &sender, about(&id), true).await?;
-        let (lock, tools, missing) = match kept {
-            Kept::Installed(Installed { lock, tools }) => (lock, Some(tools.unwrap_or_default()), None),
-            Kept::Agreed(lock, missing) => (lock, None, Some(missing)),
+        let (lock, tools, missing, runs_without_network) = match kept {
+            Kept::Installed(Installed { lock, tools }, runs) => {
+                (lock, Some(tools.unwrap_or_default()), None, runs)
+            }
+            Kept::Agreed(lock, missing) => (lock, None, Some(missing), None),
         };
         let locked = Locked { current: lock.clone(), previous: None };
         router.supervisor.lock(&id, locked).await.map_err(|error| stored(&error))?;
@@ -299,7 +313,7 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
         let installed = shown(&id, &package, Some(&lock));
         let server = Some(view(&router, &server));
         reply(InstallServerResult {
-            installed: InstalledView { tools, missing, server, old_data, ..installed },
+            installed: InstalledView { tools, missing, runs_without_network, server, old_data, ..installed },
         })
     })
     .await
@@ -446,6 +460,7 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
         previous: None,
         tools: None,
         missing: None,
+        runs_without_network: None,
         needs_authorization: None,
         old_data: None,
         sandbox: None,

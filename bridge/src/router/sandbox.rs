@@ -11,6 +11,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::link::sandbox::PathAccess;
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::consent::facts::Reach;
 use harbor_policy::sandbox::gaps::without_pid_namespace;
 use harbor_policy::sandbox::paths::clean;
 use harbor_policy::sandbox::{Facts, Profile, Why, settings};
@@ -114,6 +115,11 @@ fn in_one_form(sandbox: SandboxSettings) -> SandboxSettings {
 }
 
 async fn view(server: &Server) -> SandboxView {
+    let reach = server.holding().await.reach.word().into();
+    SandboxView { reach, ..held(server).await }
+}
+
+async fn held(server: &Server) -> SandboxView {
     let settings = server.definition().sandbox.clone();
     let denied = server.denied().iter().map(denied).collect();
     match server.would_be_confined().await {
@@ -127,6 +133,7 @@ async fn view(server: &Server) -> SandboxView {
             limits: limits(&confined.profile),
             env_names: server.env_names(&confined),
             denied,
+            reach: Reach::Open.word().into(),
         },
         Err(why) => {
             let level = settings.level.unwrap_or_default().as_str();
@@ -158,6 +165,7 @@ fn unheld(
         limits: Vec::new(),
         env_names: Vec::new(),
         denied: Vec::new(),
+        reach: Reach::Open.word().into(),
     }
 }
 

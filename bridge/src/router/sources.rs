@@ -155,6 +155,7 @@ impl Whole {
             previous: None,
             tools: None,
             missing: None,
+            runs_without_network: None,
             needs_authorization: None,
             old_data: None,
             sandbox: None,

@@ -43,6 +43,9 @@ const IN_ITS_PLACE: &str = "in-its-place";
 /// So many repositories are looked at, at once.
 const MOST_LOOKED_AT: u32 = 16;
 
+/// How long a server is waited for that is tried without the network: who hangs there is one that wants it.
+const WITHOUT_NETWORK: Duration = Duration::from_secs(10);
+
 /// How long a package that nobody uses waits for the next try.
 const KEPT: Duration = Duration::from_secs(600);
 
@@ -463,18 +466,33 @@ impl Trial {
     /// # Errors
     /// Why it does not run.
     pub async fn run_once(&self, note: Option<Note>) -> Result<Option<Rc<ToolList>>, StartError> {
+        self.run_within(note, Duration::MAX).await
+    }
+
+    /// Whether it also starts where no network is, and lists tools there. What it is tried with from then on has none.
+    pub async fn runs_without_network(&self, note: Option<Note>) -> bool {
+        self.server.is_cut_off();
+        let ran = self.run_within(note, WITHOUT_NETWORK).await;
+        ran.is_ok_and(|tools| tools.is_some_and(|tools| tools.iter().next().is_some()))
+    }
+
+    async fn run_within(
+        &self,
+        note: Option<Note>,
+        limit: Duration,
+    ) -> Result<Option<Rc<ToolList>>, StartError> {
         let own = self.claim.as_ref().filter(|_| self.server.is_in_its_place());
         if let Some(claim) = own {
             self.supervisor.note_trial(&claim.id).await;
         }
-        let started = self.server.start(note).await;
+        let started = tokio::time::timeout(limit, self.server.start(note)).await;
         let tools = self.server.tools();
         self.server.stop();
         self.server.down().await;
         if let Some(claim) = own {
             self.supervisor.forget_trial(&claim.id).await;
         }
-        started.map(|()| tools)
+        started.unwrap_or(Err(StartError::Stopped)).map(|()| tools)
     }
 }
 

@@ -33,6 +33,8 @@ define_sent! {
         tools: Option<Vec<String>>,
         /// Secrets that it still needs: until they are set it is not started.
         missing: Option<Vec<String>>,
+        /// After an installation with `without_network`: whether it started there, too, and listed tools.
+        runs_without_network: Option<bool>,
         /// After an installation, true: it wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet.
         needs_authorization: Option<bool>,
         /// In a plan: what it would be held to; absent of one that runs elsewhere.

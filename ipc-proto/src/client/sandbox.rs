@@ -159,6 +159,8 @@ define_sent! {
         env_names: Vec<String>,
         /// What it was refused since the bridge began, newest last.
         denied: Vec<DeniedView>,
+        /// Whom it may tell, as far as consent sees it: `closed` (nobody), `enforced` (those whom Harbor holds it to) or `open`.
+        reach: Word,
     }
     /// A place that a server may reach.
     "SandboxPath" SandboxPath {

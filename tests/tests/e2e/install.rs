@@ -240,8 +240,23 @@ fn nothing_is_installed_without_a_yes() {
     let mut terminal = Terminal::start(command.args(["install", "npm:tiny"]));
     terminal.wait_for("Install it? [y/N]");
     terminal.press("y\r");
+    terminal.wait_for("It started without the network. Leave it so?");
+    terminal.press("\r");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(bridge.server("tiny")["package"], "tiny@1.0.0");
+    let held = home.harbor(&["sandbox", "tiny"]).0;
+    assert!(held.contains("network  none\nasks     least: it can tell nobody"), "{held}");
+    assert_eq!(home.harbor(&["call", "tiny/a"]).0, "1.0.0\n");
+    // Who has one key has one whom it is for.
+    let mut command = home.command("harbor");
+    let keyed = ["install", "npm:tiny", "--name", "two", "--secret", "BRAVE_API_KEY"];
+    let mut terminal = Terminal::start(command.args(keyed));
+    terminal.wait_for("BRAVE_API_KEY is for api.search.brave.com. Let it reach nothing else?");
+    terminal.press("\r");
+    terminal.wait_for("network hosts");
+    terminal.wait_for("Install it? [y/N]");
+    terminal.press("n\r");
+    assert_eq!(terminal.end().0, 1);
     assert!(!bridge.stderr().contains("ERROR"), "nothing has failed: {}", bridge.stderr());
     let _ = home.refused(&["install", "npm:there-is-no-such-thing-as-this", "--yes"]);
     let said = bridge.said("ERROR could not be installed server=");

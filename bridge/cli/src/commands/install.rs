@@ -5,6 +5,7 @@
 mod asking;
 mod document;
 mod entry;
+mod network;
 mod plan;
 mod runs;
 mod wanted;
@@ -65,7 +66,11 @@ pub fn check(wanted: &Package) -> Result<(), Failure> {
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
     let mut wanted = wanted.clone();
     let keys = apart::keys(&mut wanted.definition.env);
-    let complete = &entry::complete(client, &wanted, screen)?;
+    let mut complete = entry::complete(client, &wanted, screen)?;
+    if !wanted.dry_run {
+        network::propose_hosts(&mut complete, screen)?;
+    }
+    let complete = &complete;
     let entry::Complete { package: wanted, secrets, .. } = complete;
     if wanted.dry_run {
         return dry_run(client, complete, screen);
@@ -93,7 +98,9 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     apart::warn_of_arguments(&name, &apart::in_arguments(&wanted.definition.args));
     apart::warn_of_installer(&name, &wanted.install_env);
     let values = values.into_iter().chain(keys.into_iter().map(|(name, _, value)| (name, value))).collect();
-    let answer = under_way(client, "installing", &as_planned(complete, &plan, &values)?)?;
+    let without_network = network::is_tried_without(complete, screen).then_some(true);
+    let ask = InstallServer { without_network, ..as_planned(complete, &plan, &values)? };
+    let answer = under_way(client, "installing", &ask)?;
     print(screen, &answer, |answer| describe_installed(&answer.installed))?;
     // Also where the result is JSON: it may well be an old trap.
     let old_data = answer.installed.old_data.as_deref();
@@ -104,6 +111,7 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         outside::tell_words(client, &name, &wanted.definition.args, &wanted.definition.env);
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
         later.for_each(|secret| remark(&secret.told_later(&name)));
+        network::leave_without(client, &answer.installed)?;
         if needs_authorization(&answer.installed) && !wanted.yes && consent::ask("Do that now?")? {
             return auth::begin(client, &Auth { server: name, ..Auth::default() }, None, screen);
         }
@@ -254,6 +262,7 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
         incomplete: None,
         planned: None,
         build: None,
+        without_network: None,
         progress: None,
     })
 }

@@ -149,6 +149,19 @@ impl Change {
     }
 }
 
+/// How often the person is asked about its calls, and what would change that.
+fn questions(sandbox: &SandboxView) -> &'static str {
+    match &*sandbox.reach {
+        "closed" => "least: it can tell nobody, so nothing private leaves by it",
+        "enforced" => {
+            "before private data go to it; a yes may be for a whole chat"
+        }
+        _ => {
+            "each time before private data go to it; less with --network none or --host"
+        }
+    }
+}
+
 pub fn describe(sandbox: &SandboxView, explain: bool) -> String {
     let summary = &sandbox.summary;
     if summary.level == "remote" {
@@ -158,6 +171,7 @@ pub fn describe(sandbox: &SandboxView, explain: bool) -> String {
         format!("level    {}", summary.level),
         format!("sandbox  {}", summary.held_by),
         format!("network  {}", network(sandbox)),
+        format!("asks     {}", questions(sandbox)),
     ];
     if !sandbox.limits.is_empty() {
         lines.push(format!("limits   {}", sandbox.limits.join(", ")));
@@ -258,6 +272,7 @@ mod tests {
         assert_eq!(
             ran.printed,
             "level    standard\nsandbox  landlock 7, seccomp, namespaces\nnetwork  all\n\
+             asks     each time before private data go to it; less with --network none or --host\n\
              limits   64 MiB of memory, 8 processes and threads\n\nmay write\n  /d  (data)\n\n\
              may read and execute\n  /a  (granted)\n  and files of the system (--explain lists them)\n\nnote\n  \
              it reaches the LAN\n\nit was refused\n  to read /b: --read /b allows it\n"

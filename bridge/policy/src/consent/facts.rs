@@ -63,6 +63,26 @@ pub enum Reach {
     Open,
 }
 
+impl Reach {
+    /// Its word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Closed => "closed",
+            Self::Enforced => "enforced",
+            Self::Open => "open",
+        }
+    }
+}
+
+/// Whether a tool says by its `annotations` that it deals with the world outside. Good for nothing but not to offer what would take that
+/// away: it never says what holds a source.
+#[must_use]
+pub fn says_open(annotations: Option<&str>) -> bool {
+    let fields = annotations.and_then(|text| Fields::parse(text.as_bytes()).ok());
+    fields.is_some_and(|fields| fields.get("openWorldHint") == Some("true"))
+}
+
 /// What holds a source now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
@@ -82,6 +102,12 @@ impl Holding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_says_nothing_says_not_that_it_is_open() {
+        assert!(says_open(Some(r#"{"openWorldHint":true}"#)));
+        assert!(!says_open(None) && !says_open(Some("{}")) && !says_open(Some(r#"{"openWorldHint":false}"#)));
+    }
 
     #[test]
     fn the_person_knows_best_then_harbor_then_the_tool_itself() {

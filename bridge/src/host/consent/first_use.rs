@@ -27,7 +27,7 @@ use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::asking::{Decision, Form};
-use super::wanted::{About, Known, Wanted, Wish, call};
+use super::wanted::{Known, Wanted, Wish, call};
 use super::{AT_MOST, Consent, refused};
 use crate::config::{FirstUse, OWNER};
 use crate::host::asker::{Asker, Sender};
@@ -35,7 +35,7 @@ use crate::host::{Host, Wish as Grant};
 
 /// What is known before the source was looked at: nothing that the question needs.
 fn unknown() -> Known {
-    Known::new(None, Effect::Writes, Holding::UNKNOWN, About::default())
+    Known { effect: Effect::Writes, ..Known::of_request(Holding::UNKNOWN) }
 }
 
 impl Consent {

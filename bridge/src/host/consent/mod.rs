@@ -30,7 +30,6 @@ use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::Approval;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::consent::answers::{Answer, Answers, Cover};
 use harbor_policy::consent::facts::{Effect, Holding};
@@ -277,15 +276,15 @@ impl Host {
             None => said_effect(self, wish.source, wish.tool).unwrap_or(Effect::Destroys),
         };
         let about = self.sources.get(wish.source).map(|source| source.about(wish)).unwrap_or_default();
-        Known::new(tool, effect, holding, about)
+        let schema = tool.filter(|_| wish.chat.is_some()).and_then(Tool::schema).map(ToOwned::to_owned);
+        Known { effect, hash: tool.map(|tool| tool.hash), schema, holding, about }
     }
 
     /// What a tool does: by the person's word, else by Harbor's own list, else as it says itself.
     #[must_use]
     pub fn effect(&self, source: &SourceId, tool: &Tool) -> Effect {
-        let annotations = tool.members[wanted::ANNOTATIONS].as_ref().map(Json::as_str);
         Effect::of(
-            annotations,
+            tool.annotations(),
             said_effect(self, source, &tool.name),
             listed_effect(self, source, &tool.name),
         )

@@ -5,18 +5,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::consent::facts::{Effect, Holding};
 use harbor_policy::consent::{Call, Who};
 
 use super::chat::Chat;
 use crate::host::asker::Caller;
-use crate::link::{Tool, ToolHash};
-
-/// Where these stand among what a tool says of itself.
-pub(in crate::host) const SCHEMA: usize = 2;
-pub(in crate::host) const ANNOTATIONS: usize = 4;
+use crate::link::ToolHash;
 
 /// What a source says of one call: nothing of it is a server's word.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,8 +54,8 @@ pub struct Known {
     pub effect: Effect,
     /// What it said of itself.
     pub hash: Option<ToolHash>,
-    /// The schema of its arguments.
-    pub schema: Option<Json>,
+    /// The schema of its arguments, where what was typed counts: in a conversation.
+    pub schema: Option<String>,
     /// What holds its source.
     pub holding: Holding,
     /// What its source says of this call.
@@ -114,12 +109,7 @@ impl Wish<'_> {
 impl Known {
     /// Of a request of MCP that is no call of a tool.
     pub(in crate::host) fn of_request(holding: Holding) -> Self {
-        Self::new(None, Effect::Reads, holding, About::default())
-    }
-
-    pub(super) fn new(tool: Option<&Tool>, effect: Effect, holding: Holding, about: About) -> Self {
-        let schema = tool.and_then(|tool| tool.members[SCHEMA].clone());
-        Self { effect, hash: tool.map(|tool| tool.hash), schema, holding, about }
+        Self { effect: Effect::Reads, hash: None, schema: None, holding, about: About::default() }
     }
 }
 
@@ -138,7 +128,7 @@ pub(super) fn call<'a>(
         hash: known.hash.as_ref(),
         arguments,
         // Of a tool without a schema each key is of the caller's making.
-        schema: Some(known.schema.as_ref().map_or("{}", Json::as_str)),
+        schema: Some(known.schema.as_deref().unwrap_or("{}")),
         effect: known.effect,
         holding: known.holding,
         name: known.about.name.as_deref().unwrap_or(source.as_str()),

@@ -237,6 +237,8 @@ export interface Requests {
     planned?: string;
     /** Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`. */
     build?: boolean;
+    /** Whether a package that runs with the whole network is started once more without any, to know whether it needs one. */
+    without_network?: boolean;
     /** As in `connect_server`. */
     progress?: boolean;
   };
@@ -2796,6 +2798,8 @@ export interface Sandbox {
   env_names: Array<string>;
   /** What it was refused since the bridge began, newest last. */
   denied: Array<Denied>;
+  /** Whom it may tell, as far as consent sees it: `closed` (nobody), `enforced` (those whom Harbor holds it to) or `open`. */
+  reach: string;
 }
 
 /** A place that a server may reach. */
@@ -3520,6 +3524,8 @@ export interface Installed {
   tools?: Array<string>;
   /** Secrets that it still needs: until they are set it is not started. */
   missing?: Array<string>;
+  /** After an installation with `without_network`: whether it started there, too, and listed tools. */
+  runs_without_network?: boolean;
   /** After an installation, true: it wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet. */
   needs_authorization?: boolean;
   /** In a plan: what it would be held to; absent of one that runs elsewhere. */

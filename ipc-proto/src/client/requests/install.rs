@@ -64,6 +64,8 @@ define_requests! {
         /// Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that
         /// is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`.
         build: Option<bool>,
+        /// Whether a package that runs with the whole network is started once more without any, to know whether it needs one.
+        without_network: Option<bool>,
         /// As in `connect_server`.
         progress: Option<bool>,
     }

@@ -99,7 +99,7 @@ fn the_limits_say_what_holds_a_server() {
     model.on_key(Key::Enter, NOW);
     let definition = r#"{"type":"list_servers_result","request_id":"4","servers":[{"server_id":"files","supervision":{"restart_attempts":"unlimited","lazy":true}}]}"#;
     model.on_frame(complete(definition).as_bytes(), NOW);
-    let sandbox = r#"{"type":"get_sandbox_result","request_id":"5","sandbox":{"summary":{"level":"strict","held_by":"seccomp","network":"none"},"limits":["64 MiB of memory"]}}"#;
+    let sandbox = r#"{"type":"get_sandbox_result","request_id":"5","sandbox":{"summary":{"level":"strict","held_by":"seccomp","network":"none"},"reach":"closed","limits":["64 MiB of memory"]}}"#;
     model.on_frame(complete(sandbox).as_bytes(), NOW);
     press(&mut model, "4");
     assert_eq!(shown(&model, NOW), include_str!("screens/limits_80x40.txt"));

@@ -1,0 +1,67 @@
+//! Which hosts a key is for: who has no other keys can be held to them.
+//!
+//! Owns the list, from what the providers document. Must never name a host that more than the key's provider answers at.
+
+/// Keys, as servers name them, and the hosts that take them.
+const APIS: &[(&[&str], &[&str])] = &[
+    (&["AIRTABLE_API_KEY"], &["api.airtable.com"]),
+    (&["ANTHROPIC_API_KEY"], &["api.anthropic.com"]),
+    (&["BRAVE_API_KEY"], &["api.search.brave.com"]),
+    (&["DISCORD_TOKEN", "DISCORD_BOT_TOKEN"], &["discord.com", "*.discord.gg", "cdn.discordapp.com"]),
+    (&["ELEVENLABS_API_KEY"], &["api.elevenlabs.io"]),
+    (&["EXA_API_KEY"], &["api.exa.ai"]),
+    (&["FIGMA_API_KEY"], &["api.figma.com"]),
+    (&["FIRECRAWL_API_KEY"], &["api.firecrawl.dev"]),
+    (&["GITHUB_PERSONAL_ACCESS_TOKEN", "GITHUB_TOKEN"], &["api.github.com", "*.githubusercontent.com"]),
+    (&["LINEAR_API_KEY"], &["api.linear.app"]),
+    (&["NOTION_API_KEY", "NOTION_TOKEN"], &["api.notion.com"]),
+    (&["OPENAI_API_KEY"], &["api.openai.com"]),
+    (&["PERPLEXITY_API_KEY"], &["api.perplexity.ai"]),
+    (&["SENTRY_ACCESS_TOKEN", "SENTRY_AUTH_TOKEN"], &["sentry.io", "*.sentry.io"]),
+    (&["SLACK_BOT_TOKEN"], &["slack.com", "*.slack.com"]),
+    (&["STRIPE_SECRET_KEY"], &["api.stripe.com"]),
+    (&["TAVILY_API_KEY"], &["api.tavily.com"]),
+    (&["TELEGRAM_BOT_TOKEN"], &["api.telegram.org"]),
+    (&["TODOIST_API_TOKEN"], &["api.todoist.com"]),
+];
+
+/// The hosts that these keys are for; none where there is no key, or one whose hosts are not known.
+#[must_use]
+pub fn hosts_of<'a>(keys: impl IntoIterator<Item = &'a String>) -> Vec<&'static str> {
+    let mut all = Vec::new();
+    for key in keys {
+        let known = APIS.iter().find(|(names, _)| names.contains(&key.as_str()));
+        let Some((_, hosts)) = known else { return Vec::new() };
+        all.extend(hosts.iter().copied().filter(|host| !all.contains(host)).collect::<Vec<_>>());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
+
+    use super::*;
+    use crate::sandbox::settings::checked;
+
+    fn hosts(keys: &[&str]) -> Vec<&'static str> {
+        hosts_of(&keys.iter().map(|&key| key.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn hosts_are_known_where_all_keys_are() {
+        assert_eq!(hosts(&["BRAVE_API_KEY"]), ["api.search.brave.com"]);
+        assert_eq!(hosts(&["EXA_API_KEY", "OPENAI_API_KEY"]), ["api.exa.ai", "api.openai.com"]);
+        assert!(hosts(&[]).is_empty() && hosts(&["EXA_API_KEY", "MY_KEY"]).is_empty());
+    }
+
+    #[test]
+    fn each_of_them_may_be_granted() {
+        for (names, hosts) in APIS {
+            let hosts = Some(hosts.iter().map(|&host| host.to_owned()).collect());
+            let settings =
+                SandboxSettings { network: Some(NetworkKind::Hosts), hosts, ..SandboxSettings::default() };
+            assert!(checked(&settings).is_ok(), "{names:?}");
+        }
+    }
+}
