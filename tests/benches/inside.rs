@@ -20,6 +20,7 @@ macro_rules! step {
 }
 
 step!(read_request);
+step!(consent);
 step!(pass_to_runner);
 step!(take_from_bridge);
 step!(write_line);

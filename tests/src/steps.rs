@@ -1,8 +1,8 @@
 //! The steps of a call, each by itself: no processes, pipes and wake-ups.
 //!
 //! ```text
-//!  client ─► read_request ─► pass_to_runner ─► take_from_bridge ─► write_line ─► server
-//!  client ◄─ write_reply ◄── take_from_runner ◄─ pass_to_bridge ◄─ read_line ◄── server
+//!  client ─► read_request ─► consent ─► pass_to_runner ─► take_from_bridge ─► write_line ─► server
+//!  client ◄─ write_reply ◄── take_from_runner ◄─ pass_to_bridge ◄─────── read_line ◄── server
 //! ```
 //!
 //! Each is made for what the call carries, and given as what can be done again and again. Owns the messages. Must never
@@ -17,12 +17,19 @@ use harbor_ipc_proto::frame::{FrameDecoder, HEADER, Popped, put_frame};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{get_message, put_message};
 use harbor_ipc_proto::link::runner::{Era, FromRunner, Operation, Outcome, ToRunner};
+use harbor_policy::consent::answers::{Answer as Approved, Answers};
+use harbor_policy::consent::facts::{Effect, Holding};
+use harbor_policy::consent::typed::Typed;
+use harbor_policy::consent::{Before, Call, Read, Verdict, Who, judge};
 use harbor_runner::mcp::line::{self, LineSplitter};
 use harbor_runner::mcp::message::{self, Message};
 use harbor_runner::mcp::write::{Request, put_request};
 
 /// The longest line or frame here.
 const MOST: usize = 1 << 20;
+
+/// Answers that stand meanwhile.
+const ANSWERED: usize = 100;
 
 /// What a call carries: as its arguments on the way there, as its result on the way back.
 #[derive(Clone, Copy)]
@@ -90,6 +97,37 @@ pub fn read_request(carried: Carried) -> impl Fn() -> Incoming {
         frames.push(&framed);
         let Some(Popped::Frame(frame)) = frames.pop() else { panic!("no frame") };
         Incoming::parse(frame).unwrap()
+    }
+}
+
+/// The bridge decides that an AI client's call runs without a question: when it comes, and again when it is made. Whether it does.
+pub fn consent(carried: Carried) -> impl Fn() -> bool {
+    let (arguments, hash, mut answers) = (carried.object(), [0; 32], Answers::default());
+    (0..ANSWERED).for_each(|tool| {
+        answers.add(Approved::always("owner", ("mail", &format!("tool{tool}")), hash, tool.to_string(), 0));
+    });
+    let (read, typed) = (Read::default(), Typed::new());
+    move || {
+        let effect = Effect::of(Some(r#"{"readOnlyHint":true,"openWorldHint":false}"#), None, None);
+        let call = Call {
+            principal: "client://editor",
+            chat: None,
+            source: "time",
+            tool: "echo",
+            hash: Some(&hash),
+            arguments: &arguments,
+            schema: None,
+            effect,
+            holding: Holding::UNKNOWN,
+            name: "time",
+            within: false,
+            looks: false,
+            ids: &[],
+        };
+        let before = Before { read: &read, typed: &typed, typed_calls: 0, answers: &answers, now: 1 };
+        let who = Who::Client { guard: false };
+        let runs = || matches!(judge(who, &call, &before), Verdict::Run(_));
+        runs() && runs()
     }
 }
 

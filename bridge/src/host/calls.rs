@@ -254,8 +254,9 @@ impl Host {
         let reserved = self.reserve(caller, call)?;
         let began = Instant::now();
         let turns = self.turns(caller, &call.source, &limits, limit, began).await;
-        limit.used += began.elapsed();
-        note.set_queued();
+        let queued = began.elapsed();
+        limit.used += queued;
+        note.set_queued(queued);
         let turns = turns?;
         let source = match caller {
             Caller::Owner(..) => source,

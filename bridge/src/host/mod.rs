@@ -153,6 +153,9 @@ impl Host {
         let registry = Registry::open(Pins::new(database.clone()).await?, config.clone(), &servers).await?;
         let tables = ConsentTables::open(database.clone()).await?;
         let consent = Consent::open(tables, listeners.clone()).await?;
+        if opened.rebuilt {
+            consent.lost_carried(supervisor.all().iter().map(|server| server.id().to_string()));
+        }
         let met = MetClients::open(database.clone()).await?;
         let nobody_is_new = met.is_closed().await?;
         let host = Rc::new(Self {

@@ -94,10 +94,9 @@ impl Note {
         self.origin.as_deref().unwrap_or(OWNER)
     }
 
-    /// It has waited for its turn; gives how long.
-    pub(super) fn set_queued(&self) -> Duration {
-        self.queued.set(self.began.elapsed());
-        self.queued.get()
+    /// It has waited so long for its turn.
+    pub(super) fn set_queued(&self, queued: Duration) {
+        self.queued.set(queued);
     }
 
     /// This process of the source answers.

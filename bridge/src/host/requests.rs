@@ -10,6 +10,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -155,8 +156,11 @@ impl Host {
             Caller::Owner(..) => None,
             Caller::Origin(_) => {
                 let limits: OriginLimits = self.config.now().limits_of(calls::accounted(&caller));
-                let turns = self.turns(&caller, id, &limits, limit, asking.began()).await;
-                limit.used += asking.set_queued();
+                let began = Instant::now();
+                let turns = self.turns(&caller, id, &limits, limit, began).await;
+                let queued = began.elapsed();
+                limit.used += queued;
+                asking.set_queued(queued);
                 Some(turns?)
             }
         };

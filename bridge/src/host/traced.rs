@@ -127,10 +127,9 @@ impl<'a> Asking<'a> {
         self.began
     }
 
-    /// It has waited for its turn; gives how long.
-    pub(super) fn set_queued(&self) -> Duration {
-        self.queued.set(self.began.elapsed());
-        self.queued.get()
+    /// It has waited so long for its turn.
+    pub(super) fn set_queued(&self, queued: Duration) {
+        self.queued.set(queued);
     }
 
     /// The server is asked now.

@@ -23,6 +23,7 @@ macro_rules! most {
 
 most! {
     read_request: [6, 7, 7],
+    consent: [1, 1, 1],
     pass_to_runner: [4, 5, 5],
     take_from_bridge: [0, 0, 0],
     write_line: [7, 7, 7],

@@ -153,12 +153,8 @@ impl Change {
 fn questions(sandbox: &SandboxView) -> &'static str {
     match &*sandbox.reach {
         "closed" => "least: it can tell nobody, so nothing private leaves by it",
-        "enforced" => {
-            "before private data go to it; a yes may be for a whole chat"
-        }
-        _ => {
-            "each time before private data go to it; less with --network none or --host"
-        }
+        "enforced" => "before private data go to it; a yes may be for a whole chat",
+        _ => "each time before private data go to it; less with --network none or --host",
     }
 }
 

@@ -24,7 +24,7 @@ use crate::host::{Host, invalid};
 use crate::store::audit::Record;
 
 /// The private name of what was answered before the guard was on.
-const EARLIER: &str = "earlier";
+const EARLIER: &str = "calls before the guard was on";
 
 impl Consent {
     /// Whether this client is asked before something private leaves.

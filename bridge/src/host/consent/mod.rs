@@ -32,7 +32,7 @@ use harbor_ipc_proto::client::Approval;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::consent::answers::{Answer, Answers, Cover};
-use harbor_policy::consent::facts::{Effect, Holding};
+use harbor_policy::consent::facts::{Effect, Holding, Reach};
 use harbor_policy::consent::typed::Typed;
 use harbor_policy::consent::{self, Before, Names, Question, Read, Run, Verdict, Who};
 
@@ -52,6 +52,9 @@ use crate::store::consent::ConsentTables;
 const OF_PERSON: Duration = Duration::from_secs(24 * 60 * 60);
 const OF_RUN: Duration = Duration::from_secs(120);
 const AT_MOST: Duration = Duration::from_secs(600);
+
+/// The private name of what lay in closed stores when it was lost what that was.
+const LOST: &str = "data before the loss of harbor.db";
 
 /// So often the person is asked about one call.
 pub(super) const MOST_ASKED: u32 = 2;
@@ -108,6 +111,15 @@ impl Consent {
             tables,
             nothing: Read::default(),
         })
+    }
+
+    /// It was lost what lies in the stores of these sources.
+    pub(super) fn lost_carried(&self, sources: impl Iterator<Item = String>) {
+        for source in sources {
+            let lost = Names::from([LOST.to_owned()]);
+            self.carried.borrow_mut().entry(source.clone()).or_default().extend(lost.clone());
+            self.store_carried(source, lost);
+        }
     }
 
     /// A connection shows questions to the person from now on.
@@ -180,7 +192,10 @@ impl Consent {
         known: &Known,
     ) {
         let call = call(("", None), (source, tool), arguments, known);
-        let carried = self.carried.borrow().get(source.as_str()).cloned().unwrap_or_default();
+        let mut carried = self.carried.borrow().get(source.as_str()).cloned().unwrap_or_default();
+        if known.holding.reach != Reach::Closed {
+            carried.remove(LOST);
+        }
         chat.reads(consent::joins(&call, &carried));
     }
 

@@ -114,3 +114,22 @@ fn nothing_private_leaves_by_a_resource_or_by_an_answer_to_a_servers_question() 
     assert!(sampled("once", "a"));
     assert!(!sampled("no", "b"));
 }
+
+#[test]
+fn what_lies_in_closed_stores_counts_as_private_once_it_was_lost_what_that_is() {
+    let mut scene = scene();
+    scene.server("memory", Held::Closed, &["search?"], &json!({}));
+    scene.bridge.stop();
+    ["harbor.db", "harbor.db-wal", "harbor.db-shm"].iter().for_each(|name| {
+        let _ = std::fs::remove_file(scene.home.path().join(name));
+    });
+    scene.bridge = harbor_tests::Bridge::start(&scene.home);
+    scene.bridge.speaking_for(CLIENT).grant("mcp:tools.call", "ALLOW_ALWAYS", &json!({}));
+    guard(&scene, &json!(true));
+    ["memory", "web"].iter().for_each(|id| drop(scene.bridge.connect(id)));
+    let client = attached(&scene);
+    look(&client, "web/look", "anything").unwrap();
+    look(&client, "web/look", "it keeps nothing that came from elsewhere").unwrap();
+    look(&client, "memory/search", "anything").unwrap();
+    assert!(look(&client, "web/look", "what it kept").is_err());
+}
