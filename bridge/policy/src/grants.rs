@@ -99,6 +99,12 @@ pub struct SourceView<'a> {
 }
 
 impl SourceView<'_> {
+    /// Whether a grant covers any tool.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        self.all || !self.lists.is_empty()
+    }
+
     /// Whether a grant covers this tool.
     #[must_use]
     pub fn covers(&self, tool: &str) -> bool {

@@ -50,6 +50,11 @@ impl SourceSight<'_> {
     fn has(&self, tool: &str) -> bool {
         self.list.covers(tool) && self.call.as_ref().is_none_or(|call| call.covers(tool))
     }
+
+    /// Whether there may be such a tool.
+    fn any(&self) -> bool {
+        self.list.any() && self.call.as_ref().is_none_or(SourceView::any)
+    }
 }
 
 impl Host {
@@ -60,10 +65,14 @@ impl Host {
     pub async fn list_tools(&self, asker: &Asker, only: Option<&[String]>) -> Result<Pieces, ErrorBody> {
         self.offers(asker, Feature::ToolAccess)?;
         let sight = self.sight(asker).await?;
+        let is_named = |id: &str| only.is_none_or(|only| only.iter().any(|named| named == id));
+        if asker.sender.own.is_some() {
+            self.wake_unseen(|id| is_named(id.as_str()) && sight.of_source(&id.into()).any()).await;
+        }
         let mut tools = Pieces::default();
         for (source, written) in self.listed_sources() {
             let id = source.id();
-            if only.is_some_and(|only| !only.iter().any(|named| named == id.as_str())) {
+            if !is_named(id.as_str()) {
                 continue;
             }
             let asks_first = !sight.call.denied() && self.asks_first(asker, &id);

@@ -36,6 +36,7 @@ mod traced;
 mod trail;
 mod unstored;
 mod usable;
+mod waking;
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -82,6 +83,7 @@ use first_use::Newcomers;
 use news::Listeners;
 use source::{Added, Sources, ToolSource};
 use suspended::Suspended;
+use waking::Waking;
 
 /// How often what has gone stale is looked for.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
@@ -109,6 +111,7 @@ pub struct Host {
     /// Set off when a grant was made, taken back, or has ended.
     grants_changed: Rc<Notify>,
     newcomers: Newcomers,
+    waking: Rc<Waking>,
     /// What the person has said about calls, and is asked.
     pub consent: Consent,
     /// It was lost which AI clients had been here.
@@ -172,6 +175,7 @@ impl Host {
             grants_changed: tell_of_grants(&listeners),
             listeners,
             newcomers: Newcomers::new(met),
+            waking: Rc::default(),
             consent,
             nobody_is_new,
             exporting: RefCell::default(),

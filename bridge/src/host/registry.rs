@@ -362,13 +362,14 @@ impl Registry {
         pinned.map_or(0, |pinned| pinned.tools().count())
     }
 
-    /// What can be listed of a server: of one that runs its tools as of now; of one that the next call starts what is
+    /// What can be listed of a server: of one that runs its tools as of now; of one that does not, unless it was stopped, what is
     /// known of them.
     #[must_use]
     pub fn listed(&self, source: &dyn ToolSource) -> Option<Rc<Written>> {
         let list = match source.tools() {
             Some(list) => list,
-            None if source.wakes_on_demand() => {
+            // Also of one that has crashed, or wants a sign-in: a call brings it back, or says what is missing.
+            None if source.at_rest().is_none() => {
                 source.known_tools().or_else(|| self.as_pinned(&source.id()))?
             }
             None => return None,

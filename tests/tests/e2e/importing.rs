@@ -44,7 +44,7 @@ fn variables_go_nowhere_without_a_yes() {
         }),
     );
     let (out, err, code) =
-        said(&mut import(&home, &path, &["--yes", "--start", "--only", "url", "--only", "header"]));
+        said(&mut import(&home, &path, &["--yes", "--only", "url", "--only", "header"]));
     assert_eq!(code, Some(0), "{out}{err}");
     for part in [
         "url: skipped: it would get your MY_TOKEN in its URL, and so to 127.0.0.1:",
@@ -54,16 +54,16 @@ fn variables_go_nowhere_without_a_yes() {
         assert!(out.contains(part), "{part}: {out}");
     }
     assert_eq!((servers(&bridge).len(), server.asked().len()), (0, 0));
-    let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes"]));
+    let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes", "--no-start"]));
     assert!(out.contains("url: skipped: it is at 127.0.0.1:") && out.contains("--allow-private"), "{out}");
     assert!(out.contains("args: imported") && out.contains("plain: imported"), "{out}");
     assert_eq!(servers(&bridge), ["args", "plain"]);
     // Those that are here already are left alone, whatever is said.
-    let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes", "--start", "--only", "plain"]));
+    let (out, _, _) = said(&mut import(&home, &path, &["--expand", "--yes", "--only", "plain"]));
     assert!(out.contains("plain: already here, unchanged"), "{out}");
     assert_eq!(bridge.server("plain")["state"], "stopped");
 
-    let mut command = import(&home, &path, &["--only", "header"]);
+    let command = import(&home, &path, &["--only", "header"]);
     let mut terminal = Terminal::start(&command);
     terminal.wait_for("header: at 127.0.0.1:");
     terminal.wait_for("it gets your MY_TOKEN in the header X-Team");
@@ -72,7 +72,6 @@ fn variables_go_nowhere_without_a_yes() {
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
     assert_eq!(servers(&bridge), ["args", "plain"]);
-    command.arg("--start");
     let mut terminal = Terminal::start(&command);
     terminal.wait_for("Import them? [y/N]");
     terminal.press("y\r");
@@ -95,12 +94,12 @@ fn what_is_secret_by_its_name_is_kept_apart() {
         }),
     );
     let (out, err, code) =
-        said(&mut import(&home, &path, &["--allow-private", "--start", "--only", "far", "--yes"]));
+        said(&mut import(&home, &path, &["--allow-private", "--only", "far", "--yes"]));
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(out.contains("far: imported from") && out.contains(", at 127.0.0.1:"), "{out}");
     assert!(server.count(|asked| asked.header("authorization") == "Bearer sk-live-0123456789") > 0);
     assert_eq!(bridge.server("far")["remote"]["header_names"], json!(["X-Mode"]));
-    let (out, _, _) = said(&mut import(&home, &path, &["--allow-private", "--yes"]));
+    let (out, _, _) = said(&mut import(&home, &path, &["--allow-private", "--yes", "--no-start"]));
     assert!(out.contains("far: already here") && out.contains("near: imported"), "{out}");
     assert_eq!(bridge.server("near")["env_names"], json!(["EMPTY_KEY", "MODE"]));
     let kept = home.done(&["secrets", "list"]);
@@ -192,7 +191,7 @@ fn harbor_takes_the_place_of_what_it_has_and_the_file_is_kept() {
     .to_string();
     fs::write(&path, &text).unwrap();
     let mut import = home.command("harbor");
-    import.args(["import", "cursor", "--replace", "--yes"]).env("HOME", &person);
+    import.args(["import", "cursor", "--replace", "--no-start", "--yes"]).env("HOME", &person);
     let (out, err, code) = said(&mut import);
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(out.contains("Harbor is in the place of near; the file as it was: "), "{out}");
@@ -255,7 +254,7 @@ fn what_limits_a_client_limits_it_behind_harbor_too() {
         "git": {"command": "/bin/true", "includeTools": ["log"]},
     }});
     person.write(GEMINI, &servers.to_string());
-    let (_, err) = person.harbor(&["import", "gemini-cli", "--replace", "--yes"]);
+    let (_, err) = person.harbor(&["import", "gemini-cli", "--replace", "--no-start", "--yes"]);
     assert!(err.contains("Gemini CLI: the limits of git, my fs hold for Harbor's entry, too"), "{err}");
     let entry = person.json(GEMINI)["mcpServers"]["harbor"].clone();
     assert_eq!(entry["excludeTools"], json!(["my-fs__write"]));
@@ -281,7 +280,7 @@ fn what_limits_a_client_limits_it_behind_harbor_too() {
         CODEX,
         &format!("{limited}\n[mcp_servers.more]\ncommand = \"/bin/sh\"\ndisabled_tools = [\"rm\"]\n"),
     );
-    person.harbor(&["import", "codex", "--replace", "--yes"]);
+    person.harbor(&["import", "codex", "--replace", "--no-start", "--yes"]);
     let text = person.read(CODEX);
     let words = "args = [\"mcp\", \"--client\", \"cx\", \"--only\", \"git/*\", \"--only\", \"more/*\"]\n";
     assert!(text.contains(words) && text.contains("disabled_tools = [\"more__rm\", \"x\"]\n"), "{text}");
@@ -298,7 +297,7 @@ fn the_same_server_with_another_value_is_another_one_and_stays() {
         json!({"mcpServers": {"near": near}}).to_string()
     };
     person.write(CLAUDE, &file("one-0123456789", "a", "k-0123456789"));
-    person.harbor(&["import", "claude-code", "--yes"]);
+    person.harbor(&["import", "claude-code", "--no-start", "--yes"]);
     let secret = |bridge: &Bridge| bridge.server("near")["args"].clone();
     assert_eq!(secret(&bridge), json!(["--api-key", "…"]), "nobody is shown it");
     assert!(!home.done(&["list", "--json"]).contains("k-0123456789"));
@@ -309,13 +308,13 @@ fn the_same_server_with_another_value_is_another_one_and_stays() {
         (file("two-0123456789", "b", "k-0123456789"), "GITHUB_TOKEN, MODE"),
     ] {
         person.write(CLAUDE, &text);
-        let (out, err) = person.harbor(&["import", "claude-code", "--replace", "--yes"]);
+        let (out, err) = person.harbor(&["import", "claude-code", "--replace", "--no-start", "--yes"]);
         let wanted = format!("near is here with another {differs}; it stays in the client's file");
         assert!(out.contains(&wanted) && !(out + &err).contains("0123456789"), "{wanted}");
         assert_eq!(person.read(CLAUDE), text);
     }
     person.write(CLAUDE, &file("one-0123456789", "a", "k-0123456789"));
-    person.harbor(&["import", "claude-code", "--replace", "--yes"]);
+    person.harbor(&["import", "claude-code", "--replace", "--no-start", "--yes"]);
     assert_eq!(person.json(CLAUDE)["mcpServers"].as_object().unwrap().len(), 1, "the same one is taken over");
 }
 
@@ -328,7 +327,7 @@ fn what_was_taken_over_is_given_back_when_harbor_goes() {
     let text = "{\n  \"mcpServers\": {\n    \"near\": { \"command\": \"/bin/false\", \"env\": {\"API_TOKEN\": \"v4lue-0123456789\"} }\n  }\n}\n";
     let replace = || {
         person.write(CLAUDE, text);
-        person.harbor(&["import", "claude-code", "--replace", "--yes"]);
+        person.harbor(&["import", "claude-code", "--replace", "--no-start", "--yes"]);
         assert!(!person.read(CLAUDE).contains("near"));
     };
     // Nobody has written it since.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use harbor_tests::bridge::shut_down_detached;
 use harbor_tests::home::TEST_ID;
 use harbor_tests::processes::assert_gone;
-use harbor_tests::{Bridge, DOWN_LIMIT, Direct, Double, Home, Process, programs, said};
+use harbor_tests::{Bridge, Client, DOWN_LIMIT, Direct, Double, Home, Process, programs, said};
 use serde_json::{Value, json};
 
 /// Each client: where its file is, and one as a person may have it.
@@ -347,7 +347,8 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
     let person = Person::new();
     let (program, mark) = echo(&person);
     let mine = json!({"command": program, "env": {TEST_ID: mark}});
-    person.write(".claude.json", &json!({"mcpServers": {"mine": mine}}).to_string());
+    let broken = json!({"command": "/bin/false"});
+    person.write(".claude.json", &json!({"mcpServers": {"mine": mine, "broken": broken}}).to_string());
     let bridge = Bridge::start(&person.home);
     // Whatever its doctor finds on this machine in the end.
     let (out, err, _) = person.harbor(&["setup", "--yes"]);
@@ -355,12 +356,37 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
     assert_eq!(bridge.server("mine")["command"], program.as_str(), "{out}{err}");
     let written: Value = serde_json::from_str(&person.read(".claude.json")).unwrap();
     assert_eq!(written["mcpServers"]["harbor"]["args"], json!(["mcp", "--client", "claude-code"]));
-    assert_eq!(
-        written["mcpServers"].as_object().unwrap().len(),
-        1,
-        "the tools of the other would come twice: {written}"
-    );
+    let names: Vec<_> = written["mcpServers"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["broken", "harbor"], "the tools of mine would come twice, and what does not start here may there");
+    assert!(out.contains(": 3 tools\n") && out.contains("; it does not start: "), "{out}");
+    assert!(err.contains("broken stays in its file too"), "{err}");
     assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");
+}
+
+#[test]
+fn a_clients_first_list_starts_what_was_never_listed_and_nothing_twice() {
+    let person = Person::new();
+    let (program, mark) = echo(&person);
+    let bridge = Bridge::start(&person.home);
+    let define = |id: &str, command: &str| {
+        let fields = json!({"server_id": id, "command": command, "env": {TEST_ID: mark}});
+        bridge.call("add_server", &fields).unwrap();
+    };
+    define("good", &program);
+    define("broken", "/bin/false");
+    define("not-given", &program);
+    let tools = ["good/*", "broken/*"];
+    let owner = bridge.speaking_for("client://ai");
+    ["mcp:tools.list", "mcp:tools.call"].iter().for_each(|scope| {
+        owner.grant(scope, "ALLOW_ALWAYS", &json!({"allowed_tools": tools}));
+    });
+    let client = Client::attach_ai(&person.home, "ai").speaking(&json!({}));
+    assert_eq!(client.tools().unwrap(), ["good/echo", "good/text", "good/structured"]);
+    let state = |id: &str| bridge.server(id)["state"].clone();
+    assert_eq!((state("broken"), state("not-given")), (json!("failed"), json!("stopped")));
+    let before = bridge.server("broken");
+    assert_eq!(client.tools().unwrap(), ["good/echo", "good/text", "good/structured"]);
+    assert_eq!(bridge.server("broken"), before, "what failed is not started again by a list");
 }
 
 #[test]
@@ -386,7 +412,7 @@ fn what_cannot_be_taken_over_is_told_and_what_is_here_stays() {
     let file = file.to_str().unwrap();
     let import = |args: &[&str]| said(person.command(&["import", file]).args(args).env("MARK", "a-s3cret"));
     let (dry, _, _) = import(&["--dry-run", "--expand"]);
-    let (out, err, code) = import(&["--start", "--expand", "--yes"]);
+    let (out, err, code) = import(&["--expand", "--yes"]);
     assert_eq!(code, Some(0), "{out}{err}");
     for part in [
         "asked: imported",

@@ -62,7 +62,7 @@ pub struct Uninstall {
 ///
 /// Without CLIENT or FILE: from all clients that `harbor mcp status` shows. FILE can be a project's .mcp.json or .vscode/mcp.json; relative
 /// paths in it are relative to the project. Harbor shows the commands, the hosts, and which of your variables go where, and asks; in scripts
-/// pass --yes. Variables whose names look like secrets are stored as secrets. Servers that cannot be imported are listed with the reason.
+/// pass --yes. What was imported is started once, so that clients see its tools. Variables whose names look like secrets are stored as secrets. Servers that cannot be imported are listed with the reason.
 /// Existing servers are not changed, and neither is the client's file, unless you pass --replace.
 ///
 /// Example: `harbor import cursor --only time`
@@ -77,9 +77,9 @@ pub struct Import {
     /// Also servers that are disabled there
     #[arg(long)]
     pub disabled: bool,
-    /// Start them now
+    /// Do not start them once to see which tools they have
     #[arg(long)]
-    pub start: bool,
+    pub no_start: bool,
     /// Start them only when you say so, not when they are used
     #[arg(long)]
     pub manual: bool,
@@ -92,7 +92,7 @@ pub struct Import {
     /// Also remote servers without TLS
     #[arg(long)]
     pub allow_http: bool,
-    /// Put Harbor in their place in the client's file; a copy of the file is kept
+    /// Put Harbor in the place of those that start, in the client's file; a copy of the file is kept
     #[arg(long)]
     pub replace: bool,
     /// Do not ask

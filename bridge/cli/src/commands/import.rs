@@ -45,10 +45,20 @@ struct Origin {
 /// What became of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Outcome {
-    Imported,
+    Imported(Start),
     WouldBe,
     Here,
     Skipped(String),
+    Failed(String),
+}
+
+/// What became of the first start of a server that was imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Start {
+    /// There was none.
+    Not,
+    /// It has so many tools.
+    Tools(u32),
     Failed(String),
 }
 
@@ -93,6 +103,9 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
         for server in &servers {
             outcomes.push(take_over(&mut client, server, &mut known, wanted, asked)?);
         }
+        if !wanted.no_start && !wanted.manual {
+            start_all(&mut client, &servers, &mut outcomes)?;
+        }
         ids = known.iter().map(|known| known.id().to_owned()).collect();
     } else {
         outcomes.extend(
@@ -121,13 +134,24 @@ fn replace(
     paths: &Paths,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
-    let has = |outcome: &Outcome| matches!(outcome, Outcome::Imported | Outcome::Here);
+    // What does not start here may start there.
+    let has = |outcome: &Outcome| {
+        matches!(outcome, Outcome::Imported(Start::Not | Start::Tools(_)) | Outcome::Here)
+    };
     for client in CLIENTS {
-        let theirs = servers
-            .iter()
-            .zip(outcomes)
-            .filter(|(server, outcome)| has(outcome) && server.client.is_some_and(|its| its.id == client.id));
-        let taken: Vec<_> = theirs.map(|(server, _)| (server.name.as_str(), server.id.as_str())).collect();
+        let theirs = || {
+            let all = servers.iter().zip(outcomes);
+            all.filter(|(server, _)| server.client.is_some_and(|its| its.id == client.id))
+        };
+        let taken = theirs().filter(|(_, outcome)| has(outcome));
+        let taken: Vec<_> = taken.map(|(server, _)| (server.name.as_str(), server.id.as_str())).collect();
+        let left = theirs().filter(|(_, outcome)| matches!(outcome, Outcome::Imported(Start::Failed(_))));
+        left.for_each(|(Server { name, id, .. }, _)| {
+            remark(&format!(
+                "{}: {name} stays in its file too, since it does not start in Harbor: `harbor start {id}` says why",
+                client.title
+            ));
+        });
         if taken.is_empty() {
             continue;
         }
@@ -240,23 +264,29 @@ fn take_over(
     let added = add::ask(&definition, Path::new("/")).and_then(|ask| add::define(client, &server.id, &ask));
     // Nothing starts it before it has them.
     let kept = added.and_then(|_| apart::keep(client, &server.id, &secrets));
-    let outcome = match kept {
-        Err(refused @ Failure::Refused(_)) => {
-            return Ok(Outcome::Failed(refused.message().unwrap_or_default()));
+    match kept {
+        Err(refused @ Failure::Refused(_)) => Ok(Outcome::Failed(refused.message().unwrap_or_default())),
+        Err(lost) => Err(lost),
+        Ok(_) => {
+            known.push(Known::stored(server, launch));
+            Ok(Outcome::Imported(Start::Not))
         }
-        Err(lost) => return Err(lost),
-        Ok(_) if wanted.start && launch.missing.is_empty() => match servers::connect(client, &server.id) {
-            Err(refused @ Failure::Refused(_)) => Outcome::Failed(format!(
-                "it was imported, but did not start: {}",
-                refused.message().unwrap_or_default()
-            )),
-            Err(lost) => return Err(lost),
-            Ok(_) => Outcome::Imported,
-        },
-        Ok(_) => Outcome::Imported,
-    };
-    known.push(Known::stored(server, launch));
-    Ok(outcome)
+    }
+}
+
+/// Starts what was imported and lacks nothing: a client sees no tools that were never listed.
+fn start_all(client: &mut Client, servers: &[Server], outcomes: &mut [Outcome]) -> Result<(), Failure> {
+    for (server, outcome) in servers.iter().zip(outcomes) {
+        let Outcome::Imported(start) = outcome else { continue };
+        if server.launch.as_ref().is_ok_and(|launch| launch.missing.is_empty()) {
+            *start = match servers::connect(client, &server.id) {
+                Ok(answer) => Start::Tools(answer.server.tool_count.unwrap_or_default()),
+                Err(refused @ Failure::Refused(_)) => Start::Failed(refused.message().unwrap_or_default()),
+                Err(lost) => return Err(lost),
+            };
+        }
+    }
+    Ok(())
 }
 
 /// The secrets of a launch.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::apart::warn_of_arguments;
 use super::super::printing::count;
-use super::{Outcome, Server, risks};
+use super::{Outcome, Server, Start, risks};
 use crate::args::Import;
 use crate::screen::Screen;
 use crate::table::flatten;
@@ -35,7 +35,7 @@ pub fn tell(
         .for_each(|(server, outcome)| warn_of_arguments(&server.id, &plain(server, outcome)));
     // Who was asked has read it there.
     if !asked {
-        let new = |outcome: &Outcome| matches!(outcome, Outcome::Imported | Outcome::WouldBe);
+        let new = |outcome: &Outcome| matches!(outcome, Outcome::Imported(_) | Outcome::WouldBe);
         let new = servers.iter().zip(outcomes).filter(|(_, outcome)| new(outcome));
         new.filter_map(|(server, _)| Some((server, risks::warning(server.launch.as_ref().ok()?)?))).for_each(
             |(server, text)| remark(&format!("{}: warning: {}", flatten(&server.id), flatten(&text))),
@@ -43,13 +43,13 @@ pub fn tell(
     }
     for (server, outcome) in servers.iter().zip(outcomes) {
         let missing = server.launch.iter().flat_map(|launch| &launch.missing);
-        let imported = *outcome == Outcome::Imported;
+        let imported = matches!(outcome, Outcome::Imported(_));
         missing.filter(|_| imported).for_each(|key| {
             let (id, key) = (flatten(&server.id), flatten(key));
             remark(&format!("{id} needs a key: `harbor secrets set {id} {key}`"));
         });
     }
-    let done = outcomes.iter().filter(|outcome| **outcome == Outcome::Imported).count();
+    let done = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Imported(_))).count();
     if done > 0 {
         screen.text(&format!("{} imported", count(done, "server")))?;
         if !wanted.replace {
@@ -64,7 +64,7 @@ pub fn tell(
 
 /// Arguments that look like secrets, of what is here now.
 fn plain(server: &Server, outcome: &Outcome) -> Vec<String> {
-    let is_here = matches!(outcome, Outcome::Imported | Outcome::WouldBe | Outcome::Here);
+    let is_here = matches!(outcome, Outcome::Imported(_) | Outcome::WouldBe | Outcome::Here);
     let launch = server.launch.as_ref().ok().filter(|_| is_here);
     launch.map_or(Vec::new(), risks::plain_secrets).iter().map(|name| flatten(name)).collect()
 }
@@ -80,7 +80,7 @@ fn line(server: &Server, outcome: &Outcome) -> String {
             return format!("{}: skipped: {why} ({})", server.name, server.file.display());
         }
         (Outcome::Failed(why), _) => return format!("{}{renamed}: failed: {why}", server.name),
-        (Outcome::Imported, _) => "imported",
+        (Outcome::Imported(_), _) => "imported",
         (Outcome::WouldBe, _) => "would be imported",
         (Outcome::Here, _) => "already here, unchanged:",
     };
@@ -105,8 +105,15 @@ fn line(server: &Server, outcome: &Outcome) -> String {
     let headers = remote.map_or(Vec::new(), |remote| remote.headers.keys().map(String::as_str).collect());
     let cwd = server.launch.as_ref().ok().and_then(|launch| launch.cwd.as_ref());
     let cwd = cwd.map(|cwd| format!(", in {cwd}")).unwrap_or_default();
+    let start = match outcome {
+        Outcome::Imported(Start::Tools(tools)) => {
+            format!(": {}", count(usize::try_from(*tools).unwrap_or(usize::MAX), "tool"))
+        }
+        Outcome::Imported(Start::Failed(why)) => format!("; it does not start: {}", why.replace('\n', " ")),
+        _ => String::new(),
+    };
     format!(
-        "{}{renamed}: {what} from {}{at}{cwd}{}{}{taken}",
+        "{}{renamed}: {what} from {}{at}{cwd}{}{}{taken}{start}",
         server.name,
         server.file.display(),
         names("with", env),
@@ -116,7 +123,8 @@ fn line(server: &Server, outcome: &Outcome) -> String {
 
 fn as_json(server: &Server, outcome: &Outcome) -> Value {
     let (word, why) = match outcome {
-        Outcome::Imported => ("imported", None),
+        Outcome::Imported(Start::Failed(why)) => ("imported", Some(why)),
+        Outcome::Imported(_) => ("imported", None),
         Outcome::WouldBe => ("would_import", None),
         Outcome::Here => ("already_here", None),
         Outcome::Skipped(why) => ("skipped", Some(why)),
@@ -126,6 +134,7 @@ fn as_json(server: &Server, outcome: &Outcome) -> Value {
     json!({
         "name": server.name, "server_id": server.id, "file": server.file.display().to_string(),
         "outcome": word, "reason": why,
+        "tools": if let Outcome::Imported(Start::Tools(tools)) = outcome { Some(tools) } else { None },
         "env_names": launch.map(|launch| launch.env.keys().collect::<Vec<_>>()),
         "host": launch.and_then(risks::host),
         "runs": launch.filter(|launch| launch.remote.is_none()).map(risks::shortened),

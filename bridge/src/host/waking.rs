@@ -1,0 +1,77 @@
+//! What an AI client's list starts: servers whose tools nobody has seen yet. What cannot be listed, nobody can call.
+//!
+//! ```text
+//!  tools/list ─► its tools are not known, a call would start it, the client may use some ─► started, a few at a time ─► listed
+//!                                                                                              │ not within the wait
+//!                                                                                              └─► told by list_changed
+//! ```
+//!
+//! Owns which were tried: each once in this bridge's life, so that no list starts again what failed. Must never start what a call
+//! would not.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::server_id::ServerId;
+use tokio::sync::{Semaphore, watch};
+
+use super::Host;
+use crate::supervisor::Server;
+
+/// So many are started at once.
+const AT_ONCE: usize = 4;
+
+/// How long a list waits for them.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Starts that lists have asked for.
+#[derive(Debug)]
+pub(super) struct Waking {
+    tried: RefCell<BTreeSet<ServerId>>,
+    turns: Semaphore,
+    /// How many are under way.
+    open: watch::Sender<usize>,
+}
+
+impl Default for Waking {
+    fn default() -> Self {
+        Self { tried: RefCell::default(), turns: Semaphore::new(AT_ONCE), open: watch::Sender::new(0) }
+    }
+}
+
+impl Waking {
+    fn start(self: &Rc<Self>, server: Rc<Server>) {
+        if !self.tried.borrow_mut().insert(server.id().clone()) {
+            return;
+        }
+        let waking = self.clone();
+        self.open.send_modify(|open| *open += 1);
+        tokio::task::spawn_local(async move {
+            let turn = waking.turns.acquire().await;
+            // Somebody's call may have been faster, or the person has stopped it.
+            if server.wakes_on_demand() {
+                // One that fails says so itself: its state and its log have the reason.
+                let _ = server.start(None).await;
+            }
+            drop(turn);
+            waking.open.send_modify(|open| *open -= 1);
+        });
+    }
+}
+
+impl Host {
+    /// Starts the servers that `is_meant` and that have never listed their tools, and waits for them, within a bound.
+    pub(super) async fn wake_unseen(&self, is_meant: impl Fn(&ServerId) -> bool) {
+        let is_unseen = |server: &Rc<Server>| {
+            server.wakes_on_demand()
+                && !self.suspended.has(&server.id().into())
+                && self.registry.known(&**server).is_none()
+        };
+        let all = self.supervisor.all().into_iter();
+        all.filter(|server| is_meant(server.id()) && is_unseen(server)).for_each(|server| self.waking.start(server));
+        let mut open = self.waking.open.subscribe();
+        let _ = tokio::time::timeout(WAIT, open.wait_for(|open| *open == 0)).await;
+    }
+}
