@@ -118,6 +118,7 @@ pub fn consent(carried: Carried) -> impl Fn() -> bool {
             arguments: &arguments,
             schema: None,
             effect,
+            is_sure: false,
             holding: Holding::UNKNOWN,
             name: "time",
             within: false,

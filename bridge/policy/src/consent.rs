@@ -33,6 +33,7 @@ use crate::access::Right;
 
 pub mod addresses;
 pub mod answers;
+pub mod compact;
 pub mod facts;
 pub mod holding;
 pub mod shown;
@@ -47,6 +48,9 @@ use self::typed::Typed;
 
 /// Names of what is private: of sources (`files`, `gmail`), of origins in a browser (`browser:mail.example`), `attached`.
 pub type Names = BTreeSet<String>;
+
+/// The private name of what answers at addresses of this machine and its network.
+pub const NETWORK: &str = "this machine and its network";
 
 /// So many calls of a turn may carry what was typed to a source with reach, though something private was read.
 pub const MOST_TYPED: u32 = 20;
@@ -108,7 +112,7 @@ pub struct Read {
 pub struct Call<'a> {
     /// On whose behalf: `owner`, or an origin.
     pub principal: &'a str,
-    /// The chat that it belongs to, or the connection of a client.
+    /// The chat that it belongs to, or a client whose guard is on.
     pub chat: Option<&'a str>,
     /// What has the tool.
     pub source: &'a str,
@@ -122,6 +126,8 @@ pub struct Call<'a> {
     pub schema: Option<&'a str>,
     /// What it does.
     pub effect: Effect,
+    /// Whether that is known by more than the word of its server: by the person's, or Harbor's own list.
+    pub is_sure: bool,
     /// What holds its source.
     pub holding: Holding,
     /// The name under which its answer would be private: the source's, or that of the page that it acts in.
@@ -358,14 +364,19 @@ fn changes(who: Who, call: &Call<'_>, read: &Read) -> Option<Why> {
 #[must_use]
 pub fn joins(call: &Call<'_>, carried: &Names) -> Names {
     let mut names = carried.clone();
-    if call.holding.opens || names_private(call.arguments) {
+    if call.holding.opens {
         names.insert(call.name.to_owned());
+    }
+    // Never its source's own name: what answers there is somebody else.
+    if names_private(call.arguments) {
+        names.insert(NETWORK.to_owned());
     }
     names
 }
 
-/// Whether a call may leave something in its source's own store, which can be read there later.
+/// Whether a call may leave something in its source's own store, which can be read there later. That it only reads, its server may say
+/// of what it keeps.
 #[must_use]
 pub fn stores(call: &Call<'_>) -> bool {
-    call.holding.reach == Reach::Closed && call.effect != Effect::Reads
+    call.holding.reach == Reach::Closed && !(call.effect == Effect::Reads && call.is_sure)
 }

@@ -21,6 +21,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
 use harbor_ipc_proto::model::{Image, Message, Part, Role, ToolCall, ToolResult};
+use harbor_policy::consent::compact::compact;
 use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
 use tokio::sync::Notify;
@@ -324,7 +325,7 @@ impl Drive {
             on_behalf: self.on_behalf.clone(),
             session: self.session.clone(),
             usable: Usable::clone(usable),
-            arguments: arguments.clone(),
+            arguments: compact(arguments),
             consent,
         })
     }

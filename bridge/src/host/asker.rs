@@ -12,7 +12,6 @@ use harbor_policy::access::{Principal, Right};
 use harbor_policy::grants::{self, Tab};
 use harbor_policy::origin::Origin;
 
-use super::consent::chat::Chat;
 use super::invalid;
 use crate::config::OWNER;
 use crate::link::Party;
@@ -29,8 +28,6 @@ pub struct Sender {
     pub own: Option<Origin>,
     /// Its browser session; one that names none is a session of its own.
     pub session: Arc<str>,
-    /// What an AI client has read on this connection.
-    pub connection: Option<Rc<Chat>>,
 }
 
 impl Sender {
@@ -46,8 +43,7 @@ impl Sender {
             Principal::Extension { id } => format!("extension:{id}").into(),
             Principal::Client { origin } => origin.shared(),
         };
-        let connection = own.is_some().then(|| Chat::of_connection(client));
-        Self { client, by, own, session: format!("connection {client}").into(), connection }
+        Self { client, by, own, session: format!("connection {client}").into() }
     }
 }
 

@@ -18,6 +18,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
+use harbor_policy::consent::compact::compact;
 use harbor_policy::consent::{Permit, Run};
 use harbor_policy::limiter::Limits;
 use harbor_policy::runs::Share;
@@ -160,7 +161,13 @@ impl Host {
     /// Notes that a call has come: from here on it is in the audit log, even if it is cancelled before it begins.
     #[must_use]
     pub fn note_call(self: &Rc<Self>, caller: Caller, mut call: ToolCall) -> NotedCall {
-        call.consent.chat = call.consent.chat.or_else(|| self.consent.guarded(&caller));
+        if call.consent.chat.is_none() {
+            call.consent.chat = self.consent.guarded(&caller);
+            // What nobody would be shown does not go there, either.
+            if call.consent.chat.is_some() {
+                call.arguments = compact(&call.arguments);
+            }
+        }
         let source = self.sources.get(&call.source);
         let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {

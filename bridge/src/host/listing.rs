@@ -17,7 +17,7 @@ use harbor_policy::tool_name::EVERY;
 
 use super::Host;
 use super::admission::Entrant;
-use super::asker::Asker;
+use super::asker::{Asker, Caller};
 use super::refused::too_many_lists;
 use super::registry::{Written, asking_first};
 use super::source::ToolSource;
@@ -128,12 +128,17 @@ impl Host {
         let all = self.supervisor.all().into_iter();
         let running = all.filter(|server| server.state() == State::Running);
         let running = running.filter(|server| !self.suspended.has(&server.id().into()));
-        let offers =
-            running.filter(|server| sight.of_source(&server.id().into()).has(EVERY)).filter_map(|server| {
-                let Fetched { items, count, .. } = server.list(kind);
-                (count > 0).then(|| OffersView { server_id: server.id().to_string(), items })
-            });
-        Ok(offers.collect())
+        let caller = Caller::Origin(asker.clone());
+        let mut offers = Vec::new();
+        for server in running.filter(|server| sight.of_source(&server.id().into()).has(EVERY)) {
+            let Fetched { items, count, .. } = server.list(kind);
+            if count > 0 {
+                offers.push(OffersView { server_id: server.id().to_string(), items });
+                let source: Rc<dyn ToolSource> = server;
+                self.client_reads(&caller, &source, "list").await;
+            }
+        }
+        Ok(offers)
     }
 
     pub(super) fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<Written>)> {

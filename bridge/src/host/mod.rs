@@ -233,7 +233,7 @@ impl Host {
         self.runs.end_client(sender.client);
         self.supervisor.client_left(sender.client);
         self.permissions.part(&sender.session, named_session);
-        sender.connection.iter().for_each(|connection| self.consent.end_chat(&connection.id));
+        self.consent.client_left(sender);
     }
 
     /// Begins a run of so many calls, of whoever may call anything.

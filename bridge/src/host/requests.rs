@@ -136,7 +136,7 @@ impl Host {
         let (server, reader) = (self.server(id)?, Reader::of(&caller));
         let id = &SourceId::from(id);
         let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
-        // A list tells its server nothing, and its client nothing of the person's.
+        // A list tells its server nothing.
         let chat = event_of(&operation).and_then(|_| self.consent.guarded(&caller));
         let (method, arguments) =
             (Arc::from(method_of(&operation).unwrap_or_default()), arguments_of(&operation));
@@ -175,6 +175,10 @@ impl Host {
         let source: Rc<dyn source::ToolSource> = server.clone();
         let known = Known::of_request(holding(&source, &wish(&caller)).await);
         let run = self.consent.run_request(&wish(&caller), &known)?;
+        let lister = match &caller {
+            Caller::Origin(asker) => Some(Caller::Origin(asker.clone())),
+            Caller::Owner(..) => None,
+        };
         // What was allowed when the request came may have ended while it waited.
         let (right, running) = match caller {
             Caller::Owner(_, right) => (right, None),
@@ -191,9 +195,12 @@ impl Host {
         };
         let permit = run.permit(right);
         asking.set_asked();
-        let answer = source::call(server, (permit, slot), operation, limit, audience);
+        let answer = source::call(source.clone(), (permit, slot), operation, limit, audience);
         let answer = calls::unless_ended(id, running.as_ref(), answer).await;
         chat.iter().for_each(|chat| self.consent.reads(chat, (id, &method), &arguments, &known));
+        if let (None, Some(caller)) = (&chat, &lister) {
+            self.client_reads(caller, &source, &method).await;
+        }
         let answer = answer?;
         calls::outcome(id, limit, answer, reader)
     }

@@ -70,7 +70,8 @@ impl Host {
                 && self.registry.known(&**server).is_none()
         };
         let all = self.supervisor.all().into_iter();
-        all.filter(|server| is_meant(server.id()) && is_unseen(server)).for_each(|server| self.waking.start(server));
+        all.filter(|server| is_meant(server.id()) && is_unseen(server))
+            .for_each(|server| self.waking.start(server));
         let mut open = self.waking.open.subscribe();
         let _ = tokio::time::timeout(WAIT, open.wait_for(|open| *open == 0)).await;
     }

@@ -15,6 +15,7 @@ use harbor_ipc_proto::client::{Approval, ApprovalField};
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::AskAnswer;
+use harbor_policy::consent::Why;
 use harbor_policy::consent::answers::Cover;
 use tokio::sync::oneshot;
 
@@ -42,7 +43,11 @@ pub(super) fn form_of(due: &Due, caller: &Caller, answers: Option<&JsonObject>) 
         let form = form(&name, approval);
         let (router, client, request_id) = (router.clone(), client.clone(), request_id.clone());
         let source = approval.tool.split('/').next().unwrap_or_default().to_owned();
-        Box::pin(async move { ask(&router, &client, &request_id, source, form).await })
+        let (offered, is_first_use) = (approval.answers.clone(), is_first_use(approval));
+        Box::pin(async move {
+            let answer = ask(&router, &client, &request_id, source, form).await?;
+            read(&answer, &offered, is_first_use)
+        })
     }))
 }
 
@@ -61,7 +66,7 @@ async fn ask(
     request_id: &str,
     source: String,
     form: Json,
-) -> Option<Decision> {
+) -> Option<String> {
     let (sender, answer) = oneshot::channel();
     {
         let (router, client) = (router.upgrade()?, client.upgrade()?);
@@ -71,29 +76,42 @@ async fn ask(
         }
     }
     match answer.await {
-        Ok(AskAnswer::Result(result)) => read(&result),
+        Ok(AskAnswer::Result(result)) => Some(result.to_string()),
         _ => None,
     }
 }
 
-/// The answers that a form offers; they are also what the person reads.
-fn words(cover: &str) -> Option<&'static str> {
-    Some(match cover {
+/// The answers that a form offers; they are also what the person reads. A client's first use is of all tools of a source.
+fn words(answer: &str, is_first_use: bool) -> Option<&'static str> {
+    Some(match answer {
         "once" => "Allow this call",
+        "ten_minutes" if is_first_use => "Allow all its tools for 10 minutes",
         "ten_minutes" => "Allow all calls of this tool for 10 minutes",
+        "always" if is_first_use => "Always allow all its tools",
         "always" => "Always allow this tool",
-        "pair" => "Allow this as long as the connection lasts",
+        "pair" => "Allow this as long as the client is connected",
+        "never" => "Never, and do not ask again",
         _ => return None,
     })
+}
+
+fn is_first_use(approval: &Approval) -> bool {
+    *approval.reason == *Why::FirstUse.word()
 }
 
 fn form(origin: &str, approval: &Approval) -> Json {
     let name = origin.trim_start_matches("client://");
     let Approval { tool, why, fields, id, .. } = approval;
-    let message =
-        format!("{name} wants to call {tool:.300}: {why}. The call's arguments:\n{}", shown(fields, id));
-    let answers: Vec<_> =
-        approval.answers.iter().filter_map(|answer| words(answer)).map(Json::string).collect();
+    let from = match approval.private.join(", ") {
+        none if none.is_empty() => none,
+        names => format!(" (from {names:.300})"),
+    };
+    let message = format!(
+        "{name} wants to call {tool:.300}: {why}{from}. The call's arguments:\n{}",
+        shown(fields, id)
+    );
+    let words = |answer: &String| words(answer, is_first_use(approval));
+    let answers: Vec<_> = approval.answers.iter().filter_map(words).map(Json::string).collect();
     let first = answers.first().cloned().unwrap_or_else(|| Json::string(""));
     let answers: Vec<_> = answers.iter().map(Json::as_str).collect();
     let (message, answers, first) = (Json::string(&message), answers.join(","), first);
@@ -122,18 +140,20 @@ fn shown(fields: &[ApprovalField], id: &str) -> String {
     }
 }
 
-fn read(result: &str) -> Option<Decision> {
+/// What the person says: nothing but a word that was offered is a yes.
+fn read(result: &str, offered: &[String], is_first_use: bool) -> Option<Decision> {
     let fields = Fields::parse(result.as_bytes()).ok()?;
     // Two readers may take different ones of two.
     let action = fields.get("action").filter(|_| fields.twice().is_none());
-    let content =
-        fields.get("content").and_then(|content| Fields::parse(content.as_bytes()).ok()).unwrap_or_default();
-    let answer = content.get("answer").and_then(|answer| serde_json::from_str::<String>(answer).ok());
-    let covers = [Cover::TenMinutes, Cover::Always, Cover::Pair];
-    let chosen = covers.into_iter().find(|cover| words(cover.word()) == answer.as_deref());
-    match action {
-        Some("\"accept\"") => Some(Decision::Yes(chosen.unwrap_or(Cover::Once))),
-        Some("\"decline\"") => Some(Decision::No(None)),
+    let content = fields.get("content").and_then(|content| Fields::parse(content.as_bytes()).ok());
+    let answer = content.filter(|content| content.twice().is_none());
+    let answer = answer.and_then(|content| serde_json::from_str::<String>(content.get("answer")?).ok());
+    let chosen =
+        offered.iter().find(|offered| answer.is_some() && words(offered, is_first_use) == answer.as_deref());
+    match (action?, chosen.map(String::as_str)) {
+        ("\"accept\"", Some("never")) => Some(Decision::Never),
+        ("\"accept\"", Some(word)) => Cover::of(word).map(Decision::Yes),
+        ("\"decline\"", _) => Some(Decision::No(None)),
         _ => None,
     }
 }
@@ -157,17 +177,36 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_an_accept_is_a_yes() {
+    fn nothing_but_a_word_that_was_offered_is_a_yes() {
+        let offered = ["once", "ten_minutes", "no"].map(str::to_owned);
+        let read = |result: &str| read(result, &offered, false);
         let once = Some(Decision::Yes(Cover::Once));
-        assert_eq!(read(r#"{"action":"accept"}"#), once);
         assert_eq!(read(r#"{"action":"accept","content":{"answer":"Allow this call"}}"#), once);
         let a_while =
             r#"{"action":"accept","content":{"answer":"Allow all calls of this tool for 10 minutes"}}"#;
         assert_eq!(read(a_while), Some(Decision::Yes(Cover::TenMinutes)));
         assert_eq!(read(r#"{"action":"decline"}"#), Some(Decision::No(None)));
-        for none in ["{}", "7", r#"{"action":"cancel"}"#, r#"{"action":"decline","action":"accept"}"#] {
+        for none in [
+            "{}",
+            "7",
+            r#"{"action":"cancel"}"#,
+            r#"{"action":"decline","action":"accept"}"#,
+            r#"{"action":"accept"}"#,
+            r#"{"action":"accept","content":{"answer":"no"}}"#,
+            r#"{"action":"accept","content":{"answer":5}}"#,
+            r#"{"action":"accept","content":{"other":"Allow this call"}}"#,
+            r#"{"action":"accept","content":{"answer":"Always allow this tool"}}"#,
+            r#"{"action":"accept","content":{"answer":"x","answer":"Allow this call"}}"#,
+        ] {
             assert_eq!(read(none), None, "{none}");
         }
+        let first = ["always", "never"].map(str::to_owned);
+        let said = |word: &str| {
+            super::read(&format!(r#"{{"action":"accept","content":{{"answer":"{word}"}}}}"#), &first, true)
+        };
+        assert_eq!(said("Always allow all its tools"), Some(Decision::Yes(Cover::Always)));
+        assert_eq!(said("Never, and do not ask again"), Some(Decision::Never));
+        assert_eq!(said("Always allow this tool"), None);
     }
 
     #[test]

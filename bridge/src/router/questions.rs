@@ -101,17 +101,32 @@ pub(super) fn answerer_of(
     Answerer::new(&answers.0, move |question| {
         let (Some(host), Some(client)) = (host.upgrade(), client.upgrade()) else { return };
         let (method, params) = (question.method, question.params.clone());
-        if has_room(&client, &request_id, &params) && client.is_open(&request_id) {
-            host.note_question(&client.sender(), server.shared(), method);
-            put(
-                &client,
-                &request_id,
-                server.to_string(),
-                method,
-                params,
-                Asked::ByServer(question, SourceId::from(&server)),
-            );
+        let (sender, source) = (client.sender(), SourceId::from(&server));
+        let (request_id, server) = (request_id.clone(), server.clone());
+        let is_guarded = sender.own.as_ref().is_some_and(|own| host.consent.has_guard(own));
+        let noting = host.clone();
+        let about = source.clone();
+        let ask = move || {
+            if has_room(&client, &request_id, &params) && client.is_open(&request_id) {
+                noting.note_question(&client.sender(), server.shared(), method);
+                put(
+                    &client,
+                    &request_id,
+                    server.to_string(),
+                    method,
+                    params,
+                    Asked::ByServer(question, about),
+                );
+            }
+        };
+        if !is_guarded {
+            return ask();
         }
+        // The client reads what it is asked.
+        tokio::task::spawn_local(async move {
+            host.client_hears(&sender, &source, method).await;
+            ask();
+        });
     })
 }
 

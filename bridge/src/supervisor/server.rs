@@ -35,7 +35,6 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use harbor_home::clock::wall_clock;
-use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::Pinned;
 use harbor_policy::credentials::Credentials;
@@ -406,13 +405,6 @@ impl Server {
     /// Its starts get all that its definition gives from now on.
     pub(super) fn is_trusted(&self) {
         self.alone.set(false);
-    }
-
-    /// Its starts get no network from now on.
-    pub(super) fn is_cut_off(&self) {
-        let definition = Definition::clone(&self.definition());
-        let sandbox = SandboxSettings { network: Some(NetworkKind::None), ..definition.sandbox.clone() };
-        *self.definition.borrow_mut() = Rc::new(Definition { sandbox, ..definition });
     }
 
     /// The newest version of its package, where an older one was resolved.

@@ -43,8 +43,7 @@ fn variables_go_nowhere_without_a_yes() {
             "plain": {"command": "/bin/false"},
         }),
     );
-    let (out, err, code) =
-        said(&mut import(&home, &path, &["--yes", "--only", "url", "--only", "header"]));
+    let (out, err, code) = said(&mut import(&home, &path, &["--yes", "--only", "url", "--only", "header"]));
     assert_eq!(code, Some(0), "{out}{err}");
     for part in [
         "url: skipped: it would get your MY_TOKEN in its URL, and so to 127.0.0.1:",
@@ -93,8 +92,7 @@ fn what_is_secret_by_its_name_is_kept_apart() {
             "near": {"command": "/bin/false", "env": {"GITHUB_TOKEN": "gh-0123456789", "MODE": "fast", "EMPTY_KEY": ""}},
         }),
     );
-    let (out, err, code) =
-        said(&mut import(&home, &path, &["--allow-private", "--only", "far", "--yes"]));
+    let (out, err, code) = said(&mut import(&home, &path, &["--allow-private", "--only", "far", "--yes"]));
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(out.contains("far: imported from") && out.contains(", at 127.0.0.1:"), "{out}");
     assert!(server.count(|asked| asked.header("authorization") == "Bearer sk-live-0123456789") > 0);

@@ -357,7 +357,11 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
     let written: Value = serde_json::from_str(&person.read(".claude.json")).unwrap();
     assert_eq!(written["mcpServers"]["harbor"]["args"], json!(["mcp", "--client", "claude-code"]));
     let names: Vec<_> = written["mcpServers"].as_object().unwrap().keys().collect();
-    assert_eq!(names, ["broken", "harbor"], "the tools of mine would come twice, and what does not start here may there");
+    assert_eq!(
+        names,
+        ["broken", "harbor"],
+        "the tools of mine would come twice, and what does not start here may there"
+    );
     assert!(out.contains(": 3 tools\n") && out.contains("; it does not start: "), "{out}");
     assert!(err.contains("broken stays in its file too"), "{err}");
     assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");

@@ -114,7 +114,7 @@ const ALL: &[Floors] = &[
     Floors {
         dir: "bridge/cli/src/commands/install",
         below: &["commands", "install"],
-        rows: &[&["runs"], &["asking", "document", "wanted"], &["plan"], &["entry"]],
+        rows: &[&["runs"], &["asking", "document", "wanted"], &["plan"], &["entry"], &["network"]],
     },
 ];
 

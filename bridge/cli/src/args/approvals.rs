@@ -24,7 +24,7 @@ pub enum Approvals {
 /// Say yes to a question
 ///
 /// It is for this call (once), for this tool in this chat (chat-tool), for what this server writes in this chat (chat-server), for the same
-/// private data to the same server in this chat (flow) or on this connection of an AI client (pair), or for this tool, for ten minutes or
+/// private data to the same server in this chat (flow) or as long as an AI client is connected (pair), or for this tool, for ten minutes or
 /// always. If the question was missed, the same call runs when it is made again.
 ///
 /// Example: `harbor approvals yes 3f2a91c0 --for chat-tool`

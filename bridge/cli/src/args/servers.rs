@@ -53,7 +53,7 @@ pub struct Removal {
 /// What stands behind `--` replaces all of the server's own arguments.
 ///
 /// Of an AI client only --guard is set. With it on you are asked before anything private that the client got from one source goes to
-/// another one that could tell somebody: once for each two of them, as long as the client's connection lasts.
+/// another one that could tell somebody: once for each two of them, as long as the client is connected.
 ///
 /// Example: `harbor set time --manual`
 ///

@@ -13,7 +13,7 @@ use harbor_ipc_proto::client::{
     Approval, ApprovalsAnswer, ApprovalsList, ApprovalsListResult, ApprovalsRevoke, StandingAnswer,
 };
 
-use self::words::{covered, covers, leaving, names, offered, who, whose};
+use self::words::{covered_by, covers, leaving, names, offered, who, whose};
 use super::ids::{meant, short};
 use super::printing::{count, print};
 use crate::args::{Approvals, No, RevokeAnswer, Yes};
@@ -153,7 +153,7 @@ fn say_yes(client: &mut Client, yes: &Yes, screen: &mut Screen) -> Result<(), Fa
         )));
     }
     let later = if &*question.state == MISSED { "; it runs when it is made again" } else { "" };
-    let said = format!("yes to {}: {}{later}", flatten(&question.tool), covered(word));
+    let said = format!("yes to {}: {}{later}", flatten(&question.tool), covered_by(&question, word));
     answer(client, (&yes.id, &question), (word, None), &said, screen)
 }
 

@@ -4,9 +4,10 @@
 //! name that could hold a message do: whoever is asked for such an address learns what stands in it. Must rather see one too
 //! many: it is the last look before data leave.
 
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde_json::Value;
+use url::{Host, Url};
 
 /// Letters of a label, and labels, of host names that are taken for names.
 const LONGEST_LABEL: usize = 24;
@@ -33,8 +34,46 @@ pub fn names_private(arguments: &str) -> bool {
     }
     let Ok(parsed) = serde_json::from_str(arguments) else { return true };
     let mut is_private = false;
-    each_text(&parsed, &mut |text| is_private |= hosts(text).any(is_private_host));
+    each_text(&parsed, &mut |text| {
+        is_private |= hosts(text).any(is_private_host) || urls_in(text).any(|url| is_private_url(&url));
+    });
     is_private
+}
+
+/// The addresses in a text, read as a browser reads them: `http:127.1`, `http:\\\\localhost%2e`.
+fn urls_in(text: &str) -> impl Iterator<Item = Url> {
+    let ends = |c: char| c == ' ' || ENDS.contains(&c);
+    text.split(ends).filter(|word| word.contains(':')).filter_map(|word| {
+        let scheme = word.find(':').map(|end| word[..end].rfind(|c: char| !c.is_ascii_alphanumeric()))?;
+        Url::parse(&word[scheme.map_or(0, |before| before + 1)..]).ok()
+    })
+}
+
+/// Whether an address is one of this machine or a private network: also by a name without a dot, which only such a network knows.
+fn is_private_url(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(ip)) => is_private_v4(ip),
+        Some(Host::Ipv6(ip)) => is_private_v6(ip),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            url.is_special() && !name.contains('.') || is_private_name(name)
+        }
+        None => false,
+    }
+}
+
+fn is_private_name(name: &str) -> bool {
+    name == "localhost" || LOCAL.iter().any(|ending| name.ends_with(ending))
+}
+
+fn is_private_v4(ip: Ipv4Addr) -> bool {
+    ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.octets()[0] == 0
+}
+
+fn is_private_v6(ip: Ipv6Addr) -> bool {
+    let is_own =
+        ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local();
+    is_own || ip.to_ipv4_mapped().is_some_and(is_private_v4)
 }
 
 /// The hosts that a text names: behind `//`, or the whole of it.
@@ -55,13 +94,9 @@ fn is_private_host(host: &str) -> bool {
     };
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     match name.parse::<IpAddr>() {
-        Ok(IpAddr::V4(ip)) => {
-            ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified()
-        }
-        Ok(IpAddr::V6(ip)) => {
-            ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local() || ip.is_unicast_link_local()
-        }
-        Err(_) => name == "localhost" || LOCAL.iter().any(|ending| name.ends_with(ending)),
+        Ok(IpAddr::V4(ip)) => is_private_v4(ip),
+        Ok(IpAddr::V6(ip)) => is_private_v6(ip),
+        Err(_) => is_private_name(&name),
     }
 }
 
@@ -85,8 +120,8 @@ fn each_text(value: &Value, look: &mut impl FnMut(&str)) {
 }
 
 fn in_text(text: &str, urls: &mut Vec<String>) {
-    // Browsers take a backslash for a slash.
-    let text = &text.replace('\\', "/");
+    // Browsers take a backslash for a slash, and leave these blanks out.
+    let text = &text.replace('\\', "/").replace(['\t', '\n', '\r'], "");
     let ends = |c: char| c.is_whitespace() || c.is_control() || ENDS.contains(&c);
     let is_of_scheme = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
     for (at, _) in text.match_indices("//") {
@@ -97,6 +132,7 @@ fn in_text(text: &str, urls: &mut Vec<String>) {
         let length = rest.find(ends).unwrap_or(rest.len());
         add(&text[start..at + 2 + length], &rest[..length], urls);
     }
+    in_sloppy(text, urls);
     for (at, word) in text.match_indices("mailto:").chain(text.match_indices("www.")) {
         let rest = &text[at..];
         let url = &rest[..rest.find(ends).unwrap_or(rest.len())];
@@ -105,6 +141,31 @@ fn in_text(text: &str, urls: &mut Vec<String>) {
             add(url, if word == "www." { url } else { "/" }, urls);
         }
     }
+}
+
+/// What browsers take for an address without `//`: `https:/e.example/x`; and hosts with something behind them: `e.example/x`.
+fn in_sloppy(text: &str, urls: &mut Vec<String>) {
+    let words =
+        text.split(|c: char| c.is_whitespace() || ENDS.contains(&c)).filter(|word| !word.contains("//"));
+    for word in words {
+        let lower = word.to_ascii_lowercase();
+        let scheme =
+            ["https:", "http:", "wss:", "ws:", "ftp:"].into_iter().find(|scheme| lower.starts_with(scheme));
+        let behind = scheme.map(|scheme| word[scheme.len()..].trim_start_matches('/'));
+        let behind = behind.or_else(|| has_host_first(word).then_some(word));
+        behind.iter().for_each(|behind| add(word, behind, urls));
+    }
+}
+
+/// Whether a word is a host with a dot and something behind it.
+fn has_host_first(word: &str) -> bool {
+    let Some(end) = word.find(['/', '?', '#']) else { return false };
+    let host = word[..end].split(':').next().unwrap_or_default();
+    let is_label =
+        |label: &str| !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    let (first, last) = host.rsplit_once('.').unwrap_or_default();
+    let is_last = last.len() >= 2 && last.chars().all(|c| c.is_ascii_alphabetic());
+    is_last && first.split('.').all(is_label) && word.len() > end + 1
 }
 
 fn add(url: &str, behind_slashes: &str, urls: &mut Vec<String>) {
@@ -151,6 +212,10 @@ mod tests {
             ("mailto:a@e.example", "mailto:a@e.example"),
             ("https:\\\\e.example\\x", "https://e.example/x"),
             ("file:///etc/passwd", "file:///etc/passwd"),
+            ("https:/e.example/?d=x", "https:/e.example/?d=x"),
+            ("HTTPS:e.example/?d=x", "HTTPS:e.example/?d=x"),
+            ("https:/\t/e.example/?d=x", "https://e.example/?d=x"),
+            ("e.example/?d=x", "e.example/?d=x"),
         ] {
             assert_eq!(urls(text), [url], "{text}");
         }
@@ -179,6 +244,15 @@ mod tests {
             "http://printer.local.",
             "ws://10.0.0.7",
             "http://169.254.169.254/latest",
+            "http://127.1:8/x",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://[::ffff:127.0.0.1]:8/",
+            "http:127.0.0.1:8/x",
+            "http:\\\\127.0.0.1\\x",
+            "http://localhost%2e/",
+            "http://grafana:3000/",
+            "url=http:/127.1/",
         ] {
             assert!(names(text), "{text}");
         }

@@ -6,7 +6,7 @@
 //!  chat_tool     a chat                 this tool with this hash, changing only
 //!  chat_server   a chat                 this source's tools that write and do not destroy
 //!  flow          a chat                 the private names that were shown, to a source whose reach is enforced
-//!  pair          a client's connection  one set of private names to one source
+//!  pair          a connected client     one set of private names to one source
 //!  ten_minutes   a client               this tool with this hash, changing only
 //!  always        any                    this tool with this hash, changing only
 //!  no            a turn, or ten minutes the same call, in whatever order its arguments stand
@@ -39,7 +39,7 @@ pub enum Cover {
     ChatServer,
     /// These private names to this source in this chat.
     Flow,
-    /// These private names to this source on this connection.
+    /// These private names to this source as long as the client is connected.
     Pair,
     /// This tool for ten minutes.
     TenMinutes,
@@ -105,7 +105,7 @@ pub struct Answer {
     pub cover: Cover,
     /// On whose behalf.
     pub principal: String,
-    /// Of one chat or connection.
+    /// Of one chat or client.
     pub chat: Option<String>,
     /// The source.
     pub source: String,

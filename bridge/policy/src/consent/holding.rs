@@ -74,11 +74,15 @@ fn is_theirs(place: &Place, facts: &Facts) -> bool {
     !(is_own || named && is_program(place, facts))
 }
 
-/// Whether it is the script that its interpreter runs, or the package that the script belongs to.
+/// Whether it is the script that its interpreter runs, or the installed package that the script belongs to. A project of the person's
+/// is theirs: beside its code lies whatever they put there.
 fn is_program(place: &Place, facts: &Facts) -> bool {
     let first = facts.named.iter().find(|named| !named.is_cwd);
     let Some(script) = first.filter(|named| is_script(&named.path)) else { return false };
-    place.path == script.path || script.package_root.as_ref().is_some_and(|root| is_within(&place.path, root))
+    let is_installed =
+        |root: &&String| ["/node_modules/", "/site-packages/"].iter().any(|of| root.contains(of));
+    place.path == script.path
+        || script.package_root.as_ref().filter(is_installed).is_some_and(|root| is_within(&place.path, root))
 }
 
 #[cfg(test)]
@@ -138,6 +142,10 @@ mod tests {
         let opens = |settings: &str, named| held(settings, named, Given::default()).opens;
         let script = || named("/home/u/fs.py", false);
         assert!(!opens("{}", vec![script()]));
+        let of =
+            |root: &str| Named { package_root: Some(root.into()), ..named(&format!("{root}/s.js"), false) };
+        assert!(opens("{}", vec![of("/home/u/project")]), "a project of theirs");
+        assert!(!opens("{}", vec![of("/home/u/x/node_modules/s")]), "an installed package");
         assert!(opens("{}", vec![script(), named("/home/u/docs", false)]), "an argument");
         assert!(opens("{}", vec![named("/home/u/docs", true), script()]), "a working directory");
         assert!(opens(r#"{"read":["/home/u/docs"]}"#, vec![script()]), "a grant");

@@ -72,6 +72,7 @@ impl Case {
             arguments: &self.arguments,
             schema: Some(r#"{"properties":{"x":{},"url":{}}}"#),
             effect: self.effect,
+            is_sure: false,
             holding: self.holding,
             name: "s",
             within: self.within,

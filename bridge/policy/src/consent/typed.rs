@@ -28,6 +28,8 @@ const MOST_KEPT: usize = 256 * 1024;
 const MOST_ARGUMENTS: usize = 64 * 1024;
 /// Arguments with more values, objects and arrays among them, are not covered.
 const MOST_VALUES: usize = 64;
+/// The choice among constants, and between yes and no, tells something, too: so many bits of it in a call.
+const MOST_BITS: u32 = 16;
 /// Bytes of an id.
 const LONGEST_ID: usize = 64;
 
@@ -72,7 +74,7 @@ impl Typed {
         let root = schema.map(|schema| serde_json::from_str(schema).unwrap_or(Value::Null));
         let names_all = root.is_none();
         let root = root.unwrap_or_default();
-        let mut look = Look { typed: &self.0, left: MOST_VALUES };
+        let mut look = Look { typed: &self.0, left: MOST_VALUES, bits: MOST_BITS };
         look.top(&mut values, &Place::root(&root), names_all, ids)
     }
 }
@@ -83,6 +85,8 @@ struct Look<'a> {
     typed: &'a str,
     /// Values that may still come.
     left: usize,
+    /// Bits that choices may still tell.
+    bits: u32,
 }
 
 impl Look<'_> {
@@ -128,15 +132,18 @@ impl Look<'_> {
             Some(b'[') => self.items(values, place),
             Some(b'"') => {
                 let text = text_of(values.whole());
-                text.is_some_and(|text| place.has_text(&text) && !has_hidden(&text) || self.is_typed(&text))
+                text.is_some_and(|text| {
+                    self.is_typed(&text)
+                        || !has_hidden(&text) && place.texts(&text).is_some_and(|of| self.chooses(of))
+                })
             }
             Some(b't' | b'f' | b'n') => {
                 values.whole();
-                true
+                self.chooses(2)
             }
             Some(_) => {
                 let number = values.whole();
-                place.has_number(number) || self.is_typed(number)
+                self.is_typed(number) || place.numbers(number).is_some_and(|of| self.chooses(of))
             }
             None => false,
         }
@@ -160,6 +167,14 @@ impl Look<'_> {
         let counts = self.left > 0;
         self.left = self.left.saturating_sub(1);
         counts
+    }
+
+    /// Whether one may be chosen of so many.
+    fn chooses(&mut self, of: usize) -> bool {
+        let bits = of.next_power_of_two().trailing_zeros().max(1);
+        let may = bits <= self.bits;
+        self.bits = self.bits.saturating_sub(bits);
+        may
     }
 
     fn is_typed(&self, text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What is known of a conversation: what its model has read, what the person has typed, how its calls are treated.
 //!
-//! Owns these while the conversation lives; its session stores what of them has to outlive the bridge. An AI client's connection is one,
-//! too, as far as the client's guard is on. Must never hold what
+//! Owns these while the conversation lives; its session stores what of them has to outlive the bridge. An AI client is one,
+//! too, as far as its guard is on. Must never hold what
 //! was read: names of it only.
 
 use std::cell::{Cell, RefCell};
@@ -21,8 +21,8 @@ pub struct Chat {
     pub id: Arc<str>,
     /// How calls are treated.
     pub mode: Cell<Mode>,
-    /// It is the connection of an AI client, which has turns of its own.
-    pub is_connection: bool,
+    /// It is an AI client's, whose turns Harbor does not see.
+    pub is_client: bool,
     read: RefCell<Read>,
     pub(super) typed: RefCell<Typed>,
     pub(super) typed_calls: Cell<u32>,
@@ -42,17 +42,17 @@ impl Chat {
         Rc::new(Self::of(id, mode, read, false))
     }
 
-    /// The connection number `client` of an AI client.
+    /// What an AI client of this name is answered.
     #[must_use]
-    pub fn of_connection(client: u64) -> Rc<Self> {
-        Rc::new(Self::of(&format!("connection {client}"), Mode::Ask, Read::default(), true))
+    pub fn of_client(name: &str) -> Rc<Self> {
+        Rc::new(Self::of(name, Mode::Ask, Read::default(), true))
     }
 
-    fn of(id: &str, mode: Mode, read: Read, is_connection: bool) -> Self {
+    fn of(id: &str, mode: Mode, read: Read, is_client: bool) -> Self {
         Self {
             id: id.into(),
             mode: Cell::new(mode),
-            is_connection,
+            is_client,
             read: RefCell::new(read),
             typed: RefCell::new(Typed::new()),
             typed_calls: Cell::default(),

@@ -1,18 +1,22 @@
 //! The guard of an AI client: with it on, the person is asked before something private leaves by the client's calls.
 //!
 //! ```text
-//!  a call's answer ─► its private names join those of the connection
-//!  the next call, to a source with reach ─► question: once, or for this connection (pair)
+//!  a call's answer, a server's question ─► its private names join those of the client
+//!  the next call, to a source with reach ─► question: once, or as long as it is connected (pair)
 //! ```
 //!
-//! Owns which clients have it, and what a connection has read. Harbor does not see a client's own conversation: what one of its
-//! connections was answered counts as read by all that follows there. Must never take it off by itself.
+//! Owns which clients have it, and what each has read. Harbor does not see a client's own conversations, nor which of its connections
+//! are of one: what it was answered counts as read by all that follows, until it has been gone for a while. Must never take a guard
+//! off by itself.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use harbor_home::clock::boot_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::consent::answers::A_WHILE;
 use harbor_policy::consent::{Names, Run, Verdict};
 use harbor_policy::origin::Origin;
 
@@ -20,11 +24,22 @@ use super::chat::Chat;
 use super::wanted::{Known, Wish};
 use super::{AT_MOST, Consent, changed_twice, holding, refused};
 use crate::host::asker::{Asker, Caller, Sender};
+use crate::host::source::ToolSource;
 use crate::host::{Host, invalid};
 use crate::store::audit::Record;
 
 /// The private name of what was answered before the guard was on.
 const EARLIER: &str = "calls before the guard was on";
+
+/// A client that is connected, or was a while ago.
+#[derive(Debug)]
+pub(super) struct Connected {
+    chat: Rc<Chat>,
+    /// Its connections. Each request of one that has no session is one of its own.
+    open: BTreeSet<u64>,
+    /// Since when there is none.
+    left: u64,
+}
 
 impl Consent {
     /// Whether this client is asked before something private leaves.
@@ -33,18 +48,42 @@ impl Consent {
         self.guarded.borrow().contains(client.as_str())
     }
 
-    /// What the connection of a caller has read, where its guard is on.
+    /// What an AI client that calls has read, where its guard is on.
     pub(in crate::host) fn guarded(&self, caller: &Caller) -> Option<Rc<Chat>> {
-        let Caller::Origin(Asker { sender, origin, .. }) = caller else { return None };
-        let connection = sender.connection.as_ref()?;
-        if self.has_guard(origin) {
-            return Some(connection.clone());
+        let Caller::Origin(Asker { sender, .. }) = caller else { return None };
+        let own = sender.own.as_ref()?;
+        let chat = self.connected(own, sender.client);
+        if self.has_guard(own) {
+            return Some(chat);
         }
         // What is answered from here on is not looked at, and counts once the guard is on.
-        if connection.is_new() {
-            connection.reads(Names::from([EARLIER.to_owned()]));
+        if chat.is_new() {
+            chat.reads(Names::from([EARLIER.to_owned()]));
         }
         None
+    }
+
+    fn connected(&self, own: &Origin, client: u64) -> Rc<Chat> {
+        let (mut all, name) = (self.connected.borrow_mut(), own.as_str());
+        let is_over = |known: &Connected| known.open.is_empty() && boot_clock() > known.left + A_WHILE;
+        if all.get(name).is_some_and(is_over) {
+            all.remove(name);
+            self.end_chat(name);
+        }
+        let new = || Connected { chat: Chat::of_client(name), open: BTreeSet::new(), left: 0 };
+        let known = all.entry(name.to_owned()).or_insert_with(new);
+        known.open.insert(client);
+        known.chat.clone()
+    }
+
+    /// A connection has ended.
+    pub(in crate::host) fn client_left(&self, sender: &Sender) {
+        let name = sender.own.as_ref().map(Origin::as_str).unwrap_or_default();
+        if let Some(known) = self.connected.borrow_mut().get_mut(name)
+            && known.open.remove(&sender.client)
+        {
+            known.left = boot_clock();
+        }
     }
 
     /// Whether a request that is no call of a tool may be made as it is now. It counts as made.
@@ -80,6 +119,21 @@ impl Host {
         let mut guarded = self.consent.guarded.borrow_mut();
         let _ = if is_on { guarded.insert(name.to_owned()) } else { guarded.remove(name) };
         Ok(())
+    }
+
+    /// A guarded client reads what a source sends it besides the answers to its calls: a list, or a question during a call.
+    pub async fn client_reads(&self, caller: &Caller, source: &Rc<dyn ToolSource>, method: &str) {
+        let Some(chat) = self.consent.guarded(caller) else { return };
+        let known = Known::of_request(source.clone().holding().await);
+        self.consent.reads(&chat, (&source.id(), method), "{}", &known);
+    }
+
+    /// The same of a question that a server asks it.
+    pub async fn client_hears(&self, sender: &Rc<Sender>, source: &SourceId, method: &str) {
+        let Ok(asker) = Asker::new(sender, None, None, None) else { return };
+        if let Some(source) = self.sources.get(source) {
+            self.client_reads(&Caller::Origin(asker), &source, method).await;
+        }
     }
 
     /// Whether what a client answers to a question of a server may go there: it may hold what the client has read. The person is

@@ -71,6 +71,8 @@ pub struct Consent {
     never: RefCell<BTreeSet<(String, String)>>,
     /// Clients that are asked before something private leaves.
     guarded: RefCell<BTreeSet<String>>,
+    /// AI clients, by name.
+    connected: RefCell<BTreeMap<String, guard::Connected>>,
     tables: ConsentTables,
     nothing: Read,
 }
@@ -108,6 +110,7 @@ impl Consent {
             carried: RefCell::new(tables.carried().await?),
             never: RefCell::new(tables.never().await?),
             guarded: RefCell::new(tables.guarded().await?),
+            connected: RefCell::default(),
             tables,
             nothing: Read::default(),
         })
@@ -285,6 +288,7 @@ impl Host {
 
     /// The same of a tool as it is, held so.
     pub(super) fn known_of(&self, wish: &Wish<'_>, tool: Option<&Tool>, holding: Holding) -> Known {
+        let word = self.known_effect(wish.source, wish.tool);
         let effect = match tool {
             Some(tool) => self.effect(wish.source, tool),
             // What it will say is not known: the worst, unless the person knows.
@@ -292,7 +296,12 @@ impl Host {
         };
         let about = self.sources.get(wish.source).map(|source| source.about(wish)).unwrap_or_default();
         let schema = tool.filter(|_| wish.chat.is_some()).and_then(Tool::schema).map(ToOwned::to_owned);
-        Known { effect, hash: tool.map(|tool| tool.hash), schema, holding, about }
+        Known { effect, is_sure: word.is_some(), hash: tool.map(|tool| tool.hash), schema, holding, about }
+    }
+
+    /// What a tool does by the person's word, or Harbor's own list.
+    fn known_effect(&self, source: &SourceId, tool: &str) -> Option<Effect> {
+        said_effect(self, source, tool).or_else(|| listed_effect(self, source, tool))
     }
 
     /// What a tool does: by the person's word, else by Harbor's own list, else as it says itself.

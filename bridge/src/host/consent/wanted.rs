@@ -52,6 +52,8 @@ pub struct Wish<'a> {
 pub struct Known {
     /// What the tool does.
     pub effect: Effect,
+    /// Whether more than its server's word says so.
+    pub is_sure: bool,
     /// What it said of itself.
     pub hash: Option<ToolHash>,
     /// The schema of its arguments, where what was typed counts: in a conversation.
@@ -81,7 +83,7 @@ impl Wish<'_> {
         match (self.caller, self.chat) {
             (Caller::Owner(..), None) => Who::Typed,
             (Caller::Owner(..), Some(chat)) => Who::Person(chat.mode.get()),
-            (Caller::Origin(_), Some(chat)) if chat.is_connection => Who::Client { guard: true },
+            (Caller::Origin(_), Some(chat)) if chat.is_client => Who::Client { guard: true },
             (Caller::Origin(_), Some(_)) => Who::Run,
             (Caller::Origin(asker), None) if asker.sender.own.is_some() => Who::Client { guard: false },
             (Caller::Origin(_), None) => Who::Page,
@@ -97,7 +99,7 @@ impl Wish<'_> {
         Wanted {
             principal: self.principal(),
             chat: self.chat.map(|chat| chat.id.clone()),
-            in_turn: self.chat.is_some_and(|chat| !chat.is_connection),
+            in_turn: self.chat.is_some_and(|chat| !chat.is_client),
             source: self.source.clone(),
             tool: self.tool.clone(),
             arguments: self.arguments.to_owned(),
@@ -109,7 +111,8 @@ impl Wish<'_> {
 impl Known {
     /// Of a request of MCP that is no call of a tool.
     pub(in crate::host) fn of_request(holding: Holding) -> Self {
-        Self { effect: Effect::Reads, hash: None, schema: None, holding, about: About::default() }
+        let (effect, about) = (Effect::Reads, About::default());
+        Self { effect, is_sure: false, hash: None, schema: None, holding, about }
     }
 }
 
@@ -130,6 +133,7 @@ pub(super) fn call<'a>(
         // Of a tool without a schema each key is of the caller's making.
         schema: Some(known.schema.as_deref().unwrap_or("{}")),
         effect: known.effect,
+        is_sure: known.is_sure,
         holding: known.holding,
         name: known.about.name.as_deref().unwrap_or(source.as_str()),
         within: known.about.within,

@@ -8,7 +8,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::rc::Rc;
 
-use harbor_ipc_proto::client::SandboxSettings;
+use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::consent::facts::Holding;
 use harbor_policy::consent::holding::{self, Given};
@@ -18,6 +18,7 @@ use harbor_policy::sandbox::paths::{below, parent};
 use harbor_policy::sandbox::{Profile, profile};
 
 use super::Server;
+use crate::store::definitions::Definition;
 
 /// How many refusals are kept, the newest.
 const KEPT: usize = 32;
@@ -46,6 +47,13 @@ impl Server {
     /// A start is held to this from now on.
     pub(super) fn is_held(&self, confined: Confined) {
         *self.confined.borrow_mut() = Some(Rc::new(confined));
+    }
+
+    /// Its starts get no network from now on.
+    pub(in crate::supervisor) fn is_cut_off(&self) {
+        let definition = Definition::clone(&self.definition());
+        let sandbox = SandboxSettings { network: Some(NetworkKind::None), ..definition.sandbox.clone() };
+        *self.definition.borrow_mut() = Rc::new(Definition { sandbox, ..definition });
     }
 
     /// What its last start was held to.

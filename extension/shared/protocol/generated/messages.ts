@@ -1214,7 +1214,7 @@ export interface Requests {
     /** The answer's id, or what it is for: `server/tool`, an origin, a session; all of them when absent. */
     approval_id?: string;
   };
-  /** Has the person asked before something private leaves by the calls of an AI client: once for what it has read of each source that is private, and each server that could tell somebody, on each of its connections. Says how it is, where nothing is set. */
+  /** Has the person asked before something private leaves by the calls of an AI client: once for what it has read of each source that is private, and each server that could tell somebody, as long as it is connected. Says how it is, where nothing is set. */
   approvals_guard: {
     /** The client: `client://NAME`. */
     origin: string;

@@ -26,7 +26,7 @@ define_requests! {
         approval_id: Option<String>,
     }
     /// Has the person asked before something private leaves by the calls of an AI client: once for what it has read of each source that
-    /// is private, and each server that could tell somebody, on each of its connections. Says how it is, where nothing is set.
+    /// is private, and each server that could tell somebody, as long as it is connected. Says how it is, where nothing is set.
     "approvals_guard" ApprovalsGuard -> ApprovalsGuardResult {
         /// The client: `client://NAME`.
         origin: String,

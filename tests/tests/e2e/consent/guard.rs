@@ -38,7 +38,7 @@ fn missed(scene: &Scene) -> Value {
 }
 
 #[test]
-fn with_the_guard_each_private_source_and_each_server_with_reach_is_asked_about_once_a_connection() {
+fn with_the_guard_each_private_source_and_each_server_with_reach_is_asked_about_once() {
     let mut scene = scene();
     assert!(!guard(&scene, &Value::Null));
     assert!(guard(&scene, &json!(true)));
@@ -62,19 +62,22 @@ fn with_the_guard_each_private_source_and_each_server_with_reach_is_asked_about_
     assert!(look(&client, "liar/look", "TOP SECRET").is_err(), "it is another server");
 
     let other = attached(&scene);
-    look(&other, "liar/look", "has read nothing").unwrap();
-    look(&other, "files/read", "secret").unwrap();
-    assert!(look(&other, "web/look", "TOP SECRET").is_err(), "it is another connection");
+    assert!(
+        look(&other, "liar/look", "TOP SECRET").is_err(),
+        "another connection may be the same conversation"
+    );
+    look(&other, "web/look", "TOP SECRET").unwrap();
 
     assert!(!guard(&scene, &json!(false)));
     look(&client, "liar/look", "TOP SECRET").unwrap();
     assert!(guard(&scene, &json!(true)));
     scene.bridge.call("approvals_revoke", &json!({"approval_id": CLIENT})).unwrap();
     assert!(look(&client, "web/look", "TOP SECRET").is_err(), "it is taken back");
-    let late = attached(&scene);
     guard(&scene, &json!(false));
+    let late = Client::attach_ai(&scene.home, "late").speaking(&json!({}));
+    scene.bridge.speaking_for("client://late").grant("mcp:tools.call", "ALLOW_ALWAYS", &json!({}));
     look(&late, "files/read", "secret").unwrap();
-    guard(&scene, &json!(true));
+    scene.bridge.call("approvals_guard", &json!({"origin": "client://late", "guard": true})).unwrap();
     assert!(look(&late, "web/look", "TOP SECRET").is_err(), "what was read before counts");
 }
 
@@ -113,6 +116,21 @@ fn nothing_private_leaves_by_a_resource_or_by_an_answer_to_a_servers_question() 
     };
     assert!(sampled("once", "a"));
     assert!(!sampled("no", "b"));
+}
+
+#[test]
+fn what_a_server_asks_during_a_call_is_read_before_it_is_answered() {
+    let scene = scene();
+    guard(&scene, &json!(true));
+    let connection = Client::attach_ai(&scene.home, "ai");
+    let client = connection.speaking(&json!({}));
+    let asking = client.with(&json!({"answers": {"sampling": {}}}));
+    let pending = asking.send_tool("files/read", &json!({"sample": "a"}));
+    let asked = connection.wait_for_push("ask", LIMIT, |_| true);
+    assert!(look(&client, "web/look", "TOP SECRET").is_err());
+    let answer = json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "x"}});
+    connection.call("mcp_answer", &json!({"ask_id": asked["ask_id"], "result": answer})).unwrap();
+    assert!(pending.wait(LIMIT).unwrap().content_text().contains("assistant"), "a closed one tells nobody");
 }
 
 #[test]

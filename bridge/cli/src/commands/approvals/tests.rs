@@ -82,7 +82,7 @@ fn a_yes_is_for_what_the_question_offers() {
     assert!(missed.asked[1].ends_with(r#""answer":"ten_minutes"}"#), "{:?}", missed.asked);
     assert_eq!(
         missed.printed,
-        "yes to time/set\\u{1b}[2J: this tool for ten minutes; it runs when it is made again\n"
+        "yes to time/set\\u{1b}[2J: all tools of time for ten minutes; it runs when it is made again\n"
     );
     let wrong = ran(false, &["yes", "abc", "--for", "chat-tool"], &[LISTED]);
     assert_eq!((wrong.exit, wrong.asked.len()), (Exit::Usage, 1));

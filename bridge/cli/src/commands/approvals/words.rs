@@ -35,6 +35,16 @@ pub fn names(private: &[String]) -> String {
     private.iter().map(|name| flatten(name)).collect::<Vec<_>>().join(", ")
 }
 
+/// What a yes to a question covers: to a client's first use, all tools of a source.
+pub fn covered_by(question: &Approval, word: &str) -> String {
+    let source = flatten(question.tool.split('/').next().unwrap_or_default());
+    match (&*question.reason, word) {
+        ("first_use", "ten_minutes") => format!("all tools of {source} for ten minutes"),
+        ("first_use", "always") => format!("all tools of {source} from now on"),
+        _ => covered(word),
+    }
+}
+
 /// What a yes of this word covers.
 pub fn covered(word: &str) -> String {
     match word {
@@ -42,7 +52,7 @@ pub fn covered(word: &str) -> String {
         "chat_tool" => "this tool in this chat".into(),
         "chat_server" => "this server in this chat: its tools that write".into(),
         "flow" => "this flow in this chat".into(),
-        "pair" => "this flow on this connection".into(),
+        "pair" => "this flow as long as the client is connected".into(),
         "ten_minutes" => "this tool for ten minutes".into(),
         "always" => "this tool from now on".into(),
         other => flatten(other),
@@ -55,7 +65,7 @@ pub fn covers(answer: &StandingAnswer) -> String {
     match &*answer.covers {
         "once" => "the same call, once".into(),
         "flow" => format!("what comes from {from}, in this chat"),
-        "pair" => format!("what comes from {from}, on this connection"),
+        "pair" => format!("what comes from {from}, as long as it is connected"),
         other => covered(other),
     }
 }
@@ -120,7 +130,7 @@ mod tests {
         assert_eq!(of(r#"{"covers":"always","principal":"owner"}"#), said("this tool from now on", "you"));
         assert_eq!(
             of(r#"{"covers":"pair","principal":"client://x","session_id":"7","private":["a"]}"#),
-            said("what comes from a, on this connection", "client://x")
+            said("what comes from a, as long as it is connected", "client://x")
         );
     }
 

@@ -50,11 +50,17 @@ pub(super) fn look(paths: &Paths, client: &mut Client) -> Result<Vec<Finding>, F
 
 /// Servers that would start when they are used, and have never said what they can do: AI clients do not see them.
 fn unseen(servers: &[ServerView]) -> Option<Finding> {
-    let is_unseen = |server: &&ServerView| server.tool_count.is_none() && server.supervision.lazy != Some(false);
+    let is_unseen =
+        |server: &&ServerView| server.tool_count.is_none() && server.supervision.lazy != Some(false);
     let names: Vec<_> = servers.iter().filter(is_unseen).map(|server| server.server_id.as_str()).collect();
     let (first, all) = (names.first()?, names.join(", "));
     let what = format!("AI clients see no tools of {all}: never listed");
-    Some(Finding::wrong(State::Warning, "servers", what, format!("`harbor start {first}` lists them, or says why not")))
+    Some(Finding::wrong(
+        State::Warning,
+        "servers",
+        what,
+        format!("`harbor start {first}` lists them, or says why not"),
+    ))
 }
 
 /// Says once in an old home which of its servers start when they are used. Notes in the home that it was said.

@@ -60,15 +60,18 @@ impl<'a> Place<'a> {
         Self::of(self.root, lists.filter_map(listed))
     }
 
-    /// Whether a string is a constant here.
-    pub(super) fn has_text(&self, text: &str) -> bool {
-        self.constants().any(|constant| constant.as_str() == Some(text))
+    /// Of how many constants a string is one here; none where it is none.
+    pub(super) fn texts(&self, text: &str) -> Option<usize> {
+        self.among(|constant| constant.as_str() == Some(text))
     }
 
-    /// Whether a number is a constant here, in this very writing.
-    pub(super) fn has_number(&self, number: &str) -> bool {
-        self.constants()
-            .any(|constant| constant.as_number().is_some_and(|constant| constant.to_string() == number))
+    /// The same of a number, in this very writing.
+    pub(super) fn numbers(&self, number: &str) -> Option<usize> {
+        self.among(|constant| constant.as_number().is_some_and(|constant| constant.to_string() == number))
+    }
+
+    fn among(&self, is_it: impl Fn(&Value) -> bool) -> Option<usize> {
+        self.constants().any(is_it).then(|| self.constants().count())
     }
 
     fn constants(&self) -> impl Iterator<Item = &'a Value> {
