@@ -41,7 +41,7 @@ const PLACES: { name: string; hash: string; shows: string; first?: string; heigh
   { name: "activity", hash: "activity", shows: ".activity li" },
   { name: "add", hash: "add", shows: ".entries li" },
   { name: "install", hash: "install/filesystem", shows: "#plan" },
-  { name: "command", hash: "new/command", shows: "#add" },
+  { name: "command", hash: "new/command", shows: "#add-server" },
 ];
 
 function CALL(): string {

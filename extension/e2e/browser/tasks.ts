@@ -451,6 +451,31 @@ export const TASKS: Task[] = [
     is: "document.querySelector('input').value === 'mine'",
   },
   {
+    name: "an action that loads the same address again is told as done",
+    page: `<form method=post onsubmit="sessionStorage.sent = Number(sessionStorage.sent ?? 0) + 1"><button>Save</button></form><button onclick="location.reload()">Again</button><a href="">Here</a>
+      <script>sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1</script>`,
+    async run(agent) {
+      // The form last: Firefox asks before it loads again what was sent.
+      for (const [role, name] of [["button", "Again"], ["link", "Here"], ["button", "Save"]] as const) await click(role, name)(agent);
+    },
+    is: "sessionStorage.sent === '1' && sessionStorage.loads === '4'",
+  },
+  {
+    name: "what a list has scrolled away is clicked there",
+    page: `<div style="height:100px;overflow:auto"><div style="height:300px">Above</div><button onclick="window.hit = true">Deep</button></div>`,
+    run: click("button", "Deep"),
+    is: "window.hit === true",
+  },
+  {
+    name: "a page that goes by the numbers of keys takes them",
+    page: `${LOG}<input aria-label=Tag onkeydown="say('down ' + event.keyCode)" onkeypress="say('press ' + event.charCode)" onkeyup="say('up ' + event.which)">`,
+    async run(agent) {
+      await agent.do("type", { target: await agent.ref("textbox", "Tag"), text: "x", submit: true });
+      await agent.do("press_key", { key: "a" });
+    },
+    is: "document.querySelector('#out').textContent === 'down 13;press 13;up 13;down 65;press 97;up 65;'",
+  },
+  {
     name: "a page of 100,000 nodes is read within its bound",
     page: `<div id=all></div><script>const all = document.querySelector('#all'); for (let n = 0; n < 33400; n++) { const p = document.createElement('p'); p.append(document.createElement('i')); p.firstChild.textContent = 'line ' + n; all.append(p); }</script>`,
     async run(agent) {

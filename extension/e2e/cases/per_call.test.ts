@@ -93,6 +93,9 @@ for (const inBrowser of inBrowsers) {
         };
         const both = (list: string[] | undefined) => [["mcp:tools.call", list], ["mcp:tools.list", list]];
         const sidebar = await Sidebar.open(browser, "sites");
+        const gap = "const [badge, way] = document.querySelectorAll(\"[data-origin='client://editor'] :is(.badge, a.button)\"); return way.getBoundingClientRect().left - badge.getBoundingClientRect().right";
+        await sidebar.text("[data-origin='client://editor'] a.button");
+        assert.ok(((await sidebar.page.run(gap)) as number) >= 4, "what can be clicked stands by itself");
         await sidebar.click("[data-origin='client://editor'] a.button");
         const isOn = (server: string, on: boolean) => until(`${server} to be ${on}`, async () => ((await sidebar.count(`[data-switch='${server}'][aria-checked='${on}']`)) === 1 ? true : undefined));
         await isOn("a", true);
@@ -106,6 +109,12 @@ for (const inBrowser of inBrowsers) {
         await sidebar.click("[data-switch='a']");
         await isOn("a", true);
         await holds(["a/*", "b/*"]);
+        // What a client has of a browser is taken from it in the same way.
+        for (const scope of ["mcp:tools.list", "mcp:tools.call"]) await harbor.cli("grant", "client://editor", scope, "--always", "--tool", "a/*", "--tool", "browser/*");
+        await isOn("browser", true);
+        await sidebar.click("[data-switch='browser']");
+        await sidebar.gone("[data-switch='browser']");
+        await holds(["a/*"]);
       }));
   });
 }

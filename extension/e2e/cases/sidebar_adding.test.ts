@@ -101,11 +101,11 @@ for (const inBrowser of inBrowsers) {
         await sidebar.type("#command", "node");
         await sidebar.type("#args", program);
         await sidebar.type("#secrets", "WEATHER_KEY");
-        await sidebar.click("#add");
+        await sidebar.click("#add-server");
         await sidebar.says(".notice", /Set WEATHER_KEY/);
         await sidebar.go("servers");
-        await sidebar.says("#servers .words", /Set WEATHER_KEY/);
-        await sidebar.click("#servers .words a");
+        await sidebar.says("#server-list .words", /Set WEATHER_KEY/);
+        await sidebar.click("#server-list .words a");
         await sidebar.says("[data-secret]", /WEATHER_KEY · not set/);
         await sidebar.type("[data-secret] input", "s3cret");
         await sidebar.click("[data-secret] button[type='submit']");
@@ -117,7 +117,7 @@ for (const inBrowser of inBrowsers) {
         await sidebar.go("new/command");
         await sidebar.type("#name", "weather");
         await sidebar.type("#command", "node");
-        await sidebar.click("#add");
+        await sidebar.click("#add-server");
         await sidebar.says("[role='alert'] .notice", /a server named weather exists already/i);
 
         await sidebar.go("server/weather/secrets");
@@ -147,7 +147,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#url", "http://elsewhere.example/mcp");
           await sidebar.type("#name", "far");
           await sidebar.type("#key", "Bearer k");
-          await sidebar.click("#add");
+          await sidebar.click("#add-server");
           await sidebar.says("#view", /without TLS.*harbor add far --url http:\/\/elsewhere.example\/mcp --allow-http/s);
           assert.equal(await value("#key"), "Bearer k");
 
@@ -155,7 +155,7 @@ for (const inBrowser of inBrowsers) {
           await sidebar.type("#name", "slow");
           await sidebar.type("#command", "node");
           await sidebar.type("#args", "-e\nsetInterval(() => undefined, 1000)");
-          await sidebar.click("#add");
+          await sidebar.click("#add-server");
           await until("the server", async () => ((await servers(harbor)).length === 1 ? true : undefined));
           await sidebar.click("#cancel");
           await sidebar.says("#said", /^slow was not added$/);
@@ -179,12 +179,12 @@ for (const inBrowser of inBrowsers) {
           const sidebar = await Sidebar.open(browser, "new/remote");
           await sidebar.type("#url", open.url);
           await sidebar.type("#name", "open");
-          await sidebar.click("#add");
+          await sidebar.click("#add-server");
           await sidebar.says(".head .state", /^running$/);
           await sidebar.go("new/remote");
           await sidebar.type("#url", closed.url);
           await sidebar.type("#name", "closed");
-          await sidebar.click("#add");
+          await sidebar.click("#add-server");
           await sidebar.says(".notice", /Sign in to use it/);
           await sidebar.click(".notice .action");
           await sidebar.click("#sign-in");
@@ -207,7 +207,7 @@ for (const inBrowser of inBrowsers) {
           const sidebar = await Sidebar.open(browser, "new/remote");
           await sidebar.type("#url", remote.url);
           await sidebar.type("#name", "far");
-          await sidebar.click("#add");
+          await sidebar.click("#add-server");
           await sidebar.says(".notice", /Sign in to use it/);
           await sidebar.click(".notice .action");
           remote.person = "waits";

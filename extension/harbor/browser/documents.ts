@@ -92,8 +92,8 @@ export class Documents {
    */
   async awake(tabId: number, frameId: number): Promise<void> {
     const leaves = this.#surely.leaves(tabId, frameId);
-    // Where it cannot be asked, that is said of what is asked next.
-    const answer = runIn(tabId, frameId, () => true, null).catch(() => true);
+    // Where it cannot be asked, or went away meanwhile, that is said of what is asked next.
+    const answer = runIn(tabId, frameId, () => true, null).then(() => true, () => true);
     const isAwake = (ms: number) => Promise.race([answer, leaves.gone.then(() => true), passed(ms)]);
     try {
       if (await isAwake(ANSWER_MS)) return;

@@ -107,6 +107,11 @@ export class BrowserSource {
     await this.#follow();
   }
 
+  /** What the bridge calls it, while it is registered there. */
+  get id(): string | undefined {
+    return this.#sourceId === "" ? undefined : this.#sourceId;
+  }
+
   /** Called when a session, or what it has open, has changed. */
   onChange(listener: () => void): void {
     this.#changed = listener;

@@ -21,6 +21,8 @@ export interface BrowserToolsView {
   on: boolean;
   /** Whether the browser lets this extension use pages; has to be asked for by a click. */
   permitted: boolean;
+  /** By which name clients are granted its tools; absent while the bridge does not have them. */
+  source?: string;
   sessions: SessionView[];
 }
 
@@ -57,6 +59,7 @@ export class BrowserTools {
   }
 
   async #view(): Promise<BrowserToolsView> {
-    return { on: (await this.#store.get(KEY)) === true, permitted: await mayUsePages(), sessions: await this.#source.sessions() };
+    const view = { on: (await this.#store.get(KEY)) === true, permitted: await mayUsePages(), sessions: await this.#source.sessions() };
+    return this.#source.id === undefined ? view : { ...view, source: this.#source.id };
   }
 }

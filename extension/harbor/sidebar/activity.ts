@@ -69,10 +69,14 @@ function scopeOf({ scope }: Line): string {
 function callEnd(line: Line): Pick<Activity, "tone" | "ended"> {
   const code = text(line["code"]);
   if (line["decision"] === "denied") return { tone: "warn", ended: refusedWords(code) };
+  if (code === undefined && toldError(line)) return { tone: "bad", ended: `the tool reported an error after ${msWords(number(line["duration_ms"]))}` };
   if (code === undefined) return { tone: "good", ended: `answered in ${msWords(number(line["duration_ms"]))}` };
   if (code === "cancelled") return { tone: "idle", ended: "cancelled" };
   return { tone: "bad", ended: CALL_ENDS[code] ?? `failed (${code})` };
 }
+
+/** Whether the tool's answer says that it failed. A bridge that is older does not say. */
+const toldError = ({ tool_error: told }: Line & { tool_error?: unknown }): boolean => told === true;
 
 const CALL_ENDS: { [code: string]: string } = {
   ERR_TOOL_TIMEOUT: "timed out",

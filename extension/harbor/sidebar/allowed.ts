@@ -39,6 +39,7 @@ const SERVERS = {
   connect_server: { server_id: id, restart: may(yesNo), progress: may(yesNo) },
   disconnect_server: { server_id: id },
   get_server_status: { server_id: id },
+  get_sandbox: { server_id: id },
   remove_server: { server_id: id, data: may(yesNo) },
   set_supervision: { server_id: id, supervision: lazy },
   mcp_get_logs: { server_id: id, limit: may(whole), follow: may(yesNo) },

@@ -1,4 +1,4 @@
-// Which servers an AI client may use, and how its list of tools changes where the person switches one.
+// Which servers and browsers an AI client may use, and how its list of tools changes where the person switches one.
 //
 // Pure. Must never name another origin than a client's: what a web page may do is decided on the page of a question.
 
@@ -9,8 +9,10 @@ import type { Grant } from "../../shared/protocol/generated/messages.ts";
 /** What the sidebar asks of the background itself: which tools a client gets from now on. */
 export const CLIENT_TOOLS = "client_tools";
 
-/** In a list: every tool of every server. */
+/** In a list: every tool of every server, and of nothing else. */
 const EVERY = "*";
+
+const BROWSER = "browser";
 
 export interface ClientTools {
   origin: string;
@@ -35,15 +37,24 @@ export function toolsOf(origin: string, grants: Grant[]): string[] | undefined {
   return mine === undefined ? undefined : (mine.allowed_tools ?? [EVERY]);
 }
 
-/** What of a server a list covers: all of it, nothing, or so many of its tools. */
+/** The browsers that a client may be given or has: this one, where its tools are on, and those that a list names. */
+export function browsersOf(tools: string[], here: string | undefined): string[] {
+  const named = tools.map(serverOf).filter((source) => source === BROWSER || source.startsWith(`${BROWSER}:`));
+  return [...new Set([...(here === undefined ? [] : [here]), ...named])].sort();
+}
+
+/** Every server is one; a browser, and whatever else has a kind before its name, is none. */
+const isServer = (source: string): boolean => source !== BROWSER && !source.includes(":");
+
+/** What of a server or a browser a list covers: all of it, nothing, or so many of its tools. */
 export function coverOf(tools: string[], server: string): "all" | number {
-  if (tools.includes(EVERY) || tools.includes(`${server}/*`)) return "all";
+  if ((tools.includes(EVERY) && isServer(server)) || tools.includes(`${server}/*`)) return "all";
   return tools.filter((tool) => serverOf(tool) === server).length;
 }
 
-/** The list with a server switched on or off. One of all servers becomes one of those that there are. */
+/** The list with a server or a browser switched on or off. One of all servers, where it is a server, becomes one of those that there are. */
 export function switched(tools: string[], servers: string[], server: string, on: boolean): string[] {
-  const all = tools.includes(EVERY) ? [...tools.filter((tool) => tool !== EVERY), ...servers.map((one) => `${one}/*`)] : tools;
+  const all = tools.includes(EVERY) && isServer(server) ? [...tools.filter((tool) => tool !== EVERY), ...servers.map((one) => `${one}/*`)] : tools;
   const others = all.filter((tool) => serverOf(tool) !== server);
   return [...new Set(on ? [...others, `${server}/*`] : others)].sort();
 }

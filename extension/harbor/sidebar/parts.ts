@@ -7,7 +7,7 @@ import { SHOWN, visible, visibleLines } from "../../shared/text/visible.ts";
 import { type Child, type Props, type VNode, h } from "./dom.ts";
 import type { Hands } from "./hands.ts";
 import { type Words, wordsOf } from "./whose.ts";
-import { type Tone, codeWords, tailOf } from "./words.ts";
+import { type Tone, codeWords, saysItAll, tailOf } from "./words.ts";
 
 /** Text of somebody else, cut, with a button for the rest. */
 export function foreign(text: string): VNode {
@@ -77,15 +77,16 @@ export function failure(hands: Hands, name: string): VNode {
 
 export function failureNotice(failed: Failure): VNode {
   const [words, ours, tail] = [wordsOf(failed), codeWords(failed), tailOf(failed)];
-  const said = h("p", { key: "said" }, ...told(words));
+  const said = saysItAll(failed) ? undefined : h("p", { key: "said" }, ...told(words));
   const advice = ours === undefined ? undefined : h("p", { key: "advice" }, ...prose(ours));
   // Ours comes first where what follows may be a server's.
   const first = words.whose === "server" || words.whose === "mixed" ? [advice, said] : [said, advice];
-  return notice(
-    "bad",
+  // The code is for programs, tests among them.
+  return h(
+    "div.notice",
+    { "data-tone": "bad", "data-code": visible(failed.code).text },
     ...first,
     tail === undefined ? undefined : h("details", { key: "tail", open: true }, h("summary", {}, "Last output"), lines(tail, "Last output")),
-    h("p.code", {}, visible(failed.code).text),
   );
 }
 

@@ -3,7 +3,7 @@
 // Pure. Must never leave out what a plan says: a fact that is not known here by name is shown by its own.
 
 import { isFields } from "../../shared/ports/wire.ts";
-import type { Installed, Resolved } from "../../shared/protocol/generated/messages.ts";
+import type { Installed, Resolved, Sandbox } from "../../shared/protocol/generated/messages.ts";
 import { count } from "./words.ts";
 
 export type Row = readonly [term: string, said: string];
@@ -69,6 +69,13 @@ export function mayWords({ kind, sandbox, settings }: Pick<Installed, "kind" | "
   const files = write.length + read.length > 0 ? "your other files" : "your files";
   const cannot = isOffline(sandbox.network) ? `${files}, the network` : files;
   return `${can.length === 0 ? "" : `Can: ${can.join("; ")}. `}Can't: ${cannot}.`;
+}
+
+/** The same of a server that is there: besides what it was granted, what it reaches because its command names it. */
+export function reachWords({ settings, summary, paths }: Pick<Sandbox, "settings" | "summary" | "paths">): string {
+  const named = (wanted: string) => paths.filter(({ access, why }) => access === wanted && (why === "argument" || why === "cwd")).map(({ path }) => path);
+  const all = (granted: string[] = [], access: string) => [...new Set([...granted, ...named(access)])];
+  return mayWords({ kind: "", sandbox: summary, settings: { ...settings, read: all(settings.read, "read"), write: all(settings.write, "write") } });
 }
 
 function networkCan(network: string, hosts: string[]): string[] {

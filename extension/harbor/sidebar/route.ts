@@ -36,7 +36,7 @@ export function parseRoute(hash: string): Route {
   return { at: "servers" };
 }
 
-/** The address of a place. */
+/** The address of a place. No element may have it as its id: the browser would scroll there. */
 export function hrefOf(route: Route): string {
   const parts = (() => {
     switch (route.at) {

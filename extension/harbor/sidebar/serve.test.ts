@@ -189,6 +189,10 @@ test("a list of tools changes by the server that was switched", () => {
   assert.deepEqual(switched(["*", "browser/click"], ["a", "b"], "b", false), ["a/*", "browser/click"]);
   assert.deepEqual(switched(["a/x", "a/y", "b/*"], ["a", "b"], "a", false), ["b/*"]);
   assert.deepEqual(switched(["a/x"], ["a", "b"], "b", true), ["a/x", "b/*"]);
+  // All servers are no browser: that is switched by itself.
+  assert.deepEqual(switched(["*"], ["a", "b"], "browser", true), ["*", "browser/*"]);
+  assert.deepEqual(switched(["*", "browser/click"], ["a", "b"], "browser", false), ["*"]);
+  assert.deepEqual([coverOf(["*"], "browser"), coverOf(["*", "browser:work/*"], "browser:work")], [0, "all"]);
   assert.deepEqual([coverOf(["*"], "a"), coverOf(["a/*"], "a"), coverOf(["a/x", "a/y"], "a"), coverOf(["ab/*"], "a")], ["all", "all", 2, 0]);
 });
 

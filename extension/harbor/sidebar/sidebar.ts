@@ -61,6 +61,7 @@ const store = new Store(
     approvals: undefined,
     browser: undefined,
     search: NO_SEARCH,
+    ways: {},
     filter: "",
     installation: undefined,
     adding: undefined,
@@ -91,6 +92,7 @@ function heard(type: string, payload: Fields): void {
   } else if (type === "servers") {
     store.change({ servers: (payload as unknown as SidebarPushes["servers"]).servers });
     missing.look(hands);
+    viewOf(state.route).heard?.(hands, state.route, type, payload);
   } else if (type === "site") {
     store.change({ site: (payload as SidebarPushes["site"]).site });
   } else {
@@ -119,7 +121,7 @@ function moved(): void {
   enter();
   draw();
   scrollTo(0, 0);
-  (document.getElementById("title") ?? root("view")).focus();
+  (document.getElementById("title") ?? root("view")).focus({ preventScroll: true });
 }
 
 function drawSoon(): void {

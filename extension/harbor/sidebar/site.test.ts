@@ -76,6 +76,11 @@ const ended = (line: object) => activityOf({ ...line })?.ended;
 
 test("a line of the log says who called what, and how it ended", () => {
   assert.deepEqual(activityOf(call()), { at: 5, origin: SITE.origin, what: "time/now", isTool: true, isCall: true, tone: "good", ended: "answered in 30 ms" });
+  const failed = activityOf(call({ tool_error: true }));
+  assert.deepEqual([failed?.tone, failed?.ended], ["bad", "the tool reported an error after 30 ms"]);
+  // Only what is said counts, and a refusal is no answer of the tool.
+  for (const told of [false, "true", 1, undefined]) assert.equal(ended(call({ tool_error: told })), "answered in 30 ms");
+  assert.equal(ended(call({ tool_error: true, decision: "denied", code: "ERR_RATE_LIMITED" })), "refused: too many calls");
   assert.equal(ended(call({ code: "ERR_TOOL_TIMEOUT" })), "timed out");
   assert.equal(ended(call({ code: "ERR_OF_A_NEWER_BRIDGE" })), "failed (ERR_OF_A_NEWER_BRIDGE)");
   assert.equal(ended(call({ decision: "denied", code: "ERR_RATE_LIMITED" })), "refused: too many calls");

@@ -14,6 +14,7 @@ import type {
   LogLine,
   Requests,
   Resolved,
+  Sandbox,
   Server,
   ServerChange,
   StandingAnswer,
@@ -21,6 +22,7 @@ import type {
 } from "../../shared/protocol/generated/messages.ts";
 import type { BrowserToolsView } from "../browser/switch.ts";
 import type { Activity } from "./activity.ts";
+import type { Ways } from "./catalogued.ts";
 import type { Draft, Problems } from "./form/draft.ts";
 import type { Plan } from "./form/schema.ts";
 import type { Route } from "./route.ts";
@@ -53,6 +55,8 @@ export interface Detail {
   authorization?: Authorization | "none";
   /** Where the person is to sign in, while that is under way. */
   signIn?: string;
+  /** What it may do on this machine. */
+  sandbox?: Sandbox | undefined;
   /** Why it would not start, and what to do. */
   whyNot?: string | undefined;
   /** Whether the installer's lines are shown in its log. */
@@ -89,6 +93,8 @@ export interface Installation {
   plan?: Installed;
   step?: string | undefined;
   done?: Installed;
+  /** Whether the person wants another one, where its server is here already. */
+  again?: boolean;
 }
 
 export interface State {
@@ -118,6 +124,8 @@ export interface State {
   /** Whether clients may use this browser, and what they have open in it. */
   browser: BrowserToolsView | undefined;
   search: Search;
+  /** How entries of the catalog can be had, by their ids. */
+  ways: { [entry: string]: Ways };
   /** What is searched for among the servers. */
   filter: string;
   installation: Installation | undefined;

@@ -30,6 +30,8 @@ export function standingOf(server: Server, missing?: string[]): Standing {
   if (missing !== undefined && last_exit?.cause === "missing_secrets") return { tone: "idle", words: "Its secrets are set now: start it" };
   if (last_exit?.cause === "needs_authorization") return { tone: "warn", words: "Sign in to use it", wants: "secrets" };
   if (state === "crashed") return { tone: "warn", words: `${last_error ?? "It ended"}${retryWords(server)}` };
+  const program = last_exit === undefined ? undefined : missingProgram(last_exit);
+  if (state === "failed" && program !== undefined) return { tone: "bad", words: `The program ${program} ${missingWords(program)}` };
   if (state === "failed") return { tone: "bad", words: last_error ?? "It could not be started" };
   return { tone: "idle", words: "" };
 }
@@ -95,6 +97,18 @@ const AFTER_END: { [cause: string]: string } = {
   no_mcp: "What answers at its address is not an MCP server. Check the address.",
 };
 
+/** The program that a server was to be started with and that is not there; a foreign text. */
+export function missingProgram({ cause, message }: Pick<Exit, "cause" | "message">): string | undefined {
+  const [, program] = (cause === "spawn_failed" && /^could not run (.+): No such file or directory\b/.exec(message)) || [];
+  // A script that is there is told by the same words where its interpreter is not.
+  return program?.includes(" by its interpreter ") ? undefined : program;
+}
+
+/** What stands behind that program's name. */
+export function missingWords(program: string): string {
+  return program.includes("/") ? "does not exist" : "is not installed, or not in PATH";
+}
+
 /** What to do about how a server has ended. */
 export function afterEnd({ cause }: Pick<Exit, "cause">, id: string): string {
   return (AFTER_END[cause] ?? "Its log may say more.").replace("NAME", id);
@@ -120,9 +134,16 @@ const CODES: { [code: string]: string } = {
   shutting_down: "Harbor is ending. Try again in a moment.",
 };
 
+/** Whether the message adds nothing to the words for a code: of a server's name it names options of a command. */
+export function saysItAll({ code, details }: Failure): boolean {
+  return code === "invalid_params" && (Object(details) as { field?: unknown }).field === "server_id";
+}
+
 /** What a code means to a person; nothing where the message has to be enough, or says it better. */
-export function codeWords({ code, details }: Failure): string | undefined {
+export function codeWords(failed: Failure): string | undefined {
+  const { code, details } = failed;
   const { field, left } = Object(details) as { [name: string]: unknown };
+  if (saysItAll(failed)) return "This name cannot be used: another server has it, or Harbor itself. Choose another name.";
   // A source that was looked up was never there.
   if (code === "not_found" && field === "source") return undefined;
   // Nothing has a log that is not there any more.

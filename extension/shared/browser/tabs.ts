@@ -100,7 +100,8 @@ export async function runIn<A, R>(tabId: number, frameId: number, run: (argument
     world: own ? "ISOLATED" : "MAIN",
     injectImmediately: true,
   });
-  return found?.result as Awaited<R> | undefined;
+  // Chromium gives null where the document went away and its frame has another one by now.
+  return (found?.result ?? undefined) as Awaited<R> | undefined;
 }
 
 /** Puts one of our files into a document. */

@@ -4,6 +4,7 @@
 
 import { Failure } from "./failure.ts";
 import { insert } from "./fields.ts";
+import { charNumber, keyNumber } from "./key_numbers.ts";
 import { focused, parentOf } from "./tree.ts";
 
 const CODES: { [key: string]: string } = { " ": "Space", Enter: "Enter", Tab: "Tab", Escape: "Escape", Backspace: "Backspace", Delete: "Delete" };
@@ -31,11 +32,12 @@ export async function pressKey(text: string): Promise<void> {
     ...{ key, code: codeOf(key), bubbles: true, cancelable: true, composed: true },
     ...{ ctrlKey: modifiers.has("Control"), shiftKey: modifiers.has("Shift"), altKey: modifiers.has("Alt"), metaKey: modifiers.has("Meta") },
   };
-  let goesOn = target.dispatchEvent(new KeyboardEvent("keydown", init));
+  const numbered = (type: string, number: number, charCode = 0) => new KeyboardEvent(type, { ...init, keyCode: number, which: number, charCode });
+  let goesOn = target.dispatchEvent(numbered("keydown", keyNumber(key)));
   const isPlain = !modifiers.has("Control") && !modifiers.has("Meta") && !modifiers.has("Alt");
-  if (goesOn && isPlain && (key.length === 1 || key === "Enter")) goesOn = target.dispatchEvent(new KeyboardEvent("keypress", init));
+  if (goesOn && isPlain && (key.length === 1 || key === "Enter")) goesOn = target.dispatchEvent(numbered("keypress", charNumber(key), charNumber(key)));
   if (goesOn) act(target, key, modifiers, isPlain);
-  (focused() ?? target).dispatchEvent(new KeyboardEvent("keyup", init));
+  (focused() ?? target).dispatchEvent(numbered("keyup", keyNumber(key)));
 }
 
 function codeOf(key: string): string {

@@ -1,6 +1,8 @@
 // The mouse: into view, still, not covered, then the events that a real one causes.
 //
 //   resolve ─► scroll into view ─► still over two looks ─► a point in it ─► what is there? ─► events there
+//                    ▲                                                      │
+//                    └──────────── once, where it is something else ────────┘
 //
 // Owns where a click goes. Must never click what stands in front of what was meant: that is said instead.
 
@@ -30,18 +32,33 @@ export const named = (element: Element): string => `${roleOf(element)}${nameOf(e
 export async function pointAt(element: Element): Promise<Point> {
   const box = shownBy(element);
   if (!box.checkVisibility({ visibilityProperty: true })) throw new Failure("hidden", `${named(element)} is in the page, and not shown`);
-  if (!isInside(box.getBoundingClientRect())) box.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  if (!isInside(box.getBoundingClientRect())) intoView(box);
   await still(box);
+  // A box around it that scrolls may not show it, although it is inside the window.
+  if (!("at" in look(element, box))) {
+    intoView(box);
+    await still(box);
+  }
   await highlight(box);
+  const seen = look(element, box);
+  if ("at" in seen) return seen.at;
+  if (seen.places === 0) throw new Failure("hidden", `${named(element)} has no place in the page that can be pointed at`);
+  const { inFront } = seen;
+  throw new Failure("covered", inFront === null ? `${named(element)} is outside of the window and cannot be scrolled to` : `${named(element)} is covered by ${named(cover(inFront))}: close that first, or scroll`);
+}
+
+const intoView = (box: Element): void => box.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+
+/** A place where an event meets the element; else at how many was looked, and what stands in front. */
+function look(element: Element, box: Element): { at: Point } | { places: number; inFront: Element | null } {
   const places = placesIn(box);
-  if (places.length === 0) throw new Failure("hidden", `${named(element)} has no place in the page that can be pointed at`);
   let inFront: Element | null = null;
-  for (const place of places) {
-    const there = elementAt(place.x, place.y);
-    if (there !== null && (isWithin(there, box) || isLabelOf(there, element))) return place;
+  for (const at of places) {
+    const there = elementAt(at.x, at.y);
+    if (there !== null && (isWithin(there, box) || isLabelOf(there, element))) return { at };
     inFront ??= there;
   }
-  throw new Failure("covered", inFront === null ? `${named(element)} is outside of the window and cannot be scrolled to` : `${named(element)} is covered by ${named(cover(inFront))}: close that first, or scroll`);
+  return { places: places.length, inFront };
 }
 
 /** A check box that is drawn by its label is pointed at there. */

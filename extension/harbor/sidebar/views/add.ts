@@ -4,6 +4,7 @@
 
 import type { CatalogEntry } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
+import { installedAs } from "../catalogued.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, empty, failure, field, oneLine, waiting } from "../parts.ts";
@@ -62,9 +63,22 @@ function ask(hands: Hands, more: boolean): void {
   hands.act(SEARCH, async (signal) => {
     const page = { limit: PAGE, ...(more && next !== undefined ? { cursor: next } : {}) };
     const words = query.trim();
-    const answer = words === "" ? hands.ask("catalog_get", page, { signal }) : hands.ask("catalog_search", { ...page, query: words }, { signal });
-    hands.change({ search: found(hands.state.search, turn, await answer, more) });
+    const answer = await (words === "" ? hands.ask("catalog_get", page, { signal }) : hands.ask("catalog_search", { ...page, query: words }, { signal }));
+    await learnWays(hands, answer.entries, signal);
+    hands.change({ search: found(hands.state.search, turn, answer, more) });
   });
+}
+
+/** Before they are shown: what is here already must not be offered for a moment. */
+async function learnWays(hands: Hands, entries: CatalogEntry[], signal: AbortSignal): Promise<void> {
+  const unknown = entries.filter(({ id }) => hands.state.ways[id] === undefined);
+  const asked = unknown.map(async ({ id }) => {
+    // One that has just gone from the catalog is shown as one that is not here.
+    const { details } = (await hands.ask("catalog_entry", { id }, { signal }).catch(() => undefined)) ?? {};
+    return details === undefined ? [] : [[id, details] as const];
+  });
+  const learnt = (await Promise.all(asked)).flat().map(([id, { packages, remotes }]) => [id, { packages, remotes }]);
+  if (learnt.length > 0) hands.change({ ways: { ...hands.state.ways, ...Object.fromEntries(learnt) } });
 }
 
 function entriesOf(hands: Hands): Child[] {
@@ -74,24 +88,32 @@ function entriesOf(hands: Hands): Child[] {
   return [
     failure(hands, SEARCH),
     h("p.soft", { role: "status", id: "found" }, words, snapshot === undefined ? "" : `; offline list from ${snapshot}`),
-    entries.length === 0 ? empty("No server matches.") : h("ul.rows.entries", {}, ...entries.map((entry) => entryOf(entry, entries.every(({ featured }) => featured)))),
+    entries.length === 0 ? empty("No server matches.") : h("ul.rows.entries", {}, ...entries.map((entry) => entryOf(hands, entry, entries.every(({ featured }) => featured)))),
     next === undefined ? undefined : button("Show more", () => ask(hands, true), { id: "more", busy: hands.isBusy(SEARCH) }),
   ];
 }
 
 /** `plain`: all that are shown are of Harbor's own list, so that none says it. */
-function entryOf({ id, title, name, description, kinds, featured, stars, status }: CatalogEntry, plain: boolean): VNode {
+function entryOf(hands: Hands, { id, title, name, description, kinds, featured, stars, status }: CatalogEntry, plain: boolean): VNode {
   const extra = [kinds.map(kindWords).join(", "), stars === undefined ? "" : `★ ${stars.toLocaleString("en")}`].filter((one) => one !== "").join(" · ");
   return h(
     "li",
     { key: id },
     h("a.name", { href: hrefOf({ at: "install", source: id }), "data-entry": name }, oneLine(title ?? name)),
-    featured ? h("a.action.get", { href: hrefOf({ at: "install", source: id }), "aria-label": `Install ${visible(title ?? name).text}` }, "Install") : undefined,
+    actionOf(hands, id, visible(title ?? name).text, featured),
     featured && !plain ? h("span.badge", {}, "recommended") : undefined,
     status === "active" ? undefined : h("span.badge", { "data-type": "DENY" }, oneLine(status)),
     h("p.words", {}, oneLine(description)),
     h("p.soft.extra", {}, oneLine(extra)),
   );
+}
+
+/** What is here leads to its server; of the rest only Harbor's own list offers it at once. */
+function actionOf({ state }: Hands, id: string, name: string, featured: boolean): VNode | undefined {
+  const ways = state.ways[id];
+  const [server] = ways === undefined ? [] : installedAs(ways, state.servers ?? []);
+  if (server !== undefined) return h("a.action.get", { href: hrefOf({ at: "server", id: server, part: "overview" }), "aria-label": `${name} is installed: open it` }, "Installed");
+  return featured ? h("a.action.get", { href: hrefOf({ at: "install", source: id }), "aria-label": `Install ${name}` }, "Install") : undefined;
 }
 
 function others(hands: Hands): Child[] {

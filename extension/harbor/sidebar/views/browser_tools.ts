@@ -3,6 +3,7 @@
 // Must never switch it on by itself: the browser asks for the permission at the person's click.
 
 import { askForPages } from "../../../shared/browser/tabs.ts";
+import type { Fields } from "../../../shared/ports/wire.ts";
 import type { BrowserToolsView } from "../../browser/switch.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
@@ -14,10 +15,8 @@ const SWITCH = "browser tools";
 
 export const browser: View<{ at: "browser" }> = {
   title: () => "Browser tools",
-  enter: (hands, _, signal) => hands.read(SWITCH, () => look(hands, {}), signal),
-  heard(hands, _, type, payload) {
-    if (type === "browser") hands.change({ browser: payload as unknown as BrowserToolsView });
-  },
+  enter: (hands, _, signal) => loadBrowser(hands, signal),
+  heard: (hands, _, type, payload) => heardBrowser(hands, type, payload),
   show(hands) {
     const { browser: view } = hands.state;
     const about = "AI clients, and Harbor's own agent, can read pages and act in them: in tabs of their own, each client in a group with its name. Your other tabs stay out of it.";
@@ -35,6 +34,15 @@ export const browser: View<{ at: "browser" }> = {
     ];
   },
 };
+
+/** Reads whether clients may use this browser. */
+export function loadBrowser(hands: Hands, left: AbortSignal): void {
+  hands.read(SWITCH, () => look(hands, {}), left);
+}
+
+export function heardBrowser(hands: Hands, type: string, payload: Fields): void {
+  if (type === "browser") hands.change({ browser: payload as unknown as BrowserToolsView });
+}
 
 /** The browser asks first, unless it did before: it takes that from a click only. */
 async function switchOn(hands: Hands, { permitted }: BrowserToolsView): Promise<void> {

@@ -15,7 +15,9 @@ import { type Route, hrefOf } from "../route.ts";
 import type { Installation } from "../store.ts";
 import { count } from "../words.ts";
 import { searchFor } from "./add.ts";
+import { alreadyHere, hereOf } from "./again.ts";
 import { back, serverOf } from "./head.ts";
+import { isFree } from "./new.ts";
 import { run } from "./servers.ts";
 
 type Here = Extract<Route, { at: "install" }>;
@@ -36,7 +38,8 @@ export const install: View<Here> = {
   show(hands, { source }) {
     const { installation } = hands.state;
     if (installation?.source !== source) return [back({ at: "add" }, "Catalog")];
-    const { about, details, plan, done } = installation;
+    const { about, details, plan, done, again } = installation;
+    const here = again === true || plan !== undefined ? [] : hereOf(hands, installation);
     const title = about?.title ?? details?.entry.title ?? details?.entry.name ?? source;
     return [
       back({ at: "add" }, "Catalog"),
@@ -46,7 +49,8 @@ export const install: View<Here> = {
       notFound(hands, source),
       done !== undefined ? h("div", { key: "done" }, ...doneOf(hands, done)) : undefined,
       done === undefined && plan !== undefined ? h("div", { key: "plan" }, ...planOf(hands, installation, plan)) : undefined,
-      done === undefined && plan === undefined && about !== undefined ? h("div", { key: "form" }, ...formOf(hands, installation, about)) : undefined,
+      done === undefined && here.length > 0 ? h("div", { key: "here" }, alreadyHere(here, () => learn(hands, source, { again: true }))) : undefined,
+      done === undefined && plan === undefined && about !== undefined && here.length === 0 ? h("div", { key: "form" }, ...formOf(hands, installation, about)) : undefined,
       hands.isBusy(LOOK(source)) || hands.isBusy(INSTALL(source)) ? progressOf(hands, installation) : undefined,
       failure(hands, INSTALL(source)),
     ];
@@ -78,7 +82,7 @@ async function lookUp(hands: Hands, source: string, signal: AbortSignal): Promis
   }
   const { server } = await hands.ask("resolve_server", { source, progress: true }, { signal, onProgress: stepOf(hands, source) });
   learn(hands, source, { about: server, step: undefined });
-  if (isPlain(server)) plan(hands, source, server);
+  if (isPlain(server) && server.installed.length === 0) plan(hands, source, server);
 }
 
 /** Of Harbor's own list, and with nothing to fill in: its plan is shown at once, with one button. */
@@ -100,7 +104,6 @@ function aboutIt({ about, details, source }: Installation): VNode {
       repository === undefined ? undefined : ["Code", foreign(repository)],
       website === undefined ? undefined : ["Page", foreign(website)],
       details?.entry.version === undefined ? undefined : ["Version", foreign(details.entry.version)],
-      (about?.installed.length ?? 0) === 0 ? undefined : ["Installed as", foreign(about?.installed.join(", ") ?? "")],
     ]),
     h("ul.notes", {}, ...(about?.notes ?? []).map((note) => h("li", { key: note }, foreign(note)))),
   );
@@ -115,13 +118,15 @@ function formOf(hands: Hands, { source, filled }: Installation, about: Resolved)
     plan(hands, source, about);
   };
   const chosen = about.ways[about.way];
+  // A name that is taken is no proposal.
+  const usual = serverOf(hands, about.server_id ?? "") === undefined ? about.server_id : undefined;
   return [
     chosen === undefined ? undefined : facts([["Installs", foreign(chosen.source)]]),
     h(
       "form",
       { on: { submit }, "aria-label": "Its settings" },
       field({ id: "as", label: "Name", about: "Letters, digits, '.', '_' and '-'." }, (props) =>
-        h("input", { type: "text", name: "server_id", autocomplete: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]{0,63}", value: filled.server_id ?? about.server_id ?? "", ...props }),
+        h("input", { type: "text", name: "server_id", autocomplete: "off", spellcheck: "false", pattern: "[A-Za-z0-9][A-Za-z0-9_.\\-]{0,63}", required: about.server_id !== undefined && usual === undefined, value: filled.server_id ?? usual ?? "", ...props }),
       ),
       ...about.inputs.map((one) => declared(one, "input", filled.inputs?.[one.name]?.join("\n"))),
       ...about.variables.map((one) => declared(one, "env", filled.env?.[one.name])),
@@ -178,6 +183,7 @@ function rowsOf(text: string, many: boolean): string[] {
 function plan(hands: Hands, source: string, about: Resolved, before?: Installed): void {
   const filled = hands.state.installation?.filled;
   hands.act(INSTALL(source), async (signal) => {
+    isFree(hands, filled?.server_id ?? about.server_id ?? "");
     const planned = before?.planned ?? about.planned;
     const fields: Ask = { source, ...filled, plan: true, progress: true, ...(planned === undefined ? {} : { planned }), ...(before === undefined ? {} : { build: true }) };
     const { installed } = await hands.ask("install_server", fields, { signal, onProgress: stepOf(hands, source) });

@@ -48,7 +48,7 @@ function form(hands: Hands, fields: Child[], add: (of: (name: string) => string,
       if (id !== undefined) hands.go({ at: "server", id, part: "overview" });
     });
   };
-  const submits = h("button.primary", { type: "submit", id: "add", "aria-disabled": hands.isBusy(ADD) ? "true" : undefined }, "Add and start");
+  const submits = h("button.primary", { type: "submit", id: "add-server", "aria-disabled": hands.isBusy(ADD) ? "true" : undefined }, "Add and start");
   return h("form", { on: { submit } }, ...fields, h("p.buttons", {}, submits));
 }
 
@@ -115,7 +115,8 @@ export function commandOf(of: (name: string) => string): Requests["add_server"] 
   return asked;
 }
 
-function isFree(hands: Hands, id: string): void {
+/** Fails where another server has the name. */
+export function isFree(hands: Hands, id: string): void {
   if (serverOf(hands, id) !== undefined) throw new CodedError("ERR_INVALID_REQUEST", `a server named ${id} exists already: choose another name, or remove it first`);
 }
 

@@ -2,16 +2,16 @@
 //
 // Owns the question before a removal. What became of the server's last life comes first, with what to do.
 
-import type { Server } from "../../../shared/protocol/generated/messages.ts";
+import type { Exit, Server } from "../../../shared/protocol/generated/messages.ts";
 import { visible } from "../../../shared/text/visible.ts";
 import { isLazy, lazyWords } from "../../lazy.ts";
 import { type Child, type VNode, h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
 import { button, command, facts, failure, foreign, lines, notice, prose, told } from "../parts.ts";
-import { mayWords } from "../plan.ts";
+import { mayWords, reachWords } from "../plan.ts";
 import { type Route, hrefOf } from "../route.ts";
 import { wordsOfEnd } from "../whose.ts";
-import { afterEnd, standingOf, timeWords } from "../words.ts";
+import { afterEnd, missingProgram, missingWords, standingOf, timeWords } from "../words.ts";
 import { ofServer } from "./head.ts";
 import { run } from "./servers.ts";
 
@@ -19,11 +19,9 @@ type Here = Extract<Route, { at: "server" }>;
 
 export const overview: View<Here> = {
   title: (_, { id }) => id,
-  enter(hands, { id }, signal) {
-    hands.act(`status ${id}`, async (mine) => {
-      const { why_not } = await hands.ask("get_server_status", { server_id: id }, { signal: mine });
-      hands.learn(id, { whyNot: why_not });
-    }, signal);
+  enter: (hands, { id }, signal) => look(hands, id, signal),
+  heard(hands, { id }, type) {
+    if (type === "servers") look(hands, id);
   },
   show: (hands, { id }) =>
     ofServer(hands, id, "overview", (server) => [
@@ -35,11 +33,20 @@ export const overview: View<Here> = {
       restart(hands, server),
       lazily(hands, server),
       h("h3", {}, "Details"),
-      aboutIt(server),
+      aboutIt(hands, server),
       sandboxHelp(hands, server),
       removal(hands, server),
     ]),
 };
+
+/** Reads what its line does not say. */
+function look(hands: Hands, id: string, left?: AbortSignal): void {
+  hands.read(`status ${id}`, async (signal) => {
+    const { why_not, server } = await hands.ask("get_server_status", { server_id: id }, { signal });
+    const held = server.remote === undefined ? await hands.ask("get_sandbox", { server_id: id }, { signal }) : undefined;
+    hands.learn(id, { whyNot: why_not, sandbox: held?.sandbox });
+  }, left);
+}
 
 /** What it wants of the person. */
 function wish(hands: Hands, server: Server): Child {
@@ -59,13 +66,23 @@ function lastEnd(hands: Hands, server: Server): Child {
   return notice(
     over ? "idle" : "bad",
     h("h3", {}, over ? `Last failure, ${timeWords(end.timestamp)}` : "Why it is not running"),
-    h("p", {}, ...told(wordsOfEnd(end))),
-    over ? undefined : h("p", {}, ...prose(afterEnd(end, id))),
+    ...whyEnded(id, end, over),
     next_retry === undefined || state !== "crashed" ? undefined : h("p", {}, `Next try at ${timeWords(next_retry)}.`),
     end.stderr_tail === undefined || end.stderr_tail === ""
       ? undefined
       : h("details", {}, h("summary", {}, "Last output"), lines(end.stderr_tail, "Last output")),
   );
+}
+
+/** `over`: it is past, and nothing is to be done. */
+function whyEnded(id: string, end: Exit, over: boolean): Child[] {
+  const [said, program] = [told(wordsOfEnd(end)), missingProgram(end)];
+  if (program === undefined) return [h("p", {}, ...said), over ? undefined : h("p", {}, ...prose(afterEnd(end, id)))];
+  return [
+    h("p", {}, "The program ", foreign(program), ` ${missingWords(program)}.`),
+    over ? undefined : h("p", {}, "Install it, then start the server; or remove the server and add it with another command."),
+    h("details", { key: "details" }, h("summary", {}, "Details"), h("p", {}, ...said)),
+  ];
 }
 
 /** What is known to keep it from its next start, where its last end does not say that. */
@@ -104,7 +121,7 @@ function lazily(hands: Hands, server: Server): Child {
   );
 }
 
-function aboutIt(server: Server): VNode {
+function aboutIt(hands: Hands, server: Server): VNode {
   const { remote, image, command: program, args, package: installed, sandbox, since, restarts, protocol_version: revision, env_names } = server;
   return facts([
     ["Name", server.server_id],
@@ -114,11 +131,18 @@ function aboutIt(server: Server): VNode {
     remote === undefined ? undefined : ["Runs at", foreign(remote.url)],
     program === "" ? undefined : ["Command", foreign([program, ...args].join(" "))],
     env_names.length === 0 ? undefined : ["Variables", foreign(env_names.join(", "))],
-    sandbox === undefined ? undefined : ["Sandbox", mayWords({ kind: remote === undefined ? "" : "remote", sandbox })],
+    maySaid(hands, server),
     (sandbox?.missing.length ?? 0) === 0 ? undefined : ["Not enforced here", foreign(sandbox?.missing.join(" ") ?? "")],
     revision === undefined ? undefined : ["MCP", revision],
     restarts === 0 ? undefined : ["Restarts", String(restarts)],
   ]);
+}
+
+/** Nothing before it is known: a list of what it can't do is only true if it is whole. */
+function maySaid(hands: Hands, { remote }: Server): readonly [string, Child] | undefined {
+  const { sandbox } = hands.state.detail ?? {};
+  if (remote !== undefined) return ["Sandbox", mayWords({ kind: "remote" })];
+  return sandbox === undefined ? undefined : ["Sandbox", foreign(reachWords(sandbox))];
 }
 
 /** The panel sets no sandbox: it says which command does. */

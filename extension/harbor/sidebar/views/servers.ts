@@ -24,7 +24,7 @@ export const servers: View<{ at: "servers" }> = {
     const found = list.filter(({ server_id, label }) => `${server_id} ${label}`.toLowerCase().includes(wanted));
     return [
       list.length > MANY ? filter(hands) : undefined,
-      found.length === 0 ? empty("No server matches.") : h("ul.rows", { id: "servers", key: "servers" }, ...found.map((server) => row(hands, server))),
+      found.length === 0 ? empty("No server matches.") : h("ul.rows", { id: "server-list", key: "servers" }, ...found.map((server) => row(hands, server))),
     ];
   },
 };

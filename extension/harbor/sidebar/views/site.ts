@@ -2,6 +2,7 @@
 //
 // Owns nothing but the order of that.
 
+import { isClient } from "../clients.ts";
 import type { Child } from "../dom.ts";
 import { h } from "../dom.ts";
 import type { Hands, View } from "../hands.ts";
@@ -11,6 +12,7 @@ import type { Route } from "../route.ts";
 import { hostOf } from "../site.ts";
 import { heard, rows, watch } from "./activity.ts";
 import { budgetOf, loadBudgets } from "./budget.ts";
+import { heardBrowser, loadBrowser } from "./browser_tools.ts";
 import { back } from "./head.ts";
 import { permissionsOf } from "./sites.ts";
 import { switchesOf } from "./switches.ts";
@@ -23,9 +25,11 @@ export const site: View<Here> = {
     hands.change({ budgeting: undefined });
     watch(hands, origin, signal);
     loadBudgets(hands, signal);
+    if (isClient(origin)) loadBrowser(hands, signal);
   },
-  heard: (hands, { origin }, type) => {
+  heard: (hands, { origin }, type, payload) => {
     heard(hands, type, origin);
+    heardBrowser(hands, type, payload);
     if (type === "activity" || type === "grant_changed") loadBudgets(hands);
   },
   show: (hands, { origin }) => [

@@ -50,7 +50,7 @@ function siteOf(hands: Hands, site: Site): VNode {
       {},
       h("a.name", { href: hrefOf({ at: "site", origin }) }, oneLine(hostOf(origin))),
       client ? h("span.badge", {}, "AI client") : undefined,
-      client ? h("a.button.quiet", { href: hrefOf({ at: "site", origin }), "aria-label": `Switch servers of ${hostOf(origin)} on and off` }, "Switch servers…") : undefined,
+      client ? h("a.button.quiet", { href: hrefOf({ at: "site", origin }), "aria-label": `Choose the tools of ${hostOf(origin)}` }, "Choose tools…") : undefined,
       profile === "default" ? undefined : h("span.badge", {}, oneLine(profile)),
     ),
     h("p.soft.last", {}, ...lastOf(hands, origin)),
