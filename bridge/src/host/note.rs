@@ -230,6 +230,7 @@ impl Drop for Note {
         let record = Record {
             tool_hash: self.hash.get(),
             code: code.map(Code::as_str),
+            tool_error: code.is_none() && self.tool_failed.get(),
             bytes_out,
             duration_us: Some(duration_us),
             queued_us: Some(queued_us),

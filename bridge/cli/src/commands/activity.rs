@@ -114,6 +114,7 @@ fn result(record: &Payload) -> String {
     match (record.text("event").as_str(), record.text("code").as_str(), record.text("decision").as_str()) {
         (_, "", "denied") | ("refused", "", _) => format!("refused{times}"),
         ("refused", code, _) | (_, code, "denied") => format!("refused: {}{times}", flatten(code)),
+        (_, "", _) if record.value("tool_error") == true => format!("the tool reported an error{took}{times}"),
         (_, "", _) => format!("ok{took}{times}"),
         (_, code, _) => format!("failed: {}{took}{times}", flatten(code)),
     }
@@ -153,6 +154,10 @@ mod tests {
             (
                 r#"{"event":"call","by":"extension:abc","origin":"https://a.example","server":"time","tool":"now","decision":"allowed","duration_ms":40.9}"#,
                 ["https://a.example", "time/now", "ok, 41 ms"],
+            ),
+            (
+                r#"{"event":"call","by":"owner","server":"time","tool":"now","decision":"allowed","tool_error":true,"duration_ms":1}"#,
+                ["you", "time/now", "the tool reported an error, 1 ms"],
             ),
             (
                 r#"{"event":"call","by":"client://cursor","server":"time","tool":"now","decision":"allowed","code":"ERR_TOOL_TIMEOUT","duration_ms":30000}"#,

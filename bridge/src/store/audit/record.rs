@@ -62,6 +62,8 @@ pub struct Record {
     pub outcome: Option<&'static str>,
     /// The error that it ended with.
     pub code: Option<&'static str>,
+    /// Whether the tool says itself that it has failed; in the file only where it does.
+    pub tool_error: bool,
     /// How long it took, in microseconds; `duration_ms` in the file.
     pub duration_us: Option<u64>,
     /// How long of that it waited for its turn, in microseconds; `queued_ms` in the file.
@@ -108,6 +110,9 @@ impl Record {
         put_text(out, "decision", Some(self.decision));
         put_text(out, "outcome", self.outcome);
         put_text(out, "code", self.code);
+        if self.tool_error {
+            out.extend_from_slice(b",\"tool_error\":true");
+        }
         put_millis(out, "duration_ms", self.duration_us);
         put_millis(out, "queued_ms", self.queued_us);
         put_number(out, "bytes_in", self.bytes_in);
@@ -219,6 +224,7 @@ pub(super) mod tests {
             decision: "allowed",
             outcome: Some("dismissed"),
             code: Some("ERR_TOOL_FAILED"),
+            tool_error: true,
             duration_us: Some(1_002_003),
             queued_us: Some(7),
             bytes_in: Some(0),
@@ -241,7 +247,7 @@ pub(super) mod tests {
             &format!(
                 r#""tool":"read","key":"API_KEY","tool_hash":"{hash}","decision":"allowed","outcome":"dismissed","code":"ERR_TOOL_FAILED","#
             ),
-            r#""duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
+            r#""tool_error":true,"duration_ms":1002.003,"queued_ms":0.007,"bytes_in":0,"bytes_out":18446744073709551615,"#,
             r#""run_id":"r1","count":2,"provider":"openai","model":"gpt-5","input_tokens":3,"output_tokens":4}"#,
             "\n",
         ];

@@ -125,10 +125,9 @@ fn each_call_is_in_the_log_soon_after_its_end() {
     let bytes = answer.field_text("result").len();
     assert_eq!((&line["bytes_in"], &line["bytes_out"], &line["run_id"]), (&json!(7), &json!(bytes), &run));
     ai.tool("s/tool_error", &json!({})).unwrap();
-    assert!(
-        noted("tool_error", Value::Null)["bytes_out"].as_u64() > Some(10),
-        "the tool's failure is a result"
-    );
+    let failed = noted("tool_error", Value::Null);
+    assert!(failed["bytes_out"].as_u64() > Some(10), "the tool's failure is a result");
+    assert_eq!((&failed["tool_error"], &line["tool_error"]), (&json!(true), &Value::Null));
     assert_eq!(ai.try_tool("s/fail"), "ERR_TOOL_FAILED");
     assert_eq!(noted("fail", json!("ERR_TOOL_FAILED"))["bytes_out"], Value::Null);
 
