@@ -18,12 +18,12 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_policy::consent::facts::Holding;
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::EVERY;
 
 use super::asker::{Asker, Caller, Sender};
-use super::consent::holding;
 use super::consent::wanted::{Known, Wish};
 use super::errors::{self, Reader};
 use super::refused::not_all_tools;
@@ -136,13 +136,14 @@ impl Host {
         let (server, reader) = (self.server(id)?, Reader::of(&caller));
         let id = &SourceId::from(id);
         let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
-        // A list tells its server nothing.
-        let chat = event_of(&operation).and_then(|_| self.consent.guarded(&caller));
+        let guarded = self.consent.guarded(&caller);
+        // A list tells its server nothing; what it tells its client, counts.
+        let chat = guarded.as_ref().filter(|_| event_of(&operation).is_some());
         let (method, arguments) =
             (Arc::from(method_of(&operation).unwrap_or_default()), arguments_of(&operation));
         let wish = |caller| Wish {
             caller,
-            chat: chat.as_ref(),
+            chat,
             source: id,
             tool: &method,
             is_request: true,
@@ -173,12 +174,12 @@ impl Host {
         };
         let slot = server.slot().ok_or_else(|| errors::too_many(id))?;
         let source: Rc<dyn source::ToolSource> = server.clone();
-        let known = Known::of_request(holding(&source, &wish(&caller)).await);
-        let run = self.consent.run_request(&wish(&caller), &known)?;
-        let lister = match &caller {
-            Caller::Origin(asker) => Some(Caller::Origin(asker.clone())),
-            Caller::Owner(..) => None,
+        let holding = match guarded {
+            Some(_) => source.clone().holding().await,
+            None => Holding::UNKNOWN,
         };
+        let known = Known::of_request(holding);
+        let run = self.consent.run_request(&wish(&caller), &known)?;
         // What was allowed when the request came may have ended while it waited.
         let (right, running) = match caller {
             Caller::Owner(_, right) => (right, None),
@@ -195,12 +196,9 @@ impl Host {
         };
         let permit = run.permit(right);
         asking.set_asked();
-        let answer = source::call(source.clone(), (permit, slot), operation, limit, audience);
+        let answer = source::call(source, (permit, slot), operation, limit, audience);
         let answer = calls::unless_ended(id, running.as_ref(), answer).await;
-        chat.iter().for_each(|chat| self.consent.reads(chat, (id, &method), &arguments, &known));
-        if let (None, Some(caller)) = (&chat, &lister) {
-            self.client_reads(caller, &source, &method).await;
-        }
+        guarded.iter().for_each(|chat| self.consent.reads(chat, (id, &method), &arguments, &known));
         let answer = answer?;
         calls::outcome(id, limit, answer, reader)
     }

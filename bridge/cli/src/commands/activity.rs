@@ -114,7 +114,9 @@ fn result(record: &Payload) -> String {
     match (record.text("event").as_str(), record.text("code").as_str(), record.text("decision").as_str()) {
         (_, "", "denied") | ("refused", "", _) => format!("refused{times}"),
         ("refused", code, _) | (_, code, "denied") => format!("refused: {}{times}", flatten(code)),
-        (_, "", _) if record.value("tool_error") == true => format!("the tool reported an error{took}{times}"),
+        (_, "", _) if record.value("tool_error") == true => {
+            format!("the tool reported an error{took}{times}")
+        }
         (_, "", _) => format!("ok{took}{times}"),
         (_, code, _) => format!("failed: {}{took}{times}", flatten(code)),
     }
