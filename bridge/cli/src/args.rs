@@ -58,7 +58,7 @@ pub use self::sandbox::{Sandbox, options_of};
 use self::secrets::TYPED_VALUE;
 pub use self::secrets::{Keeping, NewSecret, Secrets};
 pub use self::servers::{Config, Logs, Removal, Set, StatusWanted};
-pub use self::setup::{Service, Setup};
+pub use self::setup::{Service, Setup, TakeOff};
 pub use self::supervision::supervision_option;
 pub use self::tool_use::{Approve, ToolUse, servers_of};
 use self::values::{origin, server_id};
@@ -85,6 +85,7 @@ struct Line {
 #[derive(Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
     Setup(Setup),
+    Uninstall(TakeOff),
     Install(Box<Package>),
     Upgrade(Upgrade),
     /// Show where node, uv, git and other programs are
@@ -331,7 +332,12 @@ impl Command {
         is_server
             || matches!(
                 self,
-                Self::Chat(_) | Self::Help(_) | Self::Setup(_) | Self::Completions { .. } | Self::Complete(_)
+                Self::Chat(_)
+                    | Self::Help(_)
+                    | Self::Setup(_)
+                    | Self::Uninstall(_)
+                    | Self::Completions { .. }
+                    | Self::Complete(_)
             )
     }
 }
@@ -477,7 +483,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("search", "catalog search WORDS"),
     ("show", "status SERVER"),
     ("ui", "top"),
-    ("uninstall", "remove SERVER"),
     ("update", "upgrade SERVER"),
 ];
 

@@ -20,6 +20,25 @@ pub const MOST_PROVIDERS: usize = 64;
 /// The name under which keys of providers are kept among the secrets of servers. No server can have it.
 pub const KEYS: &str = "_llm";
 
+/// A model's name in two, at the first `:` or `/`, where what stands before it is a provider: `lab:m`, `lab/m`. Names of models have both,
+/// too.
+#[must_use]
+pub fn split_model(name: &str, is_provider: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
+    let (provider, model) = name.split_once([':', '/'])?;
+    is_provider(provider).then_some((provider, model))
+}
+
+/// Whether programs of this kind list all that they have.
+#[must_use]
+pub fn lists_all(kind: Kind) -> bool {
+    matches!(kind, Kind::Ollama | Kind::Llamafile | Kind::LlamaServer | Kind::LmStudio | Kind::Vllm)
+}
+
+/// Whether a list of a provider's models has this one. One that is named without a tag is Ollama's newest.
+pub fn has_model<'a>(listed: impl IntoIterator<Item = &'a str>, model: &str) -> bool {
+    listed.into_iter().any(|known| known == model || known.strip_suffix(":latest") == Some(model))
+}
+
 /// A type of provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
@@ -157,6 +176,17 @@ mod tests {
     use crate::credentials::wrong_key;
     use harbor_ipc_proto::client::CredentialType;
     use harbor_ipc_proto::server_id::ServerId;
+
+    #[test]
+    fn a_model_is_named_behind_its_provider_by_a_colon_or_a_slash() {
+        let split = |name| split_model(name, |id| id == "lab");
+        assert_eq!(split("lab:m"), Some(("lab", "m")));
+        assert_eq!(split("lab/org/m:8b"), Some(("lab", "org/m:8b")));
+        for other in ["m", "org/m", "m:8b", "lab", "LAB:m", ":m"] {
+            assert_eq!(split(other), None, "{other}");
+        }
+        assert!(has_model(["m:latest"], "m") && has_model(["m:8b"], "m:8b") && !has_model(["m:8b"], "m"));
+    }
 
     #[test]
     fn every_type_is_listed_once_and_its_address_is_one() {

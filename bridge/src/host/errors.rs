@@ -110,12 +110,11 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
         Reader::Owner => format!("start it once that is mended: `harbor start {id}`"),
         Reader::Origin => format!("the person has to start it first: `harbor start {id}`"),
     };
+    let sign_in = format!("the person has to let Harbor in first: `harbor auth {id}`");
     let next = match (why.queue_full, why.state) {
         (true, _) => "too many calls wait for it already; try again later",
         (_, State::Stopped | State::Stopping) => "it has to be started first",
-        (_, State::Failed) if why.last_exit.as_ref().is_some_and(|exit| exit.is_for_a_person()) => {
-            "the person has to let Harbor in first"
-        }
+        (_, State::Failed) if why.last_exit.as_ref().is_some_and(|exit| exit.is_for_a_person()) => &sign_in,
         (_, State::Failed) if why.next_retry.is_none() => &start,
         (_, State::Failed) => "a call tries it again, once a minute at most; it can be started at once",
         (_, State::Crashed) => "it will be restarted automatically",

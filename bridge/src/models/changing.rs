@@ -3,6 +3,8 @@
 //! Owns the order: a key is stored before the row says that there is one, and the row says that there is none before it is deleted.
 //! A key belongs to the address that it was given for: another address drops it, so that nobody collects keys by changing one.
 
+use std::rc::Rc;
+
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -10,7 +12,9 @@ use harbor_ipc_proto::client::{ProviderType, ProviderView};
 use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{Credential, wrong_value};
-use harbor_policy::models::{About, KEYS, MOST_PROVIDERS, TYPES, about, address, id_for, is_model, is_name};
+use harbor_policy::models::{
+    About, KEYS, MOST_PROVIDERS, TYPES, about, address, id_for, is_local, is_model, is_name,
+};
 
 use super::errors::{invalid, no_model, no_provider, unstored};
 use super::{Models, lacks_key};
@@ -208,24 +212,23 @@ impl Models {
         Ok(model)
     }
 
-    /// Has one model be used where none is named: `provider:model`, or one of the default provider's. Gives both.
+    /// Has one model be used where none is named: `provider:model`, or one that a provider lists. Gives both.
     ///
     /// # Errors
-    /// As `set_active`.
-    pub async fn set_model(&self, name: &str) -> Result<(String, String), ErrorBody> {
-        let named = name.split_once(':').filter(|(id, _)| self.providers.borrow().contains_key(*id));
-        let (id, model) = match named {
-            Some((id, model)) => (id.to_owned(), model.to_owned()),
-            None => {
-                let default = self.default_provider();
-                let default = default.ok_or_else(|| {
-                    no_model("no provider is the default one; name it: PROVIDER:MODEL (`harbor models`)")
-                })?;
-                (default.id, name.to_owned())
-            }
-        };
-        self.set_active(&id, Some(model.clone())).await?;
-        Ok((id, model))
+    /// As `set_active`, and when nobody lists it, or several do.
+    pub async fn set_model(self: &Rc<Self>, name: &str) -> Result<(String, String), ErrorBody> {
+        // Who does not answer lists nothing, which is no reason to refuse.
+        self.list_all().await;
+        let default = || self.default_provider().map(|provider| (provider, name.to_owned()));
+        let (provider, model) = self
+            .named(name)?
+            .or_else(default)
+            .ok_or_else(|| no_model("there is no provider; `harbor models add TYPE` adds one"))?;
+        if is_local(&provider.base_url) {
+            self.is_listed(&provider, &model)?;
+        }
+        self.set_active(&provider.id, Some(model.clone())).await?;
+        Ok((provider.id, model))
     }
 
     /// The provider with this id.

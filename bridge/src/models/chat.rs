@@ -24,7 +24,8 @@ use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, FromModel, Limi
 use harbor_ipc_proto::model::{Finish, Message, Options, Tool, ToolChoice};
 use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, Ticket};
-use harbor_policy::models::{KEYS, estimate};
+use harbor_policy::models::{KEYS, estimate, has_model, is_model, lists_all, split_model};
+use harbor_policy::suggest::hint;
 
 use super::asking::Asked;
 use super::conversation::{self, Answer};
@@ -250,7 +251,6 @@ impl Models {
     pub(super) fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Provider, ErrorBody> {
         let chosen = {
             let providers = self.providers.borrow();
-            let of_model = || providers.get(model?.split_once(':')?.0);
             match provider {
                 Some(name) => {
                     let of_type = || {
@@ -264,7 +264,9 @@ impl Models {
                         no_provider(name, &known)
                     })?)
                 }
-                None => of_model().cloned(),
+                None => {
+                    model.map(|model| self.named(model)).transpose()?.flatten().map(|(provider, _)| provider)
+                }
             }
         };
         let chosen = chosen.or_else(|| self.default_provider());
@@ -276,10 +278,46 @@ impl Models {
                 "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
                  `harbor models add TYPE` adds a provider",
             )),
-            None => {
-                Err(no_model("no provider is the default one; `harbor models default MODEL` says which is"))
-            }
+            None => Err(no_model("no provider is switched on; `harbor models` lists them")),
         }
+    }
+
+    /// The provider and the model that a name means: by the provider in it, else by what the providers have listed. None where it
+    /// is in no list.
+    ///
+    /// # Errors
+    /// When several have it.
+    pub(super) fn named(&self, name: &str) -> Result<Option<(Provider, String)>, ErrorBody> {
+        let providers = self.providers.borrow();
+        if let Some((id, model)) = split_model(name, |id| providers.contains_key(id)) {
+            return Ok(providers.get(id).map(|provider| (provider.clone(), model.to_owned())));
+        }
+        let known = self.known.borrow();
+        let has = |(id, _): &(&String, &Provider)| {
+            known.get(*id).is_some_and(|list| has_model(list.iter().map(|model| model.model.as_str()), name))
+        };
+        let mut all = providers.iter().filter(|(_, provider)| provider.enabled).filter(has);
+        match (all.next(), all.next()) {
+            (Some((one, _)), Some((other, _))) => Err(no_model(format!(
+                "{one} and {other} both have {name:.200}; say which: {one}:{name:.200} or {other}:{name:.200}"
+            ))),
+            (found, _) => Ok(found.map(|(_, provider)| (provider.clone(), name.to_owned()))),
+        }
+    }
+
+    /// Whether a provider has this model, as far as its list says, if it gave one.
+    ///
+    /// # Errors
+    /// That it has not, with the nearest.
+    pub(super) fn is_listed(&self, provider: &Provider, model: &str) -> Result<(), ErrorBody> {
+        let known = self.known.borrow();
+        let Some(list) = known.get(&provider.id).filter(|list| !list.is_empty()) else { return Ok(()) };
+        let names = || list.iter().map(|model| model.model.as_str());
+        if has_model(names(), model) {
+            return Ok(());
+        }
+        let near = hint(model, names());
+        Err(no_model(format!("{} has no model {model:.200}{near}; `harbor models` lists them", provider.id)))
     }
 
     /// The name of the model at its provider.
@@ -290,11 +328,14 @@ impl Models {
         of_origin: bool,
     ) -> Result<String, ErrorBody> {
         if let Some(model) = asked {
-            let own = model.strip_prefix(provider.id.as_str()).and_then(|rest| rest.strip_prefix(':'));
-            let model = own.unwrap_or(model);
-            return match harbor_policy::models::is_model(model) {
-                true => Ok(model.to_owned()),
-                false => Err(invalid("model", "the name of a model")),
+            let model = split_model(model, |id| id == provider.id).map_or(model, |(_, own)| own);
+            if !is_model(model) {
+                return Err(invalid("model", "the name of a model"));
+            }
+            // A service may have more than it lists: other names of the same, and what is no model of everybody's.
+            return match lists_all(kind_of(provider)) {
+                true => self.is_listed(provider, model).map(|()| model.to_owned()),
+                false => Ok(model.to_owned()),
             };
         }
         if let Some(model) = &provider.model {

@@ -233,12 +233,12 @@ impl Models {
         }
     }
 
-    /// The one that is used where none is named: what the person has said, else the only one.
+    /// The one that is used where none is named: what the person has said, else the first that is switched on.
     fn default_provider(&self) -> Option<Provider> {
         let providers = self.providers.borrow();
         let chosen = providers.values().find(|provider| provider.is_default);
-        let only = || providers.values().next().filter(|_| providers.len() == 1);
-        chosen.or_else(only).cloned()
+        let first = || providers.values().find(|provider| provider.enabled).or(providers.values().next());
+        chosen.or_else(first).cloned()
     }
 
     /// Notes what came of asking a provider; what the request itself was refused for is nothing of the provider's.

@@ -35,7 +35,7 @@ fn a_package_of_npm_is_installed_upgraded_and_brought_back() {
         "{out}"
     );
     assert!(
-        out.contains("call one: `harbor call think/sequentialthinking`; arguments: `harbor tools think`"),
+        out.contains("call one: `harbor call think/sequentialthinking`; arguments: `harbor tools think/sequentialthinking`"),
         "{out}"
     );
     let listed = &bridge.ask("list_installed", &json!({}))["servers"][0];

@@ -348,8 +348,9 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
     let (program, mark) = echo(&person);
     let mine = json!({"command": program, "env": {TEST_ID: mark}});
     let broken = json!({"command": "/bin/false"});
-    person.write(".claude.json", &json!({"mcpServers": {"mine": mine, "broken": broken}}).to_string());
-    let bridge = Bridge::start(&person.home);
+    let before = json!({"mcpServers": {"mine": mine, "broken": broken}}).to_string();
+    person.write(".claude.json", &before);
+    let mut bridge = Bridge::start(&person.home);
     // Whatever its doctor finds on this machine in the end.
     let (out, err, _) = person.harbor(&["setup", "--yes"]);
     assert!(out.starts_with("AI clients: Claude Code\n"), "{out}{err}");
@@ -365,6 +366,15 @@ fn setup_takes_over_what_a_client_has_and_puts_harbor_into_it() {
     assert!(out.contains(": 3 tools\n") && out.contains("; it does not start: "), "{out}");
     assert!(err.contains("broken stays in its file too"), "{err}");
     assert_eq!(person.done(&["call", "mine/echo", "text=hi"]), "hi\n");
+
+    // And off again: what the client had is back, and what is left is said.
+    let (out, err, code) = person.harbor(&["uninstall", "--yes"]);
+    assert_eq!((code, person.read(".claude.json")), (Some(0), before), "{out}{err}");
+    assert!(out.starts_with("clients   Claude Code\n") && out.contains("the bridge has ended"), "{out}");
+    assert!(err.contains(".claude.json.before-harbor, as it was before Harbor; it may hold keys"), "{err}");
+    assert!(bridge.wait(DOWN_LIMIT).is_some() && person.home.path().join("harbor.db").exists());
+    let (out, err, code) = person.harbor(&["uninstall", "--data", "--yes"]);
+    assert_eq!((code, person.home.path().exists()), (Some(0), false), "{out}{err}");
 }
 
 #[test]

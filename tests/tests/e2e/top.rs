@@ -45,7 +45,7 @@ fn a_server_is_watched_stopped_and_started_and_its_log_is_read() {
     terminal.resize(60, 10);
     terminal.wait_for("1-6 of ");
     terminal.resize(1, 1);
-    terminal.resize(120, 30);
+    terminal.resize(120, 40);
     terminal.wait_for("supervision");
     terminal.press("?");
     terminal.wait_for("Ctrl-C");

@@ -98,7 +98,7 @@ const ALL: &[Floors] = &[
             &["activity", "clients", "list", "servers", "service", "stats", "switch", "tools"],
             &["add", "call", "native_host", "status"],
             &["doctor", "edit", "import", "offers", "sandbox", "set"],
-            &["setup", "top"],
+            &["setup", "top", "uninstall"],
             &["turn"],
             &["ask", "secrets"],
             &["auth", "chat", "models"],

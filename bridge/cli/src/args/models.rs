@@ -31,10 +31,10 @@ pub enum Models {
         /// The provider's id
         id: String,
     },
-    /// Say which model is used where none is named
+    /// Show or say which model is used where none is named
     Default {
-        /// The model as `harbor models` shows it; or a provider's id: its first model
-        model: String,
+        /// The model as `harbor models` shows it; or a provider's id: its first model (default: show it)
+        model: Option<String>,
     },
     /// Look for programs on this machine that run models, and for keys in the bridge's environment
     ///

@@ -11,7 +11,7 @@ const COLUMN: usize = 14;
 
 /// Each command once, those that a newcomer needs first.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Get started", &["setup", "install", "import", "mcp", "host", "list", "call", "doctor"]),
+    ("Get started", &["setup", "install", "import", "mcp", "host", "list", "call", "doctor", "uninstall"]),
     (
         "Servers",
         &[
@@ -119,8 +119,16 @@ pub(super) fn exit_codes() -> String {
     format!("Exit codes:{}\n", lines.collect::<String>())
 }
 
+/// The name of all commands together.
+const PROGRAM: &str = "harbor";
+
 /// The same commands, whose help leaves out what few people need and says where that is.
 pub(super) fn folded(command: clap::Command) -> clap::Command {
+    folded_below("", command)
+}
+
+/// `above`: the commands that it is one of, each with a blank behind it; the program itself has no name here.
+fn folded_below(above: &str, command: clap::Command) -> clap::Command {
     let name = command.get_name().to_owned();
     let rare: Vec<_> =
         RARE.iter().filter(|(names, _)| names.contains(&name.as_str())).flat_map(|(_, ids)| *ids).collect();
@@ -135,12 +143,13 @@ pub(super) fn folded(command: clap::Command) -> clap::Command {
     let command = match has_many {
         0 => command,
         _ => {
-            let more = format!("More options: `harbor help {name} --help-all`");
+            let more = format!("More options: `harbor help {above}{name} --help-all`");
             let notes = notes.map_or_else(|| more.clone(), |notes| format!("{more}\n\n{notes}"));
             command.after_help(notes)
         }
     };
-    command.mut_subcommands(folded)
+    let below = if name == PROGRAM { String::new() } else { format!("{above}{name} ") };
+    command.mut_subcommands(|command| folded_below(&below, command))
 }
 
 #[cfg(test)]

@@ -14,6 +14,21 @@ pub struct Setup {
     pub yes: bool,
 }
 
+/// Take Harbor off this machine
+///
+/// Takes Harbor out of the files of AI clients, which get back what they had before, and out of browsers; removes its service, ends the
+/// bridge, and deletes its programs. Servers, their data, secrets and logs stay in HARBOR_HOME, unless you pass --data. At the end it says what it leaves.
+/// A single server is removed with `harbor remove NAME`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct TakeOff {
+    /// Also delete HARBOR_HOME: servers, their data, secrets, conversations, logs
+    #[arg(long)]
+    pub data: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Service {
     /// Start the bridge with your session, by a systemd user unit

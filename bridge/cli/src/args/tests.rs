@@ -55,6 +55,8 @@ fn help_and_version_have_many_names() {
     let (short, long) = (text(&["add", "-h"]), text(&["add", "--help-all"]));
     assert!(short.contains("harbor help add --help-all") && !short.contains("--hung-grace"), "{short}");
     assert!(long.contains("--hung-grace") && long == text(&["help", "add", "--help-all"]), "{long}");
+    let install = text(&["mcp", "install", "-h"]);
+    assert!(install.contains("harbor help mcp install --help-all"), "{install}");
     let add = help(&words(&["add"])).unwrap();
     assert_eq!([text(&["add", "--help"]), text(&["add", "-h", "x"])], [add.clone(), add]);
     assert!(help(&words(&["secrets", "set"])).unwrap().contains("Usage: harbor secrets set"));
@@ -79,7 +81,7 @@ fn the_help_fits_a_terminal() {
 fn what_is_meant_is_guessed() {
     refused_with(&[
         (&["lists"], "'list'"),
-        (&["uninstall", "time"], "did you mean `harbor remove SERVER`?"),
+        (&["uninstall", "time"], "unexpected argument 'time'"),
         (&["ps"], "did you mean `harbor list`?"),
         (&["login", "time"], "did you mean `harbor auth SERVER`?"),
         (&["--jsn"], "'--json'"),

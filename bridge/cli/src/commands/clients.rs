@@ -106,6 +106,16 @@ pub fn present() -> Result<Vec<&'static AiClient>, Failure> {
     Ok(all)
 }
 
+/// Those that have Harbor in their own file. One whose file cannot be read has none that could be taken out.
+pub fn with_harbor() -> Result<Vec<&'static AiClient>, Failure> {
+    let has = |client: &&'static AiClient| {
+        let found = place(client).and_then(|file| Found::read(&file)).ok();
+        let root = found.and_then(|found| client.format.read(&found.text?).ok());
+        root.is_some_and(|root| root[client.key].get(NAME).is_some_and(is_ours))
+    };
+    Ok(present()?.into_iter().filter(has).collect())
+}
+
 /// The project to which a file belongs: `DIR/.mcp.json`, or `DIR/.vscode/mcp.json` and the like.
 pub fn project(path: &Path) -> Option<String> {
     let path = std::path::absolute(path).ok()?;

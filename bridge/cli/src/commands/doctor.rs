@@ -15,6 +15,8 @@ mod entrance;
 mod files;
 mod programs;
 
+pub use self::programs::PROGRAMS;
+
 use harbor_client::errors::{Exit, Failure};
 use harbor_home::Paths;
 use harbor_ipc_proto::check::{Checked, Part};

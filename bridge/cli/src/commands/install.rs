@@ -320,7 +320,9 @@ fn describe_installed(installed: &InstalledView) -> String {
         Some(first) => {
             let first = flatten(first);
             lines.push(format!("it has {}: {named}{more}", count(tools.len(), "tool")));
-            lines.push(format!("call one: `harbor call {name}/{first}`; arguments: `harbor tools {name}`"));
+            lines.push(format!(
+                "call one: `harbor call {name}/{first}`; arguments: `harbor tools {name}/{first}`"
+            ));
         }
     }
     lines.join("\n")
@@ -374,7 +376,7 @@ mod tests {
         assert_eq!(
             ran.printed,
             "installed time: mcp-server-time 1.2\nit has 2 tools: now, then\n\
-             call one: `harbor call time/now`; arguments: `harbor tools time`\n"
+             call one: `harbor call time/now`; arguments: `harbor tools time/now`\n"
         );
         assert!(ran.asked[0].contains(r#""plan":true"#), "{:?}", ran.asked);
         assert!(

@@ -56,6 +56,7 @@ mod tool_list;
 mod tools;
 mod top;
 mod turn;
+mod uninstall;
 mod upgrade;
 
 use std::io;
@@ -93,6 +94,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         }
         Command::Upgrade(wanted) => upgrade_servers(&wanted, screen),
         Command::Setup(wanted) => setup::run(&wanted, &paths()?, screen),
+        Command::Uninstall(wanted) => uninstall::run(&wanted, &paths()?, screen),
         Command::Service { wanted } => service::run(wanted.as_ref(), &paths()?, screen),
         Command::Runtimes => install::runtimes(&mut connect()?, screen),
         Command::Remove(removal) => servers::remove(&mut connect()?, &removal, screen),

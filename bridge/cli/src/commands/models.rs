@@ -7,10 +7,11 @@ mod tables;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::{
-    BudgetView, LlmAddProvider, LlmCheckProvider, LlmDetect, LlmListBudgets, LlmListModels, LlmListProviders,
-    LlmListProvidersResult, LlmRemoveProvider, LlmSetActive, LlmSetApiKey, LlmSetBudget, LlmSetModel,
-    LlmUsage, ProviderView,
+    BudgetView, LlmAddProvider, LlmCheckProvider, LlmDetect, LlmGetActive, LlmGetActiveResult,
+    LlmListBudgets, LlmListModels, LlmListProviders, LlmListProvidersResult, LlmRemoveProvider, LlmSetActive,
+    LlmSetApiKey, LlmSetBudget, LlmSetModel, LlmUsage, ModelView, ProviderView,
 };
+use harbor_policy::models::TYPES;
 use harbor_policy::suggest::hint;
 
 use super::printing::print;
@@ -37,7 +38,8 @@ pub fn run(client: &mut Client, wanted: &Models, screen: &mut Screen) -> Result<
         Models::Remove { id } => remove(client, id, screen),
         Models::Key { id } => key(client, id, screen),
         Models::Check { id } => check(client, id, screen),
-        Models::Default { model } => default(client, model, screen),
+        Models::Default { model: Some(model) } => default(client, model, screen),
+        Models::Default { model: None } => show_default(client, screen),
         Models::Detect => detect(client, screen),
         Models::Usage => usage(client, screen),
         Models::Budget { principal: Some(principal), tokens: Some(tokens) } => {
@@ -77,7 +79,13 @@ fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         return Ok(());
     }
     if !answer.models.is_empty() {
-        screen.table(&tables::models(&answer.models))?;
+        let LlmGetActiveResult { active, model, .. } = client.ask(&LlmGetActive {}, QUICK)?.into_value();
+        // Where none was chosen it is the first of its provider.
+        let of_active = |one: &&ModelView| {
+            active.as_ref() == Some(&one.provider) && model.as_ref().is_none_or(|model| *model == one.model)
+        };
+        let default = answer.models.iter().find(of_active).map(|one| one.id.as_str());
+        screen.table(&tables::models(&answer.models, default))?;
     }
     after.providers.iter().filter_map(|one| tables::trouble(one, &answer)).for_each(|text| remark(&text));
     Ok(())
@@ -104,9 +112,15 @@ fn add(client: &mut Client, new: &NewProvider, screen: &mut Screen) -> Result<()
 }
 
 fn remove(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {
-    provider(client, id)?;
+    let removed = provider(client, id)?;
     let answer = client.ask(&LlmRemoveProvider { id: id.to_owned() }, PATIENT)?;
-    print(screen, &answer, |_| format!("{id} is removed, and its key"))
+    let key = if removed.has_api_key { ", and its key" } else { "" };
+    print(screen, &answer, |_| format!("{id} is removed{key}"))?;
+    if removed.is_default && !screen.json {
+        let now = client.ask(&LlmGetActive {}, QUICK)?;
+        now.active.iter().for_each(|provider| remark(&used(provider, now.model.as_deref())));
+    }
+    Ok(())
 }
 
 fn key(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {
@@ -138,22 +152,34 @@ fn check(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failu
     Err(Failure::Said(Exit::Unavailable))
 }
 
+fn show_default(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
+    let answer = client.ask(&LlmGetActive {}, QUICK)?;
+    if answer.active.is_none() && !screen.json {
+        remark(NONE);
+        return Ok(());
+    }
+    print(screen, &answer, |answer| {
+        used(answer.active.as_deref().unwrap_or_default(), answer.model.as_deref())
+    })
+}
+
+/// What is used where no model is named.
+fn used(provider: &str, model: Option<&str>) -> String {
+    let model = model.map_or_else(|| format!("the first model of {provider}"), |m| format!("{provider}:{m}"));
+    format!("{model} is used where no model is named")
+}
+
 fn default(client: &mut Client, model: &str, screen: &mut Screen) -> Result<(), Failure> {
     let all = providers(client)?;
     if all.providers.is_empty() {
         return Err(Failure::Nothing(format!("nobody has {model}"), NONE.into()));
     }
-    let said = |provider: &str, model: Option<&str>| {
-        let model =
-            model.map_or_else(|| format!("the first model of {provider}"), |m| format!("{provider}:{m}"));
-        format!("{model} is used where no model is named")
-    };
     if all.providers.iter().any(|provider| provider.id == model) {
         let ask = LlmSetActive { provider_id: model.to_owned(), model_id: None };
-        return print(screen, &client.ask(&ask, PATIENT)?, |set| said(&set.active, set.model.as_deref()));
+        return print(screen, &client.ask(&ask, PATIENT)?, |set| used(&set.active, set.model.as_deref()));
     }
     let answer = client.ask(&LlmSetModel { model_id: model.to_owned() }, PATIENT)?;
-    print(screen, &answer, |set| said(&set.active, Some(&set.model)))
+    print(screen, &answer, |set| used(&set.active, Some(&set.model)))
 }
 
 fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
@@ -168,7 +194,9 @@ fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         false => screen.table(&tables::found(&answer.providers))?,
     }
     if let Some(new) = answer.providers.iter().find(|provider| !provider.is_added) {
-        remark(&format!("`harbor models add {}` has you use it", new.r#type));
+        // Elsewhere than where its type is as a rule, it has to be said.
+        let url = new_address(new).map(|url| format!(" --url {url}")).unwrap_or_default();
+        remark(&format!("`harbor models add {}{url}` has you use it", new.r#type));
     }
     for key in &answer.environment {
         let (kind, variable) = (&key.r#type, &key.variable);
@@ -177,6 +205,11 @@ fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+fn new_address(found: &ProviderView) -> Option<&str> {
+    let about = TYPES.iter().find(|about| about.kind.name() == found.r#type);
+    Some(found.base_url.as_str()).filter(|url| about.is_none_or(|about| about.base_url != *url))
 }
 
 fn usage(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {

@@ -86,7 +86,14 @@ fn install(file: &Path, unit: &str, paths: &Paths, screen: &mut Screen) -> Resul
         fs::write(file, unit)
     };
     write().map_err(|error| Failure::Io("write the unit", error))?;
-    systemctl(&["daemon-reload"])?;
+    if let Err(failure) = systemctl(&["daemon-reload"]) {
+        // As it was before: nobody would start what is left there.
+        let _ = match &old {
+            Some(old) => fs::write(file, old),
+            None => fs::remove_file(file),
+        };
+        return Err(failure);
+    }
     // One that a command has started would keep the service from starting.
     if Client::connect_running(paths)?.is_some() && !is_active() {
         remark(&bridge::end(paths)?.1);
@@ -100,9 +107,12 @@ fn uninstall(file: &Path, screen: &mut Screen) -> Result<(), Failure> {
         Err(_) => done(file, false, "the service is not installed", screen),
         Ok(unit) if !unit.starts_with(MARK) => Err(foreign(file)),
         Ok(_) => {
-            systemctl(&["disable", "--now", NAME])?;
+            let told = systemctl(&["disable", "--now", NAME]);
             fs::remove_file(file).map_err(|error| Failure::Io("remove the unit", error))?;
-            systemctl(&["daemon-reload"])?;
+            // Without a bus nothing runs by it; the next login finds no unit.
+            if told.and_then(|()| systemctl(&["daemon-reload"])).is_err() {
+                remark("systemd was not reached: it forgets the service at your next login");
+            }
             done(file, true, "removed the service; the next command starts the bridge by itself", screen)
         }
     }

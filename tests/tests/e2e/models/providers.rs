@@ -114,6 +114,24 @@ fn models_are_listed_and_one_becomes_the_default() {
 }
 
 #[test]
+fn a_model_is_meant_by_any_name_of_it_and_one_that_nobody_has_is_not_chosen() {
+    let scene = Scene::new();
+    scene.add(&json!({"name": "lab", "api_key": KEY})).unwrap();
+    let set = |name: &str| scene.bridge.call("llm_set_model", &json!({"model_id": name}));
+    let both = set("many").unwrap_err();
+    assert!(both.message.contains("lab and p both have many; say which: lab:many or p:many"), "{both:?}");
+    let none = set("p:manny").unwrap_err();
+    assert!(none.message.contains("p has no model manny; did you mean many?"), "{none:?}");
+    assert_eq!(set("lab/many").unwrap()["active"], "lab");
+    let fields = json!({"model": "p/m", "messages": [{"role": "user", "content": "hi"}]});
+    assert_eq!(scene.bridge.call("llm_chat", &fields).unwrap()["provider"], "p");
+    scene.bridge.call("llm_remove_provider", &json!({"id": "lab"})).unwrap();
+    let active = scene.bridge.call("llm_get_active", &json!({})).unwrap();
+    assert_eq!(active["active"], "p", "the default one goes, and another one is in its place");
+    assert_eq!(set("many").unwrap()["model"], "many");
+}
+
+#[test]
 fn what_cannot_be_a_provider_is_not_added_and_a_removed_one_is_gone() {
     let scene = Scene::new();
     let add = |fields: &Value| scene.bridge.call("llm_add_provider", fields).unwrap_err();

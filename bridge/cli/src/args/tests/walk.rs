@@ -163,8 +163,9 @@ fn the_table_has_all_that_clap_knows() {
     known(&clap, &[], &mut found);
     found.remove("");
     // These print a text: the option is refused when the line is read.
-    let is_of_text =
-        |path: &str| matches!(path, "mcp" | "chat" | "setup" | "help" | "completions" | "complete");
+    let is_of_text = |path: &str| {
+        matches!(path, "mcp" | "chat" | "setup" | "uninstall" | "help" | "completions" | "complete")
+    };
     let told: BTreeMap<_, _> = table()
         .into_iter()
         .map(|entry| {

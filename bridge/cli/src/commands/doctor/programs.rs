@@ -10,7 +10,8 @@ use harbor_ipc_proto::check::FoundProgram;
 use super::super::native_host::is_program;
 use super::{Finding, State};
 
-const OWN: &[&str] = &[
+/// Harbor's own, beside this one.
+pub const PROGRAMS: &[&str] = &[
     "harbor-bridge",
     "harbor-runner",
     "harbor-runner-http",
@@ -40,7 +41,8 @@ pub(super) fn look(found: Option<&[FoundProgram]>) -> Vec<Finding> {
 }
 
 fn own(directory: &Path) -> Finding {
-    let missing: Vec<_> = OWN.iter().filter(|name| !is_program(&directory.join(name))).copied().collect();
+    let missing: Vec<_> =
+        PROGRAMS.iter().filter(|name| !is_program(&directory.join(name))).copied().collect();
     match missing.is_empty() {
         true => Finding::ok("programs", format!("all Harbor programs are in {}", directory.display())),
         false => {
@@ -77,7 +79,7 @@ mod tests {
     fn programs_are_looked_for_where_they_have_to_be() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(own(dir.path()).state, State::Broken);
-        for name in OWN {
+        for name in PROGRAMS {
             std::fs::write(dir.path().join(name), "").unwrap();
             std::fs::set_permissions(dir.path().join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
         }

@@ -6,14 +6,15 @@ use harbor_ipc_proto::client::{BudgetView, LlmListModelsResult, ModelUsageView, 
 
 use crate::table::Table;
 
-pub fn models(models: &[ModelView]) -> Table {
+/// `default`: the id of the one that is used where none is named.
+pub fn models(models: &[ModelView], default: Option<&str>) -> Table {
     let mut table = Table::new(&["MODEL", "CONTEXT", "CAN", "RUNS"]);
     for model in models {
         let abilities = [(model.tools, "tools"), (model.vision, "images"), (model.reasoning, "reasoning")];
         let can: Vec<_> =
             abilities.iter().filter(|(can, _)| *can == Some(true)).map(|(_, what)| *what).collect();
         table.add([
-            model.id.clone(),
+            format!("{}{}", model.id, if default == Some(model.id.as_str()) { " (default)" } else { "" }),
             or_dash(model.context_window),
             if can.is_empty() { "-".into() } else { can.join(", ") },
             place(model.is_local),

@@ -9,12 +9,13 @@ const PROVIDERS: &str = r#"{"type":"llm_list_providers_result","request_id":"1",
 fn models_are_a_table_and_without_any_there_is_a_next_step() {
     let models = r#"{"type":"llm_list_models_result","request_id":"2","models":[{"id":"p:m","provider":"p","model":"m","context_window":4096,"tools":true,"vision":true,"is_local":true},{"id":"p:n","provider":"p","model":"n","tools":false}],"failed":["q"]}"#;
     let again = PROVIDERS.replace("\"request_id\":\"1\"", "\"request_id\":\"3\"");
-    let ran = command(false, &[PROVIDERS, models, &again], |c, s| run(c, &Models::List, s));
+    let active = r#"{"type":"llm_get_active_result","request_id":"4","active":"p","status":"ready"}"#;
+    let ran = command(false, &[PROVIDERS, models, &again, active], |c, s| run(c, &Models::List, s));
     assert_eq!(
         ran.printed,
-        "MODEL  CONTEXT  CAN            RUNS\n\
-         p:m    4096     tools, images  here\n\
-         p:n    -        -              elsewhere\n"
+        "MODEL          CONTEXT  CAN            RUNS\n\
+         p:m (default)  4096     tools, images  here\n\
+         p:n            -        -              elsewhere\n"
     );
     let ran = command(true, &[PROVIDERS, models, &again], |c, s| run(c, &Models::List, s));
     let whole: serde_json::Value = serde_json::from_str(&ran.printed).unwrap();
@@ -50,7 +51,7 @@ fn a_provider_is_added_as_it_was_typed() {
 
 #[test]
 fn the_default_is_a_model_or_the_first_one_of_a_provider() {
-    let set = |name: &str| Models::Default { model: name.into() };
+    let set = |name: &str| Models::Default { model: Some(name.into()) };
     let active = r#"{"type":"llm_set_active_result","request_id":"2","success":true,"active":"p"}"#;
     let ran = command(false, &[PROVIDERS, active], |c, s| run(c, &set("p"), s));
     assert_eq!(ran.printed, "the first model of p is used where no model is named\n");
