@@ -34,13 +34,16 @@ export async function pointAt(element: Element): Promise<Point> {
   if (!box.checkVisibility({ visibilityProperty: true })) throw new Failure("hidden", `${named(element)} is in the page, and not shown`);
   if (!isInside(box.getBoundingClientRect())) intoView(box);
   await still(box);
-  // A box around it that scrolls may not show it, although it is inside the window.
-  if (!("at" in look(element, box))) {
+  await highlight(box);
+  // Looking is dear in a page of many nodes.
+  let seen = look(element, box);
+  if (!("at" in seen)) {
+    // A box around it that scrolls may not show it, although it is inside the window.
     intoView(box);
     await still(box);
+    await highlight(box);
+    seen = look(element, box);
   }
-  await highlight(box);
-  const seen = look(element, box);
   if ("at" in seen) return seen.at;
   if (seen.places === 0) throw new Failure("hidden", `${named(element)} has no place in the page that can be pointed at`);
   const { inFront } = seen;
