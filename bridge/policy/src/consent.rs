@@ -126,7 +126,7 @@ pub struct Call<'a> {
     pub schema: Option<&'a str>,
     /// What it does.
     pub effect: Effect,
-    /// Whether that is known by more than the word of its server: by the person's, or Harbor's own list.
+    /// Whether the person, or Harbor's own list, says so: else it is the word of the tool's server.
     pub is_sure: bool,
     /// What holds its source.
     pub holding: Holding,

@@ -34,7 +34,7 @@ pub fn lists_all(kind: Kind) -> bool {
     matches!(kind, Kind::Ollama | Kind::Llamafile | Kind::LlamaServer | Kind::LmStudio | Kind::Vllm)
 }
 
-/// Whether a list of a provider's models has this one. One that is named without a tag is Ollama's newest.
+/// Whether a provider lists this model. Ollama takes a name without a tag for the tag `latest`.
 pub fn has_model<'a>(listed: impl IntoIterator<Item = &'a str>, model: &str) -> bool {
     listed.into_iter().any(|known| known == model || known.strip_suffix(":latest") == Some(model))
 }

@@ -49,7 +49,7 @@ fn urls_in(text: &str) -> impl Iterator<Item = Url> {
     })
 }
 
-/// Whether an address is one of this machine or a private network: also by a name without a dot, which only such a network knows.
+/// Whether an address belongs to this machine or a private network. A name without a dot does: no other network knows it.
 fn is_private_url(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => is_private_v4(ip),

@@ -75,8 +75,8 @@ impl Reach {
     }
 }
 
-/// Whether a tool says by its `annotations` that it deals with the world outside. Good for nothing but not to offer what would take that
-/// away: it never says what holds a source.
+/// Whether a tool's `annotations` say that it reaches the world outside. Then Harbor does not offer to take the network from its server;
+/// nothing else may go by this hint, since it never says what holds a source.
 #[must_use]
 pub fn says_open(annotations: Option<&str>) -> bool {
     let fields = annotations.and_then(|text| Fields::parse(text.as_bytes()).ok());

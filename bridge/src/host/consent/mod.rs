@@ -299,7 +299,7 @@ impl Host {
         Known { effect, is_sure: word.is_some(), hash: tool.map(|tool| tool.hash), schema, holding, about }
     }
 
-    /// What a tool does by the person's word, or Harbor's own list.
+    /// The effect of a tool as the person or Harbor's own list says it; none where neither does.
     fn known_effect(&self, source: &SourceId, tool: &str) -> Option<Effect> {
         said_effect(self, source, tool).or_else(|| listed_effect(self, source, tool))
     }

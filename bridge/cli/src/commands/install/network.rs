@@ -25,7 +25,7 @@ fn is_open(package: &Package, screen: &Screen) -> bool {
     !package.yes && !screen.json && !is_said && consent::is_possible("install").is_ok()
 }
 
-/// Whether it is a package of whose network nobody has said anything: what Harbor brings along has its own.
+/// Whether a package is installed, and no entry of Harbor's own: those say what network they need.
 fn is_package(Complete { package, about, .. }: &Complete) -> bool {
     let source = match about {
         None => &package.source,
