@@ -190,7 +190,7 @@ pub fn take_from_runner(carried: Carried) -> impl Fn() -> Answer {
 /// The bridge writes the answer's frame.
 pub fn write_reply(carried: Carried) -> impl Fn() -> Vec<u8> {
     let envelope = Envelope::Typed("1".into());
-    let reply = McpCallToolResult { result: Json::from_valid(carried.object()) };
+    let reply = McpCallToolResult { result: Json::from_valid(carried.object()), beside: None };
     move || {
         written(|out| {
             put_frame(out, |out| envelope.put_reply(out, "mcp_call_tool", &reply));

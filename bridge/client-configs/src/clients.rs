@@ -81,8 +81,8 @@ pub const CLIENTS: &[AiClient] = &[
     AiClient {
         typed: true,
         fills: Fills::Plain,
-        after: "it writes this file itself while it runs: quit it before, or look with `harbor mcp status` afterwards; \
-                then start it again",
+        after: "quit it first, since it overwrites this file while it runs; then start it, and `harbor mcp status` shows \
+                whether the entry is still there",
         ..usual("claude-code", "Claude Code", CLAUDE_CODE)
     },
     AiClient { macos: library(DESKTOP), ..usual("claude-desktop", "Claude Desktop", xdg(DESKTOP)) },

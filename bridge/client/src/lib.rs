@@ -3,6 +3,7 @@
 //! Owns the reading of answers and refusals for the command line and for `harbor mcp`. Must never open a connection
 //! (`harbor_home::dial` does) or know what a command is.
 
+mod beside;
 pub mod errors;
 pub mod id;
 pub mod payload;

@@ -10,5 +10,6 @@ pub mod dial;
 pub mod files;
 pub mod instance;
 mod paths;
+pub mod places;
 
 pub use self::paths::{CONFIG_FILE, PathError, Paths};

@@ -23,6 +23,7 @@ use super::directory::Kind;
 use super::line;
 use super::target::Target;
 use super::uris::APP;
+use super::write::with_said;
 
 /// A request that is not answered yet.
 #[derive(Debug)]
@@ -164,7 +165,13 @@ impl Want {
     /// Where it is no such answer.
     pub fn result(&self, answer: &Heard<'_>) -> Result<Json, FieldError> {
         Ok(match self {
-            Self::Call(_) => answer.read::<HostCallToolResult>()?.result,
+            Self::Call(_) => {
+                let HostCallToolResult { result, beside, .. } = answer.read()?;
+                match beside {
+                    Some(said) => Json::from_valid(with_said(result.as_str(), &said).into_owned()),
+                    None => result,
+                }
+            }
             Self::Prompt(..) => answer.read::<McpGetPromptResult>()?.prompt,
             Self::Read(_) => answer.read::<McpReadResourceResult>()?.resource,
             Self::Complete(_) => answer.read::<McpCompleteResult>()?.result,

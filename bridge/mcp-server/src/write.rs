@@ -154,6 +154,27 @@ pub fn with_text(result: &str) -> Cow<'_, str> {
     }
 }
 
+/// A tool's result with what Harbor says beside it, as texts behind its own: clients show those to their models.
+pub fn with_said<'a>(result: &'a str, said: &[String]) -> Cow<'a, str> {
+    let whole = with_text(result);
+    let Ok(fields) = Fields::parse(whole.as_bytes()) else { return result.into() };
+    let Some(content) = fields.get("content").and_then(|content| content.trim().strip_suffix(']')) else {
+        return result.into();
+    };
+    let mut content = content.as_bytes().to_vec();
+    for text in said {
+        if !content.trim_ascii_end().ends_with(b"[") {
+            content.push(b',');
+        }
+        content.extend_from_slice(b"{\"type\":\"text\",\"text\":");
+        put_str(&mut content, &format!("Harbor: {text}"));
+        content.push(b'}');
+    }
+    content.push(b']');
+    let content = String::from_utf8(content).unwrap_or_default();
+    with_member(&whole, "content", &content).map_or(result.into(), Cow::Owned)
+}
+
 /// A request to the client; `params` is JSON text.
 pub fn request(id: &str, method: &str, params: &str) -> Vec<u8> {
     let mut out = head(id);
@@ -242,6 +263,21 @@ mod tests {
         {
             assert_eq!(with_text(as_it_is), as_it_is);
         }
+    }
+
+    #[test]
+    fn what_harbor_says_stands_behind_the_texts_of_the_tool() {
+        let said = ["a \"b\"".to_owned()];
+        let harbor = r#"{"type":"text","text":"Harbor: a \"b\""}"#;
+        for (result, before) in [
+            (r#"{"content":[{"type":"text","text":"x"}],"isError":true}"#, r#"{"type":"text","text":"x"},"#),
+            (r#"{"content":[ ],"isError":true}"#, ""),
+            (r#"{"content":[],"structuredContent":{"a":1}}"#, r#"{"type":"text","text":"{\"a\":1}"},"#),
+        ] {
+            let shown = with_said(result, &said);
+            assert!(shown.contains(&format!("[{before}{harbor}]")), "{shown}");
+        }
+        assert_eq!(with_said(r#"{"content":7}"#, &said), r#"{"content":7}"#);
     }
 
     #[test]

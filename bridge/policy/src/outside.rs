@@ -176,6 +176,35 @@ pub fn advised(path: &str, found: Found, facts: &Facts) -> Result<Opening, Strin
     Ok(Opening { option, to_make: written.filter(|_| is_to_make).map(|written| shell(&written)) })
 }
 
+/// Files that are run and that nobody makes by running them.
+const OF_PROGRAMS: &[&str] = &["js", "mjs", "cjs", "ts", "py", "sh", "rb", "php", "pl", "jar", "dll", "wasm"];
+
+/// Whether a word of a command line names a program that is not there: no grant helps where the file is missing.
+#[must_use]
+pub fn is_missing_program(place: &str, found: Found) -> bool {
+    let end = place.rsplit_once('.').map(|(_, end)| end);
+    matches!(found, Found::Nothing | Found::Nowhere) && end.is_some_and(|end| OF_PROGRAMS.contains(&end))
+}
+
+/// What is said of a place that a server does not have.
+#[must_use]
+pub fn told(server: &str, place: &str, opens: &Result<Opening, String>) -> String {
+    let outside = format!(
+        "{server} cannot reach {place}: it finds nothing of yours there, and what it writes there is lost"
+    );
+    match opens {
+        Ok(Opening { option, to_make: None }) => {
+            format!("{outside}; this allows it: harbor sandbox {server} {option}")
+        }
+        Ok(Opening { option, to_make: Some(directory) }) => {
+            format!(
+                "{outside}; this makes its directory and allows it: mkdir -p {directory} && harbor sandbox {server} {option}"
+            )
+        }
+        Err(why) => format!("{outside}; {why}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,6 +265,21 @@ mod tests {
         for never in ["/home/me/.ssh/new/x", "/usr/new/x", "/run/new/x", "/home/you/x"] {
             assert!(of(never).is_err(), "{never}");
         }
+    }
+
+    #[test]
+    fn a_place_is_told_with_what_opens_it_and_a_missing_program_is_none() {
+        let said = told("s", "/tmp/n", &Err("/tmp is too wide".into()));
+        assert_eq!(
+            said,
+            "s cannot reach /tmp/n: it finds nothing of yours there, and what it writes there is lost; /tmp is too wide"
+        );
+        assert!(is_missing_program("/srv/a/index.js", Found::Nowhere));
+        assert!(!is_missing_program("/srv/a/index.js", Found::File));
+        assert!(
+            !is_missing_program("/srv/a.b/js", Found::Nothing)
+                && !is_missing_program("/srv/x.db", Found::Nowhere)
+        );
     }
 
     #[test]

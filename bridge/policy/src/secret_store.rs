@@ -86,9 +86,9 @@ impl Form {
                 "config.toml says `store = \"keyring\"`, and a passphrase has their key; `harbor secrets move` moves it",
             ),
             (Self::Keyring, Choice::File) => Some(
-                "config.toml says `store = \"file\"`, and there is no secrets/key.age: the keyring has their key, or it is \
-                      lost. If the keyring has it, `harbor secrets encrypt` puts it under a passphrase, `harbor secrets move` \
-                      makes a plain file of them",
+                "config.toml says `store = \"file\"`, but the key of your secrets is not in the file secrets/key.age. If the system \
+                      keyring has it: `harbor secrets encrypt` puts it under a passphrase, and `harbor secrets move` moves your \
+                      secrets into a plain file. If not, they are lost: set them again",
             ),
             _ => None,
         }

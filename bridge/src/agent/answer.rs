@@ -7,6 +7,7 @@
 //! Owns this translation: the one place in the bridge that looks into a result. Must never lose that something was there: what a model
 //! cannot read is named.
 
+use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Image, MAX_IMAGE};
 use serde::Deserialize;
@@ -68,9 +69,27 @@ struct Resource {
     text: Option<String>,
 }
 
-/// Reads a result.
+/// Reads a result, with what Harbor says beside it.
 #[must_use]
-pub fn read(result: &Json) -> Read {
+pub fn read(result: &Json, beside: &[String]) -> Read {
+    let mut read = read_alone(result);
+    read.text = with_said(read.text, beside);
+    read
+}
+
+/// Why there is no result, with the same.
+#[must_use]
+pub fn of_error(error: &ErrorBody) -> String {
+    let said = error.details.iter().find(|(name, _)| *name == "beside");
+    let said: Option<Vec<String>> = said.and_then(|(_, said)| serde_json::from_str(said.as_str()).ok());
+    with_said(error.message.clone(), &said.unwrap_or_default())
+}
+
+fn with_said(text: String, said: &[String]) -> String {
+    said.iter().fold(text, |text, said| format!("{text}\n[Harbor: {said}]"))
+}
+
+fn read_alone(result: &Json) -> Read {
     let Ok(parsed) = serde_json::from_str::<CallToolResult<'_>>(result.as_str()) else {
         return Read { text: result.as_str().to_owned(), ..Read::default() };
     };
@@ -124,7 +143,7 @@ mod tests {
     use super::*;
 
     fn of(json: &str) -> Read {
-        read(&Json::from_valid(json.to_owned()))
+        read(&Json::from_valid(json.to_owned()), &[])
     }
 
     #[test]

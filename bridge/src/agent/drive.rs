@@ -375,7 +375,7 @@ impl Drive {
                     let took = began.elapsed();
                     let called = match called {
                         Ok(called) => {
-                            let mut read = answer::read(&called.result);
+                            let mut read = answer::read(&called.result, &called.beside);
                             read.images = agent.models.scaled(read.images).await;
                             Ok((called, read))
                         }
@@ -428,8 +428,9 @@ impl Drive {
             }
             Err(error) => {
                 let tool = &self.calls[at].planned.shown.tool;
-                let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &error.message);
-                self.result(at, (told, error.message.clone()), Vec::new(), Err(error), true, took);
+                let text = answer::of_error(&error);
+                let told = self.session.kept.told(&self.plan.toolbox.telling, tool, &text);
+                self.result(at, (told, text), Vec::new(), Err(error), true, took);
             }
         }
         Event::Ended(at, hash)

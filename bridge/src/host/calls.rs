@@ -37,7 +37,7 @@ use super::refused::{rate_limited, revoked, tool_not_found};
 use super::running::Running;
 use super::runs::Reserved;
 use super::source::{self, ToolSource};
-use super::{AskedTime, Host, errors, time_limit};
+use super::{AskedTime, Host, beside, errors, time_limit};
 use crate::config::{Feature, OWNER, OriginLimits, ServerLimits};
 use crate::link::{Answer, Audience, Failure, TimeLimit, Tool, ToolHash};
 use crate::supervisor::Why;
@@ -107,6 +107,8 @@ impl ToolCall {
 pub struct Called {
     /// MCP's CallToolResult, as the source wrote it.
     pub result: Json,
+    /// What is said beside it to those who may know of this machine: what the sandbox refused, which places the source does not have.
+    pub beside: Vec<String>,
     /// How long the source took.
     pub took: Duration,
     /// What the tool said of itself when it was called; none where its source does not list its tools.
@@ -145,7 +147,7 @@ impl Way {
         note.set_tool_failed(matches!(answer, Ok(Answer::ToolError(_))));
         let result = outcome(&self.source.id(), self.limit, answer, self.reader);
         note.ended(&result);
-        Ok(Called { result: result?, took: note.asked_for(), hash: note.hash() })
+        Ok(Called { result: result?, beside: Vec::new(), took: note.asked_for(), hash: note.hash() })
     }
 }
 
@@ -200,6 +202,7 @@ impl Host {
                 return Err(error);
             }
         }
+        let hears = beside::hears(&caller);
         let (mut way, slot, run) = self.cleared_way(&caller, &call, &note).await?;
         // Kept only where a conversation reads the answer.
         let wished = call.consent.chat.clone().map(|chat| (chat, way.known.clone()));
@@ -214,7 +217,16 @@ impl Host {
             self.consent.reads(chat, (&call.source, &call.tool), &call.arguments, known);
         }
         let answer = answer.inspect_err(|error| note.failed(error))?;
-        way.end(note, answer)
+        let (source, came) = (way.source.clone(), beside::came(&answer).filter(|_| hears));
+        let called = way.end(note, answer);
+        let said = match &came {
+            Some(came) => source.beside(&call.arguments, came).await,
+            None => Vec::new(),
+        };
+        match called {
+            Ok(called) => Ok(Called { beside: said, ..called }),
+            Err(error) => Err(beside::with(error, &said)),
+        }
     }
 
     /// The way of a call that may be made: the person was asked where that was needed, and nothing was held meanwhile.

@@ -78,16 +78,19 @@ pub fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
         .with("expected", expected)
 }
 
-fn timeout(id: &SourceId, limit: TimeLimit) -> ErrorBody {
+fn timeout(id: &SourceId, limit: TimeLimit, reader: Reader) -> ErrorBody {
     let (quiet, whole) = (limit.quiet.as_millis(), limit.whole.as_millis());
     let message = match quiet == whole {
-        true => format!(
-            "{id} did not answer within {quiet} ms and was told to stop; allow more time with a longer timeout"
-        ),
+        true => format!("{id} did not answer within {quiet} ms and was told to stop"),
         false => format!(
-            "{id} made no progress for {quiet} ms, or did not answer within {whole} ms in all; it was told to stop. \
-             A longer timeout gives it more time"
+            "{id} made no progress for {quiet} ms, or did not answer within {whole} ms in all; it was told to stop"
         ),
+    };
+    let message = match (reader, id.kind()) {
+        (Reader::Origin, SourceKind::Server) => {
+            format!("{message}. The person can give it more time: `harbor set {id} --call-timeout SECONDS`")
+        }
+        _ => format!("{message}; allow more time with a longer timeout"),
     };
     ErrorBody::new(Code::ToolTimeout, message).with("server_id", id.as_str())
 }
@@ -186,7 +189,7 @@ pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Rea
             unavailable(format!("the runner of {id} has ended. The call was not sent again"))
                 .with("cause", "runner_lost")
         }
-        CallError::Timeout => timeout(id, limit),
+        CallError::Timeout => timeout(id, limit, reader),
         CallError::Congested => {
             unavailable(format!("the runner of {id} accepts no more calls")).with("cause", "congested")
         }

@@ -77,6 +77,20 @@ impl Host {
         granted.map(|()| true)
     }
 
+    /// Whether an AI client of this name would get its first grants if it came now. Where the disk does not say, it would not.
+    pub async fn would_be_new(&self, origin: &Origin) -> bool {
+        let name = origin.as_str();
+        let is_known = self.permissions.knows(name) || self.newcomers.unnoted.borrow().contains(name);
+        if !origin.is_client()
+            || is_known
+            || self.nobody_is_new
+            || self.config.now().first_use != FirstUse::All
+        {
+            return false;
+        }
+        self.newcomers.met.lock().await.is_new(name).await.unwrap_or(false)
+    }
+
     /// The person has decided something about an AI client: it is not new any more, also when that is taken back.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{OffersView, UsableServer};
-use harbor_ipc_proto::json::Pieces;
+use harbor_ipc_proto::json::{Json, Pieces};
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::grants::{SourceView, View};
 use harbor_policy::lifecycle::State;
@@ -22,7 +22,7 @@ use super::refused::too_many_lists;
 use super::registry::{Written, asking_first};
 use super::source::ToolSource;
 use crate::config::{Feature, FirstUse};
-use crate::supervisor::{Fetched, ListKind};
+use crate::supervisor::{Fetched, ListKind, Server};
 
 /// What an asker sees.
 struct Sight {
@@ -119,26 +119,35 @@ impl Host {
         Ok(servers.collect())
     }
 
-    /// What running servers offer of a kind that is no tools: those of which an origin may use every tool.
+    /// What servers offer of a kind that is no tools: those of which an origin may use every tool. Of one that does not run and that a
+    /// request starts, what it listed last.
     ///
     /// # Errors
     /// Why it may not know of any.
     pub async fn list_offers(&self, asker: &Asker, kind: ListKind) -> Result<Vec<OffersView>, ErrorBody> {
         let sight = self.sight(asker).await?;
         let all = self.supervisor.all().into_iter();
-        let running = all.filter(|server| server.state() == State::Running);
-        let running = running.filter(|server| !self.suspended.has(&server.id().into()));
+        let all = all.filter(|server| !self.suspended.has(&server.id().into()));
         let caller = Caller::Origin(asker.clone());
         let mut offers = Vec::new();
-        for server in running.filter(|server| sight.of_source(&server.id().into()).has(EVERY)) {
-            let Fetched { items, count, .. } = server.list(kind);
-            if count > 0 {
+        for server in all.filter(|server| sight.of_source(&server.id().into()).has(EVERY)) {
+            if let Some(items) = self.offered_by(&server, kind) {
                 offers.push(OffersView { server_id: server.id().to_string(), items });
                 let source: Rc<dyn ToolSource> = server;
                 self.client_reads(&caller, &source, "list").await;
             }
         }
         Ok(offers)
+    }
+
+    fn offered_by(&self, server: &Server, kind: ListKind) -> Option<Json> {
+        let Fetched { items, count, .. } = server.list(kind);
+        let is_settled = server.state() == State::Running && !server.is_listing();
+        match count {
+            0 if is_settled || server.at_rest().is_some() => None,
+            0 => self.offered.of(server.id(), kind),
+            _ => Some(items),
+        }
     }
 
     pub(super) fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<Written>)> {

@@ -7,10 +7,12 @@
 //!                 └─► permissions, list_tools, runs: what an origin may do and see
 //! ```
 //!
-//! Owns what an origin may do, how often, and what is written down of it. Must never look into arguments or results.
+//! Owns what an origin may do, how often, and what is written down of it. Must never look into arguments or results; what a source says beside them
+//! is passed on (`beside`).
 
 mod admission;
 pub mod asker;
+mod beside;
 mod calls;
 pub mod consent;
 mod counts;
@@ -22,6 +24,7 @@ mod metrics;
 mod models;
 mod news;
 mod note;
+mod offered;
 mod permissions;
 mod pinned;
 mod refused;
@@ -59,16 +62,18 @@ use crate::store::consent::ConsentTables;
 use crate::store::database::Database;
 use crate::store::grants::GrantFile;
 use crate::store::met_clients::MetClients;
+use crate::store::offers::Offers;
 use crate::store::pins::Pins;
 use crate::store::programs::Programs;
 use crate::store::recovery::Opened;
-use crate::supervisor::{Change, Server, Supervisor, Told};
+use crate::supervisor::{Change, Fetched, Server, Supervisor, Told};
 use crate::traces::Traces;
 
 pub use calls::{Called, Consenting, NotedCall, ToolCall};
 pub use errors::{invalid, start_failed};
 pub use metrics::Dialect;
 pub use news::{Listener, News};
+use offered::Offered;
 pub use permissions::{Granted, Permissions, Revoked, Wish};
 pub use registry::Registry;
 pub use runs::Runs;
@@ -100,6 +105,7 @@ pub struct Host {
     pub permissions: Rc<Permissions>,
     /// The tools as the person saw them.
     pub registry: Registry,
+    offered: Rc<Offered>,
     suspended: Rc<Suspended>,
     /// Budgets.
     pub runs: Runs,
@@ -155,6 +161,7 @@ impl Host {
         let servers = supervisor.directory();
         let registry = Registry::open(Pins::new(database.clone()).await?, config.clone(), &servers).await?;
         let tables = ConsentTables::open(database.clone()).await?;
+        let offered = Offered::open(Offers::open(database.clone()).await?).await?;
         let consent = Consent::open(tables, listeners.clone()).await?;
         if opened.rebuilt {
             consent.lost_carried(supervisor.all().iter().map(|server| server.id().to_string()));
@@ -168,6 +175,7 @@ impl Host {
             config,
             permissions,
             registry,
+            offered,
             suspended,
             trail,
             admission: Admission::new(),
@@ -197,12 +205,24 @@ impl Host {
     pub fn on_told(&self, told: &Told<'_>) {
         match told {
             Told::Tools(server, tools) => self.on_tools(&SourceId::from(*server), tools),
+            Told::Listed(server, kind) => {
+                let list = self.supervisor.get(server).map(|server| server.list(*kind));
+                if let Some(Fetched { items, count, .. }) = list {
+                    self.offered.keep(server, *kind, items, count);
+                }
+            }
             Told::Change(Change { server, before: None, now: Some(_), .. }) => {
                 let server = self.supervisor.get(server);
                 server.iter().for_each(|server| self.suspended.on_defined(server));
             }
             _ => {}
         }
+    }
+
+    /// Forgets what a server listed that was removed. Gives how many of its tools were pinned.
+    pub async fn forget(&self, id: &ServerId) -> usize {
+        self.offered.forget(id).await;
+        self.registry.forget(&id.into()).await
     }
 
     /// Hears that a source's tools were listed: those that nobody has seen are pinned, and what has changed is told.

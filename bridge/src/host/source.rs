@@ -24,7 +24,7 @@ use harbor_policy::slots::Slot;
 
 use super::consent::wanted::{About, Wish};
 use crate::link::{Answer, Audience, TimeLimit, ToolList};
-use crate::supervisor::{NoInstance, Server, Supervisor, Unavailable, User, Why};
+use crate::supervisor::{Came, NoInstance, Server, Supervisor, Unavailable, User, Why};
 
 /// A future that a source gives.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -96,6 +96,11 @@ pub trait ToolSource: Debug {
     /// Its name, where it is somebody's own process of a source.
     fn instance(&self) -> Option<Arc<str>> {
         None
+    }
+
+    /// What is said beside what came of a call to those who may know of this machine, a sentence each.
+    fn beside<'a>(self: Rc<Self>, _arguments: &'a str, _came: &'a Came) -> Answering<'a, Vec<String>> {
+        Box::pin(std::future::ready(Vec::new()))
     }
 
     /// Asks it. Permit and slot are given up here; dropping the future, or the end of `limit`, cancels the call. The error
@@ -177,6 +182,10 @@ impl ToolSource for Server {
 
     fn instance(&self) -> Option<Arc<str>> {
         self.instance()
+    }
+
+    fn beside<'a>(self: Rc<Self>, arguments: &'a str, came: &'a Came) -> Answering<'a, Vec<String>> {
+        Box::pin(async move { Server::beside(&self, arguments, came).await })
     }
 
     fn call<'a>(

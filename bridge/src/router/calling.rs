@@ -48,7 +48,9 @@ pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
         audience: Audience { party: Some(caller.party()), progress, answerer, ..Audience::default() },
         consent: Consenting::default(),
     };
-    make(due, caller, call, |called| reply(McpCallToolResult { result: called.result }));
+    make(due, caller, call, |Called { result, beside, .. }| {
+        reply(McpCallToolResult { result, beside: said(beside) })
+    });
 }
 
 /// A call on behalf of an origin.
@@ -56,14 +58,14 @@ pub(super) fn host(due: Due, message: HostCallTool) {
     match of_origin(&due, message) {
         Ok((caller, call)) => {
             let (server_id, tool_name) = (call.source.shared(), call.tool.clone());
-            make(due, caller, call, move |Called { result, took, hash }| {
+            make(due, caller, call, move |Called { result, beside, took, hash }| {
                 let provenance = Provenance {
                     serverId: server_id.to_string(),
                     toolName: tool_name.to_string(),
                     durationMs: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
                     toolHash: hash.map(|hash| hex(&hash)).unwrap_or_default(),
                 };
-                reply(HostCallToolResult { result, provenance })
+                reply(HostCallToolResult { result, beside: said(beside), provenance })
             });
         }
         Err(error) => due.give(Err(error)),
@@ -91,6 +93,10 @@ fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), Err
         consent: Consenting { form, ..Consenting::default() },
     };
     Ok((caller, call))
+}
+
+fn said(beside: Vec<String>) -> Option<Vec<String>> {
+    Some(beside).filter(|said| !said.is_empty())
 }
 
 /// Has a task make the call and answer the request. Tasks begin in the order in which their requests came, so no call

@@ -95,13 +95,14 @@ pub(super) fn check(router: &Router, client: &Client, message: &HostCheckPermiss
     })
 }
 
-pub(super) fn of_origin(router: &Router, client: &Client, message: &HostGetPermissions) -> Handled {
+pub(super) async fn of_origin(router: &Router, client: &Client, message: &HostGetPermissions) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     let profile = message.profile.as_ref().map(|_| &asker.profile);
     let grants = router.host.permissions.list(Some(&asker.origin), profile, asker.tab.as_ref());
     let (origin, mut unstored) = (asker.origin.to_string(), router.host.permissions.unstored());
     unstored.retain(|one| one.origin == origin && profile.is_none_or(|profile| **profile == *one.profile));
-    reply(HostGetPermissionsResult { origin, grants, unstored })
+    let is_new = router.host.would_be_new(&asker.origin).await.then_some(true);
+    reply(HostGetPermissionsResult { origin, grants, unstored, is_new })
 }
 
 pub(super) fn all(router: &Router, client: &Client, message: &HostListAllPermissions) -> Handled {

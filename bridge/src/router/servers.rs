@@ -293,7 +293,7 @@ pub(super) async fn remove_it(
         let mut pins = 0;
         if let Some(server) = server {
             server.down().await;
-            pins = router.host.registry.forget(&id.into()).await;
+            pins = router.host.forget(id).await;
         }
         let pins = u32::try_from(pins).unwrap_or(u32::MAX);
         let data = router.supervisor.forget(id, with_data).await.map(text);

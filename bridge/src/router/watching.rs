@@ -114,6 +114,7 @@ pub fn tell(router: &Router, told: &Told<'_>) {
         Told::Tools(server, _) => tools_changed(clients, server),
         Told::Offers(server, ListKind::Prompts) => offers_changed(clients, server, "prompts"),
         Told::Offers(server, _) => offers_changed(clients, server, "resources"),
+        Told::Listed(..) => {}
         Told::Instance(server) => clients.iter().for_each(|client| client.note_change(server)),
         Told::Resource(server, uri, only) => {
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));

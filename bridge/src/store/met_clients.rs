@@ -52,6 +52,19 @@ impl MetClients {
         noted.await
     }
 
+    /// Whether a client of this name would be new.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub async fn is_new(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        let asked = self.0.run(move |connection| {
+            let sql = "SELECT NOT EXISTS (SELECT 1 FROM met_clients WHERE name IN (?1, '*'))";
+            Ok(connection.query_row(sql, [name], |row| row.get(0))?)
+        });
+        asked.await
+    }
+
     /// Whether nobody is new any more.
     ///
     /// # Errors

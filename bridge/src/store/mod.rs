@@ -15,6 +15,7 @@ mod lines;
 pub mod locks;
 pub mod met_clients;
 pub mod models;
+pub mod offers;
 pub mod packages;
 pub mod pins;
 pub mod programs;

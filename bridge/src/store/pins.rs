@@ -110,7 +110,7 @@ impl Pins {
                             tracing::warn!(
                                 server_id = id,
                                 ?error,
-                                "harbor.db: a pin cannot be read; left out"
+                                "harbor.db: what a tool said of itself cannot be read: the tool is shown as new"
                             );
                         }
                     }

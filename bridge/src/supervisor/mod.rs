@@ -56,8 +56,8 @@ pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{Measured, Stores, Used};
 pub use server::{
-    Confined, Denied, Looked, NEEDS_BUILD, NoInstance, Note, PERSON, Server, Status, TrialOf, Unavailable,
-    User, Wanted, Why,
+    Came, Confined, Denied, Looked, NEEDS_BUILD, NoInstance, Note, PERSON, Server, Status, TrialOf,
+    Unavailable, User, Wanted, Why,
 };
 pub use told::{Change, Listener, Told};
 

@@ -10,6 +10,7 @@
 
 mod authorizing;
 mod behind;
+mod beside;
 mod calling;
 mod confining;
 mod container;
@@ -63,6 +64,7 @@ use behind::Behind;
 use instances::{Instances, Owner};
 
 pub use authorizing::{PERSON, Wanted};
+pub use beside::Came;
 pub use calling::{Unavailable, Why};
 pub use confining::{Confined, Denied};
 pub use installing::NEEDS_BUILD;

@@ -26,6 +26,8 @@ pub enum Told<'a> {
     Tools(&'a ServerId, &'a Rc<ToolList>),
     /// Another of its lists is not what it was.
     Offers(&'a ServerId, ListKind),
+    /// It has listed one of its other lists, which may be as it was.
+    Listed(&'a ServerId, ListKind),
     /// One of its resources changed; of an instance, for these connections only.
     Resource(&'a ServerId, &'a str, Option<Vec<u64>>),
 }

@@ -228,6 +228,8 @@ define_sent! {
     "mcp_call_tool" McpCallToolResult {
         /// MCP's CallToolResult, as the server wrote it.
         result: Json,
+        /// What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have.
+        beside: Option<Vec<String>>,
     }
     /// What the resource holds.
     "mcp_read_resource" McpReadResourceResult {
@@ -362,6 +364,8 @@ define_sent! {
         grants: Vec<GrantView>,
         /// What of them the disk has not taken yet, revocations too.
         unstored: Vec<UnstoredView>,
+        /// An AI client that was not here yet: when it comes, it gets all tools, or those of its `--only`.
+        is_new: Option<bool>,
     }
     /// The grants of the tab are gone.
     "host_expire_tab_grants" HostExpireTabGrantsResult {
@@ -394,6 +398,8 @@ define_sent! {
     "host_call_tool" HostCallToolResult {
         /// MCP's CallToolResult, as the server wrote it.
         result: Json,
+        /// What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have. Never to a page.
+        beside: Option<Vec<String>>,
         /// Where it comes from.
         provenance: Provenance,
     }

@@ -112,6 +112,9 @@ impl Session {
             (Open::Ping, _) => {}
             (Open::Listen(waiting), answer) => self.on_stream_ended(waiting, &answer),
             (open, Answer::Error { code, message, data }) => {
+                if matches!(open, Open::Call(_)) {
+                    self.on_words_of_failure(&message);
+                }
                 if let Some(id) = open.bridge_id() {
                     let data = data.map(Cow::Borrowed);
                     self.reply(id, Outcome::ServerError { code, message: message.into_owned().into(), data });

@@ -80,9 +80,15 @@ impl Session {
             return;
         }
         let Ok(Failed { content }) = serde_json::from_str(result) else { return };
-        let texts = content.iter().filter_map(|part| part.text.as_deref());
-        for text in texts.filter(|text| !is_its_own_refusal(text)) {
-            // The first says what went wrong.
+        content
+            .iter()
+            .filter_map(|part| part.text.as_deref())
+            .for_each(|text| self.on_words_of_failure(text));
+    }
+
+    /// Looks for a refusal in the words of a failure: the first says what went wrong.
+    pub(super) fn on_words_of_failure(&self, text: &str) {
+        if self.listens_to_words() && !is_its_own_refusal(text) {
             said(text).into_iter().take(1).for_each(|said| self.tell_refusal(said));
         }
     }

@@ -290,7 +290,8 @@ fn an_origin_may_what_was_granted_until_it_is_revoked() {
 
 /// What is said of a server that has just been added.
 const REACHES: &str = "s: its network is unrestricted: services of this machine, the local network and the metadata of a cloud \
-                       (169.254.169.254) are within reach; restrict it with `harbor sandbox NAME --network none`\n";
+                       (169.254.169.254) are within reach\n\
+                       s: to hold it to less: `harbor sandbox s --network none`, or `--network hosts --host HOST`\n";
 
 #[test]
 fn a_tool_that_has_changed_is_shown_and_accepted() {
@@ -395,7 +396,7 @@ fn for_an_origin_a_server_that_only_a_person_starts_is_not_started() {
     );
     let granted =
         harbor(&home, &["grant", ORIGIN, "mcp:tools.call", "--always", "--tool=s/*", "--tool=lzy/x"]);
-    let warning = "harbor: granted, but there is no server lzy; did you mean lazy?\n";
+    let warning = "warning: there is no server lzy now; did you mean lazy?\n";
     assert_eq!((granted.1.as_str(), granted.2), (warning, Some(0)));
     done(&home, &["grant", ORIGIN, "mcp:tools.call"]);
     let (said, code) = refused(&home, &["call", "s/echo", "--as", ORIGIN]);

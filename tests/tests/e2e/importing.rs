@@ -263,10 +263,7 @@ fn what_limits_a_client_limits_it_behind_harbor_too() {
     person.write(CODEX, "model = \"o\"\n");
     person.harbor(&["mcp", "install", "codex", "--only", "git/*", "--client", "cx"]);
     let (_, err) = person.harbor(&["grants", "client://cx"]);
-    assert!(
-        err.contains("Codex is set up with this name: when it first connects, it may use git/*"),
-        "{err}"
-    );
+    assert!(err.contains("Codex may use git/*. "), "{err}");
     let limited = person
         .read(CODEX)
         .replace("[mcp_servers.harbor]\n", "[mcp_servers.harbor]\ndisabled_tools = [\"x\"]\n");
@@ -278,7 +275,8 @@ fn what_limits_a_client_limits_it_behind_harbor_too() {
         CODEX,
         &format!("{limited}\n[mcp_servers.more]\ncommand = \"/bin/sh\"\ndisabled_tools = [\"rm\"]\n"),
     );
-    person.harbor(&["import", "codex", "--replace", "--no-start", "--yes"]);
+    let (_, err) = person.harbor(&["import", "codex", "--replace", "--no-start", "--yes"]);
+    assert!(err.contains("more is not among it: `harbor tools --client cx --on 'more/*'`"), "{err}");
     let text = person.read(CODEX);
     let words = "args = [\"mcp\", \"--client\", \"cx\", \"--only\", \"git/*\", \"--only\", \"more/*\"]\n";
     assert!(text.contains(words) && text.contains("disabled_tools = [\"more__rm\", \"x\"]\n"), "{text}");

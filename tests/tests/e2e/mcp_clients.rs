@@ -187,9 +187,63 @@ fn every_client_finds_harbor_as_it_stands_there_and_gets_its_file_back() {
         assert!(person.done(&["mcp", "uninstall", client]).starts_with("Harbor is not in "), "{file}");
     }
     assert_eq!(person.tree(), before);
+    person.done(&["mcp", "install", "--all"]);
+    let said = person.done(&["mcp", "uninstall", "--all"]);
+    assert_eq!(
+        (said.matches("; the file is as it was before\n").count(), person.tree()),
+        (CLIENTS.len(), before)
+    );
     assert!(!person.home.path().join("clients").exists());
     let mode = person.path(".codex/config.toml").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644);
+}
+
+/// A limit holds for whoever comes under the name, before the first contact and after it, and every place tells the same.
+#[test]
+fn what_a_client_may_use_is_told_alike_everywhere_and_a_limit_is_a_limit_of_its_grants() {
+    let person = Person::new();
+    person.write(".cursor/mcp.json", "{}");
+    let bridge = Bridge::start(&person.home);
+    bridge.add_and_connect("s", &Double::sound(&person.home));
+    let listed = |name: &str| {
+        let mut mcp =
+            Direct::start(person.home.command("harbor").args(["mcp", "--client", name])).initialized();
+        let tools = mcp.ask("tools/list", &json!({}))["result"]["tools"].take();
+        tools
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    // Before it was here.
+    let (_, said, _) = person.home.harbor(&["grants", "client://codex"]);
+    assert!(said.contains("codex has not connected yet. When it does, it may use all tools."), "{said}");
+    let (off, _, _) = person.home.harbor(&["tools", "--client", "codex", "--off", "s/echo"]);
+    assert!(off.starts_with("codex may use "), "{off}");
+    let names = listed("codex");
+    assert!(!names.is_empty() && !names.contains(&"s__echo".to_owned()), "{names:?}");
+
+    // One that has all: the limit that is typed is one of its grants.
+    assert!(listed("cursor").len() > 1);
+    let said = person.done(&["mcp", "install", "cursor"]);
+    assert!(said.contains("Cursor may use all tools."), "{said}");
+    let said = person.done(&["mcp", "install", "cursor", "--only", "s/echo"]);
+    assert!(said.contains("Cursor may use s/echo."), "{said}");
+    assert_eq!(listed("cursor"), ["s__echo"], "without the argument of its file");
+    for asked in [&["grants", "client://cursor"][..], &["tools", "--client", "cursor"]] {
+        let (_, said, _) = person.home.harbor(asked);
+        assert!(said.contains("may use s/echo."), "{said}");
+    }
+    // What was taken does not come back by a limit.
+    person.done(&["mcp", "uninstall", "cursor"]);
+    let (out, said, _) = person.harbor(&["mcp", "install", "cursor", "--only", "s/*", "--only", "S/x"]);
+    assert!(out.contains("Cursor may use s/echo."), "{out}");
+    assert!(said.contains("warning: there is no server S now; did you mean s?"), "{said}");
+    for pattern in ["s/ech*", "s/**"] {
+        let (_, said, code) = person.harbor(&["mcp", "install", "cursor", "--only", pattern]);
+        assert!(code == Some(2) && said.contains("a * stands for all tools of a server"), "{said}");
+    }
 }
 
 #[test]

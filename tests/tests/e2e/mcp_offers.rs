@@ -116,6 +116,32 @@ fn resources_and_prompts_of_all_servers_are_listed_read_and_completed() {
     end(mcp);
 }
 
+/// As tools are: a request starts the server.
+#[test]
+fn what_a_server_offered_is_remembered_while_it_does_not_run_and_by_the_next_bridge() {
+    let home = Home::new();
+    let mut bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let mut mcp = greeted(&home, &json!({}));
+    assert_eq!(list(&mut mcp, "prompts")[0]["name"], "s__greet");
+    end(mcp);
+    assert!(bridge.stop().success());
+    let bridge = Bridge::start(&home);
+    let mut mcp = greeted(&home, &json!({}));
+    assert_eq!(list(&mut mcp, "resources")[0]["uri"], NOTE);
+    assert_eq!(list(&mut mcp, "resourceTemplates")[0]["uriTemplate"], format!("{NOTE}/{{name}}"));
+    assert_eq!(
+        (list(&mut mcp, "prompts")[0]["name"].take(), bridge.server("s")["state"].take()),
+        (json!("s__greet"), json!("stopped"))
+    );
+    let read = mcp.ask("resources/read", &json!({"uri": NOTE}));
+    assert_eq!(read["result"]["contents"][0]["text"], "a note", "{read}");
+    // The person has stopped it: no request starts it.
+    bridge.call("disconnect_server", &json!({"server_id": "s"})).unwrap();
+    assert_eq!(list(&mut mcp, "prompts"), json!([]));
+    end(mcp);
+}
+
 #[test]
 fn what_else_a_server_offers_goes_with_all_of_its_tools() {
     let home = Home::new();

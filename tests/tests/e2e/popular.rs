@@ -7,7 +7,7 @@ use std::path::Path;
 
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::pypi_index::PypiIndex;
-use harbor_tests::{Bridge, Double, Fault, Home, LIMIT, wait_until};
+use harbor_tests::{Bridge, Direct, Double, Fault, Home, LIMIT, wait_until};
 use serde_json::{Value, json};
 
 /// Writes a package whose tool tells with which arguments and variables its server was started; `need` runs before.
@@ -261,8 +261,8 @@ fn a_place_that_a_server_does_not_have_is_told_beside_the_result() {
     };
     for (named, option) in [("new.md", "--write"), ("here.pdf", "--read")] {
         let said = call(format!("path={directory}/{named}"));
-        let wanted = format!("{directory}/{named} is outside of what s has: ");
-        let opens = format!("; this opens it: harbor sandbox s {option} {directory}\n");
+        let wanted = format!("s cannot reach {directory}/{named}: ");
+        let opens = format!("; this allows it: harbor sandbox s {option} {directory}\n");
         assert!(said.starts_with(&wanted) && said.ends_with(&opens), "{said}");
     }
     let said = call(format!("uri=file://{directory}/here.pdf"));
@@ -270,10 +270,17 @@ fn a_place_that_a_server_does_not_have_is_told_beside_the_result() {
     let said = call(format!("path={directory}/new/2026/x.md"));
     assert!(said.ends_with(&format!("/2026 && harbor sandbox s --write {directory}/new/2026\n")), "{said}");
     let said = call("path=/tmp/harbor-lost-file".into());
-    assert!(said.contains("/tmp is too wide to be granted"), "{said}");
+    assert!(said.contains("is lost; /tmp is never granted as a whole"), "{said}");
+    let mut mcp = Direct::start(home.command("harbor").args(["mcp", "--client", "ai"])).initialized();
+    let answer = mcp.tool("s__echo", &json!({"path": format!("{directory}/new.md")}));
+    let content = answer["result"]["content"].as_array().unwrap();
+    let said = content.last().unwrap()["text"].as_str().unwrap();
+    assert!(said.starts_with(&format!("Harbor: s cannot reach {directory}/new.md: ")), "{answer}");
     for nothing in ["path=/api/v1/users", "path=/help", "path=notes/new.md", "text=see /etc/shadow"] {
         assert_eq!(call(nothing.into()), "", "{nothing}");
     }
+    let (_, said, _) = home.harbor(&["set", "s", "--env", &format!("RUN={directory}/run/index.js")]);
+    assert!(said.contains(&format!("{directory}/run/index.js does not exist\n")), "{said}");
     let (_, said, _) = home.harbor(&["set", "s", "--env", &format!("DB={directory}/dbs/x.db")]);
     assert!(said.contains(&format!("mkdir -p {directory}/dbs && harbor sandbox s --write ")), "{said}");
     let _ = home.harbor(&["sandbox", "s", "--write", directory]);

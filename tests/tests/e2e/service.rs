@@ -178,9 +178,11 @@ const SYSTEMCTL: &str = "#!/bin/sh\necho \"$*\" >>\"$TOLD\"\neval \"$DOES\"\n";
 fn service(home: &Home, does: &str, args: &[&str]) -> (String, String, Option<i32>) {
     let bin = home.scratch("bin");
     fs::create_dir_all(&bin).unwrap();
-    let program = bin.join("systemctl");
-    fs::write(&program, SYSTEMCTL).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for (name, text) in [("systemctl", SYSTEMCTL), ("loginctl", "#!/bin/sh\necho no\n")] {
+        let program = bin.join(name);
+        fs::write(&program, text).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
     let mut command = home.command("harbor");
     command.env_remove("XDG_CONFIG_HOME").env("HOME", home.scratch("p")).env("TOLD", home.scratch("told"));
     command
@@ -203,6 +205,12 @@ fn the_service_is_installed_once_takes_over_from_a_bridge_that_runs_and_goes_aga
         (Some(0), "Harbor now starts with your session. Undo: `harbor service uninstall`\n"),
         "{err}"
     );
+    assert!(
+        err.contains(
+            "it ends when you log out. To keep it, and to start it at boot: `loginctl enable-linger`"
+        ),
+        "{err}"
+    );
     let written = fs::read_to_string(&unit).unwrap();
     assert!(written.contains(&format!("Environment=\"HARBOR_HOME={}\"", home.path().display())), "{written}");
     // It would have kept the service from starting.
@@ -223,6 +231,9 @@ fn what_systemd_does_not_do_is_said_and_a_unit_of_anothers_stays() {
     let unit = home.scratch("p").join(".config/systemd/user/harbor.service");
     let (_, err, code) = service(&home, "echo no bus >&2; exit 1", &["install"]);
     assert!(code != Some(0) && err.contains("no bus"), "{err}");
+    let (_, err, _) =
+        service(&home, "echo 'Failed to connect to bus: No medium found' >&2; exit 1", &["install"]);
+    assert!(err.contains("log in as this user, not by su or sudo"), "{err}");
     assert!(!unit.exists());
     fs::create_dir_all(unit.parent().unwrap()).unwrap();
     fs::write(&unit, "[Unit]\n").unwrap();

@@ -6,8 +6,9 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 
 use harbor_tests::attacker::PYTHON;
-use harbor_tests::{Bridge, Home, LIMIT, wait_until};
-use serde_json::json;
+use harbor_tests::client::CALL;
+use harbor_tests::{Bridge, Direct, Home, LIMIT, wait_until};
+use serde_json::{Value, json};
 
 use crate::listeners::free_port;
 
@@ -174,4 +175,73 @@ fn a_port_is_told_as_the_kernel_told_it_and_may_be_granted() {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
     let (_, remarks, done) = harbor(&home, &["sandbox", "s", "--reset", "listen"]);
     assert!(done && harbor(&home, &["start", "s"]).1.contains(&told), "{remarks}");
+}
+
+/// Answers with an error of the protocol where a file is closed to it, and is silent where it may not listen.
+const THROWS: &str = r#"
+import json, socket, sys, time
+
+def act(asked):
+    if asked.get("listen"):
+        try:
+            socket.create_server(("127.0.0.1", 0))
+        except OSError:
+            time.sleep(600)
+    return open(asked["path"]).read()
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    said = {"error": {"code": -32601, "message": "unknown"}}
+    if asked["method"] == "initialize":
+        info = {"name": "s", "version": "1"}
+        said = {"result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}}
+    if asked["method"] == "tools/list":
+        said = {"result": {"tools": [{"name": "act", "inputSchema": {"type": "object"}}]}}
+    if asked["method"] == "tools/call":
+        try:
+            said = {"result": {"content": [{"type": "text", "text": act(asked["params"]["arguments"])}]}}
+        except OSError as error:
+            said = {"error": {"code": -32603, "message": str(error)}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"#;
+
+#[test]
+fn an_ai_client_hears_beside_an_error_and_a_timeout_what_was_refused_and_a_page_does_not() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    bridge.call("ping", &json!({})).unwrap();
+    let directory = script(&home, "");
+    let (server, closed) = (directory.join("throws.py"), home.scratch("closed"));
+    fs::write(&server, THROWS).unwrap();
+    fs::create_dir(&closed).unwrap();
+    fs::write(closed.join("a.txt"), "x").unwrap();
+    let (server, closed) = (server.to_str().unwrap(), closed.to_str().unwrap());
+    let add = ["add", "s", "--call-timeout", "1", "--", PYTHON, server];
+    let (_, said, done) = harbor(&home, &add);
+    assert!(done, "{said}");
+    let path = format!("{closed}/a.txt");
+    // Of a file, or of its directory where not even that can be seen.
+    let allowed = format!("; this allows it: harbor sandbox s --read {closed}");
+    let (_, said, _) = harbor(&home, &["call", "s/act", &format!("path={path}")]);
+    assert!(said.contains(&allowed), "{said}");
+
+    let mut mcp = Direct::start(home.command("harbor").args(["mcp", "--client", "ai"])).initialized();
+    let failure = |answer: &Value| {
+        let result = &answer["result"];
+        assert_eq!(result["isError"], true, "{answer}");
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let said = failure(&mcp.tool("s__act", &json!({"path": path})));
+    assert!(said.starts_with("s answered with an error: [Errno ") && said.contains("\nHarbor: "), "{said}");
+    assert!(said.contains(&allowed), "{said}");
+    let page = bridge.speaking_for("https://a.example");
+    page.grant(CALL, "ALLOW_ALWAYS", &json!({"allowed_tools": ["s/*"]}));
+    let refused = page.tool("s/act", &json!({"path": path})).unwrap_err();
+    assert_eq!((refused.code.as_str(), refused.details.get("beside")), ("ERR_TOOL_FAILED", None));
+
+    let said = failure(&mcp.tool("s__act", &json!({"listen": true})));
+    assert!(said.contains("did not answer within 1000 ms") && !said.contains("`--timeout"), "{said}");
+    assert!(said.contains("\nHarbor: its sandbox refused listening on a port"), "{said}");
 }

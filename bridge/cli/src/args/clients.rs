@@ -44,12 +44,15 @@ pub struct Install {
     pub dry_run: bool,
 }
 
-/// Remove Harbor from a client's configuration
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
+/// Remove Harbor from the configuration of AI clients
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Uninstall {
-    /// The AI client
-    #[arg(value_parser = ai_client)]
-    pub client: &'static AiClient,
+    /// The AI clients
+    #[arg(value_name = "CLIENT", value_parser = ai_client, required_unless_present = "all")]
+    pub clients: Vec<&'static AiClient>,
+    /// All clients that have Harbor
+    #[arg(long, conflicts_with_all = ["clients", "file"])]
+    pub all: bool,
     /// This configuration file instead of the client's usual one
     #[arg(long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,

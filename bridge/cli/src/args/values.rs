@@ -89,7 +89,15 @@ pub(super) fn server_or_tool(text: &str) -> Result<(String, Option<String>), Str
 
 /// `SERVER/TOOL`, `SERVER/*`, or `*` for all servers.
 pub(super) fn tool_pattern(text: &str) -> Result<String, String> {
-    let Err(wrong) = tool_name::split(text) else { return Ok(text.to_owned()) };
+    let wrong = match tool_name::split(text) {
+        Ok((_, tool)) if tool != tool_name::EVERY && tool.contains('*') => {
+            return Err(
+                "a * stands for all tools of a server, SERVER/*, and for nothing else; name each tool".into(),
+            );
+        }
+        Ok(_) => return Ok(text.to_owned()),
+        Err(wrong) => wrong,
+    };
     if text == tool_name::EVERY {
         return Ok(text.to_owned());
     }

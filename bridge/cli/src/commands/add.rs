@@ -147,7 +147,7 @@ pub fn run(
             }
             remarks::on_image(&connected.server);
             servers::tell(client, name, &connected, screen)?;
-            remarks::on_sandbox(&connected.server);
+            remarks::on_sandbox(name, connected.server.sandbox.as_ref(), &definition.secrets);
             return Ok(());
         }
         added.shown.insert("connection", connected.to_json());

@@ -12,14 +12,13 @@ use harbor_client::errors::{Exit, Failure, Refusal};
 use harbor_client::id::source_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
-use harbor_ipc_proto::client::{HostCallTool, ListServers, McpCallTool, Progress, SandboxView};
+use harbor_ipc_proto::client::{HostCallTool, ListServers, McpCallTool, Progress};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
-use harbor_policy::outside::{its_own_refusal, of_arguments};
 use harbor_policy::suggest::hint;
 
-use super::{arguments, outside, progress, remarks, servers, tool_list, tools};
+use super::{arguments, progress, remarks, servers, tool_list, tools};
 use crate::args::{Arguments, Call};
 use crate::client::{Client, QUICK};
 use crate::content::{only_judge, render};
@@ -85,12 +84,16 @@ fn millis(duration: Duration) -> u64 {
 }
 
 pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen) -> Result<(), Failure> {
-    let Called { result, mut shown } = match reach(client, call, ask, shows_progress(screen)) {
+    let Called { result, beside, mut shown } = match reach(client, call, ask, shows_progress(screen)) {
         Err(Failure::Refused(refusal)) if refusal.is(Code::ToolNotFound) => {
             return Err(Failure::Refused(Box::new(with_hint(client, call, *refusal))));
         }
         Err(Failure::Refused(refusal)) if refusal.is_of_arguments() => {
             refitted(client, call, *refusal, screen)?
+        }
+        Err(Failure::Refused(refusal)) => {
+            remarks::on_call(&refusal.beside());
+            return Err(Failure::Refused(refusal));
         }
         other => other?,
     };
@@ -108,34 +111,14 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
         true if screen.json => Err(Failure::Said(Exit::ToolFailed)),
         true => {
             remark("harbor: the tool reported an error");
-            match its_own_refusal(result, &call.server) {
-                _ if call.asker.is_some() => {}
-                Some(own) => remark(&own),
-                None => {
-                    remarks::on_failed_call(client, &call.server, result);
-                    remarks::on_browser(client, &call.server, result);
-                    tell_outside(client, call, ask, Some(result));
-                }
-            }
+            remarks::on_call(&beside);
             Err(Failure::Said(Exit::ToolFailed))
         }
         false => {
-            if !screen.json && call.asker.is_none() {
-                tell_outside(client, call, ask, None);
-            }
+            remarks::on_call(&beside);
             closed
         }
     }
-}
-
-/// Says which of the places that the arguments name the server does not have, but those of which its own words have been read.
-fn tell_outside(client: &mut Client, call: &Call, ask: &Calling, failed: Option<&str>) {
-    let Calling::Own(McpCallTool { arguments: Some(arguments), .. }) = ask else { return };
-    let is_told = |sandbox: &SandboxView, place: &str| {
-        let mut denied = sandbox.denied.iter();
-        failed.is_some() && denied.any(|denied| denied.path == place)
-    };
-    outside::tell(client, &call.server, &of_arguments(arguments.0.as_str()), &is_told);
 }
 
 /// Calls. A server that was found stopped is started, and called then: the first call was never sent to it.
@@ -153,6 +136,8 @@ fn reach(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result
 struct Called {
     /// As its server wrote it.
     result: Json,
+    /// What the bridge says of it.
+    beside: Vec<String>,
     /// The whole answer, for `--json`.
     shown: Payload,
 }
@@ -166,10 +151,20 @@ fn send(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result<
     match ask {
         Calling::Own(ask) => client
             .ask_with_progress(ask, limit, on_progress)
-            .map(|answer| Called { shown: answer.members(), result: answer.into_value().result }),
+            .map(|answer| (answer.members(), answer.into_value()))
+            .map(|(shown, answer)| Called {
+                shown,
+                result: answer.result,
+                beside: answer.beside.unwrap_or_default(),
+            }),
         Calling::Origins(ask) => client
             .ask_with_progress(ask, limit, on_progress)
-            .map(|answer| Called { shown: answer.members(), result: answer.into_value().result }),
+            .map(|answer| (answer.members(), answer.into_value()))
+            .map(|(shown, answer)| Called {
+                shown,
+                result: answer.result,
+                beside: answer.beside.unwrap_or_default(),
+            }),
     }
     .map_err(|failure| failure.of_call().about(&call.server))
 }

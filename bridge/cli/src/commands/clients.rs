@@ -4,11 +4,12 @@
 //!  read ─► is it there? ours? ─► put or take ─► note how to undo it ─► write
 //! ```
 //!
-//! Owns what is said about it. Must never start a bridge, or show what else stands in those files: there are secrets.
+//! Owns what is said about it. Must never show what else stands in those files: there are secrets.
 
 mod earlier;
 mod file;
 mod limits;
+pub mod may;
 mod replacing;
 pub mod status;
 mod undo;
@@ -24,9 +25,11 @@ use serde_json::{Value, json};
 
 use self::earlier::Earlier;
 pub use self::file::{Found, failed};
+use self::may::Held;
 pub use self::replacing::replace;
 use self::replacing::{Restored, restore};
 use self::undo::Note;
+use super::patterns;
 use crate::args::{Install, Uninstall};
 use crate::check;
 use crate::client::{Client, QUICK};
@@ -82,10 +85,17 @@ pub fn install(wanted: &Install, paths: &Paths, screen: &mut Screen) -> Result<(
             "`harbor mcp install CLIENT` makes one; `harbor mcp status` lists the clients".into(),
         ));
     }
-    // One whose file is broken is no reason to leave out the others.
+    of_each(&clients, |client| install_one(client, wanted, paths, screen))
+}
+
+/// Does the same for each: one whose file is broken is no reason to leave out the others. Fails with the first failure.
+fn of_each(
+    clients: &[&'static AiClient],
+    mut act: impl FnMut(&'static AiClient) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut failed = None;
     for client in clients {
-        if let Err(failure) = install_one(client, wanted, paths, screen) {
+        if let Err(failure) = act(client) {
             if let (true, Some(text)) = (failed.is_some(), failure.message()) {
                 remark(&text);
             }
@@ -187,7 +197,29 @@ fn install_one(
     } else if wanted.dry_run {
         return show(screen, client, &found.path, &text, &text);
     }
-    tell_installed((client, wanted, name, only), paths, &entry, &found, changed, screen)
+    let held = held(wanted, name, only, paths)?;
+    tell_installed((client, wanted, name, only), (&held, paths), &entry, &found, changed, screen)
+}
+
+/// What the client has now. What was typed limits its grants, too: but for another file, which may be a project's.
+fn held(wanted: &Install, name: &str, only: &[String], paths: &Paths) -> Result<Held, Failure> {
+    if wanted.only.is_empty() || wanted.file.is_some() {
+        return may::held_here(paths, name);
+    }
+    let held = may::limit(paths, name, only)?;
+    if let Some(mut client) = Client::connect_running(paths)? {
+        patterns::unknown(&mut client, only)?.iter().for_each(|text| remark(text));
+    }
+    if let Held::Tools(tools) = &held {
+        let taken: Vec<_> =
+            only.iter().filter(|pattern| may::within(tools, &[(*pattern).clone()]).is_empty()).collect();
+        for pattern in taken {
+            remark(&format!(
+                "{pattern} was taken from it and stays off; to give it back: `harbor tools --client {name} --on '{pattern}'`"
+            ));
+        }
+    }
+    Ok(held)
 }
 
 /// The note first: a change without one could not be undone exactly.
@@ -208,7 +240,7 @@ fn write(paths: &Paths, found: &Found, after: &str, new: Note, old: Option<Note>
 
 fn tell_installed(
     (client, wanted, name, only): (&AiClient, &Install, &str, &[String]),
-    paths: &Paths,
+    (held, paths): (&Held, &Paths),
     entry: &Entry,
     found: &Found,
     changed: bool,
@@ -224,25 +256,13 @@ fn tell_installed(
     }
     let verb = if changed { "is now in" } else { "was already in" };
     let title = client.title;
-    let by_hand = format!(
-        "allow them: `harbor grant {origin} mcp:tools.list --always` and `harbor grant {origin} mcp:tools.call --always`"
-    );
-    let review = format!("Review or limit: `harbor grants {origin}`");
-    let allowed = match (first_use(paths).as_str(), only) {
-        ("all", []) => format!("{title} may use all tools, unless you took that from it. {review}"),
-        ("all", only) => {
-            format!("{title} may use {}, unless you took that from it. {review}", only.join(", "))
-        }
-        ("closed", _) => format!("{title} may use no tools yet, because harbor.db was lost; {by_hand}"),
-        _ => format!("{title} may use no tools yet (mcp.firstUse in config.toml); {by_hand}"),
-    };
     let undo = match &wanted.file {
         Some(_) => format!("`harbor mcp uninstall {} --file {file}`", client.id),
         None => format!("`harbor mcp uninstall {}`", client.id),
     };
     let lines = [
         format!("Harbor {verb} {file}"),
-        allowed,
+        may::sentence(title, name, held, only, paths),
         format!("{title}: {}", client.after),
         format!("undo: {undo}"),
     ];
@@ -299,13 +319,30 @@ fn show(
 }
 
 pub fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
-    let client = wanted.client;
+    if wanted.clients.len() > 1 && wanted.file.is_some() {
+        return Err(Failure::Usage(
+            "--file is for one AI client\n`harbor help mcp uninstall` shows how".into(),
+        ));
+    }
+    let clients = if wanted.all { with_harbor()? } else { wanted.clients.clone() };
+    if clients.is_empty() {
+        return Ok(screen.text("Harbor is in no AI client's configuration here")?);
+    }
+    of_each(&clients, |client| uninstall_one(client, wanted, paths, screen))
+}
+
+fn uninstall_one(
+    client: &'static AiClient,
+    wanted: &Uninstall,
+    paths: &Paths,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let found = Found::read(&chosen(client, wanted.file.as_ref())?)?;
     let wrong = |why| failed(&found.path, &why);
     let text = found.text.clone().unwrap_or_default();
     let root = client.format.read(&text).map_err(wrong)?;
     let Some(old) = root[client.key].get(NAME) else {
-        return tell_uninstalled(wanted, &found, None, false, screen);
+        return tell_uninstalled(client, &found, None, false, screen);
     };
     if !is_ours(old) {
         return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
@@ -326,11 +363,11 @@ pub fn uninstall(wanted: &Uninstall, paths: &Paths, screen: &mut Screen) -> Resu
         false => drop(found.write(after)?),
     }
     Note::forget(paths, &found.path);
-    tell_uninstalled(wanted, &found, Some((old, &restored)), exact.is_some(), screen)
+    tell_uninstalled(client, &found, Some((old, &restored)), exact.is_some(), screen)
 }
 
 fn tell_uninstalled(
-    wanted: &Uninstall,
+    client: &AiClient,
     found: &Found,
     done: Option<(&Value, &Restored)>,
     exact: bool,
@@ -339,7 +376,7 @@ fn tell_uninstalled(
     let file = found.path.display().to_string();
     if screen.json {
         let back = done.map_or(&[][..], |(_, restored)| restored.back.as_slice());
-        let answer = json!({"client": wanted.client.id, "file": file, "changed": done.is_some(), "as_before": exact,
+        let answer = json!({"client": client.id, "file": file, "changed": done.is_some(), "as_before": exact,
             "given_back": back});
         return Ok(screen.json(&answer.to_string())?);
     }

@@ -17,12 +17,15 @@ mod programs;
 
 pub use self::programs::PROGRAMS;
 
+use std::env;
+
 use harbor_client::errors::{Exit, Failure};
 use harbor_home::Paths;
 use harbor_ipc_proto::check::{Checked, Part};
 use serde_json::json;
 
 use super::printing::count;
+use super::service;
 use crate::check;
 use crate::client::Client;
 use crate::screen::{Screen, Tone};
@@ -91,6 +94,9 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
     all.extend(lost);
     all.extend(programs::look(ask(&[Part::Programs]).programs.as_deref()));
     all.extend(browsers::look(paths, fix));
+    all.extend(
+        service::is_installed().then(|| logout(service::lingers(), env::var_os("SSH_CONNECTION").is_some())),
+    );
     // It is the main thing to be found out whether one starts.
     match Client::connect(paths).and_then(|mut client| bridge::look(paths, &mut client)) {
         Ok(found) => {
@@ -118,6 +124,21 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
     match all.iter().any(|finding| finding.state == State::Broken) {
         true => Err(Failure::Said(Exit::Failed)),
         false => Ok(()),
+    }
+}
+
+/// Whether the service outlives the session: over SSH nobody stays logged in.
+fn logout(lingers: Option<bool>, over_ssh: bool) -> Finding {
+    match lingers {
+        Some(true) => Finding::ok("service", "it goes on when you log out"),
+        Some(false) if over_ssh => Finding::wrong(
+            State::Warning,
+            "service",
+            "Harbor's service ends when you log out, and does not start at boot",
+            format!("`{}` keeps it", service::LINGER),
+        ),
+        Some(false) => Finding::ok("service", "it ends when you log out"),
+        None => Finding::ok("service", "it is installed"),
     }
 }
 
@@ -159,6 +180,16 @@ fn show(all: &[Finding], verbose: bool, screen: &mut Screen) -> Result<(), Failu
 mod tests {
     use super::*;
     use crate::screen::tests::Paper;
+
+    #[test]
+    fn a_service_that_ends_at_logout_is_a_warning_over_ssh() {
+        let of = |lingers, over_ssh| logout(lingers, over_ssh).state;
+        assert_eq!(of(Some(false), true), State::Warning);
+        assert_eq!(
+            (of(Some(false), false), of(Some(true), true), of(None, true)),
+            (State::Ok, State::Ok, State::Ok)
+        );
+    }
 
     #[test]
     fn findings_are_shown_with_what_to_do() {

@@ -2,19 +2,16 @@
 //!
 //! Owns the sentence about a grant. Must never say that something is allowed without a warning while a DENY stands.
 
-use std::collections::BTreeSet;
-
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
     GrantView, HostGetPermissions, HostGrantPermission, HostGrantPermissionResult, HostListAllPermissions,
-    HostRevokePermission, ListServers, UnstoredView,
+    HostRevokePermission, UnstoredView,
 };
-use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::grants::DEFAULT_PROFILE;
 use harbor_policy::origin::Origin;
-use harbor_policy::suggest::hint;
 
+use super::patterns;
 use super::printing::{count, print};
 use crate::args::{Grant, Granted, Revoke};
 use crate::client::{Client, QUICK};
@@ -36,31 +33,9 @@ pub fn grant(client: &mut Client, grant: &Grant, screen: &mut Screen) -> Result<
     if answer.unstored {
         remark(NOT_STORED);
     }
-    let servers = named_servers(&grant.tool);
-    if !servers.is_empty()
-        // The grant is made; where this cannot be had, nothing is said.
-        && let Ok(defined) = client.ask(&ListServers {}, QUICK)
-    {
-        let defined: Vec<_> = defined.servers.iter().map(|server| server.server_id.as_str()).collect();
-        undefined(&servers, &defined).iter().for_each(|text| remark(text));
-    }
+    // The grant is made; where this cannot be had, nothing is said.
+    patterns::unknown(client, &grant.tool).iter().flatten().for_each(|text| remark(text));
     Ok(())
-}
-
-/// The servers that are named by patterns.
-fn named_servers(patterns: &[String]) -> BTreeSet<&str> {
-    let names = patterns.iter().filter_map(|pattern| Some(pattern.split_once('/')?.0));
-    // Other sources come and go.
-    names.filter(|name| SourceId::parse(name).is_none_or(|id| id.kind() == SourceKind::Server)).collect()
-}
-
-/// Says which servers there are not. It may be a slip, or the server may come later.
-fn undefined(servers: &BTreeSet<&str>, defined: &[&str]) -> Vec<String> {
-    let names = || defined.iter().copied();
-    let missing = servers.iter().filter(|server| !names().any(|name| name == **server));
-    missing
-        .map(|server| format!("harbor: granted, but there is no server {server}{}", hint(server, names())))
-        .collect()
 }
 
 fn ask_to_grant(grant: &Grant, now: u64) -> HostGrantPermission {
@@ -153,23 +128,20 @@ fn ended(calls: u32) -> Option<String> {
     Some(format!("harbor: {} that ran on it {what} not given", count(calls, "call")))
 }
 
-/// Shows them; whether there are any.
-pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<bool, Failure> {
+pub fn list(client: &mut Client, origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
     match origin {
         Some(origin) => {
             let ask = HostGetPermissions { origin: Some(origin.to_string()), profile: None, tab_id: None };
             let answer = client.ask(&ask, QUICK)?;
             if screen.json {
-                screen.json(&answer.to_json())?;
-                return Ok(true);
+                return Ok(screen.json(&answer.to_json())?);
             }
             show(&answer.grants, &answer.unstored, Some(origin), screen)
         }
         None => {
             let answer = client.ask(&HostListAllPermissions { profile: None, tab_id: None }, QUICK)?;
             if screen.json {
-                screen.json(&answer.to_json())?;
-                return Ok(true);
+                return Ok(screen.json(&answer.to_json())?);
             }
             show(&answer.grants, &answer.unstored, None, screen)
         }
@@ -181,13 +153,13 @@ fn show(
     unstored: &[UnstoredView],
     origin: Option<&Origin>,
     screen: &mut Screen,
-) -> Result<bool, Failure> {
+) -> Result<(), Failure> {
     match grants {
         [] => remark(&none(origin)),
         grants => screen.table(&tabulate(grants, when::now()))?,
     }
     unstored.iter().for_each(|one| remark(&not_stored(one)));
-    Ok(!grants.is_empty())
+    Ok(())
 }
 
 /// What would be back with the next bridge, as things are.

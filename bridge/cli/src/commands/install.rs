@@ -106,7 +106,8 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     let old_data = answer.installed.old_data.as_deref();
     remarks::on_old_data(&name, old_data, wanted.definition.keep_data);
     if !screen.json {
-        remarks::on_summary(&name, plan.sandbox.as_ref());
+        let keys: Vec<_> = secrets.iter().map(|secret| secret.name.clone()).collect();
+        remarks::on_sandbox(&name, plan.sandbox.as_ref(), &keys);
         answer.installed.server.iter().for_each(remarks::on_image);
         outside::tell_words(client, &name, &wanted.definition.args, &wanted.definition.env);
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));

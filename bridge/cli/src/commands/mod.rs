@@ -35,6 +35,7 @@ mod models;
 mod native_host;
 mod offers;
 mod outside;
+mod patterns;
 mod places;
 mod printing;
 mod progress;
@@ -62,6 +63,7 @@ mod upgrade;
 use std::io;
 
 use harbor_client::errors::Failure;
+use harbor_client::terminal::remark;
 use harbor_home::Paths;
 use harbor_home::dial::DialError;
 use harbor_policy::origin::Origin;
@@ -166,11 +168,17 @@ fn add_server(mut definition: Box<Definition>, screen: &mut Screen) -> Result<()
 
 /// What there is, and what will be where there is nothing yet.
 fn list_grants(origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
-    if !grants::list(&mut connect()?, origin, screen)? {
-        let paths = paths()?;
-        origin.into_iter().for_each(|origin| clients::status::at_first(origin, &paths));
+    let mut client = connect()?;
+    grants::list(&mut client, origin, screen)?;
+    origin.map_or(Ok(()), |origin| tell_client(&mut client, origin, screen))
+}
+
+/// Says what an AI client may use.
+fn tell_client(client: &mut Client, origin: &Origin, screen: &Screen) -> Result<(), Failure> {
+    match origin.as_str().strip_prefix("client://").filter(|_| !screen.json) {
+        Some(name) => clients::status::told(client, name, &paths()?).map(|said| remark(&said)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn upgrade_servers(wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
@@ -247,8 +255,11 @@ fn show_tools(client: &mut Client, listing: &Listing, screen: &mut Screen) -> Re
         Listing::Of(server) => tools::of_server(client, server, screen),
         Listing::One(server, name) => tools::one(client, server, name, screen),
         Listing::Changed(server) => changes::show(client, server.as_deref(), screen),
-        Listing::Switched(wanted) => switch::run(client, wanted, screen),
-        Listing::SeenBy(asker, server) => tools::seen_by(client, asker, server.as_deref(), screen),
+        Listing::Switched(wanted) => switch::run(client, wanted, &paths()?, screen),
+        Listing::SeenBy(asker, server) => {
+            tools::seen_by(client, asker, server.as_deref(), screen)?;
+            tell_client(client, &asker.origin, screen)
+        }
     }
 }
 

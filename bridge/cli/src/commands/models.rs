@@ -196,7 +196,7 @@ fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     if let Some(new) = answer.providers.iter().find(|provider| !provider.is_added) {
         // Elsewhere than where its type is as a rule, it has to be said.
         let url = new_address(new).map(|url| format!(" --url {url}")).unwrap_or_default();
-        remark(&format!("`harbor models add {}{url}` has you use it", new.r#type));
+        remark(&format!("use it: `harbor models add {}{url}`", new.r#type));
     }
     for key in &answer.environment {
         let (kind, variable) = (&key.r#type, &key.variable);

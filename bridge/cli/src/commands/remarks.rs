@@ -10,14 +10,12 @@ use harbor_client::id::server_id;
 use harbor_client::payload::Payload;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    DeniedView, GetSandbox, GetServerStatus, GrantView, ImageView, ListServers, SandboxSummary, ServerChange,
-    ServerView,
+    DeniedView, GetSandbox, GrantView, ImageView, ListServers, SandboxSummary, ServerChange, ServerView,
 };
 use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::json::Json;
-use harbor_policy::package::recognise;
-use harbor_policy::sandbox::hint::{is_about, is_of_kernel, may_be_about};
-use harbor_policy::{browser_start, curated};
+use harbor_policy::apis::hosts_of;
+use harbor_policy::sandbox::hint::{Told, is_of_kernel, meant};
 use serde_json::Value;
 
 use super::changes::{self, PARTS};
@@ -93,16 +91,33 @@ fn is_open(value: &Value) -> bool {
     }
 }
 
-/// Says what of its sandbox this kernel cannot hold, and what it may reach that one would not think, of a server that has
-/// just been added.
-pub fn on_sandbox(server: &ServerView) {
-    on_summary(&server.server_id, server.sandbox.as_ref());
+/// Says what of its sandbox this kernel cannot hold, what it may reach that one would not think, and how it is held to less: of a
+/// server that has just been added, which has these keys.
+pub fn on_sandbox(name: &str, sandbox: Option<&SandboxSummary>, keys: &[String]) {
+    on_missing(name, sandbox);
+    let Some(sandbox) = sandbox else { return };
+    sandbox.warnings.iter().for_each(|sentence| remark(&format!("{name}: {}", flatten(sentence))));
+    if !sandbox.warnings.is_empty() && sandbox.network == "all" {
+        remark(&less_network(name, &hosts_of(keys)));
+    }
 }
 
-/// The same of the summary alone.
-pub fn on_summary(name: &str, sandbox: Option<&SandboxSummary>) {
-    let sentences = sandbox.into_iter().flat_map(|sandbox| sandbox.missing.iter().chain(&sandbox.warnings));
-    sentences.for_each(|sentence| remark(&format!("{name}: {}", flatten(sentence))));
+fn less_network(name: &str, hosts: &[&str]) -> String {
+    match hosts {
+        [] => format!(
+            "{name}: to hold it to less: `harbor sandbox {name} --network none`, or `--network hosts --host HOST`"
+        ),
+        hosts => format!(
+            "{name}: to hold it to what its key is for: `harbor sandbox {name} --network hosts --host {}`",
+            hosts.join(" --host ")
+        ),
+    }
+}
+
+/// Says what of its sandbox this kernel cannot hold.
+pub fn on_missing(name: &str, sandbox: Option<&SandboxSummary>) {
+    let missing = sandbox.into_iter().flat_map(|sandbox| &sandbox.missing);
+    missing.for_each(|sentence| remark(&format!("{name}: {}", flatten(sentence))));
 }
 
 /// Says where the files of an earlier server are, and whether a new one gets them.
@@ -195,66 +210,28 @@ fn kept_data(server: &str, with_data: bool, directory: Option<&str>) -> Option<S
     })
 }
 
-/// Says how what a server was refused could be allowed, of all that is spoken of in `text`: the failure of a call.
-pub fn on_failed_call(client: &mut Client, server: &str, text: &str) {
-    on_refusals(client, server, text, |_| false);
-}
-
-/// The same where a start has failed: what the kernel tells of may be why, whatever the text says.
+/// Says how what a server was refused could be allowed, of all that is spoken of in `text`, the failure of its start: what the kernel
+/// tells of may be why, whatever the text says.
 pub fn on_failed_start(client: &mut Client, server: &str, text: &str) {
-    on_refusals(client, server, text, is_of_kernel);
-}
-
-fn on_refusals(client: &mut Client, server: &str, text: &str, is_sure: fn(&str) -> bool) {
     let Ok(server_id) = server_id(server) else { return };
     let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK) else { return };
     // It may be JSON.
     let text = text.replace("\\n", "\n");
-    meant(&answer.sandbox.denied, &text, is_sure)
+    meant(&answer.sandbox.denied, &text, |denied| &denied.path, is_of_kernel)
         .into_iter()
         .filter_map(|denied| refused(server, denied))
         .for_each(|text| remark(&text));
 }
 
-/// Says what helps where a server's browser has not started.
-pub fn on_browser(client: &mut Client, server: &str, text: &str) {
-    browser(client, server, text).into_iter().for_each(|text| remark(&text));
-}
-
-fn browser(client: &mut Client, server: &str, text: &str) -> Option<String> {
-    // Few results speak of browsers: the server is looked at only then.
-    browser_start::advice(text, server, Some(""))?;
-    let server_id = server_id(server).ok()?;
-    let status = client.ask(&GetServerStatus { server_id }, QUICK);
-    let package = status.ok().and_then(|status| recognise(&status.server.command, &[]));
-    let entry = package.and_then(|package| curated::of_package(&package)).map(|entry| entry.id);
-    browser_start::advice(text, server, entry)
-}
-
-/// The refusals that a text names; else those that it may be about, of which nobody says which.
-fn meant<'a>(denied: &'a [DeniedView], text: &str, is_sure: fn(&str) -> bool) -> Vec<&'a DeniedView> {
-    let of = |is_meant: fn(&str, &str) -> bool| {
-        let wanted = |denied: &&DeniedView| is_sure(&denied.path) || is_meant(text, &denied.path);
-        denied.iter().filter(wanted).collect::<Vec<_>>()
-    };
-    let named = of(is_about);
-    if named.is_empty() { of(may_be_about) } else { named }
-}
-
 fn refused(server: &str, denied: &DeniedView) -> Option<String> {
-    let text = |text: Option<&str>| flatten(text.unwrap_or_default());
-    let (path, allow) = (flatten(&denied.path), text(denied.allow.as_deref()));
-    let (mind, never) = (text(denied.mind.as_deref()), text(denied.never.as_deref()));
-    match (allow.is_empty(), mind.is_empty(), never.is_empty()) {
-        (true, _, true) => None,
-        (true, ..) => Some(format!("its sandbox refused {path}: {never}")),
-        (false, true, _) => {
-            Some(format!("its sandbox refused {path}; this allows it: harbor sandbox {server} {allow}"))
-        }
-        (false, false, _) => Some(format!(
-            "its sandbox refused {path}; this allows it ({mind}): harbor sandbox {server} {allow}"
-        )),
-    }
+    let DeniedView { path: what, allow, mind, never, .. } = denied;
+    let (allow, mind, never) = (allow.as_deref(), mind.as_deref(), never.as_deref());
+    Told { what, allow, mind, never }.sentence(server).map(|sentence| flatten(&sentence))
+}
+
+/// Says what the bridge has said beside what came of a call.
+pub fn on_call(said: &[String]) {
+    said.iter().for_each(|text| remark(&flatten(text)));
 }
 
 /// Says how many items of a server's list are no tools.
@@ -270,23 +247,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_that_did_not_start_is_told_by_what_its_server_is() {
-        let told = |command: &str, text: &str| {
-            let status = format!(
-                r#"{{"type":"get_server_status_result","request_id":"1","server":{{"server_id":"b","command":"{command}"}}}}"#
-            );
-            let mut told = None;
-            let ran = super::super::rig::command(false, &[&status], |client, _| {
-                told = browser(client, "b", text);
-                Ok(())
-            });
-            (told, ran.asked.len())
-        };
-        let words = r#"{"text":"[err] zygote_host_impl_linux.cc:130] No usable sandbox! If this is"}"#;
-        let (entry, asked) = told("npm:@playwright/mcp@1.2.3", words);
-        assert!(entry.unwrap().ends_with("`harbor install playwright`") && asked == 1);
-        assert!(told("npm:other", words).0.unwrap().contains("`harbor set b -- ARGUMENTS…`"));
-        assert_eq!(told("npm:@playwright/mcp", "net::ERR_NAME_NOT_RESOLVED"), (None, 0));
+    fn a_server_is_held_to_the_hosts_of_its_key_where_they_are_known() {
+        let hosts = hosts_of(&["TAVILY_API_KEY".to_owned()]);
+        assert!(
+            less_network("t", &hosts).ends_with("`harbor sandbox t --network hosts --host api.tavily.com`")
+        );
+        assert!(less_network("t", &[]).contains("`harbor sandbox t --network none`"));
     }
 
     #[test]
@@ -358,18 +324,6 @@ mod tests {
             ]
         );
         assert_eq!(ended_grants(0, &[]), [""; 0]);
-    }
-
-    #[test]
-    fn a_refusal_of_the_proxy_is_of_the_host_that_is_named_or_of_any() {
-        let denied = ["the host a.example", "the host b.example:8080", "/x"];
-        let denied = denied.map(|path| typed::<DeniedView>(&format!(r#"{{"path":"{path}"}}"#)));
-        let meant = |text: &str| {
-            meant(&denied, text, |_| false).iter().map(|denied| denied.path.as_str()).collect::<Vec<_>>()
-        };
-        assert_eq!(meant("HTTP Error 403: Forbidden"), ["the host a.example", "the host b.example:8080"]);
-        assert_eq!(meant("http://b.example/: 403 Forbidden"), ["the host b.example:8080"]);
-        assert!(meant("no").is_empty());
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn tell_refusals(client: &mut Client, server: &str, failure: &Failure) {
         if let Ok(server_id) = server_id(server)
             && let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK)
         {
-            remarks::on_summary(server, Some(&answer.sandbox.summary));
+            remarks::on_missing(server, Some(&answer.sandbox.summary));
         }
     }
 }

@@ -5,6 +5,7 @@
 use std::env;
 use std::fs;
 use std::io;
+use std::os::linux::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -99,7 +100,33 @@ fn install(file: &Path, unit: &str, paths: &Paths, screen: &mut Screen) -> Resul
         remark(&bridge::end(paths)?.1);
     }
     systemctl(&["enable", "--now", NAME])?;
-    done(file, true, "Harbor now starts with your session. Undo: `harbor service uninstall`", screen)
+    done(file, true, "Harbor now starts with your session. Undo: `harbor service uninstall`", screen)?;
+    match lingers() {
+        Some(true) => {}
+        Some(false) => {
+            remark(&format!("it ends when you log out. To keep it, and to start it at boot: `{LINGER}`"))
+        }
+        None => {
+            remark(&format!("loginctl does not say whether it ends when you log out; `{LINGER}` keeps it"))
+        }
+    }
+    Ok(())
+}
+
+/// What keeps a user's services without a session.
+pub const LINGER: &str = "loginctl enable-linger";
+
+/// Whether this user's services go on when the last session ends; nothing where nobody says.
+pub fn lingers() -> Option<bool> {
+    let user = fs::metadata("/proc/self").ok()?.st_uid().to_string();
+    let mut ask = Command::new("loginctl");
+    let ran =
+        ask.args(["show-user", &user, "--property=Linger", "--value"]).stdin(Stdio::null()).output().ok()?;
+    match String::from_utf8_lossy(&ran.stdout).trim() {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
 }
 
 fn uninstall(file: &Path, screen: &mut Screen) -> Result<(), Failure> {
@@ -152,6 +179,15 @@ fn systemctl(args: &[&str]) -> Result<(), Failure> {
         true => Ok(()),
         false => {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            if said.contains("connect to bus") || said.contains("connect to user scope bus") {
+                return Err(Failure::Nothing(
+                    format!("systemd has no session of this user: {said}"),
+                    format!(
+                        "log in as this user, not by su or sudo, or let its services run without a session: `{LINGER} USER`, as root; \
+                         docs/deploy.md starts Harbor by other means"
+                    ),
+                ));
+            }
             Err(Failure::Io("run systemctl", io::Error::other(format!("{}: {said}", args.join(" ")))))
         }
     }

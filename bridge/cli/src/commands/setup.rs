@@ -27,8 +27,13 @@ pub fn run(wanted: &Setup, paths: &Paths, screen: &mut Screen) -> Result<(), Fai
         // It asks by itself, with all that it would import. A server that stayed in the client's file would offer its tools twice.
         told(import::run(&Import { yes: wanted.yes, replace: true, ..Import::default() }, paths, screen));
     }
-    if !clients.is_empty() && agreed(wanted, &format!("Put Harbor into {}?", named.join(", ")))? {
-        told(clients::install(&Install { clients, ..Install::default() }, paths, screen));
+    // The import has put Harbor into some already.
+    let theirs = clients::with_harbor()?;
+    let open: Vec<_> =
+        clients.into_iter().filter(|client| theirs.iter().all(|its| its.id != client.id)).collect();
+    let named: Vec<_> = open.iter().map(|client| client.title).collect();
+    if !open.is_empty() && agreed(wanted, &format!("Put Harbor into {}?", named.join(", ")))? {
+        told(clients::install(&Install { clients: open, ..Install::default() }, paths, screen));
     }
     if !browsers.is_empty() && agreed(wanted, &format!("Connect {} to Harbor?", browsers.join(", ")))? {
         let place = HostPlace { browsers: Vec::new(), user_data_dir: None };

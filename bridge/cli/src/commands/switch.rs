@@ -6,31 +6,32 @@ use std::collections::BTreeSet;
 
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
-use harbor_ipc_proto::client::{HostGetPermissions, HostGrantPermission, ListServers};
+use harbor_home::Paths;
+use harbor_ipc_proto::client::ListServers;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::is_reserved;
-use harbor_policy::grants::GrantType;
 use harbor_policy::tool_name::EVERY;
+use serde_json::json;
 
-use super::{grants, tool_list};
+use super::clients::may::{self, Held};
+use super::{clients, patterns, tool_list};
 use crate::args::Switch;
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 
-/// The scopes by which a client has tools.
-const SCOPES: [&str; 2] = ["mcp:tools.list", "mcp:tools.call"];
-
-pub fn run(client: &mut Client, wanted: &Switch, screen: &mut Screen) -> Result<(), Failure> {
-    let origin = format!("client://{}", wanted.client);
-    let ask = HostGetPermissions { origin: Some(origin.clone()), profile: None, tab_id: None };
-    let held = client.ask(&ask, QUICK)?.into_value().grants;
-    let always = GrantType::AllowAlways.as_str();
-    let calls = held.into_iter().find(|grant| grant.scope == SCOPES[1] && grant.grant_type == always);
-    let Some(calls) = calls else {
-        return Err(Failure::Nothing(
-            format!("{} may not call tools yet", wanted.client),
-            format!("allow some: `harbor grant {origin} mcp:tools.call --always --tool SERVER/TOOL`"),
-        ));
+pub fn run(client: &mut Client, wanted: &Switch, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+    let name = &wanted.client;
+    let had = match may::held(client, name)? {
+        Held::New => vec![EVERY.to_owned()],
+        Held::Tools(had) => had,
+        Held::Nothing => {
+            return Err(Failure::Nothing(
+                format!("{name} may not call tools yet"),
+                format!(
+                    "allow some: `harbor grant client://{name} mcp:tools.call --always --tool SERVER/TOOL`"
+                ),
+            ));
+        }
     };
     let ids: Vec<_> = client
         .ask(&ListServers {}, QUICK)?
@@ -45,31 +46,18 @@ pub fn run(client: &mut Client, wanted: &Switch, screen: &mut Screen) -> Result<
         let tools = listed.map(|answer| tool_list::read(&answer.tools).0).unwrap_or_default();
         known.extend(tools.iter().map(|tool| format!("{id}/{}", tool.text("name"))));
     }
-    let had = calls.allowed_tools.unwrap_or_else(|| vec![EVERY.to_owned()]);
     let had_all = had.iter().any(|entry| entry == EVERY);
     // All servers stay all of them, also those that come later, unless something of one is to be off.
     let of_servers = had_all && !wanted.off.is_empty();
     let expanded = had.into_iter().filter(|entry| !of_servers || entry != EVERY);
     let servers = ids.iter().filter(|_| of_servers).map(|id| format!("{id}/*"));
     let tools = switched(expanded.chain(servers).collect(), &known, &wanted.off, &wanted.on);
-    for scope in SCOPES {
-        let ask = HostGrantPermission {
-            origin: origin.clone(),
-            profile: None,
-            scope: scope.to_owned(),
-            grant_type: Some(always.to_owned()),
-            tab_id: None,
-            expires_at: None,
-            allowed_tools: Some(tools.clone()),
-        };
-        let answer = client.ask(&ask, QUICK)?;
-        if scope == SCOPES[1] {
-            let shown = grants::shorten(Some(tools.clone()));
-            match screen.json {
-                true => screen.json(&answer.to_json())?,
-                false => screen.text(&format!("{} may use: {shown}", wanted.client))?,
-            }
-        }
+    may::set(client, name, &tools)?;
+    let typed = [&wanted.off[..], &wanted.on].concat();
+    patterns::unknown(client, &typed)?.iter().for_each(|text| remark(text));
+    match screen.json {
+        true => screen.json(&json!({"client": name, "allowed_tools": tools}).to_string())?,
+        false => screen.text(&clients::status::told(client, name, paths)?)?,
     }
     if of_servers {
         remark(

@@ -24,3 +24,8 @@ pub fn read(list: &Json) -> (Vec<Payload>, usize) {
     let left_out = items.len() - tools.len();
     (tools, left_out)
 }
+
+/// The names of its tools.
+pub fn names(list: &Json) -> Vec<String> {
+    read(list).0.iter().map(|tool| tool.text("name")).collect()
+}

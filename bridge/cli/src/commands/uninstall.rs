@@ -42,7 +42,7 @@ pub fn run(wanted: &TakeOff, paths: &Paths, screen: &mut Screen) -> Result<(), F
     };
     let copies: Vec<_> = clients.iter().filter_map(|client| copies_of(client).ok()).flatten().collect();
     for client in clients {
-        step(clients::uninstall(&Uninstall { client, file: None, dry_run: false }, paths, screen));
+        step(clients::uninstall(&Uninstall { clients: vec![client], ..Uninstall::default() }, paths, screen));
     }
     let everywhere = HostPlace { browsers: Vec::new(), user_data_dir: None };
     step(native_host::run(&NativeHost::Uninstall(everywhere), paths, screen));

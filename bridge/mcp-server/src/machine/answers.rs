@@ -261,12 +261,19 @@ impl Machine {
     /// the former.
     fn words_of(&self, failure: &Failure) -> String {
         let text = failure.message().unwrap_or_default();
-        let lacks = matches!(failure, Failure::Refused(refusal) if refusal.is(Code::ScopeRequired));
+        let Failure::Refused(refusal) = failure else { return text };
         match text.split_once('\n') {
-            Some((what, _)) if lacks && !self.names_commands => what.to_owned(),
-            _ => text,
+            Some((what, _)) if refusal.is(Code::ScopeRequired) && !self.names_commands => what.to_owned(),
+            // The option of a command line, which no client has.
+            Some((what, _)) if refusal.is(Code::ToolTimeout) => with_lines(what, &refusal.beside()),
+            _ => with_lines(&text, &refusal.beside()),
         }
     }
+}
+
+fn with_lines(text: &str, said: &[String]) -> String {
+    let said = said.iter().map(|said| format!("\nHarbor: {said}"));
+    said.fold(text.to_owned(), |text, said| text + &said)
 }
 
 fn completed(open: &Open, result: &str) -> String {

@@ -136,7 +136,7 @@ pub(super) fn warnings(settings: &SandboxSettings, offer: &Offer<'_>) -> Vec<Str
     if network(settings) == NetworkKind::All {
         all.push(
             "its network is unrestricted: services of this machine, the local network and the metadata of a cloud \
-             (169.254.169.254) are within reach; restrict it with `harbor sandbox NAME --network none`"
+             (169.254.169.254) are within reach"
                 .to_owned(),
         );
     }

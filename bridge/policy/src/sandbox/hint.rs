@@ -19,13 +19,15 @@ mod lacking;
 mod module;
 mod path;
 mod proxy;
+mod told;
 
-pub use about::{is_about, is_of_kernel, may_be_about};
+pub use about::{is_about, is_of_kernel, meant};
 pub use advice::{Advice, advice, shell};
 pub use kept::{Kept, kept_file};
 pub use lacking::{Hint, hints};
 pub use path::Refusal;
 pub use proxy::{NOT_ALLOWED, refused_host};
+pub use told::Told;
 
 /// Of longer texts only this much is read, in bytes.
 const MAX_TEXT: usize = 8 << 10;

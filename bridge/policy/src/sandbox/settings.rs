@@ -153,9 +153,10 @@ fn hosts(settings: &SandboxSettings) -> Result<(), Wrong> {
     let listed = settings.hosts.as_deref().unwrap_or_default();
     few("hosts", listed)?;
     match (network(settings) == NetworkKind::Hosts, listed) {
-        (true, []) => {
-            Err(wrong("at least one host with the network hosts; the network none has no hosts".into()))
-        }
+        (true, []) => Err(wrong(
+            "at least one host, since the network is hosts; for no host at all choose the network none"
+                .into(),
+        )),
         (true, listed) => Allowed::parse(listed).map(drop).map_err(|bad| wrong(bad.to_string())),
         (false, []) => Ok(()),
         (false, _) => {

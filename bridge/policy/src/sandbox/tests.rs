@@ -62,7 +62,7 @@ fn found(profile: &Profile, path: &str) -> Option<(PathAccess, Why)> {
     profile.places.iter().find(|place| place.path == path).map(|place| (place.access, place.why))
 }
 
-const REACHES_ALL: &str = "its network is unrestricted: services of this machine, the local network and the metadata of a cloud (169.254.169.254) are within reach; restrict it with `harbor sandbox NAME --network none`";
+const REACHES_ALL: &str = "its network is unrestricted: services of this machine, the local network and the metadata of a cloud (169.254.169.254) are within reach";
 
 #[test]
 fn the_default_on_a_kernel_that_can_all() {

@@ -13,7 +13,7 @@ use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::consent::facts::Holding;
 use harbor_policy::consent::holding::{self, Given};
 use harbor_policy::lifecycle::State;
-use harbor_policy::sandbox::hint::{Advice, advice};
+use harbor_policy::sandbox::hint::{Advice, Told, advice};
 use harbor_policy::sandbox::paths::{below, parent};
 use harbor_policy::sandbox::{Profile, profile};
 
@@ -41,6 +41,17 @@ pub struct Denied {
     pub write: bool,
     /// What would allow it, or why nothing does.
     pub advice: Result<Advice, String>,
+}
+
+impl Denied {
+    /// As it is told.
+    pub(super) fn told(&self) -> Told<'_> {
+        let (allow, mind) = match &self.advice {
+            Ok(advice) => (Some(&*advice.option), advice.mind),
+            Err(_) => (None, None),
+        };
+        Told { what: &self.path, allow, mind, never: self.advice.as_ref().err().map(String::as_str) }
+    }
 }
 
 impl Server {

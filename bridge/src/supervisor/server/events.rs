@@ -206,8 +206,11 @@ impl Server {
         tokio::task::spawn_local(async move {
             let tell = |kind, fetched: Result<Change, String>| match fetched {
                 Ok(_) if kind == ListKind::Tools => server.on_tools(&lists),
-                Ok(Change::Some) if server.has(&lists) && server.owner.is_none() => {
-                    server.runners.tell(&Told::Offers(&server.id, kind));
+                Ok(change) if server.has(&lists) && server.owner.is_none() => {
+                    server.runners.tell(&Told::Listed(&server.id, kind));
+                    if matches!(change, Change::Some) {
+                        server.runners.tell(&Told::Offers(&server.id, kind));
+                    }
                 }
                 Ok(_) => {}
                 Err(why) => server.remark(format!("its {} could not be listed: {why}", kind.in_words())),

@@ -1474,6 +1474,8 @@ export interface Replies {
   mcp_call_tool: {
     /** MCP's CallToolResult, as the server wrote it. */
     result: Json;
+    /** What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have. */
+    beside?: Array<string>;
   };
   /** What the resource holds. */
   mcp_read_resource: {
@@ -1608,6 +1610,8 @@ export interface Replies {
     grants: Array<Grant>;
     /** What of them the disk has not taken yet, revocations too. */
     unstored: Array<Unstored>;
+    /** An AI client that was not here yet: when it comes, it gets all tools, or those of its `--only`. */
+    is_new?: boolean;
   };
   /** The grants of the tab are gone. */
   host_expire_tab_grants: {
@@ -1640,6 +1644,8 @@ export interface Replies {
   host_call_tool: {
     /** MCP's CallToolResult, as the server wrote it. */
     result: Json;
+    /** What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have. Never to a page. */
+    beside?: Array<string>;
     /** Where it comes from. */
     provenance: Provenance;
   };

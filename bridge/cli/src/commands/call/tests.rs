@@ -180,20 +180,3 @@ fn progress_is_wanted_where_it_is_shown() {
     };
     assert_eq!((asked(true), asked(false)), (Some(true), None));
 }
-
-/// The sandbox has nothing to do with it, so nothing is asked or said of it.
-#[test]
-fn what_a_server_itself_refuses_is_not_blamed_on_its_sandbox() {
-    let refused = |text: &str| {
-        let said = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":true}}"#);
-        let call = typed("now", Some(r#"{"path":"/usr/here"}"#));
-        let ask = ask(&call, false).unwrap();
-        let answers = [result(&said), r#"{"type":"error","request_id":"2","error":{"code":"x"}}"#.into()];
-        let answers: Vec<_> = answers.iter().map(String::as_str).collect();
-        command(false, &answers, |client, screen| run(client, &call, &ask, screen)).asked.len()
-    };
-    assert_eq!(refused("Access denied - path outside allowed directories: /usr/here not in /data"), 1);
-    let roots = "File access denied: /usr/here is outside allowed roots. Allowed roots: /data/out, /data";
-    assert_eq!(refused(roots), 1);
-    assert!(refused("EACCES: permission denied, open '/usr/here'") > 1);
-}

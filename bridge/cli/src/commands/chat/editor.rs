@@ -50,7 +50,7 @@ impl Editor {
         if let Some(path) = &self.history
             && let Err(error) = self.lines.append_history(path)
         {
-            remark(&format!("harbor: what is typed cannot be kept: {error}"));
+            remark(&format!("harbor: your input history cannot be saved: {error}"));
             self.history = None;
         }
     }

@@ -16,6 +16,7 @@ use harbor_home::Paths;
 
 use super::earlier::Earlier;
 use super::limits::Limits;
+use super::may::{self, Held};
 use super::undo::{Note, Taken};
 use super::{Found, NAME, entry, failed, place, write};
 
@@ -63,7 +64,30 @@ pub fn replace(
         let _ = fs::remove_file(&copy);
         return Err(error);
     }
-    Ok(Replaced { copy, said: said(name, &earlier, &limits) })
+    let mut said = said(name, &earlier, &limits);
+    said.extend(not_among(name, servers, &limits.only, paths)?);
+    Ok(Replaced { copy, said })
+}
+
+/// Which of the servers the client may not use by Harbor: what was taken from it before stays taken.
+fn not_among(
+    name: &str,
+    servers: &[(&str, &str)],
+    only: &[String],
+    paths: &Paths,
+) -> Result<Option<String>, Failure> {
+    let held = if only.is_empty() { may::held_here(paths, name)? } else { may::limit(paths, name, only)? };
+    let Held::Tools(tools) = held else { return Ok(None) };
+    let lacks = |id: &&str| may::within(&tools, &[format!("{id}/*")]).is_empty();
+    let lacking: Vec<_> = servers.iter().map(|(_, id)| *id).filter(lacks).collect();
+    let options: Vec<_> = lacking.iter().map(|id| format!("--on '{id}/*'")).collect();
+    Ok((!lacking.is_empty()).then(|| {
+        let named = lacking.join(", ");
+        format!(
+            "what it may use is limited, and {named} is not among it: `harbor tools --client {name} {}`",
+            options.join(" ")
+        )
+    }))
 }
 
 fn said(name: &str, earlier: &Earlier, limits: &Limits) -> Vec<String> {

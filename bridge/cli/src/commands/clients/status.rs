@@ -5,14 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use harbor_client::errors::Failure;
-use harbor_client::terminal::remark;
 use harbor_client_configs::{AiClient, CLIENTS, is_ours};
 use harbor_home::Paths;
-use harbor_policy::origin::Origin;
 use serde_json::{Value, json};
 
 use super::earlier::Earlier;
-use super::{Found, NAME, entry, first_use, name_of, place};
+use super::{Found, NAME, entry, may, name_of, place};
+use crate::client::Client;
 use crate::screen::Screen;
 use crate::table::Table;
 
@@ -58,22 +57,11 @@ pub fn show(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says what an AI client will get that has not been here yet, where one is set up as this origin.
-pub fn at_first(origin: &Origin, paths: &Paths) {
-    let Some(name) = origin.as_str().strip_prefix("client://") else { return };
-    for client in CLIENTS {
-        let Some(only) = only_of(client, name) else { continue };
-        let (title, only) =
-            (client.title, if only.is_empty() { "all tools".into() } else { only.join(", ") });
-        remark(&match first_use(paths).as_str() {
-            "all" => format!(
-                "{title} is set up with this name: when it first connects, it may use {only}; one that you took that from gets nothing by itself"
-            ),
-            _ => format!(
-                "{title} is set up with this name; it gets no tools by itself (mcp.firstUse in config.toml)"
-            ),
-        });
-    }
+/// Says what an AI client of this name may use, with the limit that its own file has.
+pub fn told(client: &mut Client, name: &str, paths: &Paths) -> Result<String, Failure> {
+    let found = CLIENTS.iter().find_map(|client| Some((client.title, only_of(client, name)?)));
+    let (title, only) = found.unwrap_or((name, Vec::new()));
+    Ok(may::sentence(title, name, &may::held(client, name)?, &only, paths))
 }
 
 /// The tools to which a client's entry limits it, if the entry has this name.

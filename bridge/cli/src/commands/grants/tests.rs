@@ -53,21 +53,6 @@ fn a_grant_is_confirmed_as_the_bridge_made_it() {
 }
 
 #[test]
-fn servers_that_are_not_defined_are_told() {
-    let patterns = ["time/*", "tiem/now", "nope/x", "nope/y/z"].map(str::to_owned);
-    let defined = ["time", "files"];
-    let named = named_servers(&patterns);
-    assert_eq!(
-        undefined(&named, &defined),
-        [
-            "harbor: granted, but there is no server nope",
-            "harbor: granted, but there is no server tiem; did you mean time?",
-        ]
-    );
-    assert_eq!(undefined(&named_servers(&patterns[..1]), &defined), [""; 0]);
-}
-
-#[test]
 fn who_has_no_grants_is_named() {
     let origin = Origin::parse("https://none.example").unwrap();
     assert_eq!(

@@ -127,7 +127,7 @@ pub fn warning(launch: &Launch) -> Option<String> {
     let entry = recognise(&launch.command, &launch.args).and_then(|package| curated::of_package(&package));
     all.extend(entry.map(|entry| {
         format!(
-            "Harbor knows what this server needs, and gives it that by `harbor install {}`, not by an import",
+            "Harbor has a tested setup for this server; to use that instead of this import: `harbor install {}`",
             entry.id
         )
     }));

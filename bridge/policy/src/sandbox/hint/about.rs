@@ -67,6 +67,17 @@ pub fn is_of_kernel(what: &str) -> bool {
     what == ANY_PORT || what.starts_with(PORT)
 }
 
+/// Of what a server was refused, what a text names; else what it may be about, of which nobody says which. `what`: how one is named;
+/// `is_sure`: of which there is no need to ask.
+pub fn meant<'a, T>(all: &'a [T], text: &str, what: fn(&T) -> &str, is_sure: fn(&str) -> bool) -> Vec<&'a T> {
+    let of = |is_meant: fn(&str, &str) -> bool| {
+        let wanted = |one: &&T| is_sure(what(one)) || is_meant(text, what(one));
+        all.iter().filter(wanted).collect::<Vec<_>>()
+    };
+    let named = of(is_about);
+    if named.is_empty() { of(may_be_about) } else { named }
+}
+
 /// Whether a path stands in a text, and not only the beginning or the end of another one.
 fn names(text: &str, path: &str) -> bool {
     let of_a_path = |c: char| c.is_alphanumeric() || "/._-".contains(c);
@@ -94,14 +105,24 @@ fn names_host(text: &str, host: &str) -> bool {
 }
 
 /// Whether a text is about a host that the proxy refused, by its answer: it names none.
-#[must_use]
-pub fn may_be_about(text: &str, what: &str) -> bool {
+fn may_be_about(text: &str, what: &str) -> bool {
     what.starts_with(HOST) && is_of_proxy(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_of_the_proxy_is_of_the_host_that_is_named_or_of_any() {
+        let denied = ["the host a.example", "the host b.example:8080", "/x"];
+        let meant = |text: &str| {
+            meant(&denied, text, |what| what, |_| false).into_iter().copied().collect::<Vec<_>>()
+        };
+        assert_eq!(meant("HTTP Error 403: Forbidden"), ["the host a.example", "the host b.example:8080"]);
+        assert_eq!(meant("http://b.example/: 403 Forbidden"), ["the host b.example:8080"]);
+        assert!(meant("no").is_empty());
+    }
 
     #[test]
     fn a_path_is_named_as_a_whole() {

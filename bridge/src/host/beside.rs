@@ -1,0 +1,39 @@
+//! Who hears what is said beside the answer of a call: the person, and the person's AI clients and turns.
+//!
+//! Owns that no page does: a sentence names files of this machine. What is said is the source's.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::json::Json;
+
+use super::asker::Caller;
+use crate::link::{Answer, CallError};
+use crate::supervisor::{Came, Why};
+
+/// Longer failures are looked at up to here, in bytes: those that say what was refused are short.
+const LONGEST: usize = 64 * 1024;
+
+/// Whether it is said to who calls.
+pub(super) fn hears(caller: &Caller) -> bool {
+    caller.origin().is_none_or(harbor_policy::origin::Origin::is_client)
+}
+
+/// What came of a call; nothing where nobody was asked.
+pub(super) fn came(answer: &Result<Answer, Why>) -> Option<Came> {
+    let failed = |text: &str| Some(Came::Failed(text[..text.floor_char_boundary(LONGEST)].to_owned()));
+    match answer {
+        Ok(Answer::Result(_)) => Some(Came::Result),
+        Ok(Answer::ToolError(result)) => failed(result.as_str()),
+        Ok(Answer::ServerError { message, .. }) => failed(message),
+        Err(Why::Lost(CallError::Timeout)) => Some(Came::TimedOut),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// An error with what is said beside it.
+pub(super) fn with(error: ErrorBody, said: &[String]) -> ErrorBody {
+    if said.is_empty() {
+        return error;
+    }
+    let said = said.iter().map(|text| Json::string(text).into_string()).collect::<Vec<_>>();
+    error.with_json("beside", Json::from_valid(format!("[{}]", said.join(","))))
+}
