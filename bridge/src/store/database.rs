@@ -21,6 +21,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Notify, oneshot};
 
 use super::room::Room;
+use super::worker::Worker;
 use super::{StoreError, private_file};
 
 const SETUP: &str = "
@@ -46,6 +47,23 @@ pub struct Database {
     trouble: RefCell<Trouble>,
     /// Set off when there is trouble.
     troubled: Notify,
+    /// The last: its jobs have to be closed before it is waited for.
+    _thread: Thread,
+}
+
+/// How long the end waits for SQLite to close its files.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// The thread; its end is waited for where this is dropped.
+#[derive(Debug)]
+struct Thread(Worker);
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        if !self.0.ends_within(LAST_WORDS) {
+            tracing::warn!("harbor.db: the disk holds up its end");
+        }
+    }
 }
 
 /// A file by its path, and by what it was there when it was opened.
@@ -123,14 +141,12 @@ impl Database {
         let path = connection.path().map(PathBuf::from).unwrap_or_default();
         let (room, place) = (Arc::new(Room::of(&path)), Place::new(path));
         let first = room.clone();
-        std::thread::Builder::new()
-            .name("harbor.db".into())
-            .spawn(move || {
-                first.hold();
-                todo.into_iter().for_each(|job| job(&mut connection));
-            })
-            .map_err(|source| StoreError::File { what: "start the database's thread".into(), source })?;
-        Ok(Self { jobs, place, room, trouble: RefCell::default(), troubled: Notify::new() })
+        let thread = Worker::start("harbor.db", move || {
+            first.hold();
+            todo.into_iter().for_each(|job| job(&mut connection));
+        })?;
+        let (trouble, troubled) = (RefCell::default(), Notify::new());
+        Ok(Self { jobs, place, room, trouble, troubled, _thread: Thread(thread) })
     }
 
     /// Why what is decided now is not stored, or will not be found again: its file is gone, or the last change could not be

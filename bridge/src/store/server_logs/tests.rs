@@ -29,15 +29,16 @@ fn directory() -> (TempDir, PathBuf) {
     (home, dir)
 }
 
-/// Logs whose disk hangs until the sender is dropped.
-fn hanging(dir: &Path) -> (ServerLogs, mpsc::Sender<()>) {
-    let (release, released) = mpsc::channel::<()>();
+/// Logs whose disk hangs until the sender is dropped; the receiver is closed when they are written.
+fn hanging(dir: &Path) -> (ServerLogs, mpsc::Sender<()>, mpsc::Receiver<()>) {
+    let ((release, released), (writing, written)) = (mpsc::channel::<()>(), mpsc::channel::<()>());
     let writer = Writer::new(Files::new(dir));
     let logs = ServerLogs::start(move |queue| {
         let _ = released.recv();
         writer.run(queue);
+        drop(writing);
     });
-    (logs.unwrap(), release)
+    (logs.unwrap(), release, written)
 }
 
 #[tokio::test(flavor = "local")]
@@ -84,7 +85,7 @@ async fn a_removed_server_leaves_nothing_and_its_successor_begins_anew() {
 #[tokio::test(flavor = "local")]
 async fn lines_beyond_the_queue_are_counted_and_the_file_says_so() {
     let (_home, dir) = directory();
-    let (logs, release) = hanging(&dir);
+    let (logs, release, _written) = hanging(&dir);
     (0..20_000).for_each(|n| logs.append(&id("a"), &said(n)));
     logs.append(&id("b"), &said(1));
     drop(release);
@@ -101,12 +102,13 @@ async fn lines_beyond_the_queue_are_counted_and_the_file_says_so() {
 #[test]
 fn a_disk_that_hangs_holds_up_the_end_no_longer_than_the_limit() {
     let (_home, dir) = directory();
-    let (logs, release) = hanging(&dir);
+    let (logs, release, written) = hanging(&dir);
     logs.append(&id("a"), &said(1));
     let began = Instant::now();
     drop(logs);
     assert!(began.elapsed() >= LAST_WORDS && !dir.exists());
     drop(release);
+    assert!(written.recv().is_err(), "its place goes after that");
 }
 
 #[tokio::test(flavor = "local")]
