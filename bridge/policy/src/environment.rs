@@ -120,6 +120,11 @@ pub struct Confined<'a> {
 /// Where programs are looked for when the bridge has no PATH.
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// What Python orders its sets by. It takes another number at each start unless one is given, and a tool whose description lists a
+/// set would be another tool each time, which nobody may use before its person has looked. Whoever knows the number can make
+/// dictionaries slow: that costs the server its own time, which is limited.
+pub(crate) const OF_PYTHON_SETS: (&str, &str) = ("PYTHONHASHSEED", "0");
+
 /// The name of the mark by which a later bridge finds what an earlier one left behind.
 pub const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
 
@@ -164,6 +169,10 @@ pub fn of_server(
     let mut environment: BTreeMap<_, _> = inherited.into_iter().filter(|(name, _)| passed(name)).collect();
     environment.entry("PATH".into()).or_insert_with(|| DEFAULT_PATH.into());
     environment.extend(confined.into_iter().flat_map(Confined::variables));
+    if !installs {
+        // What a program starts is not known: Python may come late.
+        environment.insert(OF_PYTHON_SETS.0.into(), OF_PYTHON_SETS.1.into());
+    }
     environment.extend(own.clone());
     environment.insert(INSTANCE_MARK.into(), instance.into());
     environment.insert(SERVER_MARK.into(), id.into());
@@ -387,6 +396,7 @@ mod tests {
             ("LANG", "en"),
             ("LC_ALL", "C"),
             ("PATH", DEFAULT_PATH),
+            ("PYTHONHASHSEED", "0"),
             ("TMPDIR", "/tmp"),
             ("https_proxy", "p"),
         ]);
@@ -401,7 +411,12 @@ mod tests {
     #[test]
     fn the_proxy_of_a_sandbox_is_the_only_one() {
         let inherited = [("HTTP_PROXY", "http://corp"), ("all_proxy", "socks://corp"), ("no_proxy", "*")];
-        let own = [("HTTPS_PROXY", "http://own"), ("HOME", "/own"), ("HARBOR_SERVER", "other")];
+        let own = [
+            ("HTTPS_PROXY", "http://own"),
+            ("HOME", "/own"),
+            ("HARBOR_SERVER", "other"),
+            ("PYTHONHASHSEED", "7"),
+        ];
         let ours = "http://127.0.0.1:3128";
         let mut wanted = pairs(&[
             ("ALL_PROXY", ours),
@@ -413,6 +428,7 @@ mod tests {
             ("NODE_USE_ENV_PROXY", "1"),
             ("NO_PROXY", "localhost,127.0.0.1,::1"),
             ("PATH", DEFAULT_PATH),
+            ("PYTHONHASHSEED", "7"),
             ("TEMP", "/t"),
             ("TMP", "/t"),
             ("TMPDIR", "/t"),

@@ -19,7 +19,9 @@ def main():
         if message["method"] == "initialize":
             answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "snake", "version": "1"}}
         elif message["method"] == "tools/list":
-            answer["result"] = {"tools": [{"name": "hiss", "inputSchema": {"type": "object"}}]}
+            # A set, in whose order Python is free.
+            at = " ".join({"cats", "dogs", "frogs", "hens", "mice", "newts", "owls"})
+            answer["result"] = {"tools": [{"name": "hiss", "description": at, "inputSchema": {"type": "object"}}]}
         elif message["method"] == "tools/call":
             answer["result"] = {"content": [{"type": "text", "text": sys.version.split()[0]}]}
         else:

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
 use harbor_tests::pypi_index::PypiIndex;
-use harbor_tests::{Bridge, Direct, Double, Fault, Home, LIMIT, wait_until};
+use harbor_tests::{Bridge, Direct, Double, Fault, Home, INSTALL, LIMIT, wait_until};
 use serde_json::{Value, json};
 
 /// Writes a package whose tool tells with which arguments and variables its server was started; `need` runs before.
@@ -101,6 +101,45 @@ fn a_server_that_lacks_arguments_says_so_and_its_package_is_kept_for_the_next_tr
     assert_eq!(places, 1, "what the plans left is gone");
 }
 
+/// What its variable names is no key, and closed to it until that is opened.
+#[test]
+fn a_directory_that_a_server_wants_is_named_by_a_variable_and_opened() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let need = r#"const fail = (why) => { console.error(why); process.exit(1); };
+if (!process.env.ALLOWED_DIR) fail("ALLOWED_DIR environment variable is required");
+try { require("fs").readdirSync(process.env.ALLOWED_DIR); } catch { fail(`ALLOWED_DIR does not exist: ${process.env.ALLOWED_DIR}`); }"#;
+    write_telling(&home.scratch("telling"), "1.0.0", need);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let bridge = registry.bridge(&home);
+    let shared = home.scratch("shared");
+    fs::create_dir(&shared).unwrap();
+    let shared = shared.to_str().unwrap();
+    let install = ["install", "npm:tiny", "--yes"];
+    let (said, code) = home.refused(&install);
+    let wanted = "nothing was installed; if ALLOWED_DIR is what it needs, `--env ALLOWED_DIR=…` gives it";
+    assert!(said.contains(wanted) && code == Some(5), "{code:?} {said}");
+
+    let given = format!("ALLOWED_DIR={shared}");
+    let (said, _) = home.refused(&[&install[..], &["--env", &given]].concat());
+    let wanted = format!(
+        "nothing was installed; its sandbox keeps {shared} from it; add `--read {shared}` to open it"
+    );
+    assert!(said.contains(&wanted) && !said.contains("is what it needs"), "{said}");
+    let planned = home.done(&["install", "npm:tiny", "--dry-run", "--env", &given]);
+    let note =
+        format!("note       ALLOWED_DIR names {shared}, which is closed to it: `--read {shared}` opens that");
+    assert!(planned.contains(&note), "{planned}");
+
+    let fields = json!({"source": "npm:tiny", "secret_values": {"ALLOWED_DIR": shared}});
+    let error = bridge.request("install_server", &fields).wait(INSTALL).unwrap_err();
+    let said = error.details["arguments"].as_str().unwrap();
+    assert!(said.starts_with("ALLOWED_DIR is no key by its name, and as a secret it is hidden"), "{said}");
+
+    let (out, said, code) = home.harbor(&[&install[..], &["--env", &given, "--read", shared]].concat());
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["env"]["ALLOWED_DIR"], json!(shared));
+}
+
 #[test]
 fn an_installer_gets_variables_of_its_own_and_its_server_none_of_them() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
@@ -182,6 +221,13 @@ fn what_is_wanted_beside_a_package_is_locked_with_it() {
         lib.flatten().any(|python| python.path().join("site-packages/tail.py").is_file())
     };
     assert!(has());
+    // Python orders a set in another way at each start, unless it is told.
+    let tools = || {
+        assert_eq!(home.harbor(&["restart", "snake"]).2, Some(0));
+        home.done(&["tools", "snake"])
+    };
+    assert_eq!(tools(), tools());
+    assert_eq!(home.harbor(&["stop", "snake"]).2, Some(0));
     // What is lost comes back whole.
     fs::remove_dir_all(home.path().join("servers/snake/package/1/venv")).unwrap();
     let _ = bridge.fail_to_connect("snake");

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::environment::{DEFAULT_PATH, INSTANCE_MARK, SERVER_MARK};
+use crate::environment::{DEFAULT_PATH, INSTANCE_MARK, OF_PYTHON_SETS, SERVER_MARK};
 
 /// What the engine's program needs of the bridge's environment.
 const OF_THE_ENGINE: &[&str] = &[
@@ -130,10 +130,11 @@ pub fn of_engine(
     all.entry("PATH".into()).or_insert_with(|| DEFAULT_PATH.into());
     all.insert(INSTANCE_MARK.into(), instance.into());
     all.insert(SERVER_MARK.into(), server.into());
+    all.insert(OF_PYTHON_SETS.0.into(), OF_PYTHON_SETS.1.into());
     all
 }
 
-/// The names that a container gets: the server's own, the marks, and the proxies where it has a network.
+/// The names that a container gets: the server's own, the marks and what each server has, and the proxies where it has a network.
 #[must_use]
 pub fn of_container(
     engine: &BTreeMap<String, String>,
@@ -141,7 +142,7 @@ pub fn of_container(
     network: bool,
 ) -> Vec<String> {
     let proxies = engine.keys().filter(|name| network && is_proxy(name));
-    let marks = [INSTANCE_MARK, SERVER_MARK].map(ToOwned::to_owned);
+    let marks = [INSTANCE_MARK, SERVER_MARK, OF_PYTHON_SETS.0].map(ToOwned::to_owned);
     let mut all: Vec<_> = own.keys().chain(proxies).cloned().chain(marks).collect();
     all.sort();
     all.dedup();
@@ -190,14 +191,18 @@ mod tests {
             ("HARBOR_SERVER", "s"),
             ("HOME", "/h"),
             ("PATH", DEFAULT_PATH),
+            ("PYTHONHASHSEED", "0"),
             ("https_proxy", "p"),
         ];
         assert_eq!(engine, map(&wanted));
         let own = map(&[("KEY", "k")]);
-        assert_eq!(of_container(&engine, &own, false), ["HARBOR_INSTANCE", "HARBOR_SERVER", "KEY"]);
+        assert_eq!(
+            of_container(&engine, &own, false),
+            ["HARBOR_INSTANCE", "HARBOR_SERVER", "KEY", "PYTHONHASHSEED"]
+        );
         assert_eq!(
             of_container(&engine, &own, true),
-            ["HARBOR_INSTANCE", "HARBOR_SERVER", "KEY", "https_proxy"]
+            ["HARBOR_INSTANCE", "HARBOR_SERVER", "KEY", "PYTHONHASHSEED", "https_proxy"]
         );
     }
 }
