@@ -17,12 +17,14 @@ pub mod apart;
 pub mod binary;
 pub mod failure;
 pub mod git;
+pub mod last;
 pub mod npm;
 pub mod older;
 pub mod pypi;
 pub mod readme;
 pub mod registries;
 pub mod source;
+mod unfit;
 pub mod usage;
 mod whole;
 

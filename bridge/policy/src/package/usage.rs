@@ -3,7 +3,9 @@
 //! Owns the reading of that. It is other people's text: a person is told what to add, the package is kept for the next try, and
 //! nothing else follows.
 
+use super::last::{last_error, unknown_host};
 use super::readme::start_in;
+use super::unfit::of_dependencies;
 use super::whole::from_readme;
 use super::{Ecosystem, Package};
 
@@ -90,7 +92,15 @@ pub fn next_try(
     readme: Option<&str>,
     given: Given<'_>,
 ) -> Option<String> {
-    let is_old = package.ecosystem == Ecosystem::Pypi && OF_OLD_SDK.iter().any(|words| said.contains(words));
+    // What a repository holds is not known here; only Python says so.
+    let is_python = matches!(package.ecosystem, Ecosystem::Pypi | Ecosystem::Git);
+    let is_old = is_python && OF_OLD_SDK.iter().any(|words| said.contains(words));
+    if !is_old {
+        let error = last_error(said);
+        if let Some(told) = of_dependencies(package, &error).or_else(|| unknown_host(&error)) {
+            return Some(told);
+        }
+    }
     let with = is_old.then_some(WITH_OLD_SDK);
     let start = readme.and_then(|readme| start_in(readme, package, said));
     match start.and_then(|start| from_readme(package, start, (named, said), with, given)) {

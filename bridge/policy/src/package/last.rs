@@ -1,0 +1,75 @@
+//! Which of a server's last words are about its end.
+//!
+//! Owns leaving out what it only warned of, and what it had logged before its last error. Must never leave out all.
+
+use crate::sandbox::hint::{Said, said};
+use harbor_ipc_proto::link::runner::Lack;
+
+/// How Python begins to tell of an error.
+const TRACEBACK: &str = "Traceback (most recent call last)";
+
+/// Parts of lines that only warn, in small letters: of loggers, of ONNX, of npm.
+const WARNS: &[&str] = &["warning", "[warn", "warn:", " warn ", "[w:"];
+
+/// What it said of its end.
+#[must_use]
+pub fn last_error(said: &str) -> String {
+    let from = said.find(TRACEBACK).unwrap_or(0);
+    let warns = |line: &str| {
+        let lower = line.to_ascii_lowercase();
+        WARNS.iter().any(|words| lower.contains(words))
+    };
+    let lines: Vec<_> = said[from..].lines().filter(|line| !warns(line)).collect();
+    let is_empty = lines.iter().all(|line| line.trim().is_empty());
+    if is_empty { said.to_owned() } else { lines.join("\n") }
+}
+
+/// Its last line with a word in it.
+pub(super) fn last_line(said: &str) -> &str {
+    said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
+}
+
+/// What Python and C libraries say of a name that nobody knows, where they do not say which.
+const UNKNOWN_NAME: &[&str] =
+    &["Name or service not known", "Temporary failure in name resolution", "nodename nor servname provided"];
+
+/// That its end was a host that nobody knows. It is the address that is wrong, or the network is missing: no argument of a README's
+/// helps by itself.
+pub(super) fn unknown_host(error: &str) -> Option<String> {
+    let named = said(error).into_iter().find_map(|said| match said {
+        Said::Lacks(Lack::Host(host)) => Some(host),
+        Said::Lacks(_) | Said::Refused(_) => None,
+    });
+    let is_unnamed = || UNKNOWN_NAME.iter().any(|words| last_line(error).contains(words));
+    match named {
+        Some(host) => Some(format!("it did not find the host {host}: is that the one that is meant, and is there a network?")),
+        None => is_unnamed().then(|| {
+            "it did not find a host, and does not say which: is the address right that it was given, and is there a network?".into()
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_only_warned_of_is_not_its_end() {
+        let said = "2026-11-28 [W:onnxruntime:Default, device.cc:89] Failed to open file: \"/sys/bus/pci/devices\"\n\
+                    INFO reading /a\nTraceback (most recent call last):\n  File \"/s.py\", line 1\nhttpx.ConnectError: [Errno -2] Name or service not known\n";
+        let error = last_error(said);
+        assert!(error.starts_with(TRACEBACK) && !error.contains("/sys/") && !error.contains("/a"), "{error}");
+        assert_eq!(last_error("npm WARN deprecated x\nError: no key"), "Error: no key");
+        assert_eq!(last_error("a warning is all"), "a warning is all");
+    }
+
+    #[test]
+    fn a_host_that_nobody_knows_is_named() {
+        let of = |said: &str| unknown_host(said).unwrap_or_default();
+        assert!(of("Error: getaddrinfo ENOTFOUND nowhere.example").contains("the host nowhere.example:"));
+        assert!(
+            of("httpx.ConnectError: [Errno -2] Name or service not known").contains("does not say which")
+        );
+        assert_eq!(of("[Errno -2] Name or service not known\ntrying again\nError: no key"), "");
+    }
+}
