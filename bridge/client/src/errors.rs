@@ -15,6 +15,8 @@ use harbor_policy::package::binary::SAID;
 use crate::settings::option_of;
 use crate::terminal::disarm;
 
+mod installed;
+
 /// How a command ended; the numbers are for scripts and stay as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -267,31 +269,6 @@ impl Refusal {
                  allows one temporarily"
             ),
         })
-    }
-
-    /// What is there now, and what it seems to have lacked.
-    fn next_step_to_installed(&self, server: &str) -> String {
-        let is_new = self.text("left").is_some_and(|left| left == "nothing");
-        let skipped = |variable| format!("if it can do without that download: `--install-env {variable}=1`");
-        let told = self.text("arguments").or_else(|| self.text("skipped_by").filter(|_| is_new).map(skipped));
-        if let Some(told) = told.or_else(|| self.text("python")) {
-            let left = if is_new { "nothing was installed" } else { &format!("{server} stays as it was") };
-            return format!("{left}; {told}");
-        }
-        match (is_new, self.text("variable")) {
-            (true, Some(key)) => {
-                format!(
-                    "nothing was installed; if {key} is a key that it needs, `--secret {key}` asks for it"
-                )
-            }
-            (true, None) => "nothing was installed".into(),
-            (false, Some(key)) => {
-                format!(
-                    "{server} stays as it was; if {key} is a key that it needs, `harbor secrets set {server} {key}`"
-                )
-            }
-            (false, None) => format!("{server} stays as it was"),
-        }
     }
 
     /// What is to be done about a provider.

@@ -27,10 +27,8 @@ use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
 use harbor_policy::package::failure::{required_python, skipped_by};
 use harbor_policy::package::older::Unfit;
-use harbor_policy::package::usage::{Given, listens, next_try};
 use harbor_policy::package::{Ecosystem, Package, source};
 use harbor_policy::sandbox::settings::network;
-use harbor_policy::silence::more_time;
 
 use super::client::Client;
 use super::runs::Said;
@@ -45,6 +43,8 @@ use crate::store::locks::{Lock, Locked, LockedPython};
 use crate::store::packages::lock::OF_COMMIT;
 use crate::store::packages::registries;
 use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
+
+mod next_try;
 
 /// How long a name may still be taken after its upgrade was dropped.
 const FREE: Duration = Duration::from_secs(30);
@@ -126,6 +126,12 @@ pub(super) struct Wanted {
     pub keep_data: bool,
 }
 
+impl Wanted {
+    fn names(&self) -> Vec<String> {
+        names_given(&self.definition, &self.given)
+    }
+}
+
 pub(super) async fn install(
     router: &Rc<Router>,
     client: &Rc<Client>,
@@ -180,7 +186,8 @@ pub(super) async fn install(
                 Kept::Installed(installed, is_tried.then_some(runs_without))
             }
             Err(error) => {
-                return Err(with_next_try(&trial, &wanted, &error, failed(id, &error, NOTHING)).await);
+                let failed = failed(id, &error, NOTHING, &wanted.names());
+                return Err(next_try::told(&trial, &wanted, &error, failed).await);
             }
         },
         false => Kept::Agreed(agreed(id, planned, &trial, note).await?, missing),
@@ -210,7 +217,7 @@ async fn agreed(
 ) -> Result<Rc<Lock>, ErrorBody> {
     let planned = match planned.lock {
         Some(_) => planned,
-        None => planned.with(trial.plan(note).await.map_err(|error| failed(id, &error, NOTHING))?),
+        None => planned.with(trial.plan(note).await.map_err(|error| failed(id, &error, NOTHING, &[]))?),
     };
     let lock = planned.lock.ok_or_else(needs_build)?;
     Ok(Rc::new(Lock { installed_at: None, ..Lock::clone(&lock) }))
@@ -243,7 +250,7 @@ async fn plan(
     trial: &Trial,
     note: Option<Note>,
 ) -> Result<InstalledView, ErrorBody> {
-    let plan = trial.plan(note).await.map_err(|error| failed(id, &error, NOTHING))?;
+    let plan = trial.plan(note).await.map_err(|error| failed(id, &error, NOTHING, &[]))?;
     let planned = planned.with(plan);
     let view = shown(id, &planned.package, planned.lock.as_deref());
     let needs_build = planned.lock.is_none().then_some(true);
@@ -319,45 +326,12 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
     .await
 }
 
-/// What was tried out may only lack arguments, or what its README says: then it is kept for the next try, which is not to fetch it once more.
-async fn with_next_try(trial: &Trial, wanted: &Wanted, why: &StartError, error: ErrorBody) -> ErrorBody {
-    let StartError::Failed(report) = why else { return error };
-    let Some(package) = trial.package().filter(|_| trial.is_installed(why)) else { return error };
-    let said = &report.stderr_tail;
-    let Definition { args, env, secrets, .. } = &wanted.definition;
-    let stored = wanted.given.iter().map(|(name, _)| name);
-    let names: Vec<_> = env.keys().chain(secrets).chain(stored).cloned().collect();
-    let given = Given { args, names: &names };
-    let named = named_as_missing(said);
-    let told = match trial.without_kept_file(said, &names).await {
-        Some(told) => Some(told),
-        None => next_try(package, said, named, trial.readme().await.as_deref(), given),
-    };
-    let told = match (told, trial.refused(said)) {
-        // Who would wait at a port is told how it does not.
-        (Some(told), Some((_, true))) if listens(said) => Some(told),
-        // What it said is of that then.
-        (_, Some((refused, true))) => Some(refused),
-        (Some(told), Some((refused, false))) => Some(format!("{told}; {refused}")),
-        (told, refused) => told.or(refused.map(|(refused, _)| refused)),
-    };
-    match told {
-        None => error,
-        Some(told) => {
-            trial.keep_package();
-            let more_time = more_time(wanted.id.as_str());
-            let message = error.message.strip_suffix(&more_time).unwrap_or(&error.message).to_owned();
-            ErrorBody { message, ..error }.with("arguments", &told)
-        }
-    }
-}
-
 /// What is there after an installation that failed, and after an upgrade.
 pub(super) const NOTHING: &str = "nothing";
 pub(super) const AS_BEFORE: &str = "as_before";
 
-/// What was tried out does not run, and goes; `left` is there then.
-pub(super) fn failed(id: &ServerId, why: &StartError, left: &str) -> ErrorBody {
+/// What was tried out does not run, and goes; `left` is there then. `given`: names of the variables and secrets that it had.
+pub(super) fn failed(id: &ServerId, why: &StartError, left: &str, given: &[String]) -> ErrorBody {
     let error = start_failed(id, why);
     let StartError::Failed(report) = why else { return error.with("left", left) };
     match report.cause {
@@ -374,11 +348,22 @@ pub(super) fn failed(id: &ServerId, why: &StartError, left: &str) -> ErrorBody {
                 None => error,
             }
         }
-        _ => match named_as_missing(&report.stderr_tail) {
+        _ => match missing_variable(&report.stderr_tail, given) {
             Some(variable) => error.with("variable", variable).with("left", left),
             None => error.with("left", left),
         },
     }
+}
+
+/// The variable that a server says it lacks, unless it was given: then it is something about its value.
+fn missing_variable<'a>(said: &'a str, given: &[String]) -> Option<&'a str> {
+    named_as_missing(said).filter(|name| !given.iter().any(|given| given == name))
+}
+
+/// Names of the variables and secrets of a definition, and of secrets that are not stored yet.
+pub(super) fn names_given(definition: &Definition, given: &[(String, Credential)]) -> Vec<String> {
+    let Definition { env, secrets, .. } = definition;
+    env.keys().chain(secrets).chain(given.iter().map(|(name, _)| name)).cloned().collect()
 }
 
 /// Code of the package would have to run, and nobody has said that it may.

@@ -298,7 +298,10 @@ async fn install_whole(
             drop(trial);
             return keep_unauthorized(router, client, whole).await;
         }
-        Err(error) => return Err(installs::failed(&whole.id, &error, NOTHING)),
+        Err(error) => {
+            let given = installs::names_given(&whole.definition, &whole.given);
+            return Err(installs::failed(&whole.id, &error, NOTHING, &given));
+        }
     };
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {
@@ -353,7 +356,7 @@ async fn put_off(
     let of = TrialOf { plan_only: true, ..TrialOf::default() };
     let trial = router.supervisor.try_out(claim, whole.definition.clone(), of);
     if whole.definition.image.is_some() {
-        trial.pin(note).await.map_err(|error| installs::failed(&whole.id, &error, NOTHING))?;
+        trial.pin(note).await.map_err(|error| installs::failed(&whole.id, &error, NOTHING, &[]))?;
     }
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
     to_the_end(async move {

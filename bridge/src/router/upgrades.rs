@@ -23,7 +23,7 @@ use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
 use super::installs::{
-    AS_BEFORE, claim, failed, file, installed, lacking, locked, needs_build, python, settled,
+    AS_BEFORE, claim, failed, file, installed, lacking, locked, names_given, needs_build, python, settled,
 };
 use super::servers::{about, note, replace, stored};
 use super::staged::{Planned, Tried, What, gone};
@@ -138,7 +138,7 @@ impl Attempt<'_> {
         if planned.lock.is_none() {
             let trial = self.begin(&planned, true).await?;
             let plan = trial.plan(self.note.clone()).await;
-            planned = planned.with(plan.map_err(|error| failed(self.id(), &error, AS_BEFORE))?);
+            planned = planned.with(plan.map_err(|error| failed(self.id(), &error, AS_BEFORE, &[]))?);
             planned.unfit = trial.unfit();
         }
         self.is_not_older(&planned)?;
@@ -236,7 +236,8 @@ impl Attempt<'_> {
             Ok(tried) if is_alone && lists_less(&tried, known) => Ok(Err("it lists no tools".into())),
             Ok(tried) => Ok(Ok(tried)),
             Err(error) => {
-                let error_body = failed(self.id(), &error, AS_BEFORE);
+                let given = names_given(&self.server.definition(), &[]);
+                let error_body = failed(self.id(), &error, AS_BEFORE, &given);
                 match is_alone && trial.is_installed(&error) {
                     true => Ok(Err(error_body.message)),
                     false => Err(error_body),

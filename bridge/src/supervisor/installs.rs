@@ -20,6 +20,7 @@ use std::time::Duration;
 use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
+use harbor_policy::package::last::last_error;
 use harbor_policy::package::older::Unfit;
 use harbor_policy::package::usage::source_of;
 use harbor_policy::recipe::repository::Files;
@@ -396,13 +397,26 @@ impl Trial {
         Some(kept.advice(&home, self.server.id().as_str(), &source_of(self.package()?)))
     }
 
+    /// What helps where one of these places, which a variable of its server names, is here and closed to it.
+    pub async fn closed(&self, places: Vec<String>) -> Option<String> {
+        let (place, opens) = self.server.closed_to_it(places).await?;
+        Some(match opens {
+            Ok(option) => format!(
+                "its sandbox keeps {place} from it; add `{option}` to open it, or `--write` in place of `--read` if it is to change \
+                 something there"
+            ),
+            Err(never) => format!("its sandbox keeps {place} from it: {never}"),
+        })
+    }
+
     /// What its sandbox refused it that may be why it does not run, by the kernel's word or by what it said of that; and what
     /// allows it. Also whether it is the kernel's.
     #[must_use]
     pub fn refused(&self, said: &str) -> Option<(String, bool)> {
         let all = self.server.denied();
         let of_kernel = all.iter().find(|denied| is_of_kernel(&denied.path));
-        let spoken_of = || all.iter().find(|denied| is_about(said, &denied.path));
+        let error = last_error(said);
+        let spoken_of = || all.iter().find(|denied| is_about(&error, &denied.path));
         let Denied { path, advice, .. } = of_kernel.or_else(spoken_of)?;
         let told = match advice {
             Ok(Advice { option, mind: None, .. }) => {

@@ -3,6 +3,7 @@
 //! Owns what a person is shown before the question. Must never change anything without a yes, or `--yes`.
 
 mod asking;
+mod closed;
 mod document;
 mod entry;
 mod network;
@@ -271,8 +272,9 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
 /// A plan, whether Harbor knows the server, and whose files it would get.
 fn described(plan: &InstalledView, wanted: &Package) -> String {
     let keep_data = wanted.definition.keep_data;
-    let known = plan::known(&wanted.source).map(|note| format!("\nnote       {note}"));
-    let described = format!("{}{}", plan::describe(plan), known.unwrap_or_default());
+    let notes = plan::known(&wanted.source).into_iter().chain(closed::places(plan, wanted));
+    let notes: String = notes.map(|note| format!("\nnote       {note}")).collect();
+    let described = format!("{}{notes}", plan::describe(plan));
     match flatten(plan.old_data.as_deref().unwrap_or_default()) {
         none if none.is_empty() => described,
         left if !keep_data => format!(

@@ -42,7 +42,10 @@ pub(super) fn from_readme(
         .collect();
     // A setting alone, of which nobody has spoken, is hardly why it did not start.
     let leads = |name: &str| is_secret_name(name) || said.trim().is_empty() || said.contains(name);
-    let adds = |(name, _): &(String, _)| Some(name.as_str()) != named && leads(name);
+    // Where it lacks just the variable that it has named, the README may still know a value for it.
+    let adds = |(name, value): &(String, Option<String>)| {
+        (Some(name.as_str()) != named || value.is_some()) && leads(name)
+    };
     if args.is_empty() && !variables.iter().any(adds) {
         return None;
     }

@@ -108,7 +108,7 @@ fn plain(id: &ServerId, command: &str) -> AddServer {
 
 /// Nobody knows the name under which it was fetched.
 fn unread(id: &ServerId, here: &str, why: &StartError) -> ErrorBody {
-    let error = failed(id, why, NOTHING);
+    let error = failed(id, why, NOTHING, &[]);
     let said = error.message.replace("the package could not be installed: ", "");
     ErrorBody { message: format!("{here} could not be read: {said}"), ..error }
 }

@@ -216,6 +216,22 @@ impl Server {
         looked.await.is_ok_and(|is_there| is_there).then_some(home)
     }
 
+    /// The first of these places that is here and that it does not reach, with the option that opens it, or why nothing does.
+    pub(in crate::supervisor) async fn closed_to_it(
+        &self,
+        places: Vec<String>,
+    ) -> Option<(String, Result<String, String>)> {
+        let confined = self.confined_by_grants()?;
+        let looked = tokio::task::spawn_blocking(move || {
+            let real = |place: String| Some((place.clone(), Path::new(&place).canonicalize().ok()?));
+            places.into_iter().filter_map(real).collect::<Vec<_>>()
+        });
+        let is_closed = |real: &Path| real.to_str().is_some_and(|real| !confined.profile.allows(real, false));
+        let (place, _) = looked.await.ok()?.into_iter().find(|(_, real)| is_closed(real))?;
+        let opens = advice(&place, false, &confined.facts).map(|advice| advice.option);
+        Some((place, opens))
+    }
+
     pub(super) fn note_denied(&self, denied: Denied) {
         let hint = hint(self.id.as_str(), &denied);
         if self.keep(denied) {

@@ -1,0 +1,61 @@
+//! What a person does after an installation or an upgrade that came to nothing.
+//!
+//! Owns these sentences. Must never advise to hide as a secret what is none by its name: a hint about it could not be made.
+
+use harbor_policy::credentials::is_secret_name;
+
+use super::Refusal;
+
+impl Refusal {
+    /// What is there now, and what it seems to have lacked.
+    pub(super) fn next_step_to_installed(&self, server: &str) -> String {
+        let is_new = self.text("left").is_some_and(|left| left == "nothing");
+        let skipped = |variable| format!("if it can do without that download: `--install-env {variable}=1`");
+        let told = self.text("arguments").or_else(|| self.text("skipped_by").filter(|_| is_new).map(skipped));
+        let left = if is_new { "nothing was installed".into() } else { format!("{server} stays as it was") };
+        if let Some(told) = told.or_else(|| self.text("python")) {
+            return format!("{left}; {told}");
+        }
+        let Some(name) = self.text("variable") else { return left };
+        match (is_new, is_secret_name(&name)) {
+            (true, true) => {
+                format!("{left}; if {name} is a key that it needs, `--secret {name}` asks for it")
+            }
+            (true, false) => format!("{left}; if {name} is what it needs, `--env {name}=…` gives it"),
+            (false, true) => {
+                format!("{left}; if {name} is a key that it needs, `harbor secrets set {server} {name}`")
+            }
+            (false, false) => {
+                format!("{left}; if {name} is what it needs, `harbor set {server} --env {name}=…` gives it")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_a_key_by_its_name_is_asked_for_as_a_secret() {
+        let next = |left: &str, name: &str| {
+            let refusal = Refusal {
+                code: "ERR_CONNECTION_FAILED".into(),
+                message: "no".into(),
+                details: Some(format!(r#"{{"left":"{left}","variable":"{name}"}}"#)),
+                server: Some("s".into()),
+                profile: None,
+            };
+            refusal.next_step_to_installed("s")
+        };
+        for (left, name, step) in [
+            ("nothing", "A_TOKEN", "a key that it needs, `--secret A_TOKEN` asks for it"),
+            ("nothing", "ALLOWED_DIR", "what it needs, `--env ALLOWED_DIR=…` gives it"),
+            ("as_before", "A_TOKEN", "a key that it needs, `harbor secrets set s A_TOKEN`"),
+            ("as_before", "ALLOWED_DIR", "what it needs, `harbor set s --env ALLOWED_DIR=…` gives it"),
+        ] {
+            let kept = if left == "nothing" { "nothing was installed" } else { "s stays as it was" };
+            assert_eq!(next(left, name), format!("{kept}; if {name} is {step}"));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What a person is told whose server was installed and did not start: what is to be added at the next try.
+//!
+//! Owns the order of what is asked, the surest first; the sentences are the policy's. What a server said is other people's text, and
+//! nothing but advice follows from it.
+
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_policy::credentials::is_secret_name;
+use harbor_policy::outside::of_words;
+use harbor_policy::package::usage::{Given, listens, next_try};
+use harbor_policy::silence::more_time;
+
+use super::{Wanted, missing_variable};
+use crate::supervisor::{StartError, Trial};
+
+/// What was tried out may only lack arguments, or what its README says: then it is kept for the next try, which is not to fetch it once more.
+pub(super) async fn told(trial: &Trial, wanted: &Wanted, why: &StartError, error: ErrorBody) -> ErrorBody {
+    let StartError::Failed(report) = why else { return error };
+    let Some(package) = trial.package().filter(|_| trial.is_installed(why)) else { return error };
+    let said = &report.stderr_tail;
+    let names = wanted.names();
+    let given = Given { args: &wanted.definition.args, names: &names };
+    let told = match about_a_value(trial, wanted, said).await {
+        Some(told) => Some(told),
+        None => trial.without_kept_file(said, &names).await,
+    };
+    let told = match told {
+        Some(told) => Some(told),
+        None => {
+            next_try(package, said, missing_variable(said, &names), trial.readme().await.as_deref(), given)
+        }
+    };
+    let told = match (told, trial.refused(said)) {
+        // Who would wait at a port is told how it does not.
+        (Some(told), Some((_, true))) if listens(said) => Some(told),
+        // What it said is of that then.
+        (_, Some((refused, true))) => Some(refused),
+        (Some(told), Some((refused, false))) => Some(format!("{told}; {refused}")),
+        (told, refused) => told.or(refused.map(|(refused, _)| refused)),
+    };
+    match told {
+        None => error,
+        Some(told) => {
+            trial.keep_package();
+            let more_time = more_time(wanted.id.as_str());
+            let message = error.message.strip_suffix(&more_time).unwrap_or(&error.message).to_owned();
+            ErrorBody { message, ..error }.with("arguments", &told)
+        }
+    }
+}
+
+/// What helps where a server speaks of the value of a variable that it was given: a place that is closed to it, or what hides as
+/// a secret and is none.
+async fn about_a_value(trial: &Trial, wanted: &Wanted, said: &str) -> Option<String> {
+    let of = |(name, value): (&String, &String)| {
+        (said.contains(name.as_str()) || said.contains(value.as_str())).then(|| value.clone())
+    };
+    let values: Vec<_> = wanted.definition.env.iter().filter_map(of).collect();
+    let places = of_words(values.iter().map(String::as_str));
+    if let Some(told) = trial.closed(places).await {
+        return Some(told);
+    }
+    let is_hidden = |name: &&String| said.contains(name.as_str()) && !is_secret_name(name);
+    let name = wanted.given.iter().map(|(name, _)| name).find(is_hidden)?;
+    Some(format!(
+        "{name} is no key by its name, and as a secret it is hidden in what the server says: `--env {name}=…` gives it openly"
+    ))
+}
