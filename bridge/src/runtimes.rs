@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use harbor_child::own;
 use harbor_policy::environment::DEFAULT_PATH;
 use harbor_policy::runtimes::{
-    Found, Place, RUNTIMES, Runtime, USUAL, VERSIONS, answer, choose, extended, places, question, version,
+    Found, Place, RUNTIMES, Runtime, USUAL, answer, choose, extended, of_managers, places, question, version,
 };
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -77,20 +77,23 @@ impl Runtimes {
     /// Looks at this machine. May take as long as the login shell does, once.
     #[must_use]
     pub fn look(&self) -> Looked {
-        let path = std::env::var("PATH").ok().filter(|path| !path.is_empty());
-        let path = path.unwrap_or_else(|| DEFAULT_PATH.into());
+        let path = variable("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         let mut found = Found {
-            versions: home.as_deref().map(versions).unwrap_or_default(),
+            versions: Vec::new(),
             home: home.and_then(|home| home.into_os_string().into_string().ok()),
             login_path: None,
             path,
         };
-        let own = places(&Found { home: None, versions: Vec::new(), ..found.clone() });
+        let own = places(&Found { home: None, ..found.clone() });
         let own: Vec<_> = own.into_iter().filter(|place| place.how == "PATH").collect();
         if USUAL.iter().any(|name| choose(&own, &[name], is_program).is_none()) {
             found.login_path = self.login_path.get_or_init(login_path).clone();
         }
+        let paths = [found.path.as_str(), found.login_path.as_deref().unwrap_or_default()];
+        let managers = of_managers(found.home.as_deref(), variable, &paths).into_iter();
+        found.versions =
+            managers.map(|(manager, dir)| (manager, dir.clone(), names(Path::new(&dir)))).collect();
         let places = places(&found);
         let program = |runtime: &Runtime| {
             choose(&places, runtime.files, is_program).map(|(path, place)| (path, place.how))
@@ -106,9 +109,9 @@ fn is_program(path: &str) -> bool {
     Path::new(path).metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
-fn versions(home: &Path) -> Vec<(usize, String)> {
-    let found = |(at, below): (usize, &str)| names(&home.join(below)).into_iter().map(move |name| (at, name));
-    VERSIONS.iter().map(|(_, below, _)| *below).enumerate().flat_map(found).collect()
+/// A variable of the bridge's own.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// What is in a directory; of one that cannot be read, nothing.

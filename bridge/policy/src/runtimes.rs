@@ -10,6 +10,8 @@
 
 use std::cmp::Ordering;
 
+use crate::sandbox::paths::below;
+
 /// A program that is looked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Runtime {
@@ -66,20 +68,74 @@ pub fn lacks(has: impl Fn(&str) -> bool) -> impl Iterator<Item = (&'static str, 
 /// Without one of these in the bridge's PATH, the login shell is asked for its own.
 pub const USUAL: &[&str] = &["node", "npm", "python3", "git"];
 
-/// Directories below the home that have a directory for each version, and where in it the programs are.
-pub const VERSIONS: &[(&str, &str, &str)] = &[
-    ("nvm", ".nvm/versions/node", "bin"),
-    ("fnm", ".local/share/fnm/node-versions", "installation/bin"),
-    ("fnm", ".fnm/node-versions", "installation/bin"),
-    ("volta", ".volta/tools/image/node", "bin"),
-    ("asdf", ".asdf/installs/nodejs", "bin"),
-    ("asdf", ".asdf/installs/python", "bin"),
-    ("asdf", ".asdf/installs/uv", "bin"),
-    ("mise", ".local/share/mise/installs/node", "bin"),
-    ("mise", ".local/share/mise/installs/python", "bin"),
-    ("mise", ".local/share/mise/installs/uv", "bin"),
-    ("pyenv", ".pyenv/versions", "bin"),
+/// A version manager, by one of its directories that have a directory for each version.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Manager {
+    /// What it is called.
+    pub how: &'static str,
+    /// The variable that names its root.
+    variable: &'static str,
+    /// Its root below the home, where that is not set.
+    root: &'static str,
+    /// The directory below its root.
+    versions: &'static str,
+    /// Where in that of a version the programs are.
+    bin: &'static str,
+}
+
+const fn manager(how: &'static str, root: (&'static str, &'static str), versions: &'static str) -> Manager {
+    Manager { how, variable: root.0, root: root.1, versions, bin: "bin" }
+}
+
+const FNM: Manager =
+    Manager { bin: "installation/bin", ..manager("fnm", ("FNM_DIR", ".local/share/fnm"), "node-versions") };
+const ASDF: (&str, &str) = ("ASDF_DATA_DIR", ".asdf");
+const MISE: (&str, &str) = ("MISE_DATA_DIR", ".local/share/mise");
+
+/// All of them.
+const MANAGERS: &[Manager] = &[
+    manager("nvm", ("NVM_DIR", ".nvm"), "versions/node"),
+    FNM,
+    Manager { root: ".fnm", ..FNM },
+    manager("volta", ("VOLTA_HOME", ".volta"), "tools/image/node"),
+    manager("asdf", ASDF, "installs/nodejs"),
+    manager("asdf", ASDF, "installs/python"),
+    manager("asdf", ASDF, "installs/uv"),
+    manager("mise", MISE, "installs/node"),
+    manager("mise", MISE, "installs/python"),
+    manager("mise", MISE, "installs/uv"),
+    manager("pyenv", ("PYENV_ROOT", ".pyenv"), "versions"),
 ];
+
+/// Those that have a directory of shims beside their versions: who has that in a PATH has the root with it.
+const WITH_SHIMS: &[&str] = &["asdf", "mise", "pyenv"];
+const SHIMS: &str = "/shims";
+
+/// The directories in which versions are looked for, each once, with whose they are. `paths`: of the bridge and the login shell.
+pub fn of_managers(
+    home: Option<&str>,
+    variable: impl Fn(&str) -> Option<String>,
+    paths: &[&str],
+) -> Vec<(&'static Manager, String)> {
+    let of_shims = |how: &str| {
+        let all = paths.iter().flat_map(|path| path.split(':')).take(MAX_PATH);
+        let is_with = WITH_SHIMS.contains(&how);
+        all.filter(move |_| is_with)
+            .filter_map(|dir| dir.trim_end_matches('/').strip_suffix(SHIMS))
+            .map(str::to_owned)
+    };
+    let mut found: Vec<(&Manager, String)> = Vec::new();
+    for manager in MANAGERS {
+        let of_home = home.map(|home| below(home, manager.root));
+        let roots = variable(manager.variable).into_iter().chain(of_home).chain(of_shims(manager.how));
+        for dir in roots.filter(|root| is_plain(root)).map(|root| below(&root, manager.versions)) {
+            if !found.iter().any(|(_, known)| *known == dir) {
+                found.push((manager, dir));
+            }
+        }
+    }
+    found
+}
 
 /// Directories below the home that have programs.
 const OF_HOME: &[(&str, &str)] = &[
@@ -117,8 +173,8 @@ pub struct Found {
     pub login_path: Option<String>,
     /// The person's home.
     pub home: Option<String>,
-    /// Names in directories of [`VERSIONS`], by their place in that list.
-    pub versions: Vec<(usize, String)>,
+    /// What [`of_managers`] says, each with the names that are there.
+    pub versions: Vec<(&'static Manager, String, Vec<String>)>,
 }
 
 /// A directory that is looked at.
@@ -136,12 +192,12 @@ pub fn places(found: &Found) -> Vec<Place> {
     let mut places = Vec::new();
     of_path(&mut places, &found.path, "PATH");
     of_path(&mut places, found.login_path.as_deref().unwrap_or_default(), "the login shell");
-    if let Some(home) = found.home.as_deref().map(|home| home.trim_end_matches('/')) {
-        for (at, (how, versions, bin)) in VERSIONS.iter().enumerate() {
-            for version in newest(found.versions.iter().filter(|(of, _)| *of == at)) {
-                add(&mut places, format!("{home}/{versions}/{version}/{bin}"), how);
-            }
+    for (manager, dir, names) in &found.versions {
+        for version in newest(names) {
+            add(&mut places, format!("{dir}/{version}/{}", manager.bin), manager.how);
         }
+    }
+    if let Some(home) = found.home.as_deref().map(|home| home.trim_end_matches('/')) {
         OF_HOME.iter().for_each(|(how, dir)| add(&mut places, format!("{home}/{dir}"), how));
     }
     OF_SYSTEM.iter().for_each(|(how, dir)| add(&mut places, (*dir).to_owned(), how));
@@ -164,8 +220,8 @@ fn add(places: &mut Vec<Place>, dir: String, how: &'static str) {
     }
 }
 
-fn newest<'a>(versions: impl Iterator<Item = &'a (usize, String)>) -> Vec<&'a str> {
-    let mut all: Vec<_> = versions.map(|(_, name)| name.as_str()).collect();
+fn newest(names: &[String]) -> Vec<&str> {
+    let mut all: Vec<_> = names.iter().map(String::as_str).collect();
     all.retain(|name| numbers(name).is_some() && !name.contains('/'));
     all.sort_by(|a, b| by_version(b, a));
     all.truncate(MAX_VERSIONS);
@@ -267,12 +323,17 @@ mod tests {
             path: "/p:relative::/p:/usr/bin".into(),
             login_path: Some("/login:/p".into()),
             home: Some("/home/u/".into()),
-            versions: vec![
-                (0, "v9.1.0".into()),
-                (0, "v22.3.0".into()),
-                (0, "lts".into()),
-                (10, "3.12".into()),
-            ],
+            versions: of_managers(Some("/home/u/"), |_| None, &[])
+                .into_iter()
+                .map(|(manager, dir)| {
+                    let names: &[&str] = match manager.how {
+                        "nvm" => &["v9.1.0", "v22.3.0", "lts"],
+                        "pyenv" => &["3.12"],
+                        _ => &[],
+                    };
+                    (manager, dir, names.iter().map(ToString::to_string).collect())
+                })
+                .collect(),
         }
     }
 
@@ -308,6 +369,25 @@ mod tests {
         assert_eq!((chosen.0.as_str(), chosen.1.how), ("/login/python", "the login shell"));
         assert_eq!(choose(&places, &["node"], there).unwrap().1.how, "nvm");
         assert_eq!(choose(&places, &["uv"], there), None);
+    }
+
+    #[test]
+    fn managers_are_found_by_their_variables_and_by_their_shims() {
+        let variable = |name: &str| (name == "PYENV_ROOT").then(|| "/opt/pyenv".to_owned());
+        let found = of_managers(
+            Some("/home/u"),
+            variable,
+            &["/usr/bin:/srv/pyenv/shims/", "relative/shims:/opt/pyenv/shims"],
+        );
+        let of = |how: &str| {
+            let dirs = found.iter().filter(|(manager, _)| manager.how == how).map(|(_, dir)| dir.as_str());
+            dirs.collect::<Vec<_>>()
+        };
+        assert_eq!(of("pyenv"), ["/opt/pyenv/versions", "/home/u/.pyenv/versions", "/srv/pyenv/versions"]);
+        assert_eq!(of("nvm"), ["/home/u/.nvm/versions/node"], "it has no shims");
+        assert_eq!(of("fnm").len(), 2);
+        let whose_is_not_said = |(_, dir): &(&Manager, String)| dir == "/srv/pyenv/installs/python";
+        assert!(found.iter().any(whose_is_not_said));
     }
 
     #[test]
@@ -351,7 +431,7 @@ mod tests {
         #[test]
         fn every_place_is_a_plain_directory_once(path in "[/a:b\\n.]{0,24}", login in "[/a:b\\n.]{0,24}", version in "[v0-9./x]{0,8}") {
             let found = Found {
-                path, login_path: Some(login), home: Some("/h".into()), versions: vec![(0, version)],
+                path, login_path: Some(login), home: Some("/h".into()), versions: vec![(&FNM, "/h/x".into(), vec![version])],
             };
             let places = places(&found);
             for (at, place) in places.iter().enumerate() {

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use harbor_policy::pythons::{OF_UV, Python, QUESTION, answer, directories, files};
+use harbor_policy::pythons::{Python, QUESTION, answer, directories, files, kept_by_uv};
 
-use super::{Looked, VERSION_LIMIT, ask, is_program, names};
+use super::{Looked, VERSION_LIMIT, ask, is_program, names, variable};
 
 /// More of them are not asked.
 const MOST: usize = 32;
@@ -18,8 +18,9 @@ const MOST: usize = 32;
 #[must_use]
 pub fn installed(looked: &Looked) -> Vec<Python> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let of_uv = home.as_deref().map(|home| names(&home.join(OF_UV))).unwrap_or_default();
     let home = home.as_deref().and_then(Path::to_str);
+    let in_it = |dir: String| names(Path::new(&dir)).into_iter().map(move |name| (dir.clone(), name));
+    let of_uv: Vec<_> = kept_by_uv(home, variable).into_iter().flat_map(in_it).collect();
     let directories = directories(&looked.places, home, &of_uv);
     let all = directories.iter().flat_map(|dir| files().map(move |name| format!("{dir}/{name}")));
     // One has several names; a script that finds one out is none.

@@ -30,6 +30,7 @@ fn shell(path: &Path, text: &str) {
 struct Person {
     home: PathBuf,
     shell: PathBuf,
+    nvm: PathBuf,
     node: String,
     git: String,
 }
@@ -37,20 +38,22 @@ struct Person {
 impl Person {
     fn new(home: &Home) -> Self {
         let (person, shelf) = (home.scratch("person"), home.scratch("elsewhere"));
-        let versions = person.join(".nvm/versions/node");
-        link(&versions.join("v18.0.0/bin"), "node", Path::new("/bin/false"));
-        let node = link(&versions.join("v20.1.0/bin"), "node", &real("node"));
+        link(&person.join(".nvm/versions/node/v22.0.0/bin"), "node", Path::new("/bin/false"));
+        // The variable says that another one is used.
+        let nvm = home.scratch("nvm");
+        let node = link(&nvm.join("versions/node/v20.1.0/bin"), "node", &real("node"));
         let git = link(&shelf, "git", &real("git"));
         let login = home.scratch("login-shell");
         let said = format!("echo Welcome; export PATH={}; eval \"$2\"", shelf.display());
         shell(&login, &said);
-        Self { home: person, shell: login, node, git }
+        Self { home: person, shell: login, nvm, node, git }
     }
 
     fn bridge(&self, home: &Home) -> Bridge {
         let env = [
             ("HOME", self.home.to_str().unwrap()),
             ("PATH", "/nonexistent"),
+            ("NVM_DIR", self.nvm.to_str().unwrap()),
             ("SHELL", self.shell.to_str().unwrap()),
         ];
         Bridge::start_with(home, &env)
