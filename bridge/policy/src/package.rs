@@ -422,7 +422,9 @@ pub fn resolve(
         (_, Some(Content::Node { locked: false, .. })) => {
             vec![npm::resolve_source(&git::package_dir(package, dir), may_build)]
         }
-        (_, Some(Content::Python)) => pypi::resolve_source(dir, &git::package_dir(package, dir), has_uv),
+        (_, Some(Content::Python)) => {
+            vec![pypi::resolve_source(dir, &git::package_dir(package, dir), &package.with, has_uv)]
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 use std::cmp::Ordering;
 
 use crate::runtimes::Place;
+use crate::sandbox::paths::below;
 
 /// Numbers of a version: 3.12.1.
 pub type Version = [u64; 3];
@@ -25,8 +26,16 @@ const MOST_TRIED: usize = 3;
 /// Longer than any clauses that are meant.
 const MAX_CLAUSES: usize = 100;
 
-/// Where uv keeps those that it has installed, below the home. Those of other managers are among the places of all programs.
-pub const OF_UV: &str = ".local/share/uv/python";
+/// Where uv keeps those that it has installed: what the variable names, or below the home. Those of other managers are among the
+/// places of all programs.
+const OF_UV: &str = ".local/share/uv/python";
+const OF_UV_VARIABLE: &str = "UV_PYTHON_INSTALL_DIR";
+
+/// The directories of uv, with one for each that it has installed.
+pub fn kept_by_uv(home: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let named = variable(OF_UV_VARIABLE).filter(|dir| dir.starts_with('/'));
+    named.into_iter().chain(home.map(|home| below(home, OF_UV))).collect()
+}
 
 /// Where others keep one, likewise.
 const OF_HOME: &[&str] = &["miniconda3/bin", "miniforge3/bin", "anaconda3/bin", "mambaforge/bin"];
@@ -188,14 +197,37 @@ impl Clause {
     }
 }
 
-/// The directories in which interpreters are looked for. `of_uv`: names in that of uv.
+/// Interpreters that a command line of uv names or finds by itself: behind `--python`, and in the environment of the project that it
+/// runs. They are programs of the server, though it is uv that starts them.
 #[must_use]
-pub fn directories(places: &[Place], home: Option<&str>, of_uv: &[String]) -> Vec<String> {
+pub fn of_uv(command: &str, args: &[String], cwd: &str) -> Vec<String> {
+    if !matches!(command.rsplit('/').next(), Some("uv" | "uvx")) {
+        return Vec::new();
+    }
+    // Where uv's own options end is not looked for: what is called like one behind them is a word of the same person's.
+    let value = |names: &[&str]| {
+        args.iter().enumerate().find_map(|(at, word)| match word.split_once('=') {
+            Some((name, value)) if names.contains(&name) => Some(value),
+            None if names.contains(&word.as_str()) => args.get(at + 1).map(String::as_str),
+            _ => None,
+        })
+    };
+    let named = value(&["--python", "-p"]).filter(|python| python.starts_with('/')).map(str::to_owned);
+    let runs = args.iter().any(|word| word == "run");
+    let project = value(&["--directory", "--project"]).unwrap_or(cwd);
+    let project = if project.starts_with('/') { project.to_owned() } else { below(cwd, project) };
+    let project = runs.then(|| below(&project, ".venv/bin/python"));
+    named.into_iter().chain(project).collect()
+}
+
+/// The directories in which interpreters are looked for. `of_uv`: those of uv, each with a name in it.
+#[must_use]
+pub fn directories(places: &[Place], home: Option<&str>, of_uv: &[(String, String)]) -> Vec<String> {
     // What lies in one of shims is no interpreter.
     let known = places.iter().map(|place| place.dir.clone()).filter(|dir| !dir.ends_with("/shims"));
     let home = home.map(|home| home.trim_end_matches('/'));
-    let of_uv = of_uv.iter().filter(|name| !name.contains(['/', '\n']));
-    let of_uv = of_uv.filter_map(|name| Some(format!("{}/{OF_UV}/{name}/bin", home?)));
+    let of_uv = of_uv.iter().filter(|(_, name)| !name.contains(['/', '\n']));
+    let of_uv = of_uv.map(|(dir, name)| format!("{dir}/{name}/bin"));
     let of_home = OF_HOME.iter().filter_map(|dir| Some(format!("{}/{dir}", home?)));
     let mut all: Vec<String> = Vec::new();
     for directory in known.chain(of_uv).chain(of_home) {
@@ -315,10 +347,28 @@ mod tests {
     }
 
     #[test]
+    fn uv_starts_the_interpreters_that_are_named_to_it_or_its_projects() {
+        let of = |command: &str, args: &str| {
+            let args: Vec<_> = args.split(' ').map(str::to_owned).collect();
+            of_uv(command, &args, "/w")
+        };
+        assert_eq!(of("uv", "--directory /srv/a run main.py"), ["/srv/a/.venv/bin/python"]);
+        assert_eq!(of("/usr/bin/uv", "run --project=sub s"), ["/w/sub/.venv/bin/python"]);
+        assert_eq!(of("uv", "run main.py"), ["/w/.venv/bin/python"]);
+        assert_eq!(of("uvx", "--python /p/bin/python3.13 x"), ["/p/bin/python3.13"]);
+        assert_eq!(of("uvx", "--python 3.13 x"), [""; 0]);
+        assert_eq!(of("node", "--python /p/bin/python run"), [""; 0]);
+    }
+
+    #[test]
     fn shims_are_no_place_of_interpreters_and_those_of_managers_are() {
         let place = |dir: &str| Place { dir: dir.into(), how: "PATH" };
         let places = ["/h/.pyenv/shims", "/usr/bin", "/h/.pyenv/versions/3.13.0/bin"].map(place);
-        let of_uv = ["cpython-3.12.7-linux-x86_64-gnu".to_owned(), "../x".into()];
+        let kept =
+            kept_by_uv(Some("/h/"), |name| (name == "UV_PYTHON_INSTALL_DIR").then(|| "/srv/uv".to_owned()));
+        assert_eq!(kept, ["/srv/uv", "/h/.local/share/uv/python"]);
+        let of_uv =
+            ["cpython-3.12.7-linux-x86_64-gnu", "../x"].map(|name| (kept[1].clone(), name.to_owned()));
         let found = directories(&places, Some("/h/"), &of_uv);
         let wanted = ["/usr/bin", "/h/.pyenv/versions/3.13.0/bin"];
         assert_eq!(found[..2], wanted);

@@ -413,8 +413,8 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
 /// What is to be installed beside a package, each as an installer takes it.
 fn beside(package: &Package, with: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
     let with = with.unwrap_or_default();
-    if !with.is_empty() && package.ecosystem != Ecosystem::Pypi {
-        return Err(super::invalid("with", "said of a package of PyPI only (pypi:…)"));
+    if !with.is_empty() && !matches!(package.ecosystem, Ecosystem::Pypi | Ecosystem::Git) {
+        return Err(super::invalid("with", "said of a package of Python only (pypi:…, git:…)"));
     }
     let read = |text: &String| {
         source::beside(text).map_err(|why| ErrorBody::new(Code::InvalidParams, why).with("field", "with"))

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_policy::environment::CA_FILES;
+use harbor_policy::pythons::of_uv;
 use harbor_policy::sandbox::paths::{below, is_within};
 use harbor_policy::sandbox::{Facts, protected, system};
 
@@ -115,7 +116,8 @@ fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
     };
     granted(wanted.sandbox, &mut facts);
     let path = wanted.path.unwrap_or(&around.path);
-    let needed = program::find(&facts, wanted.command, wanted.cwd, path, &around.authorities);
+    let started = of_uv(wanted.command, wanted.args, wanted.cwd);
+    let needed = program::find(&facts, wanted.command, &started, wanted.cwd, path, &around.authorities);
     let named = named::find(&facts, wanted.cwd, wanted.args);
     facts.links.extend(needed.links.into_iter().chain(named.links));
     facts.links.sort_unstable();

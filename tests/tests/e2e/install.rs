@@ -336,9 +336,11 @@ fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is
     fs::write(repository.join("snake.py"), PYTHON).unwrap();
     fs::write(repository.join("setup.py"), SETUP).unwrap();
     let project = "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\
-        [project]\nname = \"snake\"\nversion = \"1.0\"\ndependencies = [\"tzdata==2025.2\"]\n\
+        [project]\nname = \"snake\"\nversion = \"1.0\"\ndependencies = [\"tzdata\"]\n\
         [project.scripts]\nsnake-server = \"snake:main\"\n[tool.setuptools]\npy-modules = [\"snake\"]\n";
     fs::write(repository.join("pyproject.toml"), project).unwrap();
+    let lock = "[[package]]\nname = \"tzdata\"\nversion = \"2025.1\"\nsource = { registry = \"r\" }\n";
+    fs::write(repository.join("uv.lock"), lock).unwrap();
     git(&repository, &["init", "-q"]);
     let at = commit(&repository);
     let bridge = Bridge::start(&home);
@@ -354,13 +356,17 @@ fn a_repository_of_python_is_built_after_a_yes_and_cannot_say_which_commit_it_is
     terminal.wait_for("Run it? [y/N]");
     terminal.press("n\r");
     assert_eq!(terminal.end().0, 1);
-    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--json"]);
+    let (out, err, code) = home.harbor(&["install", &source, "--yes", "--json", "--with", "six"]);
     assert_eq!(code, Some(0), "{err}");
+    let lib =
+        fs::read_dir(home.path().join("servers/snake/package/1/venv/lib")).unwrap().next().unwrap().unwrap();
+    let has = |name: &str| lib.path().join("site-packages").join(name).exists();
+    assert!(has("tzdata-2025.1.dist-info") && has("six.py"), "its own lock's version, and what is beside it");
     let installed: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(installed["installed"]["version"], json!(at), "read before anything of it ran");
     assert_eq!(
         (&installed["installed"]["packages"], &installed["installed"]["tools"]),
-        (&json!(1), &json!(["hiss"]))
+        (&json!(2), &json!(["hiss"]))
     );
     bridge.ask("connect_server", &json!({"server_id": "snake"}));
     assert_eq!(bridge.started_tool("snake", "hiss", &json!({})), "sss");

@@ -234,7 +234,7 @@ fn what_is_wanted_beside_a_package_is_locked_with_it() {
     assert_eq!(home.harbor(&["start", "snake"]).2, Some(0));
     assert!(has());
     for (source, with, wrong) in [
-        ("npm:snake", "tail", "said of a package of PyPI only"),
+        ("npm:snake", "tail", "said of a package of Python only"),
         ("pypi:snake", "-r x", "names no package of PyPI"),
     ] {
         let (said, code) = home.refused(&["install", source, &format!("--with={with}"), "--yes"]);

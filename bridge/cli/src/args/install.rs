@@ -91,7 +91,7 @@ struct Options {
     /// An environment variable for the installer, which the server does not get; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = Unrepeated(variable))]
     install_env: Vec<(String, String)>,
-    /// Another package of PyPI (NAME[==VERSION]) beside pypi:NAME; repeatable
+    /// Another package of PyPI (NAME[==VERSION]) beside one of Python; repeatable
     #[arg(long, value_name = "PACKAGE", value_parser = NonEmptyStringValueParser::new())]
     with: Vec<String>,
     /// A secret that it requires; you are asked for it; repeatable

@@ -8,6 +8,10 @@ use crate::pythons::{Version, version};
 
 /// Where it stands what is wanted, for uv.
 pub const WANTED: &str = "requirements.in";
+/// The versions that a repository says by its own lock.
+pub const WITHIN: &str = "constraints.txt";
+/// The lock of uv, in a repository.
+pub const OF_UV: &str = "uv.lock";
 /// The versions, of everything, with their hashes.
 pub const LOCK: &str = "requirements.txt";
 /// What pip would install.
@@ -63,10 +67,25 @@ pub fn version_in(settings: &str) -> Option<Version> {
     said.find_map(|(_, text)| version(text.trim().split(".final").next()?))
 }
 
+/// What a repository's lock says of a package: a requirement of exactly that version, unless something else of it is wanted `with` it.
+#[must_use]
+pub fn within(name: &str, version: &str, with: &[String]) -> Option<String> {
+    let same = |wanted: &String| {
+        super::python_spec(wanted).is_some_and(|(wanted, _)| canonical(&wanted) == canonical(name))
+    };
+    let is_one = super::is_python_name(name) && super::is_python_version(version) && !version.contains('*');
+    (is_one && !with.iter().any(same)).then(|| format!("{name}=={version}"))
+}
+
+/// As all spellings of a name are compared.
+fn canonical(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['_', '.'], "-")
+}
+
 pub(super) fn resolve(dir: &str, wanted: &[&str], has_uv: bool, may_build: bool) -> Step {
     match has_uv {
-        true => compile(dir, &format!("{dir}/{WANTED}"), may_build),
-        false => report(dir, wanted, may_build),
+        true => compile(dir, &[&format!("{dir}/{WANTED}")], &[], may_build),
+        false => report(dir, wanted, &[], may_build),
     }
 }
 
@@ -74,17 +93,18 @@ fn built(may_build: bool) -> &'static [&'static str] {
     if may_build { &[] } else { &["--only-binary", ":all:"] }
 }
 
-fn compile(dir: &str, wanted: &str, may_build: bool) -> Step {
+fn compile(dir: &str, wanted: &[&str], within: &[&str], may_build: bool) -> Step {
     let (lock, python) = (format!("{dir}/{LOCK}"), python(dir));
     let how = ["uv", "pip", "compile", "--no-header", "--no-annotate", "--generate-hashes"];
-    line(&[&how, built(may_build), &["--python", &python, "--output-file", &lock, "--", wanted]])
+    let to = ["--python", &python, "--output-file", &lock, "--"];
+    line(&[&how, built(may_build), within, &to, wanted])
 }
 
-fn report(dir: &str, wanted: &[&str], may_build: bool) -> Step {
+fn report(dir: &str, wanted: &[&str], within: &[&str], may_build: bool) -> Step {
     let (python, report, plan) = (python(dir), format!("{dir}/{REPORT}"), format!("{dir}/{PLAN}"));
     let pip: &[&str] = if may_build { &["-m", "pip"] } else { &[&plan] };
     let how = ["install", "--dry-run", "--report", &report];
-    line(&[&[&python], pip, &how, QUIET, built(may_build), &["--"], wanted])
+    line(&[&[&python], pip, &how, QUIET, built(may_build), within, &["--"], wanted])
 }
 
 /// Where it stands that something newer is wanted, for uv.
@@ -156,13 +176,21 @@ pub(super) fn install(dir: &str, has_uv: bool) -> Step {
     }
 }
 
-/// Of what is in a directory itself.
-pub(super) fn resolve_source(dir: &str, source: &str, has_uv: bool) -> Vec<Step> {
-    let find = match has_uv {
-        true => compile(dir, &format!("{source}/pyproject.toml"), true),
-        false => report(dir, &[source], true),
+/// Of what is in a directory itself, and `with` it, within the versions that it says by its own lock.
+pub(super) fn resolve_source(dir: &str, source: &str, with: &[String], has_uv: bool) -> Step {
+    let (within, project) = (format!("{dir}/{WITHIN}"), format!("{source}/pyproject.toml"));
+    let (within, beside) = (["--constraint", &within], format!("{dir}/{WANTED}"));
+    let itself = if has_uv { project.as_str() } else { source };
+    // uv takes files.
+    let with = match has_uv {
+        true => with.first().map(|_| beside.as_str()).into_iter().collect(),
+        false => with.iter().map(String::as_str).collect::<Vec<_>>(),
     };
-    vec![find]
+    let wanted = [&[itself], with.as_slice()].concat();
+    match has_uv {
+        true => compile(dir, &wanted, &within, true),
+        false => report(dir, &wanted, &within, true),
+    }
 }
 
 /// The packages that it needs, then itself: that has no hash but its commit.

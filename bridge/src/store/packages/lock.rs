@@ -23,7 +23,7 @@ use super::repository::{self, Checkout};
 use super::{binary, bins_of, inside, read_to};
 
 /// More of a lock is not read: the largest trees that are known have a tenth of it.
-const MAX_LOCK: u64 = 16 << 20;
+pub(super) const MAX_LOCK: u64 = 16 << 20;
 /// What stands before a commit, which is the hash of its repository.
 pub const OF_COMMIT: &str = "git-";
 /// More than this is not kept in the database.
@@ -44,17 +44,32 @@ pub struct Resolved {
     pub program: Option<String>,
 }
 
-/// Writes down what is wanted, for installers that read it from a file.
+/// Writes down what is wanted, for installers that read it from a file. `source`: the repository, if it is one.
 ///
 /// # Errors
-/// When the file system refuses.
-pub fn write_wanted(package: &Package, dir: &Path) -> Result<(), String> {
-    match package.ecosystem {
+/// When the file system refuses, or what is wanted beside it cannot be.
+pub fn write_wanted(package: &Package, dir: &Path, source: Option<&Checkout>) -> Result<(), String> {
+    let Package { ecosystem, with, .. } = package;
+    match ecosystem {
         Ecosystem::Pypi => {
             write(&dir.join(pypi::PLAN), pypi::PLAN_TEXT)?;
             write(&dir.join(pypi::WANTED), &format!("{}\n", package.wanted().join("\n")))
         }
-        Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => Ok(()),
+        Ecosystem::Git => match source {
+            Some(Checkout { content: Content::Python, locked, .. }) => {
+                let within = locked.iter().filter_map(|(name, version)| pypi::within(name, version, with));
+                let lines =
+                    |lines: Vec<String>| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+                write(&dir.join(pypi::WITHIN), &lines(within.collect()))?;
+                write(&dir.join(pypi::WANTED), &lines(with.clone()))
+            }
+            _ if with.is_empty() => Ok(()),
+            _ => {
+                Err("it is no package of Python, and only beside such a one others are installed (--with)"
+                    .into())
+            }
+        },
+        Ecosystem::Npm | Ecosystem::Binary => Ok(()),
     }
 }
 

@@ -3,17 +3,19 @@
 //! Owns where its program is. All of it is other people's data: it is read within a limit, and nothing that leads out of
 //! the directory is used.
 
+use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use harbor_policy::package::source::is_commit;
-use harbor_policy::package::{Content, Package, git, no_program, npm, npm_program};
+use harbor_policy::package::{Content, Package, git, no_program, npm, npm_program, pypi};
 use harbor_policy::recipe::repository::{DOCUMENTS, Files, LANGUAGES};
 use serde::Deserialize;
 use toml::de::DeTable;
 
-use super::{bins, inside, read};
+use super::lock::MAX_LOCK;
+use super::{bins, inside, read, read_to};
 
 /// Where the files of the repository are.
 pub(super) fn source(dir: &Path) -> Result<PathBuf, String> {
@@ -44,6 +46,8 @@ pub struct Checkout {
     pub content: Content,
     /// What it says that its Python must be. It is other people's text.
     pub requires_python: Option<String>,
+    /// Names and versions in its uv.lock, likewise.
+    pub locked: Vec<(String, String)>,
 }
 
 /// Which commit is checked out, and what it holds. To be asked before anything of it runs: it could change both. A package
@@ -58,8 +62,11 @@ pub fn checkout(package: &Package, dir: &Path) -> Result<Checkout, String> {
         true => {
             let home = home(package, dir)?;
             let content = content(&home)?;
-            let requires_python = if content == Content::Python { requires_python(&home) } else { None };
-            Ok(Checkout { commit, content, requires_python })
+            let (requires_python, locked) = match content {
+                Content::Python => (requires_python(&home), locked(&home)),
+                Content::Node { .. } => (None, Vec::new()),
+            };
+            Ok(Checkout { commit, content, requires_python, locked })
         }
         false => Err(format!("the fetched commit {commit} is not the requested one")),
     }
@@ -169,6 +176,30 @@ fn requires_python(source: &Path) -> Option<String> {
     Some(project.get("requires-python")?.get_ref().as_str()?.to_owned())
 }
 
+/// What its uv.lock names, each in one version: of several, each is for another machine or Python.
+fn locked(source: &Path) -> Vec<(String, String)> {
+    let text = inside(source, &source.join(pypi::OF_UV)).and_then(|path| read_to(&path, MAX_LOCK));
+    text.ok().and_then(|text| of_uv_lock(&String::from_utf8(text).ok()?)).unwrap_or_default()
+}
+
+fn of_uv_lock(text: &str) -> Option<Vec<(String, String)>> {
+    let all = DeTable::parse(text).ok()?;
+    let packages = all.get_ref().get("package")?.get_ref().as_array()?;
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for package in packages.iter().filter_map(|package| package.get_ref().as_table()) {
+        let text = |name: &str| package.get(name)?.get_ref().as_str().map(str::to_owned);
+        let is_of_registry = package
+            .get("source")
+            .and_then(|source| source.get_ref().as_table())
+            .is_some_and(|source| source.contains_key("registry"));
+        if let Some((name, version)) = text("name").zip(text("version")).filter(|_| is_of_registry) {
+            found.entry(name).or_default().push(version);
+        }
+    }
+    let one = |(name, versions): (String, Vec<String>)| Some((name, <[String; 1]>::try_from(versions).ok()?));
+    Some(found.into_iter().filter_map(one).map(|(name, [version])| (name, version)).collect())
+}
+
 /// The name of a project of Python, and its programs.
 fn project(text: &str) -> Option<(String, Vec<String>)> {
     let all = DeTable::parse(text).ok()?;
@@ -210,6 +241,31 @@ pub fn make_executable(package: &Package, dir: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_lock_of_uv_only_what_has_one_version_of_a_registry_counts() {
+        let lock = r#"
+version = 1
+[[package]]
+name = "mcp"
+version = "1.6.0"
+source = { registry = "https://registry.example/simple" }
+[[package]]
+name = "numpy"
+version = "1.0"
+source = { registry = "r" }
+[[package]]
+name = "numpy"
+version = "2.0"
+source = { registry = "r" }
+[[package]]
+name = "itself"
+version = "0.1.0"
+source = { virtual = "." }"#;
+        assert_eq!(of_uv_lock(lock).unwrap(), [("mcp".to_owned(), "1.6.0".to_owned())]);
+        assert_eq!(of_uv_lock("<html>"), None);
+        assert_eq!(of_uv_lock("version = 1"), None);
+    }
 
     #[test]
     fn a_lock_beside_the_one_that_is_read_is_refused() {

@@ -50,8 +50,15 @@ pub(super) struct Needed {
     pub led_out: Option<String>,
 }
 
-/// Follows a command.
-pub(super) fn find(facts: &Facts, command: &str, cwd: &str, path: &str, authorities: &[String]) -> Needed {
+/// Follows a command, and further programs that it is known to start.
+pub(super) fn find(
+    facts: &Facts,
+    command: &str,
+    started: &[String],
+    cwd: &str,
+    path: &str,
+    authorities: &[String],
+) -> Needed {
     let path: Vec<_> = path.split(':').filter(|dir| dir.starts_with('/')).take(MAX_PATH_ENTRIES).collect();
     let mut program = Program {
         facts,
@@ -64,6 +71,7 @@ pub(super) fn find(facts: &Facts, command: &str, cwd: &str, path: &str, authorit
     program.enqueue(command, cwd, &[]);
     let first = program.todo.front().and_then(|hop| walk(&hop.path, facts));
     let led_out = first.filter(|way| way.exists && !way.is_accepted());
+    started.iter().for_each(|path| program.enqueue(path, cwd, &[]));
     for _ in 0..MAX_HOPS {
         let Some(next) = program.todo.pop_front() else { break };
         program.hop(&next);

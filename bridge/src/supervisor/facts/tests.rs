@@ -139,6 +139,14 @@ fn a_venv_names_its_python() {
     home.file("proj/.venv/pyvenv.cfg", &format!("version = 3\nhome = {}\n", home.at("py/bin")));
     let found = home.program(&home.at("proj/.venv/bin/serve"), &[]);
     assert_eq!(found, [home.at("proj/.venv"), home.at("py")]);
+    // It is uv that runs what is in it.
+    home.file("uv/bin/uv", "\x7fELF");
+    let args = ["--directory", &home.at("proj"), "run", "main.py"];
+    let found = home.look(&home.at("uv/bin/uv"), &args, "/", &[]).program;
+    assert!([home.at("proj/.venv"), home.at("py")].iter().all(|path| found.contains(path)), "{found:?}");
+    let args = ["--python", &home.at("py/bin/python3"), "serve"];
+    let found = home.look(&home.at("uv/bin/uv"), &args, "/", &[]).program;
+    assert!(found.contains(&home.at("py")), "{found:?}");
 }
 
 #[test]

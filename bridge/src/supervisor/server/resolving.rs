@@ -74,7 +74,9 @@ impl Tried {
 
 impl Server {
     pub(super) async fn make_lock(self: &Rc<Self>, job: Job<'_>) -> Ended<Lock> {
-        self.on_the_disk(job.package, job.dir, write_wanted).await?;
+        let source = job.source.clone();
+        let write = move |package: &Package, dir: &Path| write_wanted(package, dir, source.as_ref());
+        self.on_the_disk(job.package, job.dir, write).await?;
         let Tried { found, requires } = self.try_this_python(&job, self.may_build()).await;
         let found = match requires {
             None => found?,
