@@ -20,6 +20,7 @@ use harbor_policy::runtimes::{
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+pub mod nodes;
 pub mod pythons;
 
 /// How long a login shell may take: its files may start much.

@@ -25,6 +25,7 @@ pub mod limiter;
 pub mod limits;
 pub mod liveness;
 pub mod models;
+pub mod nodes;
 pub mod oauth;
 pub mod origin;
 pub mod outside;

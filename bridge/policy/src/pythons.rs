@@ -40,11 +40,14 @@ pub fn kept_by_uv(home: Option<&str>, variable: impl Fn(&str) -> Option<String>)
 /// Where others keep one, likewise.
 const OF_HOME: &[&str] = &["miniconda3/bin", "miniforge3/bin", "anaconda3/bin", "mambaforge/bin"];
 
+/// How the path of a Node ends, which is no Python.
+const NODE: &str = "/node";
+
 /// Has an interpreter say what it is. Not those of environments: theirs are not what another one is to be made of.
 pub const QUESTION: &str = "import sys; print('python', '%d.%d.%d' % sys.version_info[:3], sys.version_info[3], \
                             sys.implementation.name, 'own' if sys.prefix == sys.base_prefix else 'environment')";
 
-/// An interpreter that is installed.
+/// An interpreter that is installed: a Python, or a Node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Python {
     /// Its real path.
@@ -53,7 +56,7 @@ pub struct Python {
     pub version: Version,
 }
 
-/// The one that a package is installed with, since the usual one is not what it requires.
+/// The interpreter that a package is installed with, since the usual one is not what it requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
     /// Its path.
@@ -65,6 +68,18 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// What it is called.
+    #[must_use]
+    pub fn called(path: &str) -> &'static str {
+        if path.ends_with(NODE) { "Node.js" } else { "Python" }
+    }
+
+    /// What a PATH begins with, in which its package finds it: a program of npm looks for its Node there, one of Python knows its own.
+    #[must_use]
+    pub fn in_front(path: &str) -> Option<&str> {
+        path.strip_suffix(NODE)
+    }
+
     /// What stands for it: itself, or where it is gone another one of its kind, with which the same files fit.
     #[must_use]
     pub fn in_place(&self, all: &[Python]) -> Option<Self> {
@@ -402,6 +417,11 @@ mod tests {
         assert_eq!(standing(&[[3, 12, 1], [3, 12, 9]]).as_deref(), Some("3.12.1"));
         assert_eq!(standing(&[[3, 13, 0], [3, 12, 2], [3, 12, 9]]).as_deref(), Some("3.12.9"));
         assert_eq!(standing(&[[3, 13, 0]]), None);
+        assert_eq!((Chosen::called("/p/python3.12"), Chosen::in_front("/p/python3.12")), ("Python", None));
+        assert_eq!(
+            (Chosen::called("/n/bin/node"), Chosen::in_front("/n/bin/node")),
+            ("Node.js", Some("/n/bin"))
+        );
     }
 
     proptest! {

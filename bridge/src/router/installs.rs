@@ -162,6 +162,7 @@ pub(super) async fn install(
         may_build,
         alone: false,
         secrets: Credentials(wanted.given.iter().cloned().collect()),
+        with_data: wanted.keep_data,
         in_its_place: false,
     };
     let trial = router.supervisor.try_out(claim, definition.clone(), of);

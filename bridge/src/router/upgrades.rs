@@ -127,6 +127,7 @@ impl Attempt<'_> {
             may_build: self.may_build,
             alone: true,
             secrets: Credentials::default(),
+            with_data: false,
             in_its_place: false,
         };
         let definition = Definition::clone(&self.server.definition());

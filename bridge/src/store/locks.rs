@@ -55,7 +55,7 @@ pub struct Lock {
     pub packages: u32,
     /// The name of its program, where that is known before it is installed.
     pub program: Option<String>,
-    /// The Python that it was found with, where that is not the usual one: with another one it has other files.
+    /// The Python, or the Node.js, that it was found with, where that is not the usual one: with another one it has other files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub python: Option<LockedPython>,
     /// The number of its directory.

@@ -5,6 +5,7 @@
 
 pub mod audit;
 pub mod consent;
+pub mod copying;
 pub mod database;
 pub mod definitions;
 pub mod grants;

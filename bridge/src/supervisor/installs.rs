@@ -20,17 +20,18 @@ use std::time::Duration;
 use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
-use harbor_policy::package::last::last_error;
+use harbor_policy::package::last::{asked_for_at_home, last_error};
 use harbor_policy::package::older::Unfit;
 use harbor_policy::package::usage::source_of;
 use harbor_policy::recipe::repository::Files;
-use harbor_policy::sandbox::hint::{Advice, is_about, is_of_kernel, kept_file};
+use harbor_policy::sandbox::hint::{Advice, is_about, is_of_kernel, kept_file, shell};
 
 use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
 use super::{Denied, StartError, Supervisor, Told, remove_if_empty};
-use crate::link::ToolList;
+use crate::link::{EndReport, ToolList};
 use crate::runtimes::Runtimes;
 use crate::store::StoreError;
+use crate::store::copying::{Room, copy_tree};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
@@ -301,6 +302,27 @@ impl Supervisor {
     }
 }
 
+/// So much of a home is copied for a trial.
+const OF_A_HOME: Room = Room { entries: 10_000, bytes: 256 << 20 };
+
+/// A home for a trial, once.
+async fn copy_data(from: PathBuf, to: PathBuf) -> Result<(), StartError> {
+    let copied = tokio::task::spawn_blocking(move || match from.is_dir() && !to.exists() {
+        true => copy_tree(&from, &to, &mut { OF_A_HOME }),
+        false => Ok(true),
+    });
+    let why = match copied.await {
+        Ok(Ok(true)) => return Ok(()),
+        Ok(Ok(false)) => "it is too large to be tried out with".to_owned(),
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    let message = format!(
+        "its data could not be copied for the first start: {why}; without --keep-data it starts empty"
+    );
+    Err(StartError::Failed(Rc::new(EndReport::because("spawn_failed", message))))
+}
+
 /// What a trial wrote in a server's own directories, if that is what they hold. The mark goes last.
 fn remove_written(place: &Path) {
     let mark = place.join("trial").join(IN_ITS_PLACE);
@@ -395,6 +417,19 @@ impl Trial {
         let kept = kept_file(said).filter(|kept| !named.iter().any(|name| name == kept.variable))?;
         let home = self.server.keeps_from_it(kept.file).await?;
         Some(kept.advice(&home, self.server.id().as_str(), &source_of(self.package()?)))
+    }
+
+    /// What helps where its server speaks of a file in its home that is not there.
+    #[must_use]
+    pub fn home_to_fill(&self, said: &str) -> Option<String> {
+        let id = self.server.id();
+        let file = asked_for_at_home(said, &self.server.home())?;
+        let place = self.supervisor.data_directory(id).join(file);
+        let (place, source) = (shell(&place.to_string_lossy()), source_of(self.package()?));
+        Some(format!(
+            "it may want a file in its home that only you have: put it at {place}, and `harbor install {source} --keep-data` tries \
+             it with that"
+        ))
     }
 
     /// What helps where one of these places, which a variable of its server names, is here and closed to it.
@@ -498,6 +533,9 @@ impl Trial {
         let own = self.claim.as_ref().filter(|_| self.server.is_in_its_place());
         if let Some(claim) = own {
             self.supervisor.note_trial(&claim.id).await;
+        }
+        if let Some((from, to)) = self.server.data_to_copy() {
+            copy_data(from, to).await?;
         }
         let started = tokio::time::timeout(limit, self.server.start(note)).await;
         let tools = self.server.tools();

@@ -24,6 +24,7 @@ mod instances;
 mod lacking;
 mod launch;
 mod looked;
+mod nodes;
 mod resolving;
 mod secrets;
 mod status;
@@ -103,6 +104,8 @@ pub struct TrialOf {
     pub alone: bool,
     /// Secrets that are not stored yet.
     pub secrets: Credentials,
+    /// Whether it is tried with a copy of what is in the home that its server will have.
+    pub with_data: bool,
     /// Whether it runs in the server's own directories, which nobody has used: a tool that names one is the same one then when the
     /// server runs. `try_out` finds that out.
     pub in_its_place: bool,
@@ -134,10 +137,10 @@ pub struct Server {
     commit: RefCell<Option<String>>,
     /// The newest version of its package that this machine admits, where an older one was resolved.
     newest: RefCell<Option<String>>,
-    /// The Python of its package, where that is not the usual one.
-    python: RefCell<Option<Chosen>>,
-    /// What the newest version of its package requires of a Python, where there is none such here.
-    lacks_python: RefCell<Option<String>>,
+    /// The Python, or the Node.js, of its package, where that is not the usual one.
+    runtime: RefCell<Option<Chosen>>,
+    /// What the newest version of its package requires of one, where there is none such here.
+    lacks_runtime: RefCell<Option<String>>,
     /// What says in its repository how it is had.
     files: RefCell<Option<Rc<Files>>>,
     /// The image that it runs, as its file says, which nobody else changes: files are not read where calls wait.
@@ -253,8 +256,8 @@ impl Server {
             alone: Cell::new(trial.as_ref().is_some_and(|trial| trial.alone)),
             commit: RefCell::default(),
             newest: RefCell::new(unfit.newest),
-            python: RefCell::new(lock.as_ref().and_then(|lock| lock.python.clone()).map(Into::into)),
-            lacks_python: RefCell::new(unfit.requires),
+            runtime: RefCell::new(lock.as_ref().and_then(|lock| lock.python.clone()).map(Into::into)),
+            lacks_runtime: RefCell::new(unfit.requires),
             files: RefCell::default(),
             lock: RefCell::new(lock),
             image: RefCell::new(image),
@@ -411,7 +414,7 @@ impl Server {
 
     /// The newest version of its package, where an older one was resolved.
     pub(super) fn unfit(&self) -> Unfit {
-        Unfit { newest: self.newest.borrow().clone(), requires: self.lacks_python.borrow().clone() }
+        Unfit { newest: self.newest.borrow().clone(), requires: self.lacks_runtime.borrow().clone() }
     }
 
     /// The commit that its installation has checked out.

@@ -51,7 +51,7 @@ define_sent! {
         needs_build: Option<bool>,
         /// In a plan: the newest version of the package, where an older one is what fits this machine.
         newest: Option<String>,
-        /// The Python that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here.
+        /// The Python, or of a package of npm the Node.js, that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here.
         python: Option<PythonView>,
         /// In a plan: the registry in place of the public one, as the person's own settings have it, and the file.
         registry: Option<String>,
@@ -82,7 +82,7 @@ define_sent! {
     }
     /// A Python that a package requires.
     "Python" PythonView {
-        /// What is required, as the package says it: `>=3.12`.
+        /// What is required, as the package says it: `>=3.12`, of a Node.js as in `>=22`.
         requires: String,
         /// The version of the one that was found.
         version: Option<String>,
@@ -183,7 +183,7 @@ define_sent! {
         integrity: String,
         /// The newest version of the package, where an older one is what fits this machine.
         newest: Option<String>,
-        /// The Python that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here.
+        /// The Python, or of a package of npm the Node.js, that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here.
         python: Option<PythonView>,
         /// Of what is downloaded.
         file: Option<FileView>,

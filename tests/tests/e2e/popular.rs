@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use harbor_tests::npm_registry::{NpmRegistry, write_server};
@@ -140,6 +141,32 @@ try { require("fs").readdirSync(process.env.ALLOWED_DIR); } catch { fail(`ALLOWE
     assert_eq!(told(&bridge, "tiny")["env"]["ALLOWED_DIR"], json!(shared));
 }
 
+/// It asks for a file in its home before its first start, where no server of its name is yet.
+#[test]
+fn a_server_that_wants_a_file_in_its_home_first_is_tried_with_it() {
+    let (home, registry) = (Home::new(), NpmRegistry::start());
+    let need = r#"const place = `${process.env.HOME}/.tiny/keys.json`;
+if (!require("fs").existsSync(place)) {
+  console.error(`Please place keys.json in ${place}`);
+  process.exit(1);
+}"#;
+    write_telling(&home.scratch("telling"), "1.0.0", need);
+    registry.publish_dir(&home.scratch("telling"), "1.0.0");
+    let bridge = registry.bridge(&home);
+    let (said, code) = home.refused(&["install", "npm:tiny", "--yes"]);
+    let place = home.path().join("servers/tiny/data/.tiny/keys.json");
+    let wanted = format!(
+        "put it at {}, and `harbor install npm:tiny --keep-data` tries it with that",
+        place.display()
+    );
+    assert!(said.contains(&wanted) && code == Some(5), "{code:?} {said}");
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    fs::write(&place, "{}").unwrap();
+    let (out, said, code) = home.harbor(&["install", "npm:tiny", "--yes", "--keep-data"]);
+    assert_eq!(code, Some(0), "{out}{said}");
+    assert_eq!(told(&bridge, "tiny")["args"], json!([]), "it runs with that");
+}
+
 #[test]
 fn an_installer_gets_variables_of_its_own_and_its_server_none_of_them() {
     let (home, registry) = (Home::new(), NpmRegistry::start());
@@ -253,16 +280,39 @@ fn an_older_version_for_an_older_node_is_said() {
         fs::write(dir.join("package.json"), manifest.to_string()).unwrap();
         registry.publish_dir(&dir, version);
     }
-    let bridge = registry.bridge(&home);
+    // The usual one says that it is an old one; the one behind it in the PATH is what it is.
+    let usual = home.scratch("usual");
+    let path = std::env::var("PATH").unwrap();
+    let node = std::env::split_paths(&path).map(|dir| dir.join("node")).find(|node| node.is_file()).unwrap();
+    fs::create_dir_all(&usual).unwrap();
+    let old =
+        format!("#!/bin/sh\n[ \"$1\" = --version ] && echo v18.0.0 || exec {} \"$@\"\n", node.display());
+    fs::write(usual.join("node"), old).unwrap();
+    fs::set_permissions(usual.join("node"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{path}", usual.display());
+    let url = registry.url();
+    let bridge = Bridge::start_with(&home, &[("npm_config_registry", &url), ("PATH", &path)]);
     let plan = &bridge.ask("install_server", &json!({"source": "npm:tiny", "plan": true}))["installed"];
     assert_eq!((&plan["version"], &plan["newest"]), (&json!("1.0.0"), &json!("2.0.0")), "{plan}");
+    assert_eq!(plan["python"], json!({"requires": ">=99"}), "{plan}");
     let (out, said, code) = home.harbor(&["install", "npm:tiny", "--yes"]);
     assert_eq!(code, Some(0), "{out}{said}");
-    assert!(said.contains("1.0.0 is not the newest version: 2.0.0 requires another Node.js"), "{said}");
+    assert!(said.contains("1.0.0 is not the newest version: 2.0.0 requires Node.js >=99, which is not here; install Node.js 99 or newer"), "{said}");
     // Who names a version has it.
     let plan = json!({"source": "npm:tiny@2.0.0", "server_id": "exact", "plan": true});
     let plan = &bridge.ask("install_server", &plan)["installed"];
     assert_eq!((&plan["version"], &plan["newest"]), (&json!("2.0.0"), &Value::Null), "{plan}");
+    let dir = home.scratch("3.0.0");
+    write_telling(&dir, "3.0.0", "");
+    let manifest =
+        json!({"name": "tiny", "version": "3.0.0", "bin": "index.js", "engines": {"node": ">=20"}});
+    fs::write(dir.join("package.json"), manifest.to_string()).unwrap();
+    registry.publish_dir(&dir, "3.0.0");
+    let (out, said, code) = home.harbor(&["install", "npm:tiny", "--name", "fits", "--yes"]);
+    assert!(code == Some(0) && said.contains("since it requires >=20: "), "{out}{said}");
+    let path = told(&bridge, "fits")["env"]["PATH"].as_str().unwrap().to_owned();
+    let at = |dir: &Path| path.split(':').position(|entry| Path::new(entry) == dir);
+    assert!(at(node.parent().unwrap()).unwrap() < at(&usual).unwrap(), "{path}");
 }
 
 #[test]

@@ -49,6 +49,23 @@ pub(super) fn unknown_host(error: &str) -> Option<String> {
     }
 }
 
+/// Words of whoever does not find something, in small letters.
+const ASKS: &[&str] =
+    &["not found", "no such file", "does not exist", "missing", "place", "put ", "copy ", "create"];
+
+/// The file below its home that it asks for, as seen from there.
+#[must_use]
+pub fn asked_for_at_home<'a>(said: &'a str, home: &str) -> Option<&'a str> {
+    let asks = |line: &&str| {
+        let lower = line.to_ascii_lowercase();
+        ASKS.iter().any(|words| lower.contains(words))
+    };
+    let rest = said.lines().filter(asks).find_map(|line| line.split_once(home)?.1.strip_prefix('/'))?;
+    let is_of_names = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let file = rest[..rest.find(|c| !is_of_names(c)).unwrap_or(rest.len())].trim_end_matches(['.', '/']);
+    (!file.is_empty() && !file.contains("..")).then_some(file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,6 +78,21 @@ mod tests {
         assert!(error.starts_with(TRACEBACK) && !error.contains("/sys/") && !error.contains("/a"), "{error}");
         assert_eq!(last_error("npm WARN deprecated x\nError: no key"), "Error: no key");
         assert_eq!(last_error("a warning is all"), "a warning is all");
+    }
+
+    #[test]
+    fn a_file_below_its_home_is_what_it_asks_for() {
+        let of = |said: &'static str| asked_for_at_home(said, "/s/data");
+        assert_eq!(of("Please place k.json in '/s/data/.gmail-mcp'."), Some(".gmail-mcp"));
+        assert_eq!(of("ENOENT: no such file or directory, open '/s/data/a/k.json'"), Some("a/k.json"));
+        for nothing in [
+            "not found: /s/data/../x",
+            "reading /s/data/x",
+            "no such file: /s/database/x",
+            "/s/data is missing",
+        ] {
+            assert_eq!(of(nothing), None, "{nothing}");
+        }
     }
 
     #[test]

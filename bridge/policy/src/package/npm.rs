@@ -36,14 +36,37 @@ pub(super) fn resolve(dir: &str, spec: &str, may_build: bool) -> Step {
 /// Which version is the newest. npm goes back in silence to one whose `engines` admit the Node that is here.
 #[must_use]
 pub fn newest(name: &str) -> Step {
-    line(&[&["npm", "view", "--json", NO_SCRIPTS, "--loglevel=error", "--", name, "dist-tags.latest"]])
+    let asked = ["--", name, LATEST, ENGINES];
+    line(&[&["npm", "view", "--json", NO_SCRIPTS, "--loglevel=error"], &asked])
 }
 
-/// What that says, in one of its lines.
+/// What is asked, which stands before each answer where there are two.
+const LATEST: &str = "dist-tags.latest";
+const ENGINES: &str = "engines.node";
+
+/// Which version that says, in one of its lines.
 #[must_use]
 pub fn newest_of(said: &str) -> Option<&str> {
-    let version = said.trim().strip_prefix('"')?.strip_suffix('"')?;
+    let version = answer(said, LATEST).or_else(|| said.trim().strip_prefix('"')?.strip_suffix('"'))?;
     super::is_npm_version(version).then_some(version)
+}
+
+/// What it says that a Node must be, likewise.
+#[must_use]
+pub fn engines_of(said: &str) -> Option<&str> {
+    answer(said, ENGINES)
+}
+
+fn answer<'a>(said: &'a str, asked: &str) -> Option<&'a str> {
+    let rest = said.trim().trim_end_matches(',').strip_prefix('"')?.strip_prefix(asked)?;
+    rest.strip_prefix("\": \"")?.strip_suffix('"')
+}
+
+/// What a package says in a lock file that its Node must be.
+#[must_use]
+pub fn engines(lock: &str, name: &str) -> Option<String> {
+    let lock: Value = serde_json::from_str(lock).ok()?;
+    lock["packages"][format!("node_modules/{name}")]["engines"]["node"].as_str().map(str::to_owned)
 }
 
 /// Of what is in a directory itself.
@@ -117,4 +140,19 @@ pub(super) fn install_source(dir: &str, builds: bool) -> Vec<Step> {
         steps.push(line(&[&["npm", "run", "--prefix", dir, "build"]]));
     }
     steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_npm_says_of_the_newest_is_read_line_by_line() {
+        let both = "{\n  \"dist-tags.latest\": \"2.0.0\",\n  \"engines.node\": \">=22\"\n}";
+        assert_eq!(both.lines().find_map(newest_of), Some("2.0.0"));
+        assert_eq!(both.lines().find_map(engines_of), Some(">=22"));
+        assert_eq!((newest_of("\"2.0.0\""), engines_of("\"2.0.0\"")), (Some("2.0.0"), None));
+        let lock = r#"{"packages":{"node_modules/a":{"engines":{"node":">=18"}},"node_modules/b":{}}}"#;
+        assert_eq!((engines(lock, "a").as_deref(), engines(lock, "b")), (Some(">=18"), None));
+    }
 }

@@ -4,6 +4,7 @@
 //! an installation and an upgrade say alike.
 
 use super::Ecosystem;
+use crate::nodes::Range;
 use crate::pythons::Requirement;
 
 /// The newest version of a package, where it does not fit this machine.
@@ -11,7 +12,7 @@ use crate::pythons::Requirement;
 pub struct Unfit {
     /// Which one: uv does not say that of each.
     pub newest: Option<String>,
-    /// What it requires of a Python, where there is none such here.
+    /// What it requires of a Python or a Node, where there is none such here.
     pub requires: Option<String>,
 }
 
@@ -25,8 +26,13 @@ impl Unfit {
             (None, None) => return None,
         };
         let lacks = match (kind, &self.requires) {
-            ("npm", _) => "requires another Node.js than the one here (`harbor runtimes`)".into(),
-            (_, Some(requires)) => lacks_python(requires),
+            ("npm", Some(requires)) => {
+                lacks("Node.js", requires, Range::read(requires).and_then(|range| range.step()))
+            }
+            ("npm", None) => "requires another Node.js than the one here (`harbor runtimes`)".into(),
+            (_, Some(requires)) => {
+                lacks("Python", requires, Requirement::read(requires).and_then(|requires| requires.step()))
+            }
             _ => "requires what cannot be had together here".into(),
         };
         Some(format!("{newest} {lacks}"))
@@ -39,10 +45,9 @@ impl Unfit {
     }
 }
 
-fn lacks_python(requires: &str) -> String {
-    let step = Requirement::read(requires).and_then(|requires| requires.step());
+fn lacks(what: &str, requires: &str, step: Option<String>) -> String {
     let step = step.map(|step| format!("; {step}")).unwrap_or_default();
-    format!("requires Python {requires}, which is not here{step}")
+    format!("requires {what} {requires}, which is not here{step}")
 }
 
 /// Why an upgrade does not go from one version to an older one by itself, and how that is done on purpose.
@@ -209,6 +214,11 @@ mod tests {
             Some(
                 "1.0.0 is not the newest version: 2.0.0 requires another Node.js than the one here (`harbor runtimes`)"
             )
+        );
+        let said = unfit(Some("2.0.0"), Some(">=22")).why("npm").unwrap();
+        assert!(
+            said.starts_with("2.0.0 requires Node.js >=22, which is not here; install Node.js 22 or newer"),
+            "{said}"
         );
         let said = unfit(None, Some(">=3.12")).why("pypi").unwrap();
         assert!(said.starts_with(

@@ -37,7 +37,7 @@ pub(super) async fn told(trial: &Trial, wanted: &Wanted, why: &StartError, error
         (Some(told), Some((refused, false))) => Some(format!("{told}; {refused}")),
         (told, refused) => told.or(refused.map(|(refused, _)| refused)),
     };
-    match told {
+    match told.or_else(|| trial.home_to_fill(said)) {
         None => error,
         Some(told) => {
             trial.keep_package();

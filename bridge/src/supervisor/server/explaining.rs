@@ -8,6 +8,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::binary::OTHER_FILE;
 use harbor_policy::package::failure::{gone, reason, with_code_first};
 use harbor_policy::package::{Package, Step};
+use harbor_policy::pythons::Chosen;
 use harbor_policy::silence::{is_unexplained, more_time};
 
 use super::{NEEDS_BUILD, Server, TrialOf};
@@ -87,9 +88,10 @@ impl Server {
 pub(super) fn way_back(id: &ServerId, python: Option<&LockedPython>) -> String {
     match python {
         None => format!("`harbor start {id}` installs it again, as it is locked"),
-        Some(LockedPython { version, .. }) => format!(
-            "with Python {version} there, `harbor start {id}` installs it again, as it is locked; without, `harbor upgrade {id}` \
-             finds out what fits now"
+        Some(LockedPython { version, path, .. }) => format!(
+            "with {} {version} there, `harbor start {id}` installs it again, as it is locked; without, `harbor upgrade {id}` \
+             finds out what fits now",
+            Chosen::called(path)
         ),
     }
 }

@@ -76,7 +76,7 @@ impl Server {
         let dir = self.empty_directory(locked.as_deref()).await?;
         let (text, uv) = (dir.to_string_lossy().into_owned(), self.has_uv().await);
         if let Some(python) = locked.as_ref().and_then(|lock| lock.python.clone()) {
-            self.python_is_there(&python.into()).await?;
+            self.runtime_is_there(&python.into()).await?;
         }
         self.run_prepare(&package, &text, uv).await?;
         if self.trial.as_ref().is_some_and(|trial| trial.look_only) {
@@ -90,7 +90,7 @@ impl Server {
             return Err(needs_build());
         }
         if content == Some(Content::Python) {
-            self.run_step(&pypi::environment(&text, uv, self.python_path().as_deref())).await?;
+            self.run_step(&pypi::environment(&text, uv, self.runtime_path().as_deref())).await?;
         }
         let lock = match locked {
             Some(lock) => {
@@ -145,7 +145,7 @@ impl Server {
     fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
         match (&self.trial, self.place_of_package.get()) {
             (Some(_), Some(place)) => {
-                let python = self.python.borrow().clone().map(Into::into);
+                let python = self.runtime.borrow().clone().map(Into::into);
                 Rc::new(Lock { place, python, installed_at: Some(wall_clock()), ..(**lock).clone() })
             }
             (None, _) if lock.installed_at.is_none() => {
@@ -181,7 +181,7 @@ impl Server {
     }
 
     async fn run_prepare(self: &Rc<Self>, package: &Package, dir: &str, uv: bool) -> Ended<()> {
-        for (at, step) in prepare(package, dir, uv, self.python_path().as_deref()).into_iter().enumerate() {
+        for (at, step) in prepare(package, dir, uv, self.runtime_path().as_deref()).into_iter().enumerate() {
             let ran = self.run_step(&step).await;
             let other_way = ran.is_err().then(|| git::fetch_all(package, dir)).flatten();
             match other_way.filter(|_| package.ecosystem == Ecosystem::Git && at == 1) {
@@ -250,6 +250,18 @@ impl Server {
     /// Whether it is on trial in the directories that its server will have.
     pub(in crate::supervisor) fn is_in_its_place(&self) -> bool {
         self.trial.as_ref().is_some_and(|trial| trial.in_its_place)
+    }
+
+    /// Its home, as it is told it.
+    pub(in crate::supervisor) fn home(&self) -> String {
+        self.root().join("data").to_string_lossy().into_owned()
+    }
+
+    /// From where its home is copied, if it is tried with that.
+    pub(in crate::supervisor) fn data_to_copy(&self) -> Option<(PathBuf, PathBuf)> {
+        let is_copied = !self.is_in_its_place() && self.trial.as_ref().is_some_and(|trial| trial.with_data);
+        let [from, to] = [self.own_root(), self.root()].map(|root| root.join("data"));
+        is_copied.then_some((from, to))
     }
 
     /// Where the installer has its home and its temporary files: those of the server are not its.

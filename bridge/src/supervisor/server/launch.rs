@@ -21,6 +21,7 @@ use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 use harbor_policy::package::{Package, apart};
+use harbor_policy::pythons::Chosen;
 use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox::{self, Facts};
 
@@ -273,7 +274,7 @@ impl Server {
             root,
             package_dir,
             runtimes,
-            python: self.python_path(),
+            runtime: self.runtime_path(),
             alone: !installs && self.is_alone(),
             start,
             shared,
@@ -368,7 +369,7 @@ struct Preparing {
     package_dir: PathBuf,
     runtimes: Arc<Runtimes>,
     /// The interpreter of its package, where that is not the usual one.
-    python: Option<String>,
+    runtime: Option<String>,
     start: Start,
     /// Whether it is a version on trial, which gets nothing of the person's.
     alone: bool,
@@ -413,8 +414,11 @@ impl Preparing {
             _ => looked.path,
         };
         // Its environment leads there, and uv looks at it.
-        let python = self.python.as_deref().and_then(|python| Some(python.rsplit_once('/')?.0));
-        let path = extended(&path, python);
+        let runtime = self.runtime.as_deref();
+        let path = match runtime.and_then(Chosen::in_front) {
+            Some(dir) => extended(dir, path.split(':')),
+            None => extended(&path, runtime.and_then(|python| Some(python.rsplit_once('/')?.0))),
+        };
         let cwd = match (&self.definition.cwd, installs) {
             (_, true) => text(&package),
             (Some(cwd), false) => cwd.clone(),

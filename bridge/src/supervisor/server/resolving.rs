@@ -24,7 +24,6 @@ use super::Server;
 use super::explaining::{failed, failed_because, needs_build};
 use super::installing::{Ended, NEEDS_BUILD};
 use crate::link::EndReport;
-use crate::runtimes::pythons::installed;
 use crate::store::locks::Lock;
 use crate::store::packages::lock::{Newer, Resolved, newer, resolved, write_lock, write_newer, write_wanted};
 use crate::store::packages::python::{interpreter, remove_environment};
@@ -53,8 +52,8 @@ impl Job<'_> {
 }
 
 /// What came of one Python.
-struct Tried {
-    found: Ended<Resolved>,
+pub(super) struct Tried {
+    pub found: Ended<Resolved>,
     /// What would be needed for something newer, or for anything.
     requires: Option<Requirement>,
 }
@@ -77,8 +76,9 @@ impl Server {
         let source = job.source.clone();
         let write = move |package: &Package, dir: &Path| write_wanted(package, dir, source.as_ref());
         self.on_the_disk(job.package, job.dir, write).await?;
-        let Tried { found, requires } = self.try_this_python(&job, self.may_build()).await;
+        let Tried { found, requires } = self.try_this_one(&job, self.may_build()).await;
         let found = match requires {
+            None if job.package.ecosystem == Ecosystem::Npm => self.with_fitting_node(&job, found?).await?,
             None => found?,
             Some(requires) => self.with_another_python(&job, &requires, found).await?,
         };
@@ -98,37 +98,32 @@ impl Server {
             tree,
             packages,
             program,
-            python: self.python.borrow().clone().map(Into::into),
+            python: self.runtime.borrow().clone().map(Into::into),
             place: self.place_of_package.get().unwrap_or_default(),
             installed_at: Some(wall_clock()),
         })
     }
 
     /// The interpreter of its package, where that is not the usual one.
-    pub(super) fn python_path(&self) -> Option<String> {
-        self.python.borrow().as_ref().map(|python| python.path.clone())
+    pub(super) fn runtime_path(&self) -> Option<String> {
+        self.runtime.borrow().as_ref().map(|python| python.path.clone())
     }
 
     /// What was locked was found with this one: another patch of it has the same files.
-    pub(super) async fn python_is_there(&self, locked: &Chosen) -> Ended<()> {
-        let found = locked.in_place(&self.installed_pythons().await);
+    pub(super) async fn runtime_is_there(&self, locked: &Chosen) -> Ended<()> {
+        let found = locked.in_place(&self.installed_runtimes().await);
         let found = found.ok_or_else(|| {
             let Chosen { version, path, .. } = locked;
+            let what = Chosen::called(path);
             let why = format!(
-                "it was locked with Python {version}, which is not there any more ({path}); install that again, or `harbor \
+                "it was locked with {what} {version}, which is not there any more ({path}); install that again, or `harbor \
                  upgrade {}` finds out what fits now",
                 self.id
             );
             Rc::new(failed(&why))
         })?;
-        *self.python.borrow_mut() = Some(found);
+        *self.runtime.borrow_mut() = Some(found);
         Ok(())
-    }
-
-    async fn installed_pythons(&self) -> Vec<Python> {
-        let runtimes = self.runners.shared.runtimes.clone();
-        let looked = tokio::task::spawn_blocking(move || installed(&runtimes.look()));
-        looked.await.unwrap_or_default()
     }
 
     /// Tries those that the package admits. The first for which all is built already is it; else the newest, if something may be
@@ -140,7 +135,7 @@ impl Server {
         usual: Ended<Resolved>,
     ) -> Ended<Resolved> {
         let is_usual = self.on_the_disk(job.package, job.dir, |_, dir| Ok(interpreter(dir).0)).await?;
-        let pythons = to_try(self.installed_pythons().await, requires, is_usual.as_deref());
+        let pythons = to_try(self.installed_runtimes().await, requires, is_usual.as_deref());
         let newest = self.newest.take();
         // A source is built either way.
         let passes = if self.may_build() && job.source.is_none() { &[false, true][..] } else { &[false] };
@@ -155,7 +150,7 @@ impl Server {
                 }
             }
         }
-        *self.python.borrow_mut() = None;
+        *self.runtime.borrow_mut() = None;
         match (usual, why) {
             (Err(report), None) if required_python(&report.message).is_some() => {
                 Err(Rc::new(failed_because(&no_python(requires), &report)))
@@ -171,7 +166,7 @@ impl Server {
                     self.on_the_disk(job.package, job.dir, write).await?;
                 }
                 *self.newest.borrow_mut() = newest;
-                *self.lacks_python.borrow_mut() = Some(requires.as_str().to_owned());
+                *self.lacks_runtime.borrow_mut() = Some(requires.as_str().to_owned());
                 Ok(found)
             }
         }
@@ -184,19 +179,19 @@ impl Server {
         requires: &Requirement,
         may_build: bool,
     ) -> Ended<Resolved> {
-        *self.python.borrow_mut() = Some(python.chosen(requires.as_str()));
+        *self.runtime.borrow_mut() = Some(python.chosen(requires.as_str()));
         self.new_environment(job).await?;
-        self.try_this_python(job, may_build).await.found
+        self.try_this_one(job, may_build).await.found
     }
 
     /// An environment of the Python that is it now.
     async fn new_environment(self: &Rc<Self>, job: &Job<'_>) -> Ended<()> {
         self.on_the_disk(job.package, job.dir, |_, dir| remove_environment(dir)).await?;
-        self.run_step(&pypi::environment(&job.text(), job.uv, self.python_path().as_deref())).await
+        self.run_step(&pypi::environment(&job.text(), job.uv, self.runtime_path().as_deref())).await
     }
 
     /// Resolves with what is in the environment.
-    async fn try_this_python(self: &Rc<Self>, job: &Job<'_>, may_build: bool) -> Tried {
+    pub(super) async fn try_this_one(self: &Rc<Self>, job: &Job<'_>, may_build: bool) -> Tried {
         let Job { package, dir, uv, source } = job;
         if let Some(requires) =
             self.unmet(job, source.as_ref().and_then(|source| source.requires_python.clone())).await
@@ -295,8 +290,11 @@ impl Server {
         }
         let lines = self.logs.borrow().added() - logged;
         let said = self.logs.borrow().last(usize::try_from(lines).unwrap_or(LISTED).min(LISTED));
-        let newest = said.iter().find_map(|line| npm::newest_of(&line.text));
-        *self.newest.borrow_mut() = newest.filter(|newest| *newest != version).map(str::to_owned);
+        let newest =
+            said.iter().find_map(|line| npm::newest_of(&line.text)).filter(|newest| *newest != version);
+        let engines = said.iter().find_map(|line| npm::engines_of(&line.text)).filter(|_| newest.is_some());
+        *self.newest.borrow_mut() = newest.map(str::to_owned);
+        *self.lacks_runtime.borrow_mut() = engines.map(str::to_owned);
         Ok(())
     }
 

@@ -3548,7 +3548,7 @@ export interface Installed {
   needs_build?: boolean;
   /** In a plan: the newest version of the package, where an older one is what fits this machine. */
   newest?: string;
-  /** The Python that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here. */
+  /** The Python, or of a package of npm the Node.js, that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here. */
   python?: Python;
   /** In a plan: the registry in place of the public one, as the person's own settings have it, and the file. */
   registry?: string;
@@ -3582,7 +3582,7 @@ export interface Named {
 
 /** A Python that a package requires. */
 export interface Python {
-  /** What is required, as the package says it: `>=3.12`. */
+  /** What is required, as the package says it: `>=3.12`, of a Node.js as in `>=22`. */
   requires: string;
   /** The version of the one that was found. */
   version?: string;
@@ -3688,7 +3688,7 @@ export interface Upgrade {
   integrity: string;
   /** The newest version of the package, where an older one is what fits this machine. */
   newest?: string;
-  /** The Python that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here. */
+  /** The Python, or of a package of npm the Node.js, that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here. */
   python?: Python;
   /** Of what is downloaded. */
   file?: File;

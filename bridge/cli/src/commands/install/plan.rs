@@ -8,6 +8,7 @@ use harbor_ipc_proto::client::{
 use harbor_policy::curated;
 use harbor_policy::package::older::Unfit;
 use harbor_policy::package::source;
+use harbor_policy::pythons::Chosen;
 
 use super::super::printing::count;
 use super::super::status;
@@ -45,11 +46,12 @@ pub fn describe(plan: &InstalledView) -> String {
     lines.join("\n")
 }
 
-/// That it does not run with the usual Python.
+/// That it does not run with the usual Python, or Node.
 pub fn runs_with(python: Option<&PythonView>) -> Option<String> {
     let PythonView { requires, version, path } = python?;
     let (version, path) = (word(version.as_ref()?), flatten(path.as_ref()?));
-    Some(format!("runs with Python {version}, since it requires {}: {path}", flatten(requires)))
+    let what = Chosen::called(&path);
+    Some(format!("runs with {what} {version}, since it requires {}: {path}", flatten(requires)))
 }
 
 /// That it is an old version, and which is not.

@@ -1,0 +1,62 @@
+//! With which Node.js a package of npm is installed and run, where the usual one is none that it admits.
+//!
+//! Owns the order: what was found with the usual one, then with each other one that what is newer requires. Where none will do it
+//! is as the usual one had it, and what is lacking is told.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use harbor_policy::nodes::{Range, to_try};
+use harbor_policy::package::{Ecosystem, Package, npm};
+use harbor_policy::pythons::Python;
+
+use super::Server;
+use super::installing::Ended;
+use super::resolving::Job;
+use crate::runtimes::nodes;
+use crate::runtimes::pythons;
+use crate::store::packages::lock::{Resolved, write_lock};
+
+impl Server {
+    pub(super) async fn with_fitting_node(
+        self: &Rc<Self>,
+        job: &Job<'_>,
+        usual: Resolved,
+    ) -> Ended<Resolved> {
+        let of_newest = self.lacks_runtime.take();
+        let engines = of_newest.clone().or_else(|| npm::engines(&usual.tree, &job.package.name));
+        let Some(range) = engines.as_deref().and_then(Range::read) else { return Ok(usual) };
+        let all = self.installed_runtimes().await;
+        // The first one is the usual one.
+        let first = all.first().cloned();
+        if first.as_ref().is_none_or(|first| range.admits(first.version)) {
+            return Ok(usual);
+        }
+        let newest = self.newest.take();
+        for node in to_try(all, &range, first.as_ref().map(|first| first.path.as_str())) {
+            *self.runtime.borrow_mut() = Some(node.chosen(range.as_str()));
+            match self.try_this_one(job, self.may_build()).await.found {
+                Ok(found) if self.newest.borrow().is_none() => return Ok(found),
+                Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        *self.runtime.borrow_mut() = None;
+        let tree = usual.tree.clone();
+        let write = move |package: &Package, dir: &Path| write_lock(package, dir, None, &tree);
+        self.on_the_disk(job.package, job.dir, write).await?;
+        (*self.newest.borrow_mut(), *self.lacks_runtime.borrow_mut()) = (newest, of_newest);
+        Ok(usual)
+    }
+
+    /// Those of the kind that its package runs with.
+    pub(super) async fn installed_runtimes(&self) -> Vec<Python> {
+        let runtimes = self.runners.shared.runtimes.clone();
+        let is_node = self.package.as_ref().is_some_and(|package| package.ecosystem == Ecosystem::Npm);
+        let looked = tokio::task::spawn_blocking(move || {
+            let looked = runtimes.look();
+            if is_node { nodes::installed(&looked) } else { pythons::installed(&looked) }
+        });
+        looked.await.unwrap_or_default()
+    }
+}
