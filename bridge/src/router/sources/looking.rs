@@ -41,7 +41,9 @@ impl Looked {
     /// The package in the version that is meant: at its commit, where it is the repository itself.
     pub(in crate::router) fn exactly(&self, wanted: &Package) -> Package {
         let itself = self.package.as_ref().filter(|_| wanted.source() == self.source);
-        itself.map_or_else(|| wanted.clone(), |own| Package { args: wanted.args.clone(), ..own.clone() })
+        let as_wanted =
+            |own: &Package| Package { args: wanted.args.clone(), with: wanted.with.clone(), ..own.clone() };
+        itself.map_or_else(|| wanted.clone(), as_wanted)
     }
 
     pub(super) fn commit(&self) -> Option<String> {
