@@ -161,6 +161,33 @@ pub fn named_as_missing(said: &str) -> Option<&str> {
     lines()
         .find_map(|(line, _)| variable_in(line))
         .or_else(|| lines().find_map(|(_, next)| variable_in(next)))
+        .or_else(|| variable_read(said))
+}
+
+/// What stands before its name where a program of Python reads a variable.
+const READS: &[&str] = &["getenv(", "environ[", "environ.get("];
+
+/// The variable that stands in the code of the last lines of a traceback.
+fn variable_read(said: &str) -> Option<&str> {
+    let traceback = &said[said.rfind("Traceback (most recent call last)")?..];
+    let name = |line: &'_ str| {
+        let at = READS.iter().find_map(|before| Some(line.find(before)? + before.len()))?;
+        let end = line.get(at + 1..)?.find(['"', '\''])?;
+        line[at..].starts_with(['"', '\'']).then_some((at + 1, at + 1 + end))
+    };
+    let is_name = |word: &&str| {
+        let is_capital = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+        (2..=MAX_NAME).contains(&word.len()) && word.bytes().all(is_capital) && !is_number(word)
+    };
+    let lines = traceback.lines().rev().take(LAST_OF_TRACEBACK);
+    lines.filter_map(|line| name(line).map(|(from, to)| &line[from..to])).find(is_name)
+}
+
+/// Lines at the end of a traceback that may have the code which failed.
+const LAST_OF_TRACEBACK: usize = 6;
+
+fn is_number(word: &str) -> bool {
+    word.bytes().next().is_some_and(|b| b.is_ascii_digit())
 }
 
 fn variable_in(line: &str) -> Option<&str> {
@@ -414,6 +441,11 @@ mod tests {
             ),
             ("BRAVE_API_KEY was read\nMODULE is missing", None),
             ("ERR_MODULE_NOT_FOUND: Cannot find module, not found", None),
+            (
+                "Traceback (most recent call last):\n  File \"s.py\", line 3\n    id = int(os.getenv(\"TELEGRAM\"))\nTypeError: int() argument",
+                Some("TELEGRAM"),
+            ),
+            ("id = os.getenv(\"TELEGRAM\")", None),
             ("A_\u{202e}B is missing", None),
             ("", None),
         ] {

@@ -125,7 +125,7 @@ const ALL: &[Floors] = &[
     Floors {
         dir: "bridge/cli/src/commands/install",
         below: &["commands", "install"],
-        rows: &[&["runs"], &["asking", "document", "wanted"], &["plan"], &["entry"], &["network"]],
+        rows: &[&["runs"], &["asking", "closed", "document", "wanted"], &["plan"], &["entry"], &["network"]],
     },
 ];
 

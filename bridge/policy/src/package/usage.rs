@@ -69,7 +69,7 @@ const LISTENS: &[&str] = &[
 #[must_use]
 pub fn listens(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
-    LISTENS.iter().any(|words| said.contains(words))
+    LISTENS.iter().any(|words| said.contains(words)) || endpoint(&said).is_some()
 }
 
 /// What Python says of a server that was written for version 1 of MCP's SDK, and has a newer one since nothing forbids that.
@@ -123,8 +123,23 @@ fn by_its_words(package: &Package, said: &str, names_variable: bool, is_old: boo
         return Some(format!("{OLD_SDK}: `harbor install {source} {WITH_OLD_SDK}`"));
     }
     let told = || format!("{AT_A_PORT}, which an argument such as --stdio may change: {}", with_arguments());
-    listens(said).then(told)
+    endpoint(said).or_else(|| listens(said).then(told))
 }
+
+/// That it is a server of HTTP, by the address that it names as its endpoint: nobody starts one for Harbor.
+fn endpoint(said: &str) -> Option<String> {
+    let words = said.split(|c: char| c.is_whitespace() || "\"'`,;()<>".contains(c));
+    let is_endpoint = |word: &&str| {
+        let rest = OF_THIS_MACHINE.iter().find_map(|start| word.strip_prefix(start));
+        let port = rest.and_then(|rest| rest.strip_suffix("/mcp"));
+        port.is_some_and(|port| port.parse::<u16>().is_ok())
+    };
+    let address = words.map(|word| word.trim_end_matches('.')).find(is_endpoint)?;
+    Some(format!("{AT_A_PORT}: start it yourself, and then `harbor install {address}`"))
+}
+
+/// How addresses begin at which it is reached from here.
+const OF_THIS_MACHINE: &[&str] = &["http://localhost:", "http://127.0.0.1:", "http://[::1]:"];
 
 /// As it is typed.
 #[must_use]
@@ -180,6 +195,18 @@ mod tests {
         let of_sdk = "AttributeError: 'Server' object has no attribute 'list_resources'";
         assert!(told("pypi:b", of_sdk).unwrap().ends_with("`harbor install pypi:b --with 'mcp<2'`"));
         assert_eq!((told("npm:b", of_sdk), told("pypi:b", "")), (None, None));
+        assert!(
+            told("git:https://h/b", of_sdk)
+                .unwrap()
+                .ends_with("`harbor install git:https://h/b --with 'mcp<2'`")
+        );
+        let http = "Endpoint will be: http://localhost:3001/mcp\nlisten EACCES 0.0.0.0:3001";
+        assert!(
+            told("git:https://h/b", http)
+                .unwrap()
+                .ends_with("and then `harbor install http://localhost:3001/mcp`")
+        );
+        assert!(listens(http) && !listens("see http://localhost:3001/docs"));
     }
 
     const README: &str = r#"

@@ -5,7 +5,7 @@
 mod pages;
 
 use harbor_ipc_proto::server_id::ServerId;
-use url::Url;
+use url::{Host, Url};
 
 use crate::container::reference;
 use crate::package::source;
@@ -126,14 +126,27 @@ pub fn default_name(source: &Source) -> Option<ServerId> {
             let labels: Vec<_> = host.split('.').collect();
             let is_address = url.domain().is_none();
             let named = match labels.len() {
-                many @ 2.. if !is_address => labels[many - 2],
-                _ => host,
+                many @ 2.. if !is_address => labels[many - 2].to_owned(),
+                // Of this machine's own the port is what tells one from another.
+                _ => match url.port() {
+                    Some(port) if is_loopback(&url) => format!("localhost-{port}"),
+                    _ => host.to_owned(),
+                },
             };
             let name: String =
                 named.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
             ServerId::parse(name.trim_matches('-'))
         }
         Source::Entry(id) => ServerId::parse(id),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 
@@ -208,8 +221,9 @@ mod tests {
                 "contained",
             ),
             ("https://mcp.example.com/mcp", "example"),
-            ("http://localhost:3000/", "localhost"),
-            ("http://127.0.0.1:3000/", "127-0-0-1"),
+            ("http://localhost:3000/", "localhost-3000"),
+            ("http://127.0.0.1:3000/", "localhost-3000"),
+            ("http://10.0.0.1:3000/", "10-0-0-1"),
             ("time", "time"),
         ] {
             let name_of = sort(text).ok().and_then(|source| default_name(&source));
