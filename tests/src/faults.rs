@@ -35,6 +35,11 @@ faults! {
     ExitsOnProbe = "exits-on-probe",
     /// Ignores every request before `initialize`.
     SilentOnProbe = "silent-on-probe",
+    /// Answers nothing once it was asked anything before `initialize`, and exits with code 1 at the next line, as MCP's
+    /// Python SDK up to 1.8.
+    HangsOnProbe = "hangs-on-probe",
+    /// Answers `initialize` with 2026-07-28, and does all else as of 2025-11-25.
+    ModernInitialize = "modern-initialize",
     /// Never answers `initialize` (nor `server/discover`, when modern).
     NeverAnswersInitialize = "never-answers-initialize",
     /// Answers `initialize` with an error.

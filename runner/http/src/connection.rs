@@ -18,6 +18,7 @@ use std::time::Duration;
 use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd, Transport};
 use harbor_runner::Wire;
 use harbor_runner::mcp::Bounded;
+use harbor_runner::mcp::contact::{LEGACY, MODERN};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
 use serde::Deserialize;
@@ -356,8 +357,10 @@ impl Connection {
             #[serde(rename = "protocolVersion")]
             revision: String,
         }
-        let said = serde_json::from_slice::<Greeting>(message).ok()?;
-        HeaderValue::from_str(&said.result.revision).ok()
+        let said = serde_json::from_slice::<Greeting>(message).ok()?.result.revision;
+        // See `mcp::contact`: a server that says this goes by an older one.
+        let revision = if said == MODERN { LEGACY[0] } else { &said };
+        HeaderValue::from_str(revision).ok()
     }
 
     /// Posts what has no answer.
@@ -401,5 +404,23 @@ impl Connection {
         // Servers need not offer this.
         let _ = timeout(LEAVE_LIMIT, self.http.ask(Ask { method: Method::DELETE, url, headers, body: None }))
             .await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_never_of_the_revision_that_has_none() {
+        let of = |revision: &str| {
+            let message =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"protocolVersion\":\"{revision}\"}}}}");
+            Connection::revision_in(message.as_bytes()).unwrap()
+        };
+        assert_eq!(
+            (of("2025-06-18"), of(MODERN)),
+            ("2025-06-18".parse().unwrap(), LEGACY[0].parse().unwrap())
+        );
     }
 }

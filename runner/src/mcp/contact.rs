@@ -8,15 +8,17 @@
 //!    ▼          any other error  │   │
 //!  Probing ──────────────────────┘   │ silence
 //!    │  │ └────────────────────────► Both: probe and initialize are open
-//!    │  │ exit ─► StartAgain, known legacy
 //!    ▼  ▼
-//!  Made(modern)  or  UnknownVersion
+//!  Made(modern)  or  UnknownVersion          exit after a probe ─► StartAgain, known legacy
 //! ```
+//!
+//! The probe may kill a server late: servers on MCP's Python SDK up to 1.8 hang on the probe and exit at the line behind it.
 //!
 //! In `Both` the server was only slow, or ignores what it does not know. Its answer to `initialize` decides,
 //! even when the late probe succeeds first: once it read `initialize`, a server of both generations has chosen
 //! the older one. A server that refuses the revision of `initialize` and names others is asked once more, by the newest of
-//! them that Harbor speaks. Pure: events in, steps out, no clock.
+//! them that Harbor speaks. One that answers `initialize` with the modern revision, which has no such request, says what its
+//! SDK knows as the newest: it is taken at the revision that it was asked by. Pure: events in, steps out, no clock.
 
 use harbor_ipc_proto::link::runner::Era;
 
@@ -137,8 +139,10 @@ impl Contact {
     pub fn on(&mut self, event: Event) -> Step {
         match (self.phase.clone(), event) {
             (Phase::Over, _) => Step::Wait,
-            (Phase::Probing, Event::Exited) => self.over(Step::StartAgain),
-            (_, Event::Exited) => self.over(Step::Lost),
+            (phase, Event::Exited) => {
+                let last = self.end_of(&phase);
+                self.over(last)
+            }
             (Phase::Probing, Event::Discovered(supported)) => self.choose(&supported),
             // It did not take the revision that it has: once more, for whoever tests that.
             (Phase::Probing, Event::ProbeRefused { code: UNSUPPORTED_VERSION, supported })
@@ -168,11 +172,10 @@ impl Contact {
                 self.over(Step::Made(Era::Modern, MODERN.into()))
             }
             (Phase::Initializing | Phase::Both { .. }, Event::Initialized(version)) => {
-                let known = LEGACY.contains(&version.as_str());
-                self.over(if known {
-                    Step::Made(Era::Legacy, version)
-                } else {
-                    Step::UnknownVersion(version)
+                self.over(match version.as_str() {
+                    MODERN => Step::Made(Era::Legacy, self.revision.into()),
+                    known if LEGACY.contains(&known) => Step::Made(Era::Legacy, version),
+                    _ => Step::UnknownVersion(version),
                 })
             }
             (Phase::Initializing | Phase::Both { .. }, Event::InitializeRefused { supported, .. })
@@ -193,6 +196,16 @@ impl Contact {
             }
             (Phase::Probing, Event::Initialized(_) | Event::InitializeRefused { .. })
             | (Phase::Initializing | Phase::Both { .. }, _) => Step::Wait,
+        }
+    }
+
+    /// What the end of the server means. One that has refused `initialize` would refuse it again; one that has answered the
+    /// probe did not die of it.
+    fn end_of(&mut self, phase: &Phase) -> Step {
+        match self.refusal.take() {
+            Some(refusal) => refusal,
+            None if self.probed && *phase != (Phase::Both { discovered: true }) => Step::StartAgain,
+            None => Step::Lost,
         }
     }
 
@@ -354,6 +367,10 @@ mod tests {
                 ],
             ),
         ];
+        hold(rows);
+    }
+
+    fn hold(rows: Vec<Row>) {
         for (known, first, events) in rows {
             let (mut contact, step) = Contact::begin(known, None);
             assert_eq!(step, first);
@@ -361,6 +378,47 @@ mod tests {
                 assert_eq!(contact.on(event.clone()), wanted, "{known:?} {event:?}");
             }
         }
+    }
+
+    #[test]
+    fn the_table_of_ends_and_of_odd_servers() {
+        hold(vec![
+            // Hangs on the probe, and dies at the next line; or answers by an error, and dies all the same.
+            (None, Step::Probe, vec![(Event::Silence, Step::Initialize), (Event::Exited, Step::StartAgain)]),
+            (
+                None,
+                Step::Probe,
+                vec![(refused(-32602, &[]), Step::Initialize), (Event::Exited, Step::StartAgain)],
+            ),
+            // It has survived the probe, and dies of initialize.
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (Event::Silence, Step::Initialize),
+                    (discovered(&[MODERN]), Step::Wait),
+                    (Event::Exited, Step::Lost),
+                ],
+            ),
+            // It refuses initialize, and dies of the probe: another start would come to the same.
+            (
+                Some(Era::Legacy),
+                Step::Initialize,
+                vec![
+                    (no(), Step::Probe),
+                    (Event::Exited, Step::Refused { code: -32600, message: "no".into() }),
+                ],
+            ),
+            // It names the newest revision that its SDK knows, and works by sessions.
+            (
+                None,
+                Step::Probe,
+                vec![
+                    (refused(-32601, &[]), Step::Initialize),
+                    (Event::Initialized(MODERN.into()), Step::Made(Era::Legacy, LEGACY[0].into())),
+                ],
+            ),
+        ]);
     }
 
     proptest! {

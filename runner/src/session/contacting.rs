@@ -11,13 +11,15 @@ use serde_json::value::RawValue;
 
 use super::calls::Open;
 use super::{Contacted, Offers, Session};
-use crate::mcp::contact::{Contact, Event, LEGACY, Step};
+use crate::mcp::contact::{Contact, Event, LEGACY, MODERN, Step};
 use crate::mcp::message::Answer;
 use crate::mcp::write::{discover, initialize, put_notification, put_request};
 
 /// Texts that a server gives about itself are cut at so many bytes.
 const MAX_NAME: usize = 256;
 const MAX_INSTRUCTIONS: usize = 16 * 1024;
+
+const MODERN_BY_INITIALIZE: &str = "it answered initialize with 2026-07-28, a revision without initialize; Harbor goes on by the revision that it asked for";
 
 /// What both `initialize` and `server/discover` answer, as far as we look.
 #[derive(Deserialize)]
@@ -154,6 +156,9 @@ impl Session {
             Answer::Result(result) => match serde_json::from_str::<Said<'_>>(result) {
                 Ok(said) if said.protocol_version.is_some() => {
                     let version = said.protocol_version.clone().unwrap_or_default();
+                    if version == MODERN {
+                        self.up.remark(self.number, MODERN_BY_INITIALIZE);
+                    }
                     self.remember(info(said));
                     self.on_contact(Event::Initialized(version));
                 }

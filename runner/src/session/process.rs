@@ -82,7 +82,7 @@ pub async fn run(session: &Rc<Session>, plan: &Plan, reaper: &Rc<Reaper>) -> End
             End::Because(cause) => break (cause, process.tail.text()),
             End::StartAgain => {
                 known = Some(Era::Legacy);
-                let why = "it ended when it was asked by server/discover; it is started again and greeted by initialize";
+                let why = "it ended after it was asked by server/discover; it is started again and greeted by initialize";
                 session.up.remark(session.number, why);
             }
         }
@@ -377,7 +377,8 @@ impl<'a> Process<'a> {
                 return End::StartAgain;
             }
             let (code, signal) = code_and_signal(exit);
-            return End::Because(EndCause::ExitedBeforeContact { code, signal });
+            let verdict = self.session.verdict.borrow_mut().take();
+            return End::Because(verdict.unwrap_or(EndCause::ExitedBeforeContact { code, signal }));
         }
         End::Because(exits::cause(exit, || was_killed_for_memory(self), &self.tail.text()))
     }

@@ -64,13 +64,35 @@ fn a_modern_server() {
 }
 
 #[test]
-fn a_server_that_is_silent_on_the_probe() {
+fn a_server_that_is_silent_on_the_probe_and_one_that_dies_of_it_at_the_next_line() {
     let home = Home::new();
     let bridge = Bridge::start(&home);
-    let double = Double::new(&home, Fault::SilentOnProbe);
+    let faults = [(Fault::SilentOnProbe, "silent", 1), (Fault::HangsOnProbe, "hung", 2)];
+    let doubles = faults.map(|(fault, id, starts)| {
+        let double = Double::new(&home, fault);
+        bridge.add(id, &double);
+        (bridge.request("mcp_connect", &json!({"server_id": id})), id, double.journal(), starts)
+    });
+    for (start, id, journal, starts) in doubles {
+        assert_eq!(info(&start.wait(LIMIT).unwrap()).2, "2025-11-25", "{id}");
+        assert_eq!(bridge.tool_text(id, "sleep", &json!({"ms": 1})), "slept");
+        assert_eq!(journal.count("start"), starts, "{id}");
+        reconnect(&bridge, id);
+        let probes = journal.count("request server/discover");
+        assert_eq!((journal.count("start"), probes), (starts + 1, 1), "{id} is never probed again");
+    }
+}
+
+#[test]
+fn a_server_that_answers_initialize_with_the_revision_that_has_none() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let double = Double::new(&home, Fault::ModernInitialize);
     assert_eq!(info(&bridge.add_and_connect("s", &double)).2, "2025-11-25");
     assert_eq!(bridge.tool_text("s", "sleep", &json!({"ms": 1})), "slept");
-    assert_eq!(double.journal().count("start"), 1);
+    let logs = bridge.logs("s");
+    let said = |line: &Value| line["text"].as_str().unwrap().contains("answered initialize with 2026-07-28");
+    assert_eq!(logs.iter().filter(|line| said(line)).count(), 1, "{logs:#?}");
 }
 
 #[test]

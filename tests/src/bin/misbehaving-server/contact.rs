@@ -16,6 +16,9 @@ const LEGACY: &str = "2025-11-25";
 const INITIALIZED: u8 = 1;
 const READY: u8 = 2;
 
+/// [`Fault::HangsOnProbe`] was asked something else before.
+const HUNG: u8 = 3;
+
 const CAPABILITIES: &str = "{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":true,\"listChanged\":true},\
      \"prompts\":{\"listChanged\":true},\"completions\":{},\"logging\":{},\
      \"experimental\":{\"zebra\":{\"b\":1,\"a\":12345678901234567890}}}";
@@ -52,6 +55,9 @@ fn ready(server: &Arc<Server>) {
 
 fn admit_legacy(server: &Server, request: &Request) -> bool {
     let state = server.handshake.load(Ordering::Relaxed);
+    if state == HUNG {
+        exit(1);
+    }
     if request.method == "initialize" {
         initialize(server, request);
         return false;
@@ -68,6 +74,7 @@ fn admit_legacy(server: &Server, request: &Request) -> bool {
             exit(1);
         }
         Fault::SilentOnProbe => {}
+        Fault::HangsOnProbe => server.advance_handshake(HUNG),
         _ => server.out.error(&request.id, -32601, "Method not found", None),
     }
     false
@@ -85,6 +92,7 @@ fn initialize(server: &Server, request: &Request) {
             return;
         }
         Fault::UnknownVersion => OLD_VERSION,
+        Fault::ModernInitialize => MODERN,
         _ => LEGACY,
     };
     server.advance_handshake(INITIALIZED);
