@@ -40,6 +40,8 @@ faults! {
     HangsOnProbe = "hangs-on-probe",
     /// Answers `initialize` with 2026-07-28, and does all else as of 2025-11-25.
     ModernInitialize = "modern-initialize",
+    /// Puts calls, resources and prompts off by a state three times each before it answers, and the tool `hang` for ever; modern.
+    PutsOff = "puts-off",
     /// Never answers `initialize` (nor `server/discover`, when modern).
     NeverAnswersInitialize = "never-answers-initialize",
     /// Answers `initialize` with an error.

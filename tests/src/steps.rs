@@ -149,7 +149,7 @@ pub fn write_line(carried: Carried) -> impl Fn() -> Vec<u8> {
     let operation = carried.operation();
     move || {
         let request = Request::of(&operation, Era::Legacy).unwrap();
-        written(|out| put_request(out, 1, &request, false, None))
+        written(|out| put_request(out, 1, &request, None, None))
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //!  request ─► result input_required {inputRequests, requestState} ─► ask above ─► request again with answers
+//!                                   └ {requestState} only: not yet ─► a pause ──► request again
 //! ```
 //!
-//! Owns one such round and the bound on their number. The state that the server gives is passed back unread.
+//! Owns one such round, the bound on the number of those that ask, and the pauses of those that do not: servers put off what
+//! takes long, and the time of the call is the bound. The state that the server gives is passed back unread.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +17,10 @@ use super::write::{Request, put_json_member};
 
 /// A server that still asks after so many rounds gets no further.
 pub const MAX_ROUNDS: u32 = 8;
+
+/// The pauses before a request that was put off is sent again grow from the first to the longest, in milliseconds.
+const FIRST_PAUSE: u64 = 100;
+const LONGEST_PAUSE: u64 = 5000;
 
 /// More questions than this in one round are refused.
 const MAX_QUESTIONS: usize = 16;
@@ -54,6 +60,12 @@ struct Asked<'a> {
     method: String,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+}
+
+/// How many milliseconds to wait before a request is sent again that was put off so often, one time after the other.
+pub fn pause_ms(delays: u32) -> u64 {
+    let factor = 2u64.saturating_pow(delays.saturating_sub(1));
+    FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)
 }
 
 /// Whether `result` asks for input. The search for the word is what every other result costs.
@@ -149,6 +161,17 @@ mod tests {
             String::from_utf8(retry.members).unwrap(),
             r#""name":"t","inputResponses":{"a":{"n":1},"b":{}},"requestState":"s\u0041""#
         );
+    }
+
+    #[test]
+    fn a_state_without_a_question_puts_the_request_off_longer_and_longer() {
+        let (round, questions) =
+            Round::begin(r#"{"resultType":"input_required","requestState":"s"}"#).unwrap();
+        assert!(questions.is_empty() && round.is_complete());
+        let retry = round.retry(&Request::new("tools/call", b"\"name\":\"t\"".to_vec()));
+        assert_eq!(String::from_utf8(retry.members).unwrap(), r#""name":"t","requestState":"s""#);
+        let pauses = [1, 2, 3, 6, 7, 30, u32::MAX].map(pause_ms);
+        assert_eq!(pauses, [100, 200, 400, 3200, 5000, 5000, 5000]);
     }
 
     #[test]

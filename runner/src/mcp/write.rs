@@ -135,20 +135,20 @@ fn put_number(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(number.to_string().as_bytes());
 }
 
-/// Appends a request line with the id `id`. `progress` asks for progress under the id as its token.
-pub fn put_request(out: &mut Vec<u8>, id: u64, request: &Request, progress: bool, meta: Option<&Meta>) {
+/// Appends a request line with the id `id`. `token` asks for progress.
+pub fn put_request(out: &mut Vec<u8>, id: u64, request: &Request, token: Option<u64>, meta: Option<&Meta>) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     put_number(out, id);
     out.extend_from_slice(b",\"method\":\"");
     out.extend_from_slice(request.method.as_bytes());
     out.extend_from_slice(b"\",\"params\":{");
     out.extend_from_slice(&request.members);
-    if progress || meta.is_some() {
+    if token.is_some() || meta.is_some() {
         if !request.members.is_empty() {
             out.push(b',');
         }
         out.extend_from_slice(b"\"_meta\":{");
-        put_meta(out, progress.then_some(id), meta, request);
+        put_meta(out, token, meta, request);
         out.push(b'}');
     }
     out.extend_from_slice(b"}}\n");
@@ -265,12 +265,12 @@ mod tests {
             Operation::CallTool { name: "a\"b".into(), arguments: "{\n\"x\": 1e2}".into(), task: None };
         let call = Request::of(&operation, Era::Legacy).unwrap();
         assert_eq!(
-            text(|out| put_request(out, 7, &call, true, None)),
+            text(|out| put_request(out, 7, &call, Some(7), None)),
             "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"a\\\"b\",\
              \"arguments\":{ \"x\": 1e2},\"_meta\":{\"progressToken\":7}}}\n"
         );
         assert_eq!(
-            text(|out| put_request(out, 1, &discover(), false, Some(&Meta::default()))),
+            text(|out| put_request(out, 1, &discover(), None, Some(&Meta::default()))),
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{{\"_meta\":{{\
                  \"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\
@@ -279,7 +279,7 @@ mod tests {
             )
         );
         assert_eq!(
-            text(|out| put_request(out, 2, &initialize(true, "2025-11-25"), false, None)),
+            text(|out| put_request(out, 2, &initialize(true, "2025-11-25"), None, None)),
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\",\"params\":{{\"protocolVersion\":\
                  \"2025-11-25\",\"capabilities\":{{\"sampling\":{{}},\"elicitation\":{{}},\"roots\":{{}}}},\"clientInfo\":{CLIENT_INFO}}}}}\n"

@@ -81,13 +81,14 @@ impl Alive {
 }
 
 impl Session {
-    /// When the bridge is to be told of something that waits.
-    pub(super) fn next_telling(&self) -> Option<Instant> {
-        [self.alive.late_due(), self.news.borrow().due()].into_iter().flatten().min()
+    /// When something is due: the bridge is to be told of what waits, or a request is to be sent again.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        [self.alive.late_due(), self.news.borrow().due(), self.next_again()].into_iter().flatten().min()
     }
 
-    /// Tells the bridge what is due by now.
-    pub(super) fn tell_due(&self, now: Instant) {
+    /// Does what is due by now.
+    pub(super) fn do_due(&self, now: Instant) {
+        self.send_put_off(now);
         if self.alive.late_due().is_some_and(|due| due <= now) {
             self.tell_late();
         }

@@ -4,17 +4,19 @@
 //!  legacy: request on stdout ─┐                        ┌─► answer on stdin
 //!                             ├─► Ask ─► bridge ─► Answer
 //!  modern: input_required ────┘                        └─► the request again, with inputResponses
+//!                  └─ without a question ─► a pause ─► the request again
 //! ```
 //!
-//! Owns which question belongs to what. Must never decide: only `ping` is answered here.
+//! Owns which question belongs to what, and which requests wait to be sent again. Must never decide: only `ping` is answered here.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::{AskAnswer, CallFailure, FromRunner};
 
 use super::Session;
-use super::calls::{Call, Open};
-use crate::mcp::rounds::{MAX_ROUNDS, Round};
+use super::calls::{Again, Call, Open};
+use crate::mcp::rounds::{MAX_ROUNDS, Round, pause_ms};
 use crate::mcp::write::put_answer;
 
 /// More open questions than this are refused.
@@ -28,9 +30,12 @@ const BUSY: i64 = -32000;
 pub(super) struct Asks {
     next: u64,
     open: HashMap<u64, Asked>,
-    /// Calls that wait for answers to their server's questions, by the bridge's id.
+    /// Calls that wait for answers to their server's questions, or for a pause, by the bridge's id.
     rounds: HashMap<u64, Call>,
 }
+
+/// The server has asked too often.
+struct TooMany;
 
 #[derive(Debug)]
 enum Asked {
@@ -63,29 +68,37 @@ impl Session {
         self.ask(ask, None, method, params);
     }
 
-    /// A modern server's result that asks for input.
-    pub(super) fn on_input_required(&self, mut call: Call, result: &str) {
+    /// A modern server's result that asks for input, by which it has answered the request with this number on the wire.
+    pub(super) fn on_input_required(&self, mut call: Call, wire_id: u64, result: &str) {
         let id = call.id;
         let Some(again) = call.again.as_mut() else {
             return self.fail(id, CallFailure::Malformed("a legacy server asked for input".into()));
         };
-        again.rounds += 1;
-        if again.rounds > MAX_ROUNDS {
-            let why = format!("it asked for input {MAX_ROUNDS} times without coming to a result");
-            return self.fail(id, CallFailure::InputRefused(why.into()));
-        }
         let (round, questions) = match Round::begin(result) {
             Ok(begun) => begun,
             Err(why) => return self.fail(id, CallFailure::Malformed(why.into())),
         };
-        again.round = Some(round);
+        if again.takes(round, !questions.is_empty(), wire_id).is_err() {
+            let why = format!("it asked for input {MAX_ROUNDS} times without coming to a result");
+            return self.fail(id, CallFailure::InputRefused(why.into()));
+        }
         self.asks.borrow_mut().rounds.insert(id, call);
         for question in &questions {
             let asked = Asked::Modern { call: id, name: question.name.clone() };
             let ask = self.asks.borrow_mut().open(asked);
             self.ask(ask, Some(id), &question.method, &question.params);
         }
-        self.send_again_if_complete(id);
+    }
+
+    /// When a request that was put off is to be sent again.
+    pub(super) fn next_again(&self) -> Option<Instant> {
+        self.asks.borrow().put_off().map(|(due, _)| due).min()
+    }
+
+    /// Sends what was put off until now.
+    pub(super) fn send_put_off(&self, now: Instant) {
+        let due: Vec<_> = self.asks.borrow().put_off().filter(|(due, _)| *due <= now).collect();
+        due.into_iter().for_each(|(_, id)| self.send_again_if_complete(id));
     }
 
     fn ask(&self, ask: u64, call: Option<u64>, method: &str, params: &str) {
@@ -125,10 +138,13 @@ impl Session {
 
     fn send_again_if_complete(&self, id: u64) {
         let complete = self.asks.borrow_mut().round(id).is_some_and(|round| round.is_complete());
-        let Some(call) = complete.then(|| self.asks.borrow_mut().rounds.remove(&id)).flatten() else {
+        let Some(mut call) = complete.then(|| self.asks.borrow_mut().rounds.remove(&id)).flatten() else {
             return;
         };
-        let request = call.again.as_ref().and_then(|again| Some(again.round.as_ref()?.retry(&again.request)));
+        let request = call.again.as_mut().and_then(|again| {
+            again.due = None;
+            Some(again.round.as_ref()?.retry(&again.request))
+        });
         if let Some(request) = request {
             let progress = call.progress;
             self.send(Open::Call(call), &request, progress);
@@ -143,7 +159,32 @@ impl Session {
     }
 }
 
+impl Again {
+    /// Takes a round, which asks or puts the request off.
+    fn takes(&mut self, round: Round, asks: bool, wire_id: u64) -> Result<(), TooMany> {
+        self.round = Some(round);
+        self.token.get_or_insert(wire_id);
+        if asks {
+            (self.rounds, self.delays) = (self.rounds + 1, 0);
+        } else {
+            self.delays = self.delays.saturating_add(1);
+            self.due = Some(Instant::now() + Duration::from_millis(pause_ms(self.delays)));
+        }
+        if self.rounds > MAX_ROUNDS { Err(TooMany) } else { Ok(()) }
+    }
+}
+
 impl Asks {
+    /// What waits for a pause only: until when, and the bridge's id.
+    fn put_off(&self) -> impl Iterator<Item = (Instant, u64)> {
+        self.rounds.values().filter_map(|call| Some((call.again.as_ref()?.due?, call.id)))
+    }
+
+    /// The call whose progress is told by this token, while it waits.
+    pub(super) fn call_told_by(&self, token: u64) -> Option<&Call> {
+        self.rounds.values().find(|call| call.is_told_by(token))
+    }
+
     fn round(&mut self, call: u64) -> Option<&mut Round> {
         self.rounds.get_mut(&call)?.again.as_mut()?.round.as_mut()
     }

@@ -3,6 +3,7 @@
 //! Owns what is remembered for each open request. A call that cannot be sent is answered at once.
 
 use std::borrow::Cow;
+use std::time::Instant;
 
 use harbor_ipc_proto::link::runner::{CallFailure, Era, LogSource, Operation, Outcome};
 
@@ -65,8 +66,28 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) struct Again {
     pub request: Request,
+    /// How often the server has asked.
     pub rounds: u32,
+    /// How often, one time after the other, it has put the request off.
+    pub delays: u32,
+    /// When it is sent again, where that does not wait for answers.
+    pub due: Option<Instant>,
     pub round: Option<Round>,
+    /// The id of the first request, by which progress is told however often it is sent.
+    pub token: Option<u64>,
+}
+
+impl Again {
+    fn of(request: Request) -> Self {
+        Self { request, rounds: 0, delays: 0, due: None, round: None, token: None }
+    }
+}
+
+impl Call {
+    /// Whether progress of an earlier try is told by this token.
+    pub(super) fn is_told_by(&self, token: u64) -> bool {
+        self.again.as_ref().is_some_and(|again| again.token == Some(token))
+    }
 }
 
 impl Open {
@@ -135,8 +156,7 @@ impl Session {
     fn send_call(&self, mut call: Call, request: Request, era: Era) {
         let progress = call.progress;
         // Only a modern server may ask for the request again.
-        call.again = (era == Era::Modern)
-            .then(|| Box::new(Again { request: request.clone(), rounds: 0, round: None }));
+        call.again = (era == Era::Modern).then(|| Box::new(Again::of(request.clone())));
         self.send(Open::Call(call), &request, progress);
     }
 
@@ -146,10 +166,15 @@ impl Session {
             Open::Listen(waiting) => waiting.iter().map(|(id, _)| *id).collect(),
             open => open.bridge_id().into_iter().collect(),
         };
+        let first = match &open {
+            Open::Call(call) => call.again.as_ref().and_then(|again| again.token),
+            _ => None,
+        };
         let id = self.open.borrow_mut().open(open);
+        let token = progress.then(|| first.unwrap_or(id));
         let modern = self.era() == Some(Era::Modern);
         let meta = self.meta.borrow();
-        let sent = self.try_write(|out| put_request(out, id, request, progress, modern.then_some(&*meta)));
+        let sent = self.try_write(|out| put_request(out, id, request, token, modern.then_some(&*meta)));
         let Err(failure) = sent else { return Some(id) };
         self.open.borrow_mut().close(id);
         for bridge_id in waiting {

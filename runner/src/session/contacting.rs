@@ -108,7 +108,7 @@ impl Session {
         let revision = self.contact.borrow().as_ref().map_or(LEGACY[0], Contact::revision);
         let request = if probe { discover() } else { initialize(offers_roots, revision) };
         let meta = self.meta.borrow();
-        self.write(|out| put_request(out, id, &request, false, probe.then_some(&*meta)));
+        self.write(|out| put_request(out, id, &request, None, probe.then_some(&*meta)));
     }
 
     fn judge(&self, verdict: EndCause<'static>) {

@@ -99,7 +99,7 @@ impl Session {
         match (open, answer) {
             (Open::Probe, answer) => self.on_probe_answer(answer),
             (Open::Initialize, answer) => self.on_initialize_answer(answer),
-            (Open::Call(call), Answer::Result(result)) => self.on_result(call, result),
+            (Open::Call(call), Answer::Result(result)) => self.on_result(call, id, result),
             (Open::Page { id, pages, fetch, announced }, Answer::Result(result)) => {
                 self.take_page(id, pages, (fetch, announced), result);
             }
@@ -128,9 +128,9 @@ impl Session {
         }
     }
 
-    fn on_result(&self, call: Call, result: &str) {
+    fn on_result(&self, call: Call, wire_id: u64, result: &str) {
         if call.again.is_some() && asks_for_input(result) {
-            return self.on_input_required(call, result);
+            return self.on_input_required(call, wire_id, result);
         }
         match call.tool.as_deref().and_then(|tool| self.wrong_result(tool, result)) {
             Some(failure) => self.fail(call.id, failure),
@@ -198,8 +198,14 @@ impl Session {
             message: Option<Cow<'a, str>>,
         }
         let Ok(said) = serde_json::from_str::<Progress<'_>>(params) else { return self.up.count_stray() };
-        let open = self.open.borrow();
-        let Some(Open::Call(call)) = open.get(said.token) else { return self.up.count_stray() };
+        let (open, asks) = (self.open.borrow(), self.asks.borrow());
+        let is_it = |open: &Open| matches!(open, Open::Call(call) if call.is_told_by(said.token));
+        let found = open.get(said.token).or_else(|| open.get(open.find(is_it)?));
+        let call = match found {
+            Some(Open::Call(call)) => Some(call),
+            _ => asks.call_told_by(said.token),
+        };
+        let Some(call) = call else { return self.up.count_stray() };
         if !call.progress || self.up.pending() > PROGRESS_LIMIT || !is_number(said.progress.get()) {
             return;
         }

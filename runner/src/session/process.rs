@@ -290,7 +290,7 @@ impl<'a> Process<'a> {
         } else if self.dying.is_none() && self.plan.is_server {
             self.dying = Some(Dying::watch(self.pid));
         }
-        self.session.tell_due(now);
+        self.session.do_due(now);
         if let Some((ladder, _)) = &mut self.ending {
             let signal = ladder.due(now).map(|rung| match rung {
                 Rung::Terminate => Signal::SIGTERM,
@@ -338,14 +338,14 @@ impl<'a> Process<'a> {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let told = self.session.next_telling();
+        let due = self.session.next_due();
         let watch = self.watcher.as_ref().map(Watcher::deadline);
         if let Some((ladder, _)) = &self.ending {
-            return [ladder.deadline(), told, watch].into_iter().flatten().min();
+            return [ladder.deadline(), due, watch].into_iter().flatten().min();
         }
         let contact = self.session.is_contacting().then(|| self.contact_deadline.min(self.silence));
         let run = (!self.plan.is_server).then_some(self.contact_deadline);
-        [contact, run, self.closed_stdout, told, watch].into_iter().flatten().min()
+        [contact, run, self.closed_stdout, due, watch].into_iter().flatten().min()
     }
 
     /// It will say no more. Whoever waits for an answer need not wait until the kernel has taken its memory down. What was

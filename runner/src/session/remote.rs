@@ -77,7 +77,7 @@ impl Wire {
     pub fn take(&self, message: &[u8]) {
         self.heard();
         self.session.on_line(&Popped::Line(message));
-        if self.session.verdict.borrow().is_some() || self.session.next_telling().is_some() {
+        if self.session.verdict.borrow().is_some() || self.session.next_due().is_some() {
             // Something may be due; whoever watches is woken as for a stop, and looks at everything.
             self.session.stop.notify_one();
         }
@@ -232,7 +232,7 @@ impl Life<'_> {
         } else if self.session.is_contacting() && self.ending.is_none() {
             self.act_on_contact(now);
         }
-        self.session.tell_due(now);
+        self.session.do_due(now);
         None
     }
 
@@ -254,12 +254,12 @@ impl Life<'_> {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let told = self.session.next_telling();
+        let due = self.session.next_due();
         if let Some((_, limit)) = &self.ending {
-            return [Some(*limit), told].into_iter().flatten().min();
+            return [Some(*limit), due].into_iter().flatten().min();
         }
         let contact = self.session.is_contacting().then(|| self.contact_deadline.min(self.silence));
-        [contact, told].into_iter().flatten().min()
+        [contact, due].into_iter().flatten().min()
     }
 }
 

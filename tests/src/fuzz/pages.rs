@@ -58,7 +58,7 @@ fn pages(bytes: &[u8]) {
             Next::More(request) => {
                 assert_eq!(request.method, *method);
                 let mut line = Vec::new();
-                put_request(&mut line, 1, &request, false, None);
+                put_request(&mut line, 1, &request, None, None);
                 let (params, page) = (params_of(&line), Pairs::parse(page.as_bytes()).unwrap());
                 let cursor = |pairs: &Pairs<'_>, name| pairs.get(name).and_then(string);
                 let given = cursor(&page, "nextCursor");

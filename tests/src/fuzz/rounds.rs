@@ -42,7 +42,7 @@ fn rounds(bytes: &[u8]) {
     }
     let mut line = Vec::new();
     let again = round.retry(&Request::new("tools/call", b"\"name\":\"t\"".to_vec()));
-    put_request(&mut line, 9, &again, true, Some(&Meta::default()));
+    put_request(&mut line, 9, &again, Some(9), Some(&Meta::default()));
     let params = params_of(&line);
     let params = Pairs::unique(params.as_bytes()).expect("no key stands twice");
     let asked = Pairs::parse(bytes).expect("a result is an object");

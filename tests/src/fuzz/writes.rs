@@ -80,7 +80,7 @@ fn requests(bytes: &[u8]) {
     let meta = (era == Era::Modern).then_some(&meta);
     let progress = flags & 2 != 0;
     let mut line = Vec::new();
-    put_request(&mut line, 7, &request, progress, meta);
+    put_request(&mut line, 7, &request, progress.then_some(7), meta);
     let text = params_of(&line);
     // What stands in a client's params of a task is passed on as it is, also keys that we would not write.
     if !matches!(operation, Operation::Task { .. }) {

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use harbor_tests::faults::Fault;
+
 use crate::server::{Request, Server};
-use crate::tools::put_text;
+use crate::tools::{put_text, step_forward};
 use crate::wire::{Object, Out};
 
 /// How long a question waits for its answer.
@@ -78,7 +80,32 @@ pub fn require_input(server: &Server, request: &Request, tool: &str) {
     }
 }
 
-/// Never has enough: requires another round whatever came.
+/// Never has enough: asks again whatever came.
 pub fn require_for_ever(server: &Server, request: &Request) {
-    server.out.result(&request.id, "{\"resultType\":\"input_required\",\"requestState\":\"again\"}");
+    let asked = "{\"q\":{\"method\":\"roots/list\",\"params\":{}}}";
+    let result = format!("{{\"resultType\":\"input_required\",\"inputRequests\":{asked}}}");
+    server.out.result(&request.id, &result);
+}
+
+/// So often [`Fault::PutsOff`] puts a request off.
+const DELAYS: u64 = 3;
+
+/// Answers by a state only, which counts, as long as the fault says so; before and after it, progress is told.
+pub fn puts_off(server: &Server, request: &Request) -> bool {
+    let takes_long = ["tools/call", "resources/read", "prompts/get"].contains(&request.method.as_str());
+    let count = request.params.number("requestState").unwrap_or(0);
+    let is_endless = request.params.text("name") == "hang";
+    if server.settings.fault != Fault::PutsOff || !takes_long || (count >= DELAYS && !is_endless) {
+        return false;
+    }
+    server.journal.write(&format!("put off {}", request.method));
+    let token = request.params.object("_meta").raw("progressToken").map(str::to_owned);
+    let step = |step| token.iter().for_each(|token| step_forward(server, token, step, 2 * DELAYS));
+    step(2 * count + 1);
+    let state = count + 1;
+    server
+        .out
+        .result(&request.id, &format!("{{\"resultType\":\"input_required\",\"requestState\":{state}}}"));
+    step(2 * count + 2);
+    true
 }

@@ -9,7 +9,7 @@ use harbor_tests::faults::Settings;
 use crate::asks::Asks;
 use crate::calls::Calls;
 use crate::wire::{Journal, Object, Out};
-use crate::{contact, offers, tools};
+use crate::{asks, contact, offers, tools};
 
 /// A server. Shared by the main thread and the threads of calls.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl Server {
 
     fn on_request(self: &Arc<Self>, request: &Request) {
         self.journal.write(&format!("request {}", request.method));
-        if !contact::admit(self, request) {
+        if !contact::admit(self, request) || asks::puts_off(self, request) {
             return;
         }
         match request.method.as_str() {

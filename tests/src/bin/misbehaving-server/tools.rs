@@ -164,7 +164,8 @@ fn progress(server: &Server, request: &Request, steps: u64) {
     put_text(server, &request.id, "done");
 }
 
-fn step_forward(server: &Server, token: &str, step: u64, steps: u64) {
+/// Tells one step of how far it is.
+pub fn step_forward(server: &Server, token: &str, step: u64, steps: u64) {
     let params = format!(
         "{{\"progressToken\":{token},\"progress\":{step},\"total\":{steps}.0,\"message\":\"step {step}\"}}"
     );
