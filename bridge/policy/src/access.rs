@@ -242,6 +242,12 @@ impl OwnersTurn {
 pub struct Right(SourceKind);
 
 impl Right {
+    /// The same for one more try of a call, in case its source refuses the first one unread.
+    #[must_use]
+    pub fn for_another_try(&self) -> Self {
+        Self(self.0)
+    }
+
     pub(crate) fn kind(&self) -> SourceKind {
         self.0
     }

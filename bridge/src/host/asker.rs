@@ -137,6 +137,14 @@ pub enum Caller {
 }
 
 impl Caller {
+    /// The same for one more try of its call.
+    pub(super) fn for_another_try(&self) -> Self {
+        match self {
+            Self::Owner(sender, right) => Self::Owner(sender.clone(), right.for_another_try()),
+            Self::Origin(asker) => Self::Origin(asker.clone()),
+        }
+    }
+
     /// Who sent the request.
     #[must_use]
     pub fn sender(&self) -> &Rc<Sender> {

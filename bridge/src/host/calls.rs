@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Owns the order of these steps, for everybody: the owner skips what only grants decide, nothing else. Whatever a call
-//! holds on its way is a guard. Must never look into arguments or results.
+//! holds on its way is a guard. A call is sent once; only one that its server refused unread, for its headers, goes all the way
+//! once more. Must never look into arguments or results.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -139,6 +140,13 @@ impl Way {
         note.set_asked();
     }
 
+    /// What was asked counts as not asked.
+    fn take_back(self) {
+        if let Some(reserved) = &self.reserved {
+            reserved.set_spent(false);
+        }
+    }
+
     /// The call is over, and noted.
     fn end(self, note: Note, answer: Result<Answer, Why>) -> Result<Called, ErrorBody> {
         if let Some(reserved) = self.reserved.filter(|_| !was_sent(&answer)) {
@@ -203,30 +211,39 @@ impl Host {
             }
         }
         let hears = beside::hears(&caller);
-        let (mut way, slot, run) = self.cleared_way(&caller, &call, &note).await?;
+        let (mut way, mut answer) = self.put_to_source(&caller, &call, &note).await?;
+        if wants_other_headers(&answer) && way.source.clone().relisted(&mut way.limit).await {
+            // Nothing of it was done, and the tool may be another one by now: all is judged anew.
+            way.take_back();
+            (way, answer) = self.put_to_source(&caller, &call, &note).await?;
+        }
+        told(way, note, answer, call.arguments.as_str(), hears).await
+    }
+
+    /// Asks the source, once all lets the call be made.
+    async fn put_to_source(
+        &self,
+        caller: &Caller,
+        call: &ToolCall,
+        note: &Note,
+    ) -> Result<(Way, Result<Answer, Why>), ErrorBody> {
+        let (mut way, slot, run) = self.cleared_way(caller, call, note).await?;
         // Kept only where a conversation reads the answer.
         let wished = call.consent.chat.clone().map(|chat| (chat, way.known.clone()));
-        let permit = self.permit(caller, &call, run, &mut way).inspect_err(|error| note.failed(error))?;
-        way.begin(&note);
+        let permit = self
+            .permit(caller.for_another_try(), call, run, &mut way)
+            .inspect_err(|error| note.failed(error))?;
+        way.begin(note);
         let operation = operation(&call.tool, &call.arguments, call.task.as_deref());
         let (source, held) = (way.source.clone(), (permit, slot));
-        let answer = source::call(source, held, operation, way.limit, call.audience);
+        let answer = source::call(source, held, operation, way.limit, call.audience.clone());
         let answer = unless_ended(&call.source, way.running.as_ref(), answer).await;
         if let Some((chat, known)) = &wished {
             // Also of what failed: its source may have written why.
             self.consent.reads(chat, (&call.source, &call.tool), &call.arguments, known);
         }
         let answer = answer.inspect_err(|error| note.failed(error))?;
-        let (source, came) = (way.source.clone(), beside::came(&answer).filter(|_| hears));
-        let called = way.end(note, answer);
-        let said = match &came {
-            Some(came) => source.beside(&call.arguments, came).await,
-            None => Vec::new(),
-        };
-        match called {
-            Ok(called) => Ok(Called { beside: said, ..called }),
-            Err(error) => Err(beside::with(error, &said)),
-        }
+        Ok((way, answer))
     }
 
     /// The way of a call that may be made: the person was asked where that was needed, and nothing was held meanwhile.
@@ -414,6 +431,26 @@ impl Host {
     }
 }
 
+/// The end of a call, with what its source says beside it to who hears that.
+async fn told(
+    way: Way,
+    note: Note,
+    answer: Result<Answer, Why>,
+    arguments: &str,
+    hears: bool,
+) -> Result<Called, ErrorBody> {
+    let (source, came) = (way.source.clone(), beside::came(&answer).filter(|_| hears));
+    let called = way.end(note, answer);
+    let said = match &came {
+        Some(came) => source.beside(arguments, came).await,
+        None => Vec::new(),
+    };
+    match called {
+        Ok(called) => Ok(Called { beside: said, ..called }),
+        Err(error) => Err(beside::with(error, &said)),
+    }
+}
+
 /// The answer of a source, unless the right to ask for it is taken back before: then the source is told to stop.
 pub(super) async fn unless_ended(
     id: &SourceId,
@@ -460,6 +497,12 @@ fn operation<'a>(tool: &'a str, arguments: &'a str, task: Option<&'a str>) -> Op
 /// The name under which a caller's calls are counted and limited.
 pub(super) fn accounted(caller: &Caller) -> &str {
     caller.origin().map_or(OWNER, |origin| origin.as_str())
+}
+
+/// Whether a server elsewhere has refused a call unread, since it was not said by headers what is to be said so by now.
+fn wants_other_headers(answer: &Result<Answer, Why>) -> bool {
+    const HEADER_MISMATCH: i64 = -32020;
+    matches!(answer, Ok(Answer::ServerError { code: HEADER_MISMATCH, .. }))
 }
 
 /// Whether the source may have got it. What is not certain counts as sent.

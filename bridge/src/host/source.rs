@@ -76,6 +76,12 @@ pub trait ToolSource: Debug {
     /// Waits until a listing that is under way has ended, within a bound of its own; the time is taken off `limit`.
     fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()>;
 
+    /// Has its tools listed anew, as after a call that was refused for what its list says by now, and waits as above; whether
+    /// that can help.
+    fn relisted<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, bool> {
+        Box::pin(std::future::ready(false))
+    }
+
     /// What answers `user`, where each has a process of its own; none where it is this very source. The time is taken off `limit`.
     fn instance_for<'a>(
         self: Rc<Self>,
@@ -116,6 +122,10 @@ pub trait ToolSource: Debug {
 }
 
 impl ToolSource for Server {
+    fn relisted<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, bool> {
+        Box::pin(async move { Server::relisted(&self, limit).await })
+    }
+
     fn id(&self) -> SourceId {
         SourceId::from(self.id())
     }

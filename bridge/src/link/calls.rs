@@ -78,7 +78,7 @@ pub struct Party {
 }
 
 /// Who has made a call, and what of it is told to them while it is open. By default nobody: the bridge itself.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub struct Audience {
     /// On whose behalf it is made.
     pub party: Option<Party>,

@@ -11,7 +11,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::link::runner::{List, Operation};
 use harbor_policy::consent::Permit;
 use harbor_policy::lifecycle::{Event, State};
 use harbor_policy::slots::Slot;
@@ -132,6 +132,17 @@ impl Server {
     pub async fn listed(&self, limit: &mut TimeLimit) {
         let lists = self.lists.borrow().clone();
         wait_for(lists.fetched(), limit).await;
+    }
+
+    /// Has the tools of a server elsewhere listed anew, and waits as above: what a call says by headers is in their schemas.
+    /// Whether it is one.
+    pub async fn relisted(self: &Rc<Self>, limit: &mut TimeLimit) -> bool {
+        let is_elsewhere = self.definition().remote.is_some();
+        if is_elsewhere {
+            self.on_list_changed(List::Tools);
+            self.listed(limit).await;
+        }
+        is_elsewhere
     }
 
     async fn wait_until_running(self: &Rc<Self>, limit: &mut TimeLimit) -> Result<(), Unavailable> {

@@ -2,6 +2,7 @@
 
 mod asking;
 mod greedy;
+mod headers;
 mod hostile;
 mod real;
 mod refused;
