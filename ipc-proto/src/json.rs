@@ -121,6 +121,15 @@ pub fn with_member(object: &str, name: &str, value: &str) -> Option<String> {
     Some(format!("{rest}{comma}{}:{value}}}", Json::string(name).as_str()))
 }
 
+/// The object without a member, and all else as it was written; `None` as above.
+#[must_use]
+pub fn without_member(object: &str, name: &str) -> Option<String> {
+    let fields = Fields::parse(object.as_bytes()).ok().filter(|fields| !fields.are_too_many())?;
+    let kept = fields.pairs.iter().filter(|(key, _)| key != name);
+    let kept: Vec<_> = kept.map(|(key, value)| format!("{}:{value}", Json::string(key).as_str())).collect();
+    Some(format!("{{{}}}", kept.join(",")))
+}
+
 /// Appends `text` as a JSON string.
 pub fn put_str(out: &mut Vec<u8>, text: &str) {
     if plain_end(text.as_bytes(), 0) == text.len() {

@@ -5,8 +5,11 @@
 
 use std::borrow::Cow;
 
-use harbor_ipc_proto::json::{Fields, put_str, with_member};
+use harbor_ipc_proto::json::{Fields, put_str, text_of, with_member, without_member};
+use harbor_ipc_proto::root_schema::Root;
 use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The revisions with `initialize`, newest first.
 pub const LEGACY: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -30,6 +33,11 @@ const LAZY: &str =
 
 /// Where a modern result says what it is.
 const RESULT_TYPE: &str = "resultType";
+
+/// The parts of a tool's result, and of a tool.
+const CONTENT: &str = "content";
+const STRUCTURED: &str = "structuredContent";
+const OUTPUT_SCHEMA: &str = "outputSchema";
 
 /// How long a modern result may be kept, and by whom: not at all.
 const CACHE: [(&str, &str); 2] = [("ttlMs", "0"), ("cacheScope", "\"private\"")];
@@ -139,16 +147,13 @@ pub fn input_required(requests: impl Iterator<Item = (String, String, String)>, 
 /// stands in it as text, too. All else stays as it is.
 pub fn with_text(result: &str) -> Cow<'_, str> {
     let Ok(fields) = Fields::parse(result.as_bytes()) else { return result.into() };
-    let content = fields.get("content").unwrap_or("[]");
+    let content = fields.get(CONTENT).unwrap_or("[]");
     let is_empty = serde_json::from_str::<Option<Vec<IgnoredAny>>>(content)
         .is_ok_and(|content| content.is_none_or(|content| content.is_empty()));
-    match fields.get("structuredContent").filter(|structured| is_empty && *structured != "null") {
+    match fields.get(STRUCTURED).filter(|structured| is_empty && *structured != "null") {
         Some(structured) => {
-            let mut text = b"[{\"type\":\"text\",\"text\":".to_vec();
-            put_str(&mut text, structured);
-            text.extend_from_slice(b"}]");
-            let text = String::from_utf8(text).unwrap_or_default();
-            with_member(result, "content", &text).map_or(result.into(), Cow::Owned)
+            let content = format!("[{}]", text_block(structured));
+            with_member(result, CONTENT, &content).map_or(result.into(), Cow::Owned)
         }
         None => result.into(),
     }
@@ -166,13 +171,57 @@ pub fn with_said<'a>(result: &'a str, said: &[String]) -> Cow<'a, str> {
         if !content.trim_ascii_end().ends_with(b"[") {
             content.push(b',');
         }
-        content.extend_from_slice(b"{\"type\":\"text\",\"text\":");
-        put_str(&mut content, &format!("Harbor: {text}"));
-        content.push(b'}');
+        content.extend_from_slice(text_block(&format!("Harbor: {text}")).as_bytes());
     }
     content.push(b']');
     let content = String::from_utf8(content).unwrap_or_default();
     with_member(&whole, "content", &content).map_or(result.into(), Cow::Owned)
+}
+
+/// A tool's result for clients of the older generation, to which structured content is an object: any other is left out, and
+/// stands in `content` as text. It is not wrapped into an object, since the schema then had to be rewritten with all references
+/// in it. A `null` adds no text to content: in older servers it says no more than that there is nothing.
+pub fn for_older(result: &str) -> Cow<'_, str> {
+    let Ok(fields) = Fields::parse(result.as_bytes()) else { return result.into() };
+    let other = fields.get(STRUCTURED).filter(|structured| !structured.starts_with('{'));
+    let Some(structured) = other else { return result.into() };
+    let content = serde_json::from_str::<Vec<&RawValue>>(fields.get(CONTENT).unwrap_or("[]"));
+    let left = without_member(result, STRUCTURED);
+    let (Ok(mut content), Some(left)) = (content, left) else { return result.into() };
+    let is_said = match structured {
+        "null" => !content.is_empty(),
+        _ => content.iter().any(|block| says(block.get(), structured)),
+    };
+    let Ok(block) = RawValue::from_string(text_block(structured)) else { return left.into() };
+    if !is_said {
+        content.push(&block);
+    }
+    let content: Vec<_> = content.iter().map(|block| block.get()).collect();
+    with_member(&left, CONTENT, &format!("[{}]", content.join(","))).unwrap_or(left).into()
+}
+
+/// Whether a block of content is the text of this JSON, however it is spaced.
+fn says(block: &str, json: &str) -> bool {
+    let Ok(fields) = Fields::parse(block.as_bytes()) else { return false };
+    let Some(text) = fields.get("text").and_then(text_of) else { return false };
+    let value = |json: &str| serde_json::from_str::<Value>(json).ok();
+    text_of(json).is_some_and(|json| json == text)
+        || value(&text).is_some_and(|text| Some(text) == value(json))
+}
+
+/// A tool for clients of the older generation, which drop the whole list for an `outputSchema` of anything but objects: they
+/// get no schema then, as they get no such content. `None` where it stays as it is.
+pub fn tool_for_older(tool: &str) -> Option<String> {
+    let fields = Fields::parse(tool.as_bytes()).ok()?;
+    let schema = fields.get(OUTPUT_SCHEMA)?;
+    if Root::of(schema) == Root::Object { None } else { without_member(tool, OUTPUT_SCHEMA) }
+}
+
+fn text_block(text: &str) -> String {
+    let mut block = b"{\"type\":\"text\",\"text\":".to_vec();
+    put_str(&mut block, text);
+    block.push(b'}');
+    String::from_utf8(block).unwrap_or_default()
 }
 
 /// A request to the client; `params` is JSON text.
@@ -200,7 +249,6 @@ fn put_raw(out: &mut Vec<u8>, json: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     #[test]
     fn each_message_is_one_line_of_json() {
@@ -278,6 +326,56 @@ mod tests {
             assert!(shown.contains(&format!("[{before}{harbor}]")), "{shown}");
         }
         assert_eq!(with_said(r#"{"content":7}"#, &said), r#"{"content":7}"#);
+    }
+
+    #[test]
+    fn structured_content_that_is_no_object_is_text_for_older_clients() {
+        let text = |text: &str| format!(r#"{{"type":"text","text":{text}}}"#);
+        for (written, shown) in [
+            (
+                r#"{"a":1e2,"structuredContent":[1, 2]}"#,
+                format!(r#"{{"a":1e2,"content":[{}]}}"#, text("\"[1, 2]\"")),
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"two"}],"structuredContent":[1,2],"isError":true}"#,
+                format!(r#"{{"content":[{},{}],"isError":true}}"#, text("\"two\""), text("\"[1,2]\"")),
+            ),
+            (
+                r#"{"structuredContent":[1,2],"content":[{"type":"text","text":"[1, 2]"}]}"#,
+                format!(r#"{{"content":[{}]}}"#, text("\"[1, 2]\"")),
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"x"}],"structuredContent":"x"}"#,
+                format!(r#"{{"content":[{}]}}"#, text("\"x\"")),
+            ),
+            (
+                r#"{"content":[],"structuredContent":null}"#,
+                format!(r#"{{"content":[{}]}}"#, text("\"null\"")),
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"done"}],"structuredContent":null}"#,
+                format!(r#"{{"content":[{}]}}"#, text("\"done\"")),
+            ),
+        ] {
+            assert_eq!(for_older(written), shown, "{written}");
+        }
+        for as_it_is in
+            [r#"{"content":[],"structuredContent":{"a":1}}"#, r#"{"content":[],"isError":true}"#, "7"]
+        {
+            assert_eq!(for_older(as_it_is), as_it_is);
+        }
+    }
+
+    #[test]
+    fn an_output_schema_of_no_objects_is_left_out_for_older_clients() {
+        let tool =
+            |schema: &str| format!(r#"{{"name":"t","inputSchema":{{}},"outputSchema":{schema},"x":1e2}}"#);
+        for other in [r#"{"type":"array"}"#, r#"{"type":["object","null"]}"#, "{}", "true", "null"] {
+            let shown = r#"{"name":"t","inputSchema":{},"x":1e2}"#;
+            assert_eq!(tool_for_older(&tool(other)).as_deref(), Some(shown), "{other}");
+        }
+        assert_eq!(tool_for_older(&tool(r#"{"type":"object","a":[]}"#)), None);
+        assert_eq!(tool_for_older(r#"{"name":"t"}"#), None);
     }
 
     #[test]

@@ -237,11 +237,6 @@ pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: Reader) -> Err
         Failure::Lost(why) => return lost_on_the_way(id, why, reader),
         Failure::NotAuthorized(why) => return not_authorized(id, why, reader),
         Failure::InvalidArguments(path, why) => return wrong_arguments(id, path, why, reader),
-        Failure::InvalidResult(path, why) => (
-            Code::ProtocolError,
-            format!("the result of {id} does not fit the tool's output schema at {:?}: {why}", shown(path)),
-            "invalid_result",
-        ),
         Failure::InputRefused(why) => {
             (Code::ToolFailed, format!("{id} asked for input that it does not get: {why}"), "input_refused")
         }

@@ -60,8 +60,6 @@ pub enum Failure {
     InputRefused(String),
     /// The arguments do not fit the tool's schema: where, and what is wrong. The server was not asked.
     InvalidArguments(String, String),
-    /// The result does not fit the tool's output schema: where, and what is wrong.
-    InvalidResult(String, String),
     /// The connection to a server elsewhere has broken, or it answered with an error of HTTP.
     Lost(String),
     /// A server elsewhere wants more rights for this than Harbor has there.
@@ -79,10 +77,7 @@ impl Failure {
             Self::TooLarge(limit) => format!("its answer is longer than {limit} bytes"),
             Self::Congested => "it does not read its input".into(),
             Self::InputRefused(why) => format!("it asked for input that it does not get: {why}"),
-            Self::InvalidArguments(_, why)
-            | Self::InvalidResult(_, why)
-            | Self::Lost(why)
-            | Self::NotAuthorized(why) => why.clone(),
+            Self::InvalidArguments(_, why) | Self::Lost(why) | Self::NotAuthorized(why) => why.clone(),
         }
     }
 }
@@ -140,9 +135,6 @@ impl From<CallFailure<'_>> for Failure {
             CallFailure::InputRefused(why) => Self::InputRefused(why.into_owned()),
             CallFailure::InvalidArguments { path, why } => {
                 Self::InvalidArguments(path.into_owned(), why.into_owned())
-            }
-            CallFailure::InvalidResult { path, why } => {
-                Self::InvalidResult(path.into_owned(), why.into_owned())
             }
             CallFailure::Lost(why) => Self::Lost(why.into_owned()),
             CallFailure::NotAuthorized(why) => Self::NotAuthorized(why.into_owned()),

@@ -335,7 +335,7 @@ test("a server's words are shown as its own, and no command of them as one of Ha
   assert.match(textIn(hidden), /The server says: a⟨202E⟩b/);
   for (const [code, details] of [
     ["ERR_TOOL_FAILED", undefined],
-    ["ERR_PROTOCOL_ERROR", { cause: "invalid_result" }],
+    ["ERR_PROTOCOL_ERROR", { cause: "malformed" }],
     ["ERR_SERVER_UNAVAILABLE", { cause: "refused" }],
     ["ERR_SERVER_UNAVAILABLE", { cause: "connection_lost" }],
     ["ERR_AUTHORIZATION_REQUIRED", {}],

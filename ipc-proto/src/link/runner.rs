@@ -541,13 +541,6 @@ pub enum CallFailure<'a> {
         /// What is wrong there, without the value.
         why: Cow<'a, str>,
     },
-    /// The result does not fit the tool's output schema.
-    InvalidResult {
-        /// Where, as a JSON pointer into the structured content.
-        path: Cow<'a, str>,
-        /// What is wrong there, without the value.
-        why: Cow<'a, str>,
-    },
     /// The connection to a server elsewhere has broken, or it answered with an error of HTTP; the sentence.
     Lost(Cow<'a, str>),
     /// A server elsewhere wants more rights for this than Harbor has there; the sentence.

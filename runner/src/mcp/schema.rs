@@ -69,6 +69,8 @@ pub struct Mismatch {
     pub path: String,
     /// A sentence without the value, bounded.
     pub why: String,
+    /// What of the schema does not hold, a JSON pointer into it, bounded; empty where that is not known.
+    pub rule: String,
 }
 
 /// Whether every object fits the schema in `text`, by what its keywords are: nothing is compiled for that, and
@@ -134,7 +136,7 @@ impl Checker {
             }
             Err(error) => {
                 let why = bounded(&format!("it cannot be read: {error}"), MAX_WHY);
-                return Verdict::Wrong(Mismatch { path: String::new(), why });
+                return Verdict::Wrong(Mismatch { why, ..Mismatch::default() });
             }
         };
         if Work::new(&self.schema, MAX_STEPS).steps(&value).is_err() {
@@ -146,13 +148,14 @@ impl Checker {
     /// The first thing that is wrong. The crate copies values into errors of branches, once for each branch.
     fn explain(&self, value: &Value) -> Mismatch {
         if Work::new(&self.schema, MAX_COPIES).copies(value).is_err() {
-            return Mismatch { path: String::new(), why: "it does not fit the schema".into() };
+            return Mismatch { why: "it does not fit the schema".into(), ..Mismatch::default() };
         }
         match self.validator.validate(value) {
             Ok(()) => Mismatch::default(),
             Err(error) => Mismatch {
                 path: bounded(error.instance_path().as_str(), MAX_PATH),
                 why: bounded(&sentence(&error), MAX_WHY),
+                rule: bounded(error.schema_path().as_str(), MAX_PATH),
             },
         }
     }

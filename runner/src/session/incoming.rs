@@ -132,17 +132,15 @@ impl Session {
         if call.again.is_some() && asks_for_input(result) {
             return self.on_input_required(call, wire_id, result);
         }
-        match call.tool.as_deref().and_then(|tool| self.wrong_result(tool, result)) {
-            Some(failure) => self.fail(call.id, failure),
-            None => {
-                let has_failed = reports_error(result);
-                if has_failed {
-                    self.on_failure_said(result);
-                }
-                let outcome = if has_failed { Outcome::ToolError } else { Outcome::Result };
-                self.reply(call.id, outcome(result.into()));
-            }
+        if let Some(tool) = &call.tool {
+            self.remark_on_result(tool, result);
         }
+        let has_failed = reports_error(result);
+        if has_failed {
+            self.on_failure_said(result);
+        }
+        let outcome = if has_failed { Outcome::ToolError } else { Outcome::Result };
+        self.reply(call.id, outcome(result.into()));
     }
 
     fn on_notification(&self, method: &str, params: &str) {

@@ -3,17 +3,17 @@
 //! ```text
 //!  FetchTools ─► pages ─► Tools up ─► schemas kept, as text
 //!  CallTool ─► arguments ─► fit? ─no─► InvalidArguments, nothing is sent
-//!  result ─► structuredContent ─► fits? ─no─► InvalidResult
+//!  result ─► structuredContent ─► fits? ─no─► a line in the log; the result goes on as it is
 //! ```
 //!
 //! Owns the schemas of the newest list that was fetched. One is compiled at the first call that needs it, and few
-//! stay compiled: an idle runner is to stay small. Must never refuse a call for what its own bounds leave unchecked:
-//! that is a line in the log, once for each schema.
+//! stay compiled: an idle runner is to stay small. Must never refuse a call for what its own bounds leave unchecked, nor a
+//! result that came, since the server has done its work by then: either is a line in the log, once for each schema.
 
 use std::collections::HashMap;
 
 use harbor_ipc_proto::link::runner::{CallFailure, LogSource, Outcome, Tool};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::Session;
@@ -268,7 +268,7 @@ impl Session {
 
     /// Why a tool is not called with these arguments.
     pub(super) fn wrong_arguments(&self, tool: &str, arguments: &str) -> Option<CallFailure<'static>> {
-        let Mismatch { path, why } = self.mismatch(tool, Side::Input, arguments)?;
+        let Mismatch { path, why, .. } = self.mismatch(tool, Side::Input, arguments)?;
         Some(CallFailure::InvalidArguments { path: path.into(), why: why.into() })
     }
 
@@ -277,25 +277,38 @@ impl Session {
         self.tools.borrow_mut().schema(tool, Side::Output).map(|_| tool.into())
     }
 
-    /// Why a tool's result is none.
-    pub(super) fn wrong_result(&self, tool: &str, result: &str) -> Option<CallFailure<'static>> {
+    /// Says in the log that a tool's result does not fit its schema. Where it does not is told by the schema's words: those of
+    /// results are in no log.
+    pub(super) fn remark_on_result(&self, tool: &str, result: &str) {
         // The list may have become another one since the call was sent.
-        self.tools.borrow_mut().schema(tool, Side::Output)?;
-        let content = match structured(result) {
-            Ok(Some(content)) if content.len() > MAX_STRUCTURED => return None,
-            Ok(Some(content)) => content,
-            Ok(None) => return None,
-            Err(why) => return Some(CallFailure::InvalidResult { path: "".into(), why: why.into() }),
+        if self.tools.borrow_mut().schema(tool, Side::Output).is_none() {
+            return;
+        }
+        let why = match structured(result) {
+            Ok(None) => return,
+            Ok(Some(content)) if content.len() > MAX_STRUCTURED => return,
+            Ok(Some(content)) => match self.mismatch(tool, Side::Output, content) {
+                None => return,
+                Some(mismatch) if mismatch.rule.is_empty() => "something does not hold".into(),
+                Some(mismatch) => format!("{} does not hold", cut(&mismatch.rule, MAX_REASON)),
+            },
+            Err(why) => why.to_owned(),
         };
-        let Mismatch { path, why } = self.mismatch(tool, Side::Output, content)?;
-        Some(CallFailure::InvalidResult { path: path.into(), why: why.into() })
+        let text =
+            format!("the results of {} do not fit its outputSchema: {why}; they are passed on", named(tool));
+        let remark = self.tools.borrow_mut().schema(tool, Side::Output).and_then(|schema| schema.once(text));
+        self.remark(remark);
+    }
+
+    fn remark(&self, remark: Option<String>) {
+        if let Some(remark) = remark {
+            self.up.log(self.number, LogSource::Runner, None, &remark);
+        }
     }
 
     fn mismatch(&self, tool: &str, side: Side, data: &str) -> Option<Mismatch> {
         let checked = self.tools.borrow_mut().check(tool, side, data);
-        if let Some(remark) = checked.remark {
-            self.up.log(self.number, LogSource::Runner, None, &remark);
-        }
+        self.remark(checked.remark);
         checked.wrong
     }
 }
@@ -315,7 +328,7 @@ fn leave_out_wrong_headers(tools: &mut Vec<Tool<'_>>, left_out: &mut LeftOut) {
 fn structured(result: &str) -> Result<Option<&str>, &'static str> {
     #[derive(Deserialize)]
     struct Said<'a> {
-        #[serde(rename = "structuredContent", borrow)]
+        #[serde(rename = "structuredContent", borrow, default, deserialize_with = "even_null")]
         content: Option<&'a RawValue>,
         #[serde(rename = "isError", borrow)]
         is_error: Option<&'a RawValue>,
@@ -326,6 +339,11 @@ fn structured(result: &str) -> Result<Option<&str>, &'static str> {
         return Ok(None);
     }
     said.content.map(|content| Some(content.get())).ok_or("it has no structuredContent")
+}
+
+/// A member that is there, whatever it is: null may be a tool's result.
+fn even_null<'de, D: Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
+    Deserialize::deserialize(value).map(Some)
 }
 
 #[cfg(test)]

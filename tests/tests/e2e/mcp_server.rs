@@ -6,7 +6,9 @@ use std::time::Duration;
 use harbor_tests::bridge::shut_down_detached;
 use harbor_tests::client::{CALL, LIST};
 use harbor_tests::double::echo_result;
-use harbor_tests::{Bridge, Client, DOWN_LIMIT, Direct, Double, Home, LIMIT, Process, Program, wait_until};
+use harbor_tests::{
+    Bridge, Client, DOWN_LIMIT, Direct, Double, Home, LIMIT, Process, Program, Scripted, scripted, wait_until,
+};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -80,6 +82,62 @@ fn a_new_client_lists_and_calls_the_tools_of_all_servers() {
     let granted = audit.iter().filter(|line| line["event"] == "grant" && line["by"] == "harbor").count();
     assert_eq!(granted, 2, "{audit:?}");
     end(mcp);
+}
+
+/// What a modern client is told with each request.
+fn modern(mut params: Value) -> Value {
+    params["_meta"] = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    params
+}
+
+/// A server whose tool gives this as its structured content.
+fn giving(structured: &[(&'static str, Value)]) -> Scripted {
+    let structured = structured.to_vec();
+    Scripted::start(move |asked, stream| match asked.method() {
+        "tools/list" => {
+            let tool = |(name, _): &(&str, Value)| json!({"name": name, "inputSchema": {"type": "object"}, "outputSchema": {"type": ["array", "string", "null"]}});
+            let tools: Vec<_> = structured.iter().map(tool).collect();
+            scripted::result(asked, stream, &json!({"tools": tools}))
+        }
+        "tools/call" => {
+            let given = structured.iter().find(|(name, _)| asked.calls(name)).map(|(_, given)| given);
+            scripted::result(asked, stream, &json!({"content": [], "structuredContent": given}))
+        }
+        _ => false,
+    })
+}
+
+#[test]
+fn structured_content_may_be_any_json_and_older_clients_get_it_as_text() {
+    let home = Home::new();
+    let bridge = Bridge::start(&home);
+    let all = [("list", json!([1, 2])), ("text", json!("x")), ("nothing", Value::Null)];
+    let server = giving(&all);
+    super::remote::connect(&bridge, &server.url(), &json!({})).unwrap();
+    let page = bridge.asking("https://a.example").allowed();
+    let (mut older, mut newer) = (start(&home, &[]).initialized(), start(&home, &[]));
+    let older_list = older.ask("tools/list", &json!({}))["result"]["tools"].take();
+    let newer_list = newer.ask("tools/list", &modern(json!({})))["result"]["tools"].take();
+    for (at, (name, given)) in all.iter().enumerate() {
+        assert_eq!(
+            (&older_list[at]["outputSchema"], &newer_list[at]["outputSchema"]["type"]),
+            (&Value::Null, &json!(["array", "string", "null"]))
+        );
+        let wanted = json!({"content": [{"type": "text", "text": given.to_string()}]});
+        assert_eq!(older.tool(&format!("s__{name}"), &json!({}))["result"], wanted, "{name}");
+        let call = modern(json!({"name": format!("s__{name}"), "arguments": {}}));
+        let result = newer.ask("tools/call", &call)["result"].take();
+        assert_eq!(result.get("structuredContent"), Some(given), "{name}: {result}");
+        let wanted = json!({"content": [], "structuredContent": given});
+        assert_eq!(page.call(&format!("s/{name}"), &json!({})).unwrap()["result"], wanted);
+        let typed: Value =
+            serde_json::from_str(&home.done(&["call", &format!("s/{name}"), "--json"])).unwrap();
+        assert_eq!(typed["result"], wanted, "{name}");
+    }
+    end(older);
+    end(newer);
 }
 
 #[test]

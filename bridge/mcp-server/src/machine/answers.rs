@@ -12,7 +12,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
-use super::super::directory::{Listed, Page, page};
+use super::super::directory::{Kind, Listed, Page, page};
 use super::super::line::{INVALID_PARAMS, NO_RESOURCE, REFUSED};
 use super::super::questions::{self, Ending};
 use super::super::target::Target;
@@ -156,10 +156,13 @@ impl Machine {
             Step::Look(kinds) => {
                 let is_list = matches!(open.want, Want::List(..));
                 let by = (self.is_harbor && is_list).then_some(&*self.own);
-                let learnt = match kinds.first() {
+                let mut learnt = match kinds.first() {
                     Some(kind) => self.directory.learn(*kind, &kind.read(answer)?, self.only.as_ref(), by),
                     None => Vec::new(),
                 };
+                if !open.modern && kinds.first() == Some(&Kind::Tools) {
+                    learnt.iter_mut().for_each(make_older);
+                }
                 if let Some(open) = self.open.remove(&number) {
                     self.on_list(number, open, &learnt);
                 }
@@ -184,6 +187,7 @@ impl Machine {
         };
         let result = match open.modern {
             true => write::complete(result.as_str(), matches!(open.want, Want::Read(_))).into_owned(),
+            false if open.want.is_tool_call() => write::for_older(result.as_str()).into_owned(),
             false => result.into_string(),
         };
         self.finish(number, open, Ending::Result(result));
@@ -274,6 +278,12 @@ impl Machine {
 fn with_lines(text: &str, said: &[String]) -> String {
     let said = said.iter().map(|said| format!("\nHarbor: {said}"));
     said.fold(text.to_owned(), |text, said| text + &said)
+}
+
+fn make_older(tool: &mut Listed) {
+    if let Some(older) = write::tool_for_older(&tool.json) {
+        tool.json = older;
+    }
 }
 
 fn completed(open: &Open, result: &str) -> String {

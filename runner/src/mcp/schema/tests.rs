@@ -14,8 +14,8 @@ fn refused(schema: &Value) -> String {
     Checker::compile(&schema.to_string()).unwrap_err()
 }
 
-fn wrong(path: &str, why: &str) -> Verdict {
-    Verdict::Wrong(Mismatch { path: path.into(), why: why.into() })
+fn wrong(path: &str, why: &str, rule: &str) -> Verdict {
+    Verdict::Wrong(Mismatch { path: path.into(), why: why.into(), rule: rule.into() })
 }
 
 #[test]
@@ -38,23 +38,37 @@ fn mismatches_are_told_by_place_and_expectation_without_the_value() {
     }));
     let rows = [
         (r#"{"n":3,"a":[{"b":"x"}],"at":"never","any":null}"#, Verdict::Fits),
-        (r#"{"n":3,"a":[{"b":5}]}"#, wrong("/a/0/b", r#"it is not of type "string""#)),
-        ("{}", wrong("", r#""n" is a required property"#)),
-        (r#"{"n":2}"#, wrong("/n", "it is less than the minimum of 3")),
-        (r#"{"n":3,"e":"secret"}"#, wrong("/e", r#"it is none of ["x","y"]"#)),
-        (r#"{"n":3,"c":"secret"}"#, wrong("/c", "it is not 1")),
-        (r#"{"n":3,"p":"secret"}"#, wrong("/p", r#"it does not match "^a+$""#)),
+        (
+            r#"{"n":3,"a":[{"b":5}]}"#,
+            wrong("/a/0/b", r#"it is not of type "string""#, "/properties/a/items/properties/b/type"),
+        ),
+        ("{}", wrong("", r#""n" is a required property"#, "/required")),
+        (r#"{"n":2}"#, wrong("/n", "it is less than the minimum of 3", "/properties/n/minimum")),
+        (r#"{"n":3,"e":"secret"}"#, wrong("/e", r#"it is none of ["x","y"]"#, "/properties/e/enum")),
+        (r#"{"n":3,"c":"secret"}"#, wrong("/c", "it is not 1", "/properties/c/const")),
+        (r#"{"n":3,"p":"secret"}"#, wrong("/p", r#"it does not match "^a+$""#, "/properties/p/pattern")),
         (
             r#"{"n":3,"any":5}"#,
-            wrong("/any", "it is not valid under any of the schemas listed in the 'anyOf' keyword"),
+            wrong(
+                "/any",
+                "it is not valid under any of the schemas listed in the 'anyOf' keyword",
+                "/properties/any/anyOf",
+            ),
         ),
         (
             r#"{"n":3,"m":{"secret":1}}"#,
-            wrong("/m", "the name of a property: it is longer than 3 characters"),
+            wrong(
+                "/m",
+                "the name of a property: it is longer than 3 characters",
+                "/properties/m/propertyNames/maxLength",
+            ),
         ),
-        (r#"{"n":3,"a/b~":1}"#, wrong("/a~1b~0", r#"it is not of type "null""#)),
-        (r#"{"n":3,"x":1}"#, wrong("", "Additional properties are not allowed ('x' was unexpected)")),
-        (r#"{"n":"#, wrong("", "it cannot be read: EOF while parsing a value at line 1 column 5")),
+        (r#"{"n":3,"a/b~":1}"#, wrong("/a~1b~0", r#"it is not of type "null""#, "/properties/a~1b~0/type")),
+        (
+            r#"{"n":3,"x":1}"#,
+            wrong("", "Additional properties are not allowed ('x' was unexpected)", "/additionalProperties"),
+        ),
+        (r#"{"n":"#, wrong("", "it cannot be read: EOF while parsing a value at line 1 column 5", "")),
     ];
     for (data, verdict) in rows {
         assert_eq!(checker.check(data), verdict, "{data}");
@@ -78,7 +92,7 @@ fn json_without_a_value_here_is_left_unchecked() {
     }
     assert_eq!(
         checker.check(&format!("{{\"n\":{}}}", nested(126))),
-        wrong("/n", r#"it is not of type "null""#)
+        wrong("/n", r#"it is not of type "null""#, "/properties/n/type")
     );
     for no_json in ["", "{", "{} {}", r#"{"n":01}"#, r#"{"n":1e}"#, r#"{"n":"\x"}"#, "{\"n\":\"\n\"}"] {
         assert!(matches!(checker.check(no_json), Verdict::Wrong(_)), "{no_json}");
@@ -89,7 +103,7 @@ fn json_without_a_value_here_is_left_unchecked() {
 fn the_draft_is_the_one_that_the_schema_names() {
     let tuple = |draft: &str| checker(&json!({"$schema": draft, "items": [{"type": "string"}]}));
     let draft_7 = tuple("http://json-schema.org/draft-07/schema#");
-    assert_eq!(draft_7.check("[5]"), wrong("/0", r#"it is not of type "string""#));
+    assert_eq!(draft_7.check("[5]"), wrong("/0", r#"it is not of type "string""#, "/items/0/type"));
     assert!(refused(&json!({"items": [{"type": "string"}]})).contains("its schema is invalid at `/items`"));
     assert!(refused(&json!({"$schema": "https://example.com/own", "type": "object"})).contains("invalid"));
 }
@@ -101,7 +115,10 @@ fn references_lead_to_the_schema_itself_and_nowhere_else() {
         "$ref": "#/$defs/a%20b%25",
     }));
     assert_eq!(tree.check(r#"{"in":{"in":{"n":1}}}"#), Verdict::Fits);
-    assert_eq!(tree.check(r#"{"in":{"in":{"n":"1"}}}"#), wrong("/in/in/n", r#"it is not of type "integer""#));
+    assert_eq!(
+        tree.check(r#"{"in":{"in":{"n":"1"}}}"#),
+        wrong("/in/in/n", r#"it is not of type "integer""#, "/$defs/a b%/properties/n/type")
+    );
     for to in ["https://example.com/x", "file:///etc/passwd", "other.json#/a", "#/$defs/none", "#anchor", "x"]
     {
         assert_eq!(refused(&json!({"$ref": to})), format!("its schema refers to something outside it: {to}"));
@@ -113,7 +130,7 @@ fn references_lead_to_the_schema_itself_and_nowhere_else() {
     assert_eq!(checker(&names).check(r#"{"id":1,"$ref":"x"}"#), Verdict::Fits);
     let named =
         json!({"$id": "https://example.com/s", "$defs": {"a": {"type": "null"}}, "$ref": "#/$defs/a"});
-    assert_eq!(checker(&named).check("1"), wrong("", r#"it is not of type "null""#));
+    assert_eq!(checker(&named).check("1"), wrong("", r#"it is not of type "null""#, "/$defs/a/type"));
 }
 
 #[test]
@@ -210,7 +227,7 @@ fn the_place_of_an_error_is_not_worth_a_thousand_copies() {
     let large = json!({"a": (0..200_000).collect::<Vec<_>>()}).to_string();
     assert!(large.len() > MAX_DATA, "so it takes a smaller one too");
     let small = json!({"a": (0..50_000).collect::<Vec<_>>()}).to_string();
-    assert_eq!(checker.check(&small), wrong("", "it does not fit the schema"));
+    assert_eq!(checker.check(&small), wrong("", "it does not fit the schema", ""));
 }
 
 #[test]
@@ -224,7 +241,7 @@ fn each_name_that_is_missed_or_wrong_is_an_error_with_a_copy() {
     ] {
         let either = checker(&json!({"anyOf": [schema, {"type": "null"}]}));
         let verdict = either.check(&json!(members).to_string());
-        assert_eq!(verdict, wrong("", "it does not fit the schema"), "{schema:.40}");
+        assert_eq!(verdict, wrong("", "it does not fit the schema", ""), "{schema:.40}");
     }
 }
 

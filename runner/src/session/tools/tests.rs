@@ -115,6 +115,14 @@ impl Stage {
     }
 
     /// Sends a call and answers it.
+    /// The same with a result's own text.
+    fn round_trip_of(&self, tool: &str, result: &str) -> Vec<FromRunner<'static>> {
+        self.call(9, tool, "{}");
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", self.sent()[0]["id"]);
+        self.session.on_line(&Popped::Line(line.as_bytes()));
+        self.told()
+    }
+
     fn round_trip(&self, tool: &str, result: &Value) -> Vec<FromRunner<'static>> {
         self.call(9, tool, "{}");
         self.answer(result);
@@ -134,8 +142,9 @@ fn invalid_arguments(path: &'static str, why: &'static str) -> Outcome<'static> 
     Outcome::Failed(CallFailure::InvalidArguments { path: path.into(), why: why.into() })
 }
 
-fn invalid_result(path: &'static str, why: &'static str) -> Outcome<'static> {
-    Outcome::Failed(CallFailure::InvalidResult { path: path.into(), why: why.into() })
+/// What the log says of results of `t` that do not fit.
+fn unfit(why: &str) -> FromRunner<'static> {
+    remark(&format!("the results of tool \"t\" do not fit its outputSchema: {why}; they are passed on"))
 }
 
 fn result(value: &Value) -> Outcome<'static> {
@@ -323,48 +332,46 @@ fn results_that_cannot_be_read_are_a_remark_once_and_no_refusal() {
     for value in unread() {
         let stage = Stage::with(Era::Legacy, true, &giving());
         let result = format!("{{\"structuredContent\":{{\"n\":{value}}}}}");
-        for _ in 0..2 {
-            stage.call(9, "t", "{}");
-            let line =
-                format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", stage.sent()[0]["id"]);
-            stage.session.on_line(&Popped::Line(line.as_bytes()));
-        }
+        let told: Vec<_> = (0..2).flat_map(|_| stage.round_trip_of("t", &result)).collect();
         let text = "the results of tool \"t\" were not checked: \
                     they have a number, a text or a depth that cannot be read";
         let whole = || reply(9, Outcome::Result(result.clone().into()));
-        assert_eq!(stage.told(), [remark(text), whole(), whole()]);
+        assert_eq!(told, [remark(text), whole(), whole()]);
     }
 }
 
 #[test]
-fn a_result_must_fit_the_output_schema() {
+fn a_result_that_does_not_fit_the_output_schema_is_passed_on_and_remarked_on_once() {
+    let rows = [
+        (r#"{"structuredContent":{"n":"sesame"}}"#, "/properties/n/type does not hold"),
+        (r#"{"structuredContent":[1,2]}"#, "/type does not hold"),
+        (r#"{"structuredContent":null}"#, "/type does not hold"),
+        (r#"{"content":[]}"#, "it has no structuredContent"),
+        (
+            r#"{"structuredContent":{"n":1},"structuredContent":{"n":"x"}}"#,
+            "structuredContent or isError stands in it twice",
+        ),
+    ];
     for era in [Era::Legacy, Era::Modern] {
-        let stage = Stage::with(era, true, &giving());
-        let wrong = json!({"content": [], "structuredContent": {"n": "one"}});
-        let why = r#"it is not of type "integer""#;
-        assert_eq!(stage.round_trip("t", &wrong), [reply(9, invalid_result("/n", why))]);
-        let without = json!({"content": []});
-        let why = "it has no structuredContent";
-        assert_eq!(stage.round_trip("t", &without), [reply(9, invalid_result("", why))]);
+        for (text, why) in rows {
+            let stage = Stage::with(era, true, &giving());
+            let whole = || reply(9, Outcome::Result(text.into()));
+            assert_eq!(stage.round_trip_of("t", text), [unfit(why), whole()], "{text}");
+            assert_eq!(stage.round_trip_of("t", text), [whole()], "{text}");
+        }
         let fine = [
             json!({"content": [], "structuredContent": {"n": 1}, "isError": false}),
             json!({"content": [], "isError": true}),
             json!({"content": [], "structuredContent": {"n": "x"}, "isError": true}),
             json!({"content": [], "structuredContent": {"n": "x".repeat(64 * 1024)}}),
         ];
+        let stage = Stage::with(era, true, &giving());
         for value in fine {
             let text = value.to_string().into();
             let outcome =
                 if value["isError"] == true { Outcome::ToolError(text) } else { Outcome::Result(text) };
             assert_eq!(stage.round_trip("t", &value), [reply(9, outcome)]);
         }
-        let twice = br#"{"id":99,"result":{"structuredContent":{"n":1},"structuredContent":{"n":"x"}}}"#;
-        stage.call(9, "t", "{}");
-        let id = stage.sent()[0]["id"].to_string();
-        let line = String::from_utf8_lossy(twice).replace("99", &id);
-        stage.session.on_line(&Popped::Line(line.as_bytes()));
-        let why = "structuredContent or isError stands in it twice";
-        assert_eq!(stage.told(), [reply(9, invalid_result("", why))]);
     }
 }
 
@@ -398,7 +405,7 @@ fn a_call_that_is_sent_again_has_its_last_result_checked() {
     let [FromRunner::Ask { ask, .. }] = &told[..] else { panic!("{told:?}") };
     stage.session.answer(*ask, &AskAnswer::Result("{}".into()));
     stage.answer(&json!({"structuredContent": {}}));
-    assert_eq!(stage.told(), [reply(9, invalid_result("", r#""n" is a required property"#))]);
+    assert_eq!(stage.told()[0], unfit("/required does not hold"));
 }
 
 #[test]

@@ -104,13 +104,13 @@ fn a_schema_fetches_nothing() {
     assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "nobody came");
 }
 
+/// A result that came is never refused: the server has done its work by then.
 #[test]
-fn results_are_checked_where_the_person_wants_that() {
+fn results_are_checked_where_the_person_wants_that_and_passed_on_in_any_case() {
     for check in [false, true] {
         let home = Home::new();
         home.configure(&format!("[host]\ncheckOutput = {check}\n"));
-        let double = Double::sound(&home).offering(TOOLS);
-        let (bridge, page) = scene(&home, &double);
+        let (bridge, page) = scene(&home, &Double::sound(&home).offering(TOOLS));
         bridge.call("hello", &json!({"chunks": true})).unwrap();
         assert!(page.call("s/counted", &json!({"n": 1})).is_ok());
         assert!(page.call("s/open", &json!({"n": "x"})).is_ok(), "there is no schema for it");
@@ -120,20 +120,14 @@ fn results_are_checked_where_the_person_wants_that() {
         assert!(page.call("s/counted", &long).is_ok(), "what is longer is not checked");
         let wrong = json!({"n": "sesame"});
         for answer in [page.call("s/counted", &wrong), bridge.tool("s", "counted", &wrong)] {
-            match (check, answer) {
-                (false, Ok(answer)) => assert_eq!(answer["result"]["structuredContent"], wrong),
-                (true, Err(error)) => {
-                    let said = (error.code.as_str(), &error.details["cause"]);
-                    assert_eq!(said, ("ERR_PROTOCOL_ERROR", &json!("invalid_result")), "{error:?}");
-                    assert!(
-                        error.message.contains("\"/n\"") && !error.message.contains("sesame"),
-                        "{error:?}"
-                    );
-                }
-                (_, answer) => panic!("checkOutput = {check}: {answer:?}"),
-            }
+            assert_eq!(answer.unwrap()["result"]["structuredContent"], wrong);
         }
-        assert_eq!(double.journal().count("call counted"), 4);
+        let logs = bridge.logs("s");
+        let said = "the results of tool \"counted\" do not fit its outputSchema: /properties/n/type does not hold; \
+                    they are passed on";
+        let told = logs.iter().filter(|line| line["text"] == said).count();
+        assert_eq!(told, usize::from(check), "{logs:#?}");
+        assert!(!logs.iter().any(|line| line.to_string().contains("sesame")), "{logs:#?}");
     }
 }
 
