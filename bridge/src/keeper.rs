@@ -172,9 +172,9 @@ impl<P: Pair> Kept<P> {
         self.apply(Event::Stop);
     }
 
-    /// Sends a message, if there is a worker.
-    pub fn send(&self, message: &P::To<'_>) {
-        self.worker.borrow().iter().for_each(|worker| worker.send(message));
+    /// Sends a message, if there is a worker. Whether there was room for it.
+    pub fn send(&self, message: &P::To<'_>) -> bool {
+        self.worker.borrow().as_ref().is_none_or(|worker| worker.send(message))
     }
 
     /// It was given something to do, or is done: whoever works says something now and then, and whoever does not ends.

@@ -75,6 +75,14 @@ impl Holder {
         }
     }
 
+    /// The same, whichever its connection is.
+    fn of_any_connection(&self) -> Self {
+        match self {
+            Self::Client { origin, .. } => Self::Client { origin: origin.clone(), connection: 0 },
+            other => other.clone(),
+        }
+    }
+
     fn connection(&self) -> Option<u64> {
         match self {
             Self::Client { connection, .. } => Some(*connection),
@@ -307,7 +315,6 @@ impl Tabs {
                 (session.talks, session.left) = (None, Some(now));
             }
         }
-        self.stopped.retain(|holder, _| holder.connection() != Some(connection));
     }
 
     /// A session whose connection has ended goes on with another one of the same principal. What that one had is over, and
@@ -351,11 +358,11 @@ impl Tabs {
         self.end(&id)
     }
 
-    /// The person has stopped a session: it is over, and its holder gets no other one for a while.
+    /// The person has stopped a session: it is over, and its principal gets no other one for a while, by whichever connection.
     pub fn stop(&mut self, id: &str, now: Millis) -> Option<Session> {
         let session = self.end(id)?;
         if session.holder != Holder::Owner {
-            self.stopped.insert(session.holder.clone(), now + STOPPED);
+            self.stopped.insert(session.holder.of_any_connection(), now + STOPPED);
         }
         Some(session)
     }
@@ -363,7 +370,7 @@ impl Tabs {
     /// Whether the person has stopped this holder a short while ago.
     pub fn is_stopped(&mut self, holder: &Holder, now: Millis) -> bool {
         self.stopped.retain(|_, until| *until > now);
-        self.stopped.contains_key(holder)
+        self.stopped.contains_key(&holder.of_any_connection())
     }
 
     /// When the next session ends by itself.

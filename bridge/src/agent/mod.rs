@@ -98,6 +98,8 @@ pub struct Said {
     pub has_attached: bool,
     /// What the person has typed of it themselves.
     pub typed: Option<String>,
+    /// The session's model from now on; the one that it has when absent.
+    pub model: Option<String>,
     /// Which provider; the default one when absent.
     pub provider: Option<String>,
     /// Of an origin: the tools that it wants used; all that it may call when absent.
@@ -164,6 +166,9 @@ impl Agent {
         let turn = random_token().map_err(|error| internal(&error))?;
         let guard = session.begin(turn).ok_or_else(busy)?;
         let plan = self.plan(session, &on_behalf, &said).await?;
+        if said.model.is_some() {
+            session.head.borrow_mut().model = said.model;
+        }
         approving::begin(self, session, &guard.ongoing.log);
         if said.has_attached {
             session.chat.reads([ATTACHED.to_owned()].into());
@@ -185,7 +190,7 @@ impl Agent {
     ) -> Result<Plan, ErrorBody> {
         let (model, servers, system) = {
             let head = session.head.borrow();
-            (head.model.clone(), head.servers.clone(), head.system.clone())
+            (said.model.clone().or_else(|| head.model.clone()), head.servers.clone(), head.system.clone())
         };
         let model = self.models.chosen(
             said.provider.as_deref(),

@@ -118,6 +118,7 @@ impl Agent {
             parts: vec![Part::Text(task.task)],
             has_attached: false,
             typed: None,
+            model: None,
             provider: task.provider.or_else(|| wish.and_then(|wish| wish.provider.clone())),
             tools,
             tool_choice: ToolChoice::Auto,

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::link::Reader;
-use harbor_child::outbox::Outbox;
+use harbor_child::outbox::{Outbox, Refused};
 use harbor_child::reaper::{Exit, Reaper};
 use harbor_child::turn::Turn;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
@@ -126,9 +126,10 @@ impl<P: Pair> Worker<P> {
         self.process.pid()
     }
 
-    /// Sends a message; one that finds the worker gone is dropped: its end is an event.
-    pub fn send(&self, message: &P::To<'_>) {
-        let _ = self.outbox.push(|out| put_message(out, message));
+    /// Sends a message; one that finds the worker gone is dropped: its end is an event. Whether there was room for it: a worker that
+    /// does not read has so much waiting for it, and no more.
+    pub fn send(&self, message: &P::To<'_>) -> bool {
+        self.outbox.push(|out| put_message(out, message)) != Err(Refused::Full)
     }
 
     /// Tells it to finish what it writes and end.

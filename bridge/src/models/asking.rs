@@ -44,11 +44,12 @@ impl Models {
         let message = make(id);
         let asked = Asked { models: self.clone(), id, heard };
         let is_running = self.worker.state() == State::Running;
-        if is_running {
-            self.worker.send(&message);
-        }
+        let has_room = !is_running || self.worker.send(&message);
         let unsent = (!is_running).then_some(message);
         self.open.borrow_mut().insert(id, Open { unsent, heard: sender });
+        if !has_room {
+            self.give(id, overloaded(id));
+        }
         if self.may_start.get() {
             self.worker.start();
         }
@@ -91,6 +92,15 @@ impl Models {
     }
 }
 
+/// More waits for the worker than it may: it does not read.
+fn overloaded(id: u32) -> FromModel {
+    let message = "the process that speaks to models has too much to do; ask again later".into();
+    FromModel::Failed {
+        id,
+        failure: Failure { cause: Cause::Overloaded, status: None, retry_after_ms: None, message },
+    }
+}
+
 fn is_end(event: &Event) -> bool {
     matches!(event, Event::End { .. } | Event::Error(_))
 }
@@ -112,7 +122,9 @@ impl Asked {
 
     /// So many further deltas of a chat may come.
     pub(super) fn more(&self, deltas: u32) {
-        self.models.worker.send(&ToModel::More { id: self.id, deltas });
+        if !self.models.worker.send(&ToModel::More { id: self.id, deltas }) {
+            self.models.give(self.id, overloaded(self.id));
+        }
     }
 }
 
@@ -142,7 +154,11 @@ impl Owner<ModelLink> for Models {
             .collect();
         // In their order.
         unsent.sort_by_key(|(id, _)| *id);
-        unsent.iter().for_each(|(_, message)| self.worker.send(message));
+        for (id, message) in unsent {
+            if !self.worker.send(&message) {
+                self.give(id, overloaded(id));
+            }
+        }
     }
 
     fn heard(self: Rc<Self>, said: FromModel) {

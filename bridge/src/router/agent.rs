@@ -80,9 +80,6 @@ pub(super) async fn send(
     let turn = pass.turn().ok_or_else(|| denied(ChatSendMessage::TAG))?;
     let session = router.agent.session(&message.session_id).await?;
     let on_behalf = OnBehalf::Owner(client.sender(), turn);
-    if let Some(model) = &message.model {
-        session.head.borrow_mut().model = Some(model.clone());
-    }
     let streams = message.stream == Some(true);
     let (log, task) = router.agent.say(&session, on_behalf, said(message)?).await?;
     let mut ends = EndsWith { client, session: session.clone(), is_over: false };
@@ -118,7 +115,9 @@ fn answered(outcome: Outcome, turn: &str, took: u64) -> Handled {
 }
 
 fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
-    let ChatSendMessage { message: text, attachments, tool_choice, max_tool_calls, max_tokens, .. } = message;
+    let ChatSendMessage {
+        message: text, attachments, model, tool_choice, max_tool_calls, max_tokens, ..
+    } = message;
     let tool_choice = match tool_choice.as_deref() {
         None | Some("auto") => ToolChoice::Auto,
         Some("required") => ToolChoice::Required,
@@ -139,6 +138,7 @@ fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
         parts,
         has_attached,
         typed,
+        model,
         provider: None,
         tools: None,
         tool_choice,

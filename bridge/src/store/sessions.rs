@@ -8,6 +8,7 @@
 //! Owns these files: 0600, whole at each instant, one change after the other. A key of their own outlives every change of how secrets
 //! are kept. Must never know what is said in them.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,8 +36,9 @@ const MAX: u64 = 256 * 1024 * 1024;
 pub struct Sessions {
     directory: PathBuf,
     secrets: Secrets,
-    /// Held while one is written: what was written first stays behind what came later.
-    turn: Arc<Mutex<()>>,
+    /// Held while one is written: what was written first stays behind what came later. Those that were removed since the bridge began:
+    /// who still holds one does not bring it back.
+    turn: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Sessions {
@@ -46,12 +48,20 @@ impl Sessions {
         Self { directory, secrets, turn: Arc::default() }
     }
 
-    /// Writes one, in the place of what it was.
+    /// Writes one, in the place of what it was; nothing of one that was removed.
     ///
     /// # Errors
     /// When the disk refuses, or the secrets are locked.
     pub async fn write(&self, id: &str, text: Vec<u8>) -> Result<(), StoreError> {
-        let _turn = self.turn.lock().await;
+        let removed = self.turn.lock().await;
+        if removed.contains(id) {
+            return Ok(());
+        }
+        self.put(id, text).await
+    }
+
+    /// Writes one, whoever may.
+    async fn put(&self, id: &str, text: Vec<u8>) -> Result<(), StoreError> {
         let key = match self.secrets.standing().form.is_encrypted() {
             true => Some(self.key().await?),
             false => None,
@@ -70,17 +80,19 @@ impl Sessions {
         .await
     }
 
-    /// Reads one; none where there is none.
+    /// Reads one; none where there is none, or no more when it was read.
     ///
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
     pub async fn read(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let path = self.path(id);
         let read = off_the_loop(&path.clone(), move || found(&path)).await?;
-        match read {
-            Some(content) if age::is_age(&content) => Ok(Some(self.opened(id, content).await?)),
-            read => Ok(read),
-        }
+        let read = match read {
+            Some(content) if age::is_age(&content) => Some(self.opened(id, content).await?),
+            read => read,
+        };
+        let removed = self.turn.lock().await;
+        Ok(read.filter(|_| !removed.contains(id)))
     }
 
     /// All of them, by id.
@@ -104,7 +116,8 @@ impl Sessions {
     /// # Errors
     /// When it cannot be removed.
     pub async fn remove(&self, id: &str) -> Result<bool, StoreError> {
-        let _turn = self.turn.lock().await;
+        let mut removed = self.turn.lock().await;
+        removed.insert(id.to_owned());
         let path = self.path(id);
         off_the_loop(&path.clone(), move || match fs::remove_file(&path) {
             Ok(()) => Ok(true),
@@ -124,10 +137,12 @@ impl Sessions {
         }
         let directory = self.directory.clone();
         for id in off_the_loop(&self.directory, move || ids(&directory)).await? {
+            // From the look to the end of the writing: what is saved or removed meanwhile comes before or after both.
+            let _turn = self.turn.lock().await;
             let path = self.path(&id);
             let read = off_the_loop(&path.clone(), move || found(&path)).await?;
             if let Some(plain) = read.filter(|content| !age::is_age(content)) {
-                self.write(&id, plain).await?;
+                self.put(&id, plain).await?;
             }
         }
         Ok(())

@@ -50,7 +50,12 @@ export class Members {
     // Empty first: nothing is loaded before the bridge knows whose it is and where it may go.
     const tab = await openBehind(BLANK);
     watch.add(tab.id, session);
-    const answer = await event("tab_opened", { session_id: session, tab_id: tab.id, url });
+    const answer = await event("tab_opened", { session_id: session, tab_id: tab.id, url }).catch(async (error: unknown) => {
+      // The bridge is gone, and nobody knows of the tab.
+      watch.drop(tab.id);
+      await closeTabs([tab.id]);
+      throw error;
+    });
     if (answer.verdict === "denied") {
       await closeTabs([tab.id]);
       throw new DeniedError(answer.reason ?? "this session may have no further tab");

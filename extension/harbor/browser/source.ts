@@ -60,6 +60,7 @@ export class BrowserSource {
   #changed: () => void = () => undefined;
   readonly #typed = new Typed();
   #isOn = false;
+  #following: Promise<void> = Promise.resolve();
   #listening = false;
   #unwatch: (() => void) | undefined;
 
@@ -96,9 +97,10 @@ export class BrowserSource {
       forget: (tabId) => this.#forget(tabId),
       changed: () => this.#changed(),
     });
-    bridge.onState(() => void this.#follow());
+    const follow = (): void => void this.#follow().catch((error: unknown) => console.error("the browser tools were not switched", error));
+    bridge.onState(follow);
     bridge.onPush((type, fields) => this.#pushed(type, fields));
-    onPermissions(() => void this.#follow());
+    onPermissions(follow);
   }
 
   /** Switches it on or off, as the person wants. On, it also needs the browser's permission for pages. */
@@ -109,7 +111,7 @@ export class BrowserSource {
 
   /** What the bridge calls it, while it is registered there. */
   get id(): string | undefined {
-    return this.#sourceId === "" ? undefined : this.#sourceId;
+    return this.#sourceId;
   }
 
   /** Called when a session, or what it has open, has changed. */
@@ -132,8 +134,14 @@ export class BrowserSource {
     await this.#ended(session_id, false);
   }
 
-  /** Registers where everything is there for it, and ends that where it is not. */
-  async #follow(): Promise<void> {
+  /** Registers where everything is there for it, and ends that where it is not: one step after the other, each with what is wanted then. */
+  #follow(): Promise<void> {
+    const next = this.#following.then(() => this.#step());
+    this.#following = next.catch(() => undefined);
+    return next;
+  }
+
+  async #step(): Promise<void> {
     const wanted = this.#isOn && (await mayUsePages());
     if (wanted && !this.#listening) {
       this.#listening = true;
@@ -146,7 +154,6 @@ export class BrowserSource {
       return;
     }
     if (wanted && this.#sourceId === undefined) {
-      this.#sourceId = "";
       const { source_id } = await this.#bridge.request("source_register", { kind: "browser", name: this.#name });
       this.#sourceId = source_id;
     } else if (!wanted && this.#sourceId !== undefined) {
