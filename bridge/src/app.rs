@@ -378,6 +378,7 @@ impl Bridge {
         // another one for the first.
         let stored = tokio::time::timeout(rest.min(LAST_STORED), async {
             self.host.permissions.store_again().await;
+            self.router.agent.save_all().await;
             self.database.finish().await;
         });
         let _ = tokio::join!(written, stored, self.traces.finish(LAST_TRACES.min(rest)));

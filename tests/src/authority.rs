@@ -13,6 +13,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -39,6 +40,8 @@ pub struct Twists {
     pub expires_in: Option<u64>,
     /// Whether the tool `other` fails with the token in its words.
     pub tells_tokens: bool,
+    /// A renewal is answered when the other end is told so.
+    pub holds_renewals: Option<Receiver<()>>,
 }
 
 /// What is good at present.
@@ -76,6 +79,7 @@ impl Authority {
     pub fn start(twists: Twists) -> Self {
         let good = Arc::<Mutex<Good>>::default();
         let (also, expires_in) = (twists.also, twists.expires_in);
+        let held = twists.holds_renewals.map(Mutex::new);
         let issuer = Scripted::start({
             let good = good.clone();
             move |asked, stream| {
@@ -84,7 +88,16 @@ impl Authority {
                     ("/.well-known/oauth-authorization-server", _) => ok(&about(&base, twists.about)),
                     ("/register", _) => register(&mut lock(&good), asked),
                     ("/authorize", query) => authorize(&mut lock(&good), &fields(query), also),
-                    ("/token", _) => token(&mut lock(&good), asked, expires_in),
+                    ("/token", _) => {
+                        let said = token(&mut lock(&good), asked, expires_in);
+                        let is_renewal =
+                            fields(&asked.text).get("grant_type").is_some_and(|kind| kind == "refresh_token");
+                        if let Some(held) = held.as_ref().filter(|_| is_renewal) {
+                            // Where nobody holds it any more, it goes on.
+                            let _ = held.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                        }
+                        said
+                    }
                     ("/revoke", _) => revoke(&mut lock(&good), &fields(&asked.text)),
                     _ => ("404 Not Found", String::new(), "{}".into()),
                 };

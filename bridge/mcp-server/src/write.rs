@@ -163,7 +163,9 @@ pub fn with_text(result: &str) -> Cow<'_, str> {
 pub fn with_said<'a>(result: &'a str, said: &[String]) -> Cow<'a, str> {
     let whole = with_text(result);
     let Ok(fields) = Fields::parse(whole.as_bytes()) else { return result.into() };
-    let Some(content) = fields.get("content").and_then(|content| content.trim().strip_suffix(']')) else {
+    let Some(content) =
+        fields.get("content").and_then(|content| content.trim().strip_suffix(']')).map(str::trim_end)
+    else {
         return result.into();
     };
     let mut content = content.as_bytes().to_vec();

@@ -102,6 +102,8 @@ pub struct Facts {
     pub database: DatabaseFacts,
     /// What was denied or revoked, and is not stored: `mcp:tools.call of https://example.com`.
     pub unstored: Vec<String>,
+    /// Conversations that the disk has not taken, and why: `ab12: No space left on device`.
+    pub sessions: Vec<String>,
     /// The bridge's own log.
     pub log: LogFacts,
     /// Why the secrets of servers cannot be read, however much is unlocked.
@@ -137,6 +139,7 @@ pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> 
         .into_iter()
         .chain(of_database(facts.database))
         .chain(of_unstored(&facts.unstored))
+        .chain(of_sessions(&facts.sessions))
         .chain(of_log(facts.log))
         .chain(facts.secrets.map(of_secrets))
         .chain(of_unread(facts.unread))
@@ -191,6 +194,15 @@ fn of_unstored(unstored: &[String]) -> Option<Reason> {
         "what you denied or revoked holds until the bridge ends only, since the disk does not take it: {named}{more}"
     );
     Some(Reason { health: Health::Degraded, server: None, code: "grants_unstored", message })
+}
+
+fn of_sessions(unsaved: &[String]) -> Option<Reason> {
+    let named = unsaved.first()?;
+    let more = if unsaved.len() > 1 { format!(", and {} more", unsaved.len() - 1) } else { String::new() };
+    let message = format!(
+        "what was said in a conversation is not written down, and lost if the bridge ends before it can be: {named}{more}"
+    );
+    Some(Reason { health: Health::Degraded, server: None, code: "sessions_unsaved", message })
 }
 
 /// What was dropped once it can be written again is said by the log itself.
@@ -287,11 +299,13 @@ mod tests {
         let database = DatabaseFacts { failing: Some("full".into()), lost: Some("it was corrupt".into()) };
         let (config, metrics) = (Some("config.toml:3: no".into()), Some("in use".into()));
         let unstored = vec!["mcp:tools.call of https://a".into(), "b".into()];
+        let sessions = vec!["ab: full".into()];
         let log = LogFacts { failing: Some("full".into()), dropped: 2 };
         let secrets = Some("could not read them".into());
         let unread = UnreadFacts { held: 3 << 20, most: 2 << 20 };
         let models = vec!["openai refuses its key".into()];
-        let facts = Facts { audit, database, unstored, log, secrets, unread, config, metrics, models };
+        let facts =
+            Facts { audit, database, unstored, sessions, log, secrets, unread, config, metrics, models };
         let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
@@ -302,6 +316,7 @@ mod tests {
                 (Health::Degraded, "database_failing", None),
                 (Health::Degraded, "database_rebuilt", None),
                 (Health::Degraded, "grants_unstored", None),
+                (Health::Degraded, "sessions_unsaved", None),
                 (Health::Degraded, "log_failing", None),
                 (Health::Degraded, "secrets_unreadable", None),
                 (Health::Degraded, "unread_answers", None),
@@ -313,10 +328,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            found[4].message,
+            found[5].message,
             "the bridge's own log cannot be written: full; 2 lines of it were dropped"
         );
-        assert_eq!(found[10].message, "a has failed: it was killed");
+        assert_eq!(found[11].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost =
             reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);

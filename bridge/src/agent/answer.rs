@@ -16,6 +16,9 @@ use serde_json::value::RawValue;
 /// What providers take.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
+/// Longer results are not read, in bytes: no model could, and each copy of one is as long.
+const LONGEST: usize = 16 * 1024 * 1024;
+
 /// What a model reads of a result.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Read {
@@ -72,7 +75,15 @@ struct Resource {
 /// Reads a result, with what Harbor says beside it.
 #[must_use]
 pub fn read(result: &Json, beside: &[String]) -> Read {
-    let mut read = read_alone(result);
+    let mut read = match result.as_str().len() {
+        0..=LONGEST => read_alone(result),
+        long => Read {
+            text: format!(
+                "[the tool answered with {long} bytes; more than {LONGEST} are not read: ask it for less]"
+            ),
+            ..Read::default()
+        },
+    };
     read.text = with_said(read.text, beside);
     read
 }

@@ -151,6 +151,9 @@ impl Drive {
                 }
             }
             let event = self.next(&turn).await;
+            if matches!(event, Event::Ended(..)) {
+                self.save().await;
+            }
             actions.extend(turn.on(event, boot_clock()));
         }
     }
@@ -204,7 +207,7 @@ impl Drive {
         match action {
             Action::Ask { last } => {
                 self.enter_answer();
-                self.agent.save(&self.session, &self.guard.ongoing.log).await;
+                self.save().await;
                 self.ask(last);
                 None
             }
@@ -213,7 +216,11 @@ impl Drive {
                 self.ask_person(at);
                 None
             }
-            Action::Run(at) => self.call(at),
+            Action::Run(at) => {
+                // Before it may have an effect: a bridge that dies now is not to make it again.
+                self.save().await;
+                self.call(at)
+            }
             Action::Settle(at, how) => {
                 self.settle(at, how);
                 None
@@ -482,19 +489,23 @@ impl Drive {
         self.tell(Happening::Result { call, text, answer, is_error, took });
     }
 
+    /// Writes the session down, with the answer that is worked on and the results that it has so far.
+    async fn save(&self) {
+        let results = self
+            .calls
+            .iter()
+            .filter_map(|call| Some(message_of(call.result.clone()?, call.remark.as_deref())));
+        let under_way: Vec<_> = self.answer.iter().cloned().chain(results).collect();
+        self.agent.save(&self.session, &under_way, &self.guard.ongoing.log).await;
+    }
+
     /// The answer that was worked on enters the conversation, with all its results.
     fn enter_answer(&mut self) {
         let Some(answer) = self.answer.take() else { return };
         self.session.say(answer);
         for call in std::mem::take(&mut self.calls) {
-            let Some(mut result) = call.result else { continue };
-            if let Some(remark) = call.remark {
-                result.text = format!("{}\n{remark}", result.text);
-            }
-            if result.text.is_empty() && result.images.is_empty() {
-                result.text = "(no output)".into();
-            }
-            self.session.say(Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] });
+            let Some(result) = call.result else { continue };
+            self.session.say(message_of(result, call.remark.as_deref()));
         }
         self.session.mend();
     }
@@ -512,7 +523,7 @@ impl Drive {
             Some((text, citations)) => (text, Some(citations)),
             None => (text, None),
         };
-        self.agent.save(&self.session, &self.guard.ongoing.log).await;
+        self.save().await;
         match &self.outcome.error {
             Some(error) if why == Why::Failed => self.tell(Happening::Error(error.clone())),
             _ => self.tell(Happening::Final {
@@ -532,6 +543,17 @@ impl Drive {
 fn endless() -> ErrorBody {
     let message = "the answer has more than 4 MiB and no end; what has come stands there";
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
+}
+
+/// A result as it stands in the conversation.
+fn message_of(mut result: ToolResult, remark: Option<&str>) -> Message {
+    if let Some(remark) = remark {
+        result.text = format!("{}\n{remark}", result.text);
+    }
+    if result.text.is_empty() && result.images.is_empty() {
+        result.text = "(no output)".into();
+    }
+    Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] }
 }
 
 /// What the model is told is what is shown.

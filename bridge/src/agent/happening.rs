@@ -14,11 +14,15 @@ use std::time::Instant;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{Approval, ChatUsage, Citation, TurnEvent};
+use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use tokio::sync::Notify;
 
 /// So much of a result is shown to who watches, in bytes.
 const SHOWN: usize = 64 * 1024;
+
+/// So much of all results of a turn is kept as their tools wrote it, for who watches as a page, in bytes.
+const WHOLE: usize = 16 * 1024 * 1024;
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -42,9 +46,9 @@ pub enum Happening {
     Result {
         /// The call.
         call: Shown,
-        /// What the model is told.
+        /// What the model is told; its beginning, once it is in a log.
         text: String,
-        /// What the tool answered, as MCP writes it, or why there is nothing.
+        /// What the tool answered, as MCP writes it, or why there is nothing. Long ones are not all kept.
         answer: Result<Json, ErrorBody>,
         /// Whether it failed.
         is_error: bool,
@@ -153,6 +157,8 @@ pub struct TurnLog {
     /// The number of its first event in its session.
     first: u64,
     happened: RefCell<Vec<Happening>>,
+    /// How much of results is in it as their tools wrote it, in bytes.
+    whole: Cell<usize>,
     is_over: Cell<bool>,
     began: Instant,
     more: Notify,
@@ -166,6 +172,7 @@ impl TurnLog {
             turn,
             first,
             happened: RefCell::default(),
+            whole: Cell::default(),
             is_over: Cell::default(),
             began: Instant::now(),
             more: Notify::new(),
@@ -173,9 +180,28 @@ impl TurnLog {
     }
 
     /// Something has happened.
-    pub fn add(&self, happening: Happening) {
+    pub fn add(&self, mut happening: Happening) {
+        if let Happening::Result { text, answer, .. } = &mut happening {
+            text.truncate(beginning(text).len());
+            text.shrink_to_fit();
+            self.keep_little(answer);
+        }
         self.happened.borrow_mut().push(happening);
         self.more.notify_waiters();
+    }
+
+    /// A turn may have a hundred results of any length: beyond what is kept whole, only short ones are.
+    fn keep_little(&self, answer: &mut Result<Json, ErrorBody>) {
+        let Ok(json) = &answer else { return };
+        let (length, whole) = (json.as_str().len(), self.whole.get());
+        if length > SHOWN && whole.saturating_add(length) > WHOLE {
+            let message = format!(
+                "the result has {length} bytes, which are not kept; the model has what it reads of them"
+            );
+            *answer = Err(ErrorBody::new(Code::MessageTooLarge, message));
+        } else {
+            self.whole.set(whole + length);
+        }
     }
 
     /// Nothing more happens.
@@ -275,5 +301,27 @@ mod tests {
         assert_eq!(late.await.unwrap(), all[2..]);
         assert_eq!(lost.await.unwrap(), all, "a number of another bridge means: all of it");
         assert_eq!(log.next(), 10);
+    }
+
+    /// However long they are: the log keeps little of each, and all of some.
+    #[test]
+    fn a_turn_keeps_little_of_long_results() {
+        let log = TurnLog::new("t".into(), 0);
+        let result = |length: usize| Happening::Result {
+            call: Shown { id: "1".into(), tool: "s/t".into(), arguments: Json::string("") },
+            text: "é".repeat(length / 2),
+            answer: Ok(Json::string(&"x".repeat(length))),
+            is_error: false,
+            took: 0,
+        };
+        for length in [10, WHOLE - 1000, SHOWN + 1000, 2 * WHOLE, 20] {
+            log.add(result(length));
+        }
+        let kept = |happening: &Happening| match happening {
+            Happening::Result { text, answer, .. } => (text.len() <= SHOWN, answer.is_ok()),
+            _ => panic!("no result"),
+        };
+        let kept: Vec<_> = log.happened.borrow().iter().map(kept).collect();
+        assert_eq!(kept, [(true, true), (true, true), (true, false), (true, false), (true, true)]);
     }
 }

@@ -65,7 +65,8 @@ impl Kept {
         }
     }
 
-    fn keep(&self, source: &str, text: String) -> String {
+    fn keep(&self, source: &str, mut text: String) -> String {
+        text.truncate(text.floor_char_boundary(MOST));
         self.last.set(self.last.get() + 1);
         let id = format!("r{}", self.last.get());
         let mut results = self.results.borrow_mut();

@@ -15,6 +15,7 @@ mod approving;
 mod citing;
 mod context;
 mod counts;
+mod damaged;
 mod drive;
 pub mod export;
 pub mod happening;
@@ -22,6 +23,7 @@ mod kept;
 mod owned;
 mod plan;
 mod running;
+mod saving;
 pub mod session;
 mod sessions;
 mod spent;
@@ -46,7 +48,7 @@ use harbor_policy::untrusted::Nonce;
 use self::approving::Candidate;
 use self::citing::Sources;
 use self::drive::Drive;
-use self::happening::{Happening, TurnLog};
+use self::happening::TurnLog;
 use self::plan::Plan;
 use self::session::Session;
 use self::toolbox::Toolbox;
@@ -122,6 +124,8 @@ pub struct Agent {
     models: Rc<Models>,
     store: Sessions,
     open: RefCell<BTreeMap<String, Rc<Session>>>,
+    /// Those that the disk has not taken.
+    unsaved: RefCell<BTreeMap<String, saving::Unsaved>>,
     /// Sessions of origins.
     owned: owned::OwnedSessions,
     counts: Rc<counts::Counts>,
@@ -142,6 +146,7 @@ impl Agent {
             models,
             store,
             open: RefCell::default(),
+            unsaved: RefCell::default(),
             owned: owned::OwnedSessions::default(),
             counts: Rc::default(),
         })
@@ -299,13 +304,6 @@ impl Agent {
         };
         let noted = self.host.note_call(caller, call);
         self.host.call_tool(noted).await
-    }
-
-    /// Writes a session down, unless it is private. That it cannot be is said to who watches.
-    async fn save(&self, session: &Rc<Session>, log: &TurnLog) {
-        if let Err(error) = self.store_session(session).await {
-            log.add(Happening::Status(format!("this session could not be written down: {error}")));
-        }
     }
 }
 

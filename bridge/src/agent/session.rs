@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Instant;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
@@ -124,6 +125,9 @@ pub struct Session {
     begun: Notify,
     /// Whether it was deleted.
     gone: Cell<bool>,
+    /// When somebody asked for it last, and the connection that began it.
+    asked: Cell<Instant>,
+    began_by: Cell<Option<u64>>,
 }
 
 /// A turn is under way as long as this is there.
@@ -157,7 +161,31 @@ impl Session {
             last: RefCell::new(none),
             begun: Notify::new(),
             gone: Cell::default(),
+            asked: Cell::new(Instant::now()),
+            began_by: Cell::default(),
         })
+    }
+
+    /// It was begun by this connection.
+    pub fn is_begun_by(&self, client: u64) {
+        self.began_by.set(Some(client));
+    }
+
+    /// Somebody asks for it.
+    pub fn is_asked_for(&self) {
+        self.asked.set(Instant::now());
+    }
+
+    /// Whether it is written down nowhere, and was begun by this connection.
+    #[must_use]
+    pub fn is_private_of(&self, client: u64) -> bool {
+        self.head.borrow().private && self.began_by.get() == Some(client)
+    }
+
+    /// Whether nobody has asked for it since `left`.
+    #[must_use]
+    pub fn is_left_behind(&self, left: Instant) -> bool {
+        self.ongoing().is_none() && self.asked.get() < left
     }
 
     /// Begins a turn, unless one is under way.

@@ -3,20 +3,26 @@
 //! Owns their ids, which nobody can guess, and that a private session is never written down. What is not in use is not kept in memory.
 
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpdates};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{put_object, read_object};
+use harbor_ipc_proto::model::Message;
 
 use harbor_policy::consent::Read;
 
 use super::context::mended;
+use super::damaged::whole_part;
 use super::session::{Head, Mode, Session};
 use super::{Agent, internal};
 use crate::models::{messages, written};
 use crate::store::StoreError;
+
+/// How long a private session waits for somebody when its client has gone: the browser may begin its extension anew.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
 
 /// Sessions that are kept in memory though nobody uses them.
 const IDLE: usize = 16;
@@ -26,10 +32,13 @@ impl Agent {
     ///
     /// # Errors
     /// When it cannot be written down.
-    pub async fn begin(&self, head: Head) -> Result<Rc<Session>, ErrorBody> {
+    pub async fn begin(self: &Rc<Self>, head: Head) -> Result<Rc<Session>, ErrorBody> {
         let id = random_token().map_err(|error| internal(&error))?;
         let session = Session::new(id[..16].to_owned(), head, Vec::new());
-        self.store_session(&session).await.map_err(|error| unstored(&error))?;
+        // Where it cannot be, there is none.
+        if !session.head.borrow().private {
+            self.store.write(&session.id, text(&session, &[])).await.map_err(|error| unstored(&error))?;
+        }
         self.keep(&session);
         Ok(session)
     }
@@ -41,6 +50,7 @@ impl Agent {
     pub async fn session(&self, id: &str) -> Result<Rc<Session>, ErrorBody> {
         let open = self.open.borrow().get(id).cloned();
         if let Some(session) = open {
+            session.is_asked_for();
             return Ok(session);
         }
         if !is_id(id) {
@@ -48,7 +58,15 @@ impl Agent {
         }
         let text = self.store.read(id).await.map_err(|error| unstored(&error))?;
         let text = text.ok_or_else(|| no_session(id))?;
-        let session = read(&text).ok_or_else(|| broken(id))?;
+        let session = match read(&text) {
+            Some(session) => session,
+            None => {
+                let session = read_in_part(&text).ok_or_else(|| broken(id))?;
+                // The next save writes over it.
+                self.store.keep_damaged(id).await.map_err(|error| unstored(&error))?;
+                session
+            }
+        };
         // Somebody else may have asked for it meanwhile.
         let open = self.open.borrow().get(id).cloned();
         Ok(open.unwrap_or_else(|| {
@@ -68,9 +86,19 @@ impl Agent {
             if self.open.borrow().contains_key(&id) {
                 continue;
             }
-            match text.map(|text| read(&text)) {
-                Ok(Some(session)) => views.push(session.view()),
-                Ok(None) => unreadable.push(broken(&id).message),
+            match text.map(|text| read(&text).ok_or(text)) {
+                Ok(Ok(session)) => views.push(session.view()),
+                Ok(Err(text)) => match read_in_part(&text) {
+                    Some(session) => {
+                        let said = session.messages.borrow().len();
+                        unreadable.push(format!(
+                            "the file of session {id} is damaged: its first {said} messages can be read; the file is kept as {id}.json.damaged \
+                             when the session is used"
+                        ));
+                        views.push(session.view());
+                    }
+                    None => unreadable.push(broken(&id).message),
+                },
                 Err(error) => unreadable.push(format!("{id}: {error}")),
             }
         }
@@ -83,7 +111,11 @@ impl Agent {
     ///
     /// # Errors
     /// Which field is wrong, or that it cannot be written down.
-    pub async fn update(&self, session: &Rc<Session>, updates: SessionUpdates) -> Result<(), ErrorBody> {
+    pub async fn update(
+        self: &Rc<Self>,
+        session: &Rc<Session>,
+        updates: SessionUpdates,
+    ) -> Result<(), ErrorBody> {
         session.update(updates).map_err(|(field, expected)| crate::host::invalid(field, expected))?;
         self.store_session(session).await.map_err(|error| unstored(&error))
     }
@@ -92,7 +124,7 @@ impl Agent {
     ///
     /// # Errors
     /// When a turn is under way, or it cannot be written down.
-    pub async fn clear(&self, session: &Rc<Session>) -> Result<u64, ErrorBody> {
+    pub async fn clear(self: &Rc<Self>, session: &Rc<Session>) -> Result<u64, ErrorBody> {
         if session.ongoing().is_some() {
             return Err(super::busy());
         }
@@ -117,6 +149,30 @@ impl Agent {
         Ok(stored || open.is_some())
     }
 
+    /// A client has gone. The private sessions that it began are forgotten after a while, unless somebody goes on with them: nobody
+    /// finds them in a list of files.
+    pub fn client_has_left(self: &Rc<Self>, client: u64) {
+        let (agent, left) = (self.clone(), Instant::now());
+        let its = self
+            .open
+            .borrow()
+            .values()
+            .filter(|session| session.is_private_of(client))
+            .cloned()
+            .collect::<Vec<_>>();
+        if its.is_empty() {
+            return;
+        }
+        tokio::task::spawn_local(async move {
+            tokio::time::sleep(LEFT_BEHIND).await;
+            for session in its.iter().filter(|session| session.is_left_behind(left)) {
+                agent.open.borrow_mut().remove(&session.id);
+                session.end();
+                agent.host.consent.end_chat(&session.id);
+            }
+        });
+    }
+
     /// How secrets are kept has changed: sessions are kept so, too.
     ///
     /// # Errors
@@ -129,13 +185,6 @@ impl Agent {
     #[must_use]
     pub fn turns(&self) -> usize {
         self.open.borrow().values().filter(|session| session.ongoing().is_some()).count()
-    }
-
-    pub(super) async fn store_session(&self, session: &Rc<Session>) -> Result<(), StoreError> {
-        if session.head.borrow().private || session.is_gone() {
-            return Ok(());
-        }
-        self.store.write(&session.id, text(session)).await
     }
 
     fn keep(&self, session: &Rc<Session>) {
@@ -159,9 +208,12 @@ pub fn whole(session: &Session) -> ChatGetSessionResult {
     ChatGetSessionResult { session: session.view(), messages }
 }
 
-fn text(session: &Session) -> Vec<u8> {
+/// A session as its file has it, with what is under way in it.
+pub(super) fn text(session: &Session, under_way: &[Message]) -> Vec<u8> {
+    let mut whole = whole(session);
+    whole.messages.extend(under_way.iter().cloned().map(written));
     let mut text = Vec::new();
-    put_object(&mut text, &whole(session));
+    put_object(&mut text, &whole);
     text
 }
 
@@ -184,6 +236,11 @@ fn read(text: &[u8]) -> Option<Rc<Session>> {
     Some(Session::new(session.id, head, mended(said)))
 }
 
+/// As far as its file can be read.
+fn read_in_part(text: &[u8]) -> Option<Rc<Session>> {
+    read(whole_part(text)?.as_bytes())
+}
+
 /// What an id looks like: no path.
 fn is_id(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -195,7 +252,7 @@ fn no_session(id: &str) -> ErrorBody {
 
 fn broken(id: &str) -> ErrorBody {
     let message = format!(
-        "the session {id} cannot be read: its file is not whole; `harbor sessions delete {id}` removes it"
+        "the session {id} cannot be read: nothing of its file is left that could be; `harbor sessions delete {id}` removes it"
     );
     ErrorBody::new(Code::Internal, message)
 }

@@ -126,6 +126,8 @@ pub struct Host {
     pub exporting: RefCell<Exporting>,
     /// What is wrong with providers of models, a sentence each; whoever asks them says so.
     pub wrong_models: RefCell<Vec<String>>,
+    /// Conversations that the disk has not taken, and why.
+    pub unsaved_sessions: RefCell<Vec<String>>,
     database: Rc<Database>,
     /// How the database was lost, if what is left of it still lies there.
     lost: Option<String>,
@@ -188,6 +190,7 @@ impl Host {
             nobody_is_new,
             exporting: RefCell::default(),
             wrong_models: RefCell::default(),
+            unsaved_sessions: RefCell::default(),
             database: database.clone(),
             lost: lost.map(ToString::to_string),
             traces,

@@ -38,7 +38,7 @@ const LISTED: u64 = 50;
 /// The longest message and name, in bytes.
 const LONGEST_NAME: usize = 1000;
 
-pub(super) async fn create(router: &Router, message: ChatCreateSession) -> Handled {
+pub(super) async fn create(router: &Router, client: &Client, message: ChatCreateSession) -> Handled {
     let ChatCreateSession { enabled_servers: servers, name, system_prompt: system, model, mode, private } =
         message;
     let mode = match mode.as_deref() {
@@ -53,6 +53,7 @@ pub(super) async fn create(router: &Router, message: ChatCreateSession) -> Handl
     router.agent.must_exist(servers.as_deref().unwrap_or_default())?;
     let head = Head { name, servers, system, model, ..Head::new(mode, private == Some(true)) };
     let session = router.agent.begin(head).await?;
+    session.is_begun_by(client.sender().client);
     reply(ChatCreateSessionResult { session: session.view() })
 }
 

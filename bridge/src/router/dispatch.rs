@@ -257,7 +257,7 @@ impl<'a> Turn<'a> {
     async fn agent(self, request: AgentRequest) -> Handled {
         let (router, client) = (self.router, self.client);
         match request {
-            AgentRequest::ChatCreateSession(message) => agent::create(router, message).await,
+            AgentRequest::ChatCreateSession(message) => agent::create(router, client, message).await,
             AgentRequest::ChatSendMessage(message) => agent::send(router, client, self.pass, message).await,
             AgentRequest::ChatWatch(message) => agent::watch(router, client, message).await,
             AgentRequest::ChatStop(message) => agent::stop(router, &message.session_id).await,

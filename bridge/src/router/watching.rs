@@ -87,6 +87,7 @@ pub(super) fn forget(router: &Router, client: &Client) {
             server.subscriber_left(&uri);
         }
     }
+    router.agent.client_has_left(client.sender().client);
 }
 
 /// Tells those of `clients` that are interested. What is told is written once, however many they are.

@@ -127,6 +127,16 @@ impl Sessions {
         .await
     }
 
+    /// Keeps a copy of a file that is damaged, as `ID.json.damaged`, which nothing reads.
+    ///
+    /// # Errors
+    /// When it cannot be copied.
+    pub async fn keep_damaged(&self, id: &str) -> Result<(), StoreError> {
+        let (path, kept) = (self.path(id), self.directory.join(format!("{id}.json.damaged")));
+        off_the_loop(&path.clone(), move || fs::copy(&path, &kept).map(drop).map_err(failed("copy", &path)))
+            .await
+    }
+
     /// How secrets are kept has changed: what is plain and should not be is written anew.
     ///
     /// # Errors
@@ -224,4 +234,22 @@ async fn off_the_loop<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(failed("use", path)(io::Error::other(error))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::SecretsConfig;
+
+    #[tokio::test(flavor = "local")]
+    async fn what_was_removed_stays_removed_whoever_still_writes_it() {
+        let home = tempfile::tempdir().unwrap();
+        let secrets = Secrets::at(&home.path().join("credentials.json"), SecretsConfig::default());
+        let sessions = Sessions::at(home.path().join("sessions"), secrets);
+        sessions.write("a", b"1".to_vec()).await.unwrap();
+        assert_eq!(sessions.read("a").await.unwrap().as_deref(), Some(&b"1"[..]));
+        assert!(sessions.remove("a").await.unwrap());
+        sessions.write("a", b"2".to_vec()).await.unwrap();
+        assert_eq!((sessions.read("a").await.unwrap(), sessions.all().await.unwrap().len()), (None, 0));
+    }
 }

@@ -18,6 +18,7 @@ mod driving;
 mod elsewhere;
 mod events;
 mod explaining;
+mod filled;
 mod granted;
 mod installing;
 mod instances;
@@ -541,7 +542,7 @@ impl Server {
         loop {
             let changed = self.changed.notified();
             if self.is_down() || self.stops.get() != stops {
-                return;
+                return drop(self.renewing.lock().await);
             }
             changed.await;
         }

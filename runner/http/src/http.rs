@@ -3,6 +3,8 @@
 //! Owns the client, the person's headers, and which redirects are followed: those that stay at the server and keep the
 //! method. Must never send these headers anywhere else, or follow a redirect to another host.
 
+use std::rc::Rc;
+
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::remote::{Reach, parse, place};
@@ -35,7 +37,7 @@ pub struct Http {
     url: Url,
     own: HeaderMap,
     /// What the person has let Harbor do there; none where their own header says who asks.
-    holder: Option<Holder>,
+    holder: Option<Rc<Holder>>,
 }
 
 impl Http {
@@ -61,7 +63,7 @@ impl Http {
 
     /// With this grant, which is renewed when it has to be.
     pub fn with_grant(mut self, holder: Option<Holder>) -> Self {
-        self.holder = holder.filter(|_| !self.says_who_asks());
+        self.holder = holder.filter(|_| !self.says_who_asks()).map(Rc::new);
         self
     }
 
@@ -73,6 +75,13 @@ impl Http {
     /// Whether there is a grant.
     pub fn has_grant(&self) -> bool {
         self.holder.is_some()
+    }
+
+    /// Waits until its grant is not being renewed, within a limit.
+    pub async fn settled(&self) {
+        if let Some(holder) = &self.holder {
+            holder.settled().await;
+        }
     }
 
     /// The server's URL.

@@ -59,6 +59,9 @@ pub trait Carrier: std::fmt::Debug {
     fn revoke(&self, server: Remote<'static>, env: Vec<(String, String)>) -> Carrying;
 }
 
+/// How long the renewal of a grant may hold up the end of its connection.
+const RENEWAL: Duration = Duration::from_secs(4);
+
 /// The session's end of a connection.
 #[derive(Debug, Clone)]
 pub struct Wire {
@@ -175,9 +178,12 @@ pub(crate) async fn run(
 ) -> Ended {
     let outgoing = session.stdin.borrow().clone();
     let wire = Wire { session: session.clone(), outgoing: outgoing.clone(), max_message: plan.max_line };
+    // One that is being renewed is not lost for the sake of a quick end.
+    let last = if server.grant.is_some() { plan.eof_grace.max(RENEWAL) } else { plan.eof_grace };
     let mut life = Life {
         session,
         plan,
+        last,
         outgoing,
         carrying: carrier.carry(server, plan.environment(), wire),
         contact_deadline: Instant::now() + plan.start_timeout,
@@ -193,6 +199,8 @@ pub(crate) async fn run(
 struct Life<'a> {
     session: &'a Session,
     plan: &'a Plan,
+    /// How long its leave may take.
+    last: Duration,
     outgoing: Rc<Outbox>,
     carrying: Carrying,
     contact_deadline: Instant,
@@ -249,7 +257,7 @@ impl Life<'_> {
     fn end(&mut self, now: Instant, cause: EndCause<'static>) {
         if self.ending.is_none() {
             self.outgoing.close();
-            self.ending = Some((cause, now + self.plan.eof_grace));
+            self.ending = Some((cause, now + self.last));
         }
     }
 

@@ -71,9 +71,10 @@ pub(super) struct Watcher {
     next_walk: Instant,
     /// What the last walk has found.
     found: Found,
-    /// The processor time of all at the last look, and when the last walk began.
+    /// The processor time of all at the last look, and when the last walk began; none before the first one: what it has from earlier
+    /// starts is counted, whether it does anything or not.
     ticks: u64,
-    walked_ticks: u64,
+    walked_ticks: Option<u64>,
     room: Room,
     /// There while its directories are counted at once.
     still: Option<Still>,
@@ -94,7 +95,7 @@ impl Watcher {
             next_walk: now,
             found: Found::default(),
             ticks: 0,
-            walked_ticks: 0,
+            walked_ticks: None,
             room: Room::default(),
             still: None,
             was_unseen: false,
@@ -180,8 +181,8 @@ impl Watcher {
         }
         if self.still.is_some() {
             self.next = now + QUICK;
-        } else if self.walk.is_none() && now >= self.next_walk && self.ticks != self.walked_ticks {
-            self.walked_ticks = self.ticks;
+        } else if self.walk.is_none() && now >= self.next_walk && Some(self.ticks) != self.walked_ticks {
+            self.walked_ticks = Some(self.ticks);
             self.begin_walk(limit, free);
         }
         if unseen || self.found.unseen {

@@ -1,6 +1,7 @@
 //! Servers that take more room on a disk than they may, or the last of it.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use harbor_tests::rights::is_root;
@@ -96,4 +97,14 @@ fn the_temporary_files_of_who_had_more_than_its_limit_go_with_its_end() {
     );
     assert!(mib(&exit["message"], "it used ", &end) > 24);
     assert_freed(&home, &bridge, &exit);
+
+    // Its next start would have the same end, with as much of the disk more: it is not begun.
+    let data = home.path().join("servers/s/data");
+    let mut kept = fs::File::create(data.join("kept")).unwrap();
+    kept.write_all(&vec![1; 25 << 20]).unwrap();
+    let error = bridge.call("connect_server", &json!({"server_id": "s"})).unwrap_err();
+    assert_eq!(error.details["cause"], "disk_full", "{error:?}");
+    assert!(!home.path().join("servers/s/tmp/grows").exists(), "it was not begun");
+    kept.set_len(0).unwrap();
+    bridge.connect("s");
 }

@@ -10,7 +10,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use harbor_tests::processes::{Process, assert_gone, by_own_id, descendants};
+use harbor_tests::rights::is_root;
 use harbor_tests::{Bridge, DOWN_LIMIT, Double, Fault, Home, PROMPT, programs, wait_until};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
 use serde_json::{Value, json};
@@ -251,4 +254,36 @@ fn where_proc_is_masked_there_are_process_groups() {
     let wrapper = ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount", "sh", "-c", masked];
     let bridge = Bridge::start_as(&home, &mut command(&home, user, &wrapper));
     works_without(&home, bridge, "mount /proc: ");
+}
+
+/// The kernel writes a disk back with its last mount: one that a server kept would lack what was written on it.
+#[test]
+fn what_the_person_unmounts_is_unmounted_for_servers_too() {
+    if !is_root("what_the_person_unmounts_is_unmounted_for_servers_too") {
+        return;
+    }
+    unshare(CloneFlags::CLONE_NEWNS).unwrap();
+    let none = None::<&str>;
+    // As systemd has it, but nothing leaves this test.
+    for flags in [MsFlags::MS_PRIVATE, MsFlags::MS_SHARED] {
+        mount(none, "/", none, MsFlags::MS_REC | flags, none).unwrap();
+    }
+    let home = Home::new();
+    let stick = home.scratch("stick");
+    fs::create_dir(&stick).unwrap();
+    mount(Some("none"), &stick, Some("tmpfs"), MsFlags::empty(), none).unwrap();
+    let bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let with_it = || {
+        let mounts = bridge
+            .tree()
+            .into_iter()
+            .map(|process| fs::read_to_string(format!("/proc/{}/mountinfo", process.pid)));
+        mounts
+            .filter(|mounts| mounts.as_ref().is_ok_and(|mounts| mounts.contains(stick.to_str().unwrap())))
+            .count()
+    };
+    assert!(with_it() > 1, "it was there when the server started");
+    umount2(&stick, MntFlags::empty()).unwrap();
+    assert_eq!(with_it(), 0);
 }

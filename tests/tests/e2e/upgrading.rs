@@ -101,7 +101,7 @@ fn an_upgrade_says_that_a_newer_version_does_not_fit_and_goes_back_to_an_older_o
     bridge.ask("install_server", &json!({"source": "npm:tiny"}));
     publish("1.5.0", ">=18");
     publish("2.0.0", ">=99");
-    let why = "2.0.0 requires another Node.js than the one here (`harbor runtimes`)";
+    let why = "2.0.0 requires Node.js >=99, which is not here";
     let note = format!("1.5.0 is not the newest version: {why}");
     let upgraded = |more: &[&str]| {
         let (out, remarks, code) = home.harbor(&[&["upgrade", "tiny", "--yes"], more].concat());
@@ -109,7 +109,7 @@ fn an_upgrade_says_that_a_newer_version_does_not_fit_and_goes_back_to_an_older_o
         (out, remarks)
     };
     let (out, _) = upgraded(&[]);
-    assert!(out.contains("tiny: 1.0.0 → 1.5.0\n") && out.contains(&format!("note       {note}\n")), "{out}");
+    assert!(out.contains("tiny: 1.0.0 → 1.5.0\n") && out.contains(&format!("note       {note}")), "{out}");
 
     // What is used already, too.
     let (out, remarks) = upgraded(&[]);
@@ -120,11 +120,9 @@ fn an_upgrade_says_that_a_newer_version_does_not_fit_and_goes_back_to_an_older_o
     // Who names one has it; the next one that fits is older, and nothing goes there by itself.
     upgraded(&["--to", "2.0.0"]);
     let (said, code) = home.refused(&["upgrade", "tiny", "--yes"]);
-    let refused = format!(
-        "tiny has 2.0.0, and what fits here now is 1.5.0, which is older: {why}; `harbor upgrade tiny --to 1.5.0` goes back to \
-         that on purpose"
-    );
-    assert!(said.contains(&refused) && code == Some(2), "{code:?} {said}");
+    let refused = format!("tiny has 2.0.0, and what fits here now is 1.5.0, which is older: {why}");
+    let back = "; `harbor upgrade tiny --to 1.5.0` goes back to that on purpose";
+    assert!(said.contains(&refused) && said.contains(back) && code == Some(2), "{code:?} {said}");
     let version = |bridge: &Bridge| bridge.ask("list_installed", &json!({}))["servers"][0]["version"].clone();
     assert_eq!(version(&bridge), "2.0.0");
     let (out, _) = upgraded(&["--to", "1.5.0"]);

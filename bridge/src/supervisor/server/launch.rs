@@ -103,9 +103,17 @@ impl Server {
                 return;
             }
             if let Some(remote) = &server.definition().remote {
+                // What its last start has renewed is stored first.
+                drop(server.renewing.lock().await);
                 let secrets = server.secrets().await;
                 if is_due(&server) {
                     server.launch_elsewhere(remote, secrets);
+                }
+                return;
+            }
+            if let Some(full) = server.is_too_full().await {
+                if is_due(&server) {
+                    server.ended_because(full);
                 }
                 return;
             }

@@ -56,7 +56,7 @@ struct Shown<'a> {
 /// What the kernel refuses.
 pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
     let none: Option<&str> = None;
-    mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
+    mount(none, "/", none, MsFlags::MS_REC | propagation(profile.landlock), none)?;
     let covers = covers(profile, mounts);
     let tmp = held(&mounts.tmp).map_err(about(&mounts.tmp))?;
     let shown = shown(profile, &covers)?;
@@ -75,6 +75,12 @@ pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
         set_attributes(cover.path, 0, read_only, 0).map_err(about(cover.path))?;
     }
     Ok(())
+}
+
+/// What the person unmounts is to be unmounted here, too: the kernel writes a disk back with its last mount. What they mount comes with
+/// that, as it is; without Landlock, which holds what may be reached of it, nothing comes in.
+fn propagation(landlock: u32) -> MsFlags {
+    if landlock > 0 { MsFlags::MS_SLAVE } else { MsFlags::MS_PRIVATE }
 }
 
 /// Names the path at which something failed.

@@ -6,10 +6,13 @@
 //!                          └► no: somebody was faster
 //! ```
 //!
-//! Owns that a refresh token is used once: whoever comes second finds the new one. Must never use a new grant before the
-//! bridge was told of it: from then on its tokens are hidden in logs.
+//! Owns that a refresh token is used once: whoever comes second finds the new one, and what was sent is heard to its end, whoever leaves
+//! meanwhile: a rotated token that nobody hears of is a login lost. Must never use a new grant before the bridge was told of it: from then
+//! on its tokens are hidden in logs.
 
 use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
 
 use harbor_ipc_proto::link::oauth::Grant;
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
@@ -20,6 +23,9 @@ use tokio::sync::Mutex;
 
 use super::fetch::{Fetch, now, reach_of};
 use harbor_web::trouble::Trouble;
+
+/// How long the end of a connection waits for a renewal.
+const LAST: Duration = Duration::from_secs(3);
 
 /// A grant that is in use.
 #[derive(Debug)]
@@ -46,7 +52,7 @@ impl Holder {
     ///
     /// # Errors
     /// When it has ended, and cannot be renewed just now.
-    pub async fn token(&self) -> Result<Secret, Trouble> {
+    pub async fn token(self: &Rc<Self>) -> Result<Secret, Trouble> {
         let token = self.grant.borrow().access_token.clone();
         if !has_ended(&self.grant.borrow(), now()) {
             return Ok(token);
@@ -58,7 +64,20 @@ impl Holder {
     ///
     /// # Errors
     /// When there is none just now.
-    pub async fn renewed(&self, refused: &Secret) -> Result<Option<Secret>, Trouble> {
+    pub async fn renewed(self: &Rc<Self>, refused: &Secret) -> Result<Option<Secret>, Trouble> {
+        let (holder, refused) = (self.clone(), refused.clone());
+        // A task of its own: whoever asked may leave.
+        let renewing = tokio::task::spawn_local(async move { holder.renew(&refused).await });
+        renewing.await.unwrap_or_else(|_| Err(Trouble::broken("a renewal has broken off")))
+    }
+
+    /// Waits until no renewal is under way, within a limit.
+    pub async fn settled(&self) {
+        // The runner ends whatever comes of it.
+        let _ = tokio::time::timeout(LAST, self.turn.lock()).await;
+    }
+
+    async fn renew(&self, refused: &Secret) -> Result<Option<Secret>, Trouble> {
         let _turn = self.turn.lock().await;
         let grant = self.grant.borrow().clone();
         if grant.access_token != *refused {

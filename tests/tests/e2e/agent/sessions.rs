@@ -140,3 +140,71 @@ fn what_a_killed_bridge_left_plain_is_encrypted_at_the_next_start() {
     wait_until("it is encrypted", LIMIT, || fs::read(&path).unwrap().starts_with(b"age-encryption.org/v1"));
     assert_eq!(scene.messages().len(), 2);
 }
+
+/// It would pay again, if the conversation forgot that it has paid.
+#[test]
+fn calls_and_results_of_a_round_are_there_after_the_bridge_was_killed_in_it() {
+    let mut scene = Scene::new(|round| match round.results.len() {
+        0 => Say::Calls(vec![
+            ("c1", round.tool("look"), json!({"x": "PAYMENT"}).to_string()),
+            ("c2", round.tool("write"), json!({"x": 2}).to_string()),
+        ]),
+        _ => Say::Text("done".into()),
+    });
+    let pending = scene.send("pay once");
+    scene.event("tool_result");
+    scene.event("approval");
+    scene.bridge.kill();
+    drop(pending);
+    scene.bridge = Bridge::start(&scene.home);
+    let messages = scene.messages();
+    let said: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(said, ["user", "assistant", "tool", "tool"], "{messages:?}");
+    assert!(messages[2].to_string().contains("PAYMENT"), "{messages:?}");
+    assert!(messages[3].to_string().contains("It may have had its effect"), "{messages:?}");
+}
+
+#[test]
+fn what_the_disk_refuses_is_told_and_written_down_when_it_can_be() {
+    let mut scene = Scene::new(|_| Say::Text("noted".into()));
+    let directory = scene.home.path().join("sessions");
+    let aside = scene.home.scratch("aside");
+    fs::rename(&directory, &aside).unwrap();
+    fs::write(&directory, "in the way").unwrap();
+    scene.say("keep this").unwrap();
+    let health = scene.bridge.call("health", &json!({})).unwrap()["health"].clone();
+    assert_eq!(health["reasons"][0]["code"], "sessions_unsaved", "{health}");
+    fs::remove_file(&directory).unwrap();
+    scene.bridge.stop();
+    scene.bridge = Bridge::start(&scene.home);
+    assert_eq!(scene.messages().len(), 2);
+    assert_eq!(scene.bridge.call("health", &json!({})).unwrap()["health"]["state"], "ok");
+
+    // A file that has lost its end is read up to there, and kept.
+    scene.bridge.stop();
+    let file = directory.join(format!("{}.json", scene.session));
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() - 10]).unwrap();
+    scene.bridge = Bridge::start(&scene.home);
+    let listed = scene.bridge.call("chat_list_sessions", &json!({})).unwrap();
+    assert!(
+        listed["unreadable"][0].as_str().unwrap().contains("its first 1 messages can be read"),
+        "{listed:?}"
+    );
+    assert_eq!(scene.messages().len(), 1);
+    assert_eq!(fs::read(file.with_extension("json.damaged")).unwrap(), whole[..whole.len() - 10]);
+}
+
+/// Another turn is under way: the message is refused, and its model with it.
+#[test]
+fn a_refused_message_does_not_change_the_sessions_model() {
+    let scene = Scene::new(|_| Say::Hang);
+    let pending = scene.send("one");
+    scene.event("text");
+    let fields = json!({"session_id": scene.session, "message": "two", "model": "p:other"});
+    assert!(scene.bridge.call("chat_send_message", &fields).is_err());
+    let model = scene.bridge.call("chat_get_session", &of(&scene)).unwrap()["session"]["model"].clone();
+    assert_eq!(model, "p:m");
+    scene.bridge.call("chat_stop", &of(&scene)).unwrap();
+    let _ = pending.wait(LIMIT);
+}

@@ -1,5 +1,7 @@
 //! Tokens end; what is granted goes on.
 
+use std::sync::mpsc;
+
 use harbor_tests::authority::{Authority, Twists};
 use harbor_tests::{Bridge, Home, LIMIT, wait_until};
 use serde_json::json;
@@ -86,4 +88,29 @@ fn tokens_are_hidden_in_what_the_server_says_also_new_ones() {
         authority.end_tokens();
     }
     assert_eq!(authority.grants("refresh_token"), 1);
+}
+
+/// The refresh token is used by then: an answer that nobody hears would be the end of the login.
+#[test]
+fn a_renewal_is_heard_to_its_end_though_its_call_is_cancelled_or_its_server_stopped() {
+    for is_stopped in [false, true] {
+        let (release, held) = mpsc::channel();
+        let (home, authority) =
+            (Home::new(), Authority::start(Twists { holds_renewals: Some(held), ..Twists::default() }));
+        let bridge = Bridge::start(&home);
+        let_in(&bridge, &authority);
+        authority.end_tokens();
+        let call = bridge.send_tool("s", "t", &json!({}));
+        wait_until("the renewal", LIMIT, || authority.grants("refresh_token") == 1);
+        let stop = is_stopped.then(|| bridge.request("disconnect_server", &json!({"server_id": "s"})));
+        if !is_stopped {
+            bridge.call("cancel", &json!({"target": call.id})).unwrap();
+        }
+        drop(release);
+        assert!(call.wait(LIMIT).is_err());
+        stop.into_iter().for_each(|stop| drop(stop.wait(LIMIT).unwrap()));
+        start(&bridge).unwrap();
+        assert_eq!(bridge.tool_text("s", "t", &json!({})), "done");
+        assert_eq!(authority.grants("refresh_token"), 1);
+    }
 }

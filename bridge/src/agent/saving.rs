@@ -1,0 +1,105 @@
+//! Sessions are written down: after each round, and with each call and result of the round that is under way.
+//!
+//! ```text
+//!  answer with calls ─► written ─► call ─► result ─► written ─► …          a bridge that dies leaves open calls: "may have had its effect"
+//!  the disk refuses ─► kept, told in health ─► tried again every few seconds, and at the end
+//! ```
+//!
+//! Owns that nothing said is dropped since a disk was full for a while. Must never write down a private session, or one that was deleted.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_ipc_proto::model::Message;
+
+use super::Agent;
+use super::happening::{Happening, TurnLog};
+use super::session::Session;
+use super::sessions::text;
+use crate::store::StoreError;
+
+/// How long after a failure it is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// A session that the disk has not taken.
+#[derive(Debug)]
+pub(super) struct Unsaved {
+    session: Rc<Session>,
+    why: String,
+}
+
+impl Agent {
+    /// Writes a session down, unless it is private, with what is under way in it. That it cannot be is said to who watches.
+    pub(super) async fn save(self: &Rc<Self>, session: &Rc<Session>, under_way: &[Message], log: &TurnLog) {
+        if let Err(error) = self.store_with(session, under_way).await {
+            log.add(Happening::Status(format!(
+                "this session could not be written down yet, and is tried again until it can be: {error}"
+            )));
+        }
+    }
+
+    /// Writes a session down, unless it is private.
+    pub(super) async fn store_session(self: &Rc<Self>, session: &Rc<Session>) -> Result<(), StoreError> {
+        self.store_with(session, &[]).await
+    }
+
+    async fn store_with(
+        self: &Rc<Self>,
+        session: &Rc<Session>,
+        under_way: &[Message],
+    ) -> Result<(), StoreError> {
+        if session.head.borrow().private || session.is_gone() {
+            return Ok(());
+        }
+        let stored = self.store.write(&session.id, text(session, under_way)).await;
+        match &stored {
+            Ok(()) => drop(self.unsaved.borrow_mut().remove(&session.id)),
+            Err(error) => {
+                let unsaved = Unsaved { session: session.clone(), why: error.to_string() };
+                let is_first = self.unsaved.borrow().is_empty();
+                self.unsaved.borrow_mut().insert(session.id.clone(), unsaved);
+                if is_first {
+                    self.try_again();
+                }
+            }
+        }
+        self.tell_unsaved();
+        stored
+    }
+
+    fn try_again(self: &Rc<Self>) {
+        let agent = Rc::downgrade(self);
+        tokio::task::spawn_local(async move {
+            loop {
+                tokio::time::sleep(AGAIN).await;
+                let Some(agent) = agent.upgrade() else { return };
+                agent.save_all().await;
+                if agent.unsaved.borrow().is_empty() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Writes down what the disk has not taken so far.
+    pub async fn save_all(self: &Rc<Self>) {
+        let waiting: Vec<_> = self.unsaved.borrow().values().map(|unsaved| unsaved.session.clone()).collect();
+        for session in waiting {
+            let text = text(&session, &[]);
+            let stored = match session.is_gone() {
+                true => Ok(()),
+                false => self.store.write(&session.id, text).await,
+            };
+            if stored.is_ok() {
+                self.unsaved.borrow_mut().remove(&session.id);
+            }
+        }
+        self.tell_unsaved();
+    }
+
+    fn tell_unsaved(&self) {
+        let unsaved = self.unsaved.borrow();
+        let named = unsaved.iter().map(|(id, unsaved)| format!("{id}: {}", unsaved.why)).collect();
+        *self.host.unsaved_sessions.borrow_mut() = named;
+    }
+}

@@ -1,0 +1,44 @@
+//! A server whose data has more than its disk limit is not started anew: it would be ended again, with as much of the disk more each time.
+//!
+//! Owns counting its data before. Must never keep a server from starting whose data cannot be counted in time: its runner counts, too.
+
+use std::time::{Duration, Instant};
+
+use harbor_child::usage::Walk;
+
+use super::Server;
+use crate::link::EndReport;
+
+/// How long the count may take.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Entries that are looked at in one go.
+const AT_ONCE: usize = 256;
+
+const MIB: u64 = 1 << 20;
+
+impl Server {
+    /// Why it is not started, where it was held to a limit before and its data has more than that.
+    pub(super) async fn is_too_full(&self) -> Option<EndReport> {
+        let most = self.confined()?.profile.launch.limits.disk?;
+        let data = self.root().join("data");
+        let place = data.display().to_string();
+        let counted = tokio::task::spawn_blocking(move || {
+            let (mut walk, end) = (Walk::through(&[data]), Instant::now() + LIMIT);
+            while Instant::now() < end {
+                if let Some(found) = walk.step(AT_ONCE, most) {
+                    return found.bytes;
+                }
+            }
+            0
+        });
+        let used = counted.await.ok().filter(|bytes| *bytes > most)?;
+        let (used, limit, id) = (used.div_ceil(MIB), most / MIB, &self.id);
+        let message = format!(
+            "it is not started: it has {used} MiB or more in its data and may use {limit}; delete what it does not need in {place}, or \
+             `harbor sandbox {id} --disk {}` allows it more",
+            limit.saturating_mul(2)
+        );
+        Some(EndReport::because("disk_full", message))
+    }
+}
