@@ -12,9 +12,25 @@ use crate::supervisor::{Came, Why};
 /// Longer failures are looked at up to here, in bytes: those that say what was refused are short.
 const LONGEST: usize = 64 * 1024;
 
-/// Whether it is said to who calls.
-pub(super) fn hears(caller: &Caller) -> bool {
-    caller.origin().is_none_or(harbor_policy::origin::Origin::is_client)
+/// Who hears what is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hears {
+    /// A page: nothing.
+    Nothing,
+    /// A model: the person's AI client, or a turn.
+    Model,
+    /// The person.
+    Person,
+}
+
+/// Who hears it of who calls. `in_turn`: a model of Harbor's calls for the person.
+pub(super) fn hears(caller: &Caller, in_turn: bool) -> Hears {
+    match caller.origin() {
+        Some(origin) if !origin.is_client() => Hears::Nothing,
+        Some(_) => Hears::Model,
+        None if in_turn => Hears::Model,
+        None => Hears::Person,
+    }
 }
 
 /// What came of a call; nothing where nobody was asked.

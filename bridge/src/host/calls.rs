@@ -28,6 +28,7 @@ use harbor_policy::slots::Slot;
 
 use super::admission::{Entrant, Turn};
 use super::asker::{Asker, Caller};
+use super::beside::Hears;
 use super::consent::asking::Form;
 use super::consent::chat::Chat;
 use super::consent::wanted::{Known, Wish};
@@ -210,7 +211,7 @@ impl Host {
                 return Err(error);
             }
         }
-        let hears = beside::hears(&caller);
+        let hears = beside::hears(&caller, call.run_id.is_some());
         let (mut way, mut answer) = self.put_to_source(&caller, &call, &note).await?;
         if wants_other_headers(&answer) && way.source.clone().relisted(&mut way.limit).await {
             // Nothing of it was done, and the tool may be another one by now: all is judged anew.
@@ -437,12 +438,12 @@ async fn told(
     note: Note,
     answer: Result<Answer, Why>,
     arguments: &str,
-    hears: bool,
+    hears: Hears,
 ) -> Result<Called, ErrorBody> {
-    let (source, came) = (way.source.clone(), beside::came(&answer).filter(|_| hears));
+    let (source, came) = (way.source.clone(), beside::came(&answer).filter(|_| hears != Hears::Nothing));
     let called = way.end(note, answer);
     let said = match &came {
-        Some(came) => source.beside(arguments, came).await,
+        Some(came) => source.beside(arguments, came, hears == Hears::Person).await,
         None => Vec::new(),
     };
     match called {

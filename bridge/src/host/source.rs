@@ -104,8 +104,13 @@ pub trait ToolSource: Debug {
         None
     }
 
-    /// What is said beside what came of a call to those who may know of this machine, a sentence each.
-    fn beside<'a>(self: Rc<Self>, _arguments: &'a str, _came: &'a Came) -> Answering<'a, Vec<String>> {
+    /// What is said beside what came of a call to those who may know of this machine, a sentence each. `to_person`: not to a model.
+    fn beside<'a>(
+        self: Rc<Self>,
+        _arguments: &'a str,
+        _came: &'a Came,
+        _to_person: bool,
+    ) -> Answering<'a, Vec<String>> {
         Box::pin(std::future::ready(Vec::new()))
     }
 
@@ -194,8 +199,13 @@ impl ToolSource for Server {
         self.instance()
     }
 
-    fn beside<'a>(self: Rc<Self>, arguments: &'a str, came: &'a Came) -> Answering<'a, Vec<String>> {
-        Box::pin(async move { Server::beside(&self, arguments, came).await })
+    fn beside<'a>(
+        self: Rc<Self>,
+        arguments: &'a str,
+        came: &'a Came,
+        to_person: bool,
+    ) -> Answering<'a, Vec<String>> {
+        Box::pin(async move { Server::beside(&self, arguments, came, to_person).await })
     }
 
     fn call<'a>(

@@ -447,3 +447,22 @@ fn what_is_edited_is_the_persons_alone_and_goes_with_a_signal() {
         assert!(left.is_empty(), "{signal}: {left:?}");
     }
 }
+
+/// In the copy of a client's file its keys stand as they were there.
+#[test]
+fn a_copy_that_holds_keys_is_named_and_goes_with_its_last_server() {
+    let home = Home::new();
+    let person = Person::new(&home);
+    let servers = json!({"mcpServers": {
+        "keyed": {"command": "/bin/true", "env": {"SOME_API_KEY": "KEY-PLAIN-777"}}, "plain": {"command": "/bin/false"}
+    }});
+    person.write(".cursor/mcp.json", &servers.to_string());
+    let _bridge = Bridge::start(&home);
+    let (_, said) = person.harbor(&["import", "cursor", "--replace", "--no-start", "--yes"]);
+    let copy = person.directory.join(".cursor/mcp.json.before-harbor");
+    assert!(said.contains(&format!("{} holds the keys of keyed as they were", copy.display())), "{said}");
+    let (_, said) = person.harbor(&["remove", "keyed"]);
+    assert!(copy.exists() && said.contains("still has keyed, with its keys if it had any"), "{said}");
+    let (_, said) = person.harbor(&["remove", "plain"]);
+    assert!(!copy.exists() && said.contains("with the keys in it"), "{said}");
+}

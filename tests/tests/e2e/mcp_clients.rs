@@ -235,10 +235,12 @@ fn what_a_client_may_use_is_told_alike_everywhere_and_a_limit_is_a_limit_of_its_
         let (_, said, _) = person.home.harbor(asked);
         assert!(said.contains("may use s/echo."), "{said}");
     }
-    // What was taken does not come back by a limit.
-    person.done(&["mcp", "uninstall", "cursor"]);
-    let (out, said, _) = person.harbor(&["mcp", "install", "cursor", "--only", "s/*", "--only", "S/x"]);
-    assert!(out.contains("Cursor may use s/echo."), "{out}");
+    // What is typed is what it may use, also where it is another part; what is denied stays so.
+    let (out, said, _) = person.harbor(&["mcp", "install", "cursor", "--only", "s/fail", "--only", "S/x"]);
+    assert!(out.contains("Cursor may use S/x, s/fail."), "{out}");
+    let lifted = person.done(&["mcp", "install", "cursor", "--only", "*"]);
+    assert!(lifted.contains("Cursor may use all tools."), "{lifted}");
+    assert_eq!(person.entry(".cursor/mcp.json")["args"], json!(["mcp", "--client", "cursor"]));
     assert!(said.contains("warning: there is no server S now; did you mean s?"), "{said}");
     for pattern in ["s/ech*", "s/**"] {
         let (_, said, code) = person.harbor(&["mcp", "install", "cursor", "--only", pattern]);

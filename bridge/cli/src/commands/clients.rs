@@ -6,6 +6,7 @@
 //!
 //! Owns what is said about it. Must never show what else stands in those files: there are secrets.
 
+pub mod copies;
 mod earlier;
 mod file;
 mod limits;
@@ -21,6 +22,7 @@ use harbor_client::errors::Failure;
 use harbor_client::terminal::{remark, reveal};
 use harbor_client_configs::{AiClient, CLIENTS, Entry, Swap, is_ours};
 use harbor_home::Paths;
+use harbor_policy::tool_name::EVERY;
 use serde_json::{Value, json};
 
 use self::earlier::Earlier;
@@ -156,7 +158,9 @@ fn install_one(
     let earlier = old.filter(|old| is_ours(old)).map(Earlier::of).unwrap_or_default();
     let name = wanted.name.as_deref().or(earlier.name.as_deref()).unwrap_or(client.id);
     let only = if wanted.only.is_empty() { &earlier.only } else { &wanted.only };
-    let mut entry = entry(client, name, only, paths)?;
+    // All of them is no limit.
+    let limit = if only.iter().any(|pattern| pattern == EVERY) { &[][..] } else { only.as_slice() };
+    let mut entry = entry(client, name, limit, paths)?;
     if wanted.file.as_deref().and_then(project).is_some() {
         // Other people have Harbor elsewhere, and a home of their own.
         entry.command = "harbor".to_owned();
@@ -201,23 +205,14 @@ fn install_one(
     tell_installed((client, wanted, name, only), (&held, paths), &entry, &found, changed, screen)
 }
 
-/// What the client has now. What was typed limits its grants, too: but for another file, which may be a project's.
+/// What the client has now. What was typed are its grants from then on, too: but for another file, which may be a project's.
 fn held(wanted: &Install, name: &str, only: &[String], paths: &Paths) -> Result<Held, Failure> {
     if wanted.only.is_empty() || wanted.file.is_some() {
         return may::held_here(paths, name);
     }
-    let held = may::limit(paths, name, only)?;
+    let held = may::give(paths, name, only)?;
     if let Some(mut client) = Client::connect_running(paths)? {
         patterns::unknown(&mut client, only)?.iter().for_each(|text| remark(text));
-    }
-    if let Held::Tools(tools) = &held {
-        let taken: Vec<_> =
-            only.iter().filter(|pattern| may::within(tools, &[(*pattern).clone()]).is_empty()).collect();
-        for pattern in taken {
-            remark(&format!(
-                "{pattern} was taken from it and stays off; to give it back: `harbor tools --client {name} --on '{pattern}'`"
-            ));
-        }
     }
     Ok(held)
 }
@@ -272,7 +267,7 @@ fn tell_installed(
     if wanted.only.is_empty() && !only.is_empty() {
         let id = client.id;
         remark(&format!(
-            "{title} keeps the limit (--only) that its entry had; to lift it: `harbor mcp uninstall {id}`, then `harbor mcp install {id}`"
+            "{title} keeps the limit (--only) that its entry had; to lift it: `harbor mcp install {id} --only '*'`"
         ));
     }
     Ok(())

@@ -168,6 +168,20 @@ fn replace(
         } else {
             screen.text(&text)?;
         }
+        let keyed = theirs().filter(|(server, outcome)| {
+            has(outcome) && server.launch.as_ref().is_ok_and(|launch| !secrets_of(launch).is_empty())
+        });
+        let keyed: Vec<_> = keyed.map(|(server, _)| server.name.as_str()).collect();
+        if !keyed.is_empty() {
+            let copy = replaced.copy.display();
+            remark(&format!(
+                "{}: {copy} holds the keys of {} as they were. Harbor gives the servers back from it (`harbor mcp uninstall {}`); once you do \
+                 not need that: `rm {copy}`",
+                client.title,
+                keyed.join(", "),
+                client.id
+            ));
+        }
         replaced.said.iter().for_each(|text| remark(&format!("{}: {text}", client.title)));
     }
     Ok(())

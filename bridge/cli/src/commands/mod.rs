@@ -70,7 +70,7 @@ use harbor_policy::origin::Origin;
 
 use crate::args::{
     self, Approvals, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted, Models,
-    NativeHost, Prompts, Question, Resources, Secrets, Sessions, Upgrade,
+    NativeHost, Prompts, Question, Removal, Resources, Secrets, Sessions, Upgrade,
 };
 use crate::client::Client;
 use crate::consent;
@@ -99,7 +99,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Uninstall(wanted) => uninstall::run(&wanted, &paths()?, screen),
         Command::Service { wanted } => service::run(wanted.as_ref(), &paths()?, screen),
         Command::Runtimes => install::runtimes(&mut connect()?, screen),
-        Command::Remove(removal) => servers::remove(&mut connect()?, &removal, screen),
+        Command::Remove(removal) => remove_server(&removal, screen),
         Command::Start { server } => servers::start(&mut connect()?, &server, screen),
         Command::Stop { server } => servers::stop(&mut connect()?, &server, screen),
         Command::Restart { server } => servers::restart(&mut connect()?, &server, screen),
@@ -164,6 +164,12 @@ fn add_server(mut definition: Box<Definition>, screen: &mut Screen) -> Result<()
     let secrets = apart::take(&mut definition);
     let ask = add::ask(&definition, &places::current_dir()?)?;
     add::run(&mut connect()?, &definition, (&ask, &secrets), screen)
+}
+
+fn remove_server(removal: &Removal, screen: &mut Screen) -> Result<(), Failure> {
+    let mut client = connect()?;
+    servers::remove(&mut client, removal, screen)?;
+    clients::copies::after_removal(&mut client, &removal.server, &paths()?)
 }
 
 /// What there is, and what will be where there is nothing yet.

@@ -20,7 +20,7 @@ use super::doctor::PROGRAMS;
 use super::{bridge, clients, native_host, service};
 use crate::args::{HostPlace, NativeHost, Service, TakeOff, Uninstall};
 use crate::consent;
-use crate::screen::Screen;
+use crate::screen::{Screen, Status};
 
 /// This program itself.
 const SELF: &str = "harbor";
@@ -40,7 +40,8 @@ pub fn run(wanted: &TakeOff, paths: &Paths, screen: &mut Screen) -> Result<(), F
         is_whole &= done.is_ok();
         done.err().and_then(|failure| failure.message()).iter().for_each(|text| remark(text));
     };
-    let copies: Vec<_> = clients.iter().filter_map(|client| copies_of(client).ok()).flatten().collect();
+    let all = clients::present()?;
+    let copies: Vec<_> = all.iter().filter_map(|client| copies_of(client).ok()).flatten().collect();
     for client in clients {
         step(clients::uninstall(&Uninstall { clients: vec![client], ..Uninstall::default() }, paths, screen));
     }
@@ -51,6 +52,7 @@ pub fn run(wanted: &TakeOff, paths: &Paths, screen: &mut Screen) -> Result<(), F
     }
     step(bridge::shut_down(paths, screen));
     if wanted.data {
+        let _status = Status::new(&format!("deleting {} …", paths.home().display()));
         step(delete_home(paths));
     }
     programs.iter().for_each(|program| step(removed(fs::remove_file(program), program)));

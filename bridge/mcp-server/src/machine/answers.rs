@@ -275,9 +275,10 @@ impl Machine {
     }
 }
 
+/// What a server says begins no line as what Harbor says does.
 fn with_lines(text: &str, said: &[String]) -> String {
     let said = said.iter().map(|said| format!("\nHarbor: {said}"));
-    said.fold(text.to_owned(), |text, said| text + &said)
+    said.fold(text.replace("\nHarbor:", "\n Harbor:"), |text, said| text + &said)
 }
 
 fn make_older(tool: &mut Listed) {

@@ -40,7 +40,9 @@ pub(super) fn unknown_host(error: &str) -> Option<String> {
         Said::Lacks(Lack::Host(host)) => Some(host),
         Said::Lacks(_) | Said::Refused(_) => None,
     });
-    let is_unnamed = || UNKNOWN_NAME.iter().any(|words| last_line(error).contains(words));
+    // One line behind it may be what was tried then.
+    let mut last = error.lines().rev().filter(|line| !line.trim().is_empty()).take(2);
+    let mut is_unnamed = || last.any(|line| UNKNOWN_NAME.iter().any(|words| line.contains(words)));
     match named {
         Some(host) => Some(format!("it did not find the host {host}: is that the one that is meant, and is there a network?")),
         None => is_unnamed().then(|| {

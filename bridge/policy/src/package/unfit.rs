@@ -56,8 +56,12 @@ fn older_python(module: &str, source: &str) -> String {
 
 fn of_node(package: &Package, error: &str) -> Option<String> {
     let line = error.lines().find(|line| OF_NODE.iter().any(|words| line.contains(words)))?;
-    let name = quoted(&line[line.find('\'')?..])?;
-    let is_its_end = last_line(error).starts_with("Node.js v") && error.contains(PACKAGES);
+    let path = line.get(line.find('\'')? + 1..)?.split('\'').next()?;
+    // Of a whole path the part that says which package it is of.
+    let name = plain(path.rsplit(PACKAGES).next()?)?;
+    let last = last_line(error);
+    let is_last = last.starts_with("Node.js v") || OF_NODE.iter().any(|words| last.contains(words));
+    let is_its_end = is_last && error.contains(PACKAGES);
     let other = match package.ecosystem {
         Ecosystem::Npm => {
             format!("an older version of it may run: `harbor install npm:{}@VERSION`", package.name)
@@ -71,7 +75,11 @@ fn of_node(package: &Package, error: &str) -> Option<String> {
 
 /// A name in quotes, if it is one.
 fn quoted(text: &str) -> Option<&str> {
-    let name = text.strip_prefix('\'')?.split('\'').next()?;
+    plain(text.strip_prefix('\'')?.split('\'').next()?)
+}
+
+/// A name in which no character does anything.
+fn plain(name: &str) -> Option<&str> {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"._-@/".contains(&b);
     (!name.is_empty() && name.len() <= MAX_NAME && name.bytes().all(is_plain)).then_some(name)
 }
@@ -100,6 +108,11 @@ mod tests {
         );
         let node = "Error: Cannot find module './lib/x'\nRequire stack:\n- /p/node_modules/sdk/i.js\n    at x\n}\n\nNode.js v20.1.0";
         assert!(of("npm:heroku", node).ends_with("`harbor install npm:heroku@VERSION`"));
+        let caught = "Fatal error in main(): Cannot find module '/h/1/node_modules/@mcp/sdk/dist/mcp' imported from /h/1/node_modules/x/i.js";
+        assert!(
+            of("npm:heroku", caught).starts_with("it does not find @mcp/sdk/dist/mcp among"),
+            "caught by itself"
+        );
         for (source, said) in [
             ("npm:b", "Cannot find module 'optional' (/p/node_modules/x)\nError: no key"),
             ("npm:b", name),

@@ -21,6 +21,7 @@ use serde::Deserialize;
 
 use super::repository::{self, Checkout};
 use super::{binary, bins_of, inside, read_to};
+use crate::store::removal::remove_tree;
 
 /// More of a lock is not read: the largest trees that are known have a tenth of it.
 pub(super) const MAX_LOCK: u64 = 16 << 20;
@@ -186,6 +187,15 @@ pub fn write_lock(package: &Package, dir: &Path, content: Option<Content>, tree:
         (Ecosystem::Binary, _) => Ok(()),
         _ => write(&dir.join(pypi::LOCK), tree),
     }
+}
+
+/// Forgets what was resolved for a package of npm: npm keeps what it finds locked, also where a newer one would fit by now.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn forget_lock(dir: &Path) -> Result<(), String> {
+    let mut all = ["package.json", npm::LOCK].into_iter();
+    all.try_for_each(|name| remove_tree(&dir.join(name))).map_err(|error| error.to_string())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

@@ -33,35 +33,52 @@ pub enum Came {
 }
 
 impl Server {
-    /// The sentences; of none that it is held to by other means.
-    pub async fn beside(&self, arguments: &str, came: &Came) -> Vec<String> {
+    /// The sentences; of none that it is held to by other means. `to_person`: not to a model, which may do as told: what the server alone
+    /// names, in words that may lie, comes to it without the command that would allow it.
+    pub async fn beside(&self, arguments: &str, came: &Came, to_person: bool) -> Vec<String> {
+        let named = of_arguments(arguments);
+        let is_trusted =
+            |denied: &Denied| to_person || is_of_kernel(&denied.path) || named.contains(&denied.path);
         let denied = self.denied();
         let (mut said, is_failure) = match came {
             Came::Result => (Vec::new(), false),
-            Came::TimedOut => (self.refusals(&denied, "", is_of_kernel), false),
+            Came::TimedOut => (self.refusals(&denied, "", is_of_kernel, is_trusted), false),
             Came::Failed(text) => match its_own_refusal(text, self.id.as_str()) {
                 Some(own) => return vec![own],
-                None => (self.on_failure(&denied, text), true),
+                None => (self.on_failure(&denied, text, is_trusted), true),
             },
         };
         // Of what it speaks of itself there is a sentence already, or none helps.
         let is_told = |place: &String| is_failure && denied.iter().any(|denied| denied.path == *place);
-        let places = of_arguments(arguments).into_iter().filter(|place| !is_told(place)).collect();
+        let places = named.iter().filter(|place| !is_told(place)).cloned().collect();
         said.extend(self.outside(places).await);
         said
     }
 
-    fn on_failure(&self, denied: &[Denied], text: &str) -> Vec<String> {
+    fn on_failure(&self, denied: &[Denied], text: &str, is_trusted: impl Fn(&Denied) -> bool) -> Vec<String> {
         // It may be JSON.
-        let mut said = self.refusals(denied, &text.replace("\\n", "\n"), |_| false);
+        let mut said = self.refusals(denied, &text.replace("\\n", "\n"), |_| false, is_trusted);
         let entry = self.package.as_ref().and_then(curated::of_package).map(|entry| entry.id);
         said.extend(browser_start::advice(text, self.id.as_str(), entry));
         said
     }
 
-    fn refusals(&self, denied: &[Denied], text: &str, is_sure: fn(&str) -> bool) -> Vec<String> {
+    fn refusals(
+        &self,
+        denied: &[Denied],
+        text: &str,
+        is_sure: fn(&str) -> bool,
+        is_trusted: impl Fn(&Denied) -> bool,
+    ) -> Vec<String> {
         let meant = meant(denied, text, |denied: &Denied| &denied.path, is_sure);
-        meant.into_iter().filter_map(|denied| denied.told().sentence(self.id.as_str())).collect()
+        let told = |denied: &Denied| match is_trusted(denied) {
+            true => denied.told().sentence(self.id.as_str()),
+            false => Some(format!(
+                "by its own words its sandbox refused it {}; the person sees what would allow that by `harbor sandbox {}`",
+                denied.path, self.id
+            )),
+        };
+        meant.into_iter().filter_map(told).collect()
     }
 
     /// Of each of these places that it does not have: what that means, and what would open it.

@@ -15,7 +15,7 @@ use super::installing::Ended;
 use super::resolving::Job;
 use crate::runtimes::nodes;
 use crate::runtimes::pythons;
-use crate::store::packages::lock::{Resolved, write_lock};
+use crate::store::packages::lock::{Resolved, forget_lock, write_lock};
 
 impl Server {
     pub(super) async fn with_fitting_node(
@@ -35,10 +35,16 @@ impl Server {
         let newest = self.newest.take();
         for node in to_try(all, &range, first.as_ref().map(|first| first.path.as_str())) {
             *self.runtime.borrow_mut() = Some(node.chosen(range.as_str()));
+            self.on_the_disk(job.package, job.dir, |_, dir| forget_lock(dir)).await?;
             match self.try_this_one(job, self.may_build()).await.found {
                 Ok(found) if self.newest.borrow().is_none() => return Ok(found),
                 Err(stopped) if stopped.cause == "stopped" => return Err(stopped),
-                Ok(_) | Err(_) => {}
+                Ok(_) => {
+                    tracing::debug!(server = %self.id, node = node.path, "tried: what is newer does not fit it, either")
+                }
+                Err(report) => {
+                    tracing::debug!(server = %self.id, node = node.path, why = report.message, tail = report.stderr_tail, "tried: it does not do")
+                }
             }
         }
         *self.runtime.borrow_mut() = None;

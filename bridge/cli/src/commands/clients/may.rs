@@ -86,6 +86,17 @@ pub fn set(client: &mut Client, name: &str, tools: &[String]) -> Result<(), Fail
     Ok(())
 }
 
+/// Gives a client these tools and no others, as the person has typed; gives what it has then. What they denied it stays denied. Without a
+/// bridge that could know it, it is new, and gets them as its first grants.
+pub fn give(paths: &Paths, name: &str, tools: &[String]) -> Result<Held, Failure> {
+    let Some(mut client) = bridge(paths)? else { return held_here(paths, name) };
+    let wanted = Held::Tools(tools.to_vec());
+    if held(&mut client, name)? != wanted {
+        set(&mut client, name, tools)?;
+    }
+    held(&mut client, name)
+}
+
 /// Limits a client to these tools, as far as it has them; gives what it has then. One that is new gets its first grants when it comes:
 /// those of its entry's `--only`.
 pub fn limit(paths: &Paths, name: &str, only: &[String]) -> Result<Held, Failure> {
@@ -130,7 +141,7 @@ pub fn sentence(title: &str, name: &str, held: &Held, only: &[String], paths: &P
                 "{title} has not connected yet. When it does, it may use {tools}. To limit it first: {switch}"
             )
         }
-        Held::Tools(had) if had.iter().any(|entry| entry == EVERY) && only.is_empty() => {
+        Held::Tools(had) if had.iter().any(|entry| entry == EVERY) && is_all(only) => {
             format!("{title} may use all tools. To limit it: {switch}")
         }
         Held::Tools(had) => {
@@ -153,6 +164,10 @@ pub fn sentence(title: &str, name: &str, held: &Held, only: &[String], paths: &P
             )
         }
     }
+}
+
+fn is_all(only: &[String]) -> bool {
+    only.is_empty() || only.iter().any(|pattern| pattern == EVERY)
 }
 
 fn origin(name: &str) -> String {

@@ -96,6 +96,12 @@ impl Note {
         serde_json::from_slice(&text).ok().filter(|note: &Self| note.file == file)
     }
 
+    /// All that there are.
+    pub fn all(paths: &Paths) -> Vec<Self> {
+        let entries = fs::read_dir(paths.home().join("clients")).into_iter().flatten().flatten();
+        entries.filter_map(|entry| serde_json::from_slice(&fs::read(entry.path()).ok()?).ok()).collect()
+    }
+
     /// Keeps it.
     pub fn save(&self, paths: &Paths) -> Result<(), Failure> {
         let text = serde_json::to_vec(self).map_err(io::Error::other);
