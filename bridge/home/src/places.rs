@@ -1,4 +1,4 @@
-//! What a path is on this machine.
+//! Two questions about a path on this machine: is it a directory, and where do its links lead?
 //!
 //! Owns these two looks, which take as long as the disk does. Must never be asked on a loop that serves others.
 

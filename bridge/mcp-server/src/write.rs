@@ -162,22 +162,14 @@ pub fn with_text(result: &str) -> Cow<'_, str> {
 /// A tool's result with what Harbor says beside it, as texts behind its own: clients show those to their models.
 pub fn with_said<'a>(result: &'a str, said: &[String]) -> Cow<'a, str> {
     let whole = with_text(result);
-    let Ok(fields) = Fields::parse(whole.as_bytes()) else { return result.into() };
-    let Some(content) =
-        fields.get("content").and_then(|content| content.trim().strip_suffix(']')).map(str::trim_end)
-    else {
-        return result.into();
-    };
-    let mut content = content.as_bytes().to_vec();
-    for text in said {
-        if !content.trim_ascii_end().ends_with(b"[") {
-            content.push(b',');
-        }
-        content.extend_from_slice(text_block(&format!("Harbor: {text}")).as_bytes());
-    }
-    content.push(b']');
-    let content = String::from_utf8(content).unwrap_or_default();
-    with_member(&whole, "content", &content).map_or(result.into(), Cow::Owned)
+    let fields = Fields::parse(whole.as_bytes()).ok();
+    let content =
+        fields.as_ref().and_then(|fields| serde_json::from_str::<Vec<&RawValue>>(fields.get(CONTENT)?).ok());
+    let Some(content) = content else { return result.into() };
+    let own = content.iter().map(|block| block.get().to_owned());
+    let said = said.iter().map(|text| text_block(&format!("Harbor: {text}")));
+    let blocks: Vec<_> = own.chain(said).collect();
+    with_member(&whole, CONTENT, &format!("[{}]", blocks.join(","))).map_or(result.into(), Cow::Owned)
 }
 
 /// A tool's result for clients of the older generation, to which structured content is an object: any other is left out, and

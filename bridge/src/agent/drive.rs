@@ -151,10 +151,13 @@ impl Drive {
                 }
             }
             let event = self.next(&turn).await;
-            if matches!(event, Event::Ended(..)) {
+            let is_result = matches!(event, Event::Ended(..));
+            actions.extend(turn.on(event, boot_clock()));
+            // The next request, and the end, write it down themselves.
+            let writes = |action: &Action| matches!(action, Action::Ask { .. } | Action::End(_));
+            if is_result && !actions.iter().any(writes) {
                 self.save().await;
             }
-            actions.extend(turn.on(event, boot_clock()));
         }
     }
 

@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 /// So much of a result is shown to who watches, in bytes.
 const SHOWN: usize = 64 * 1024;
 
-/// So much of all results of a turn is kept as their tools wrote it, for who watches as a page, in bytes.
+/// A turn keeps so many bytes of whole results, all together: a page that watches it gets results whole.
 const WHOLE: usize = 16 * 1024 * 1024;
 
 /// Something that happened.

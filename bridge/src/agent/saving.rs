@@ -48,10 +48,11 @@ impl Agent {
         session: &Rc<Session>,
         under_way: &[Message],
     ) -> Result<(), StoreError> {
-        if session.head.borrow().private || session.is_gone() {
-            return Ok(());
-        }
-        let stored = self.store.write(&session.id, text(session, under_way)).await;
+        let is_kept = !session.head.borrow().private && !session.is_gone();
+        let stored = match is_kept {
+            true => self.store.write(&session.id, text(session, under_way)).await,
+            false => Ok(()),
+        };
         match &stored {
             Ok(()) => drop(self.unsaved.borrow_mut().remove(&session.id)),
             Err(error) => {
@@ -85,16 +86,9 @@ impl Agent {
     pub async fn save_all(self: &Rc<Self>) {
         let waiting: Vec<_> = self.unsaved.borrow().values().map(|unsaved| unsaved.session.clone()).collect();
         for session in waiting {
-            let text = text(&session, &[]);
-            let stored = match session.is_gone() {
-                true => Ok(()),
-                false => self.store.write(&session.id, text).await,
-            };
-            if stored.is_ok() {
-                self.unsaved.borrow_mut().remove(&session.id);
-            }
+            // What fails again stays among them.
+            let _ = self.store_session(&session).await;
         }
-        self.tell_unsaved();
     }
 
     fn tell_unsaved(&self) {

@@ -63,7 +63,7 @@ impl Host {
     pub async fn welcome(&self, asker: &Asker, only: Option<Allowlist>) -> Result<bool, ErrorBody> {
         let met = self.newcomers.met.lock().await;
         let name = asker.origin.as_str();
-        let is_known = self.permissions.knows(name) || self.newcomers.unnoted.borrow().contains(name);
+        let is_known = self.knows_client(name);
         let is_new = met.note(name, wall_clock()).await.map_err(|error| not_noted(&error))?;
         if !is_new || is_known || self.config.now().first_use != FirstUse::All {
             return Ok(false);
@@ -77,12 +77,16 @@ impl Host {
         granted.map(|()| true)
     }
 
+    /// Whether the person has granted or denied something under this name, or taken it away.
+    fn knows_client(&self, name: &str) -> bool {
+        self.permissions.knows(name) || self.newcomers.unnoted.borrow().contains(name)
+    }
+
     /// Whether an AI client of this name would get its first grants if it came now. Where the disk does not say, it would not.
     pub async fn would_be_new(&self, origin: &Origin) -> bool {
         let name = origin.as_str();
-        let is_known = self.permissions.knows(name) || self.newcomers.unnoted.borrow().contains(name);
         if !origin.is_client()
-            || is_known
+            || self.knows_client(name)
             || self.nobody_is_new
             || self.config.now().first_use != FirstUse::All
         {

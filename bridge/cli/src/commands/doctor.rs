@@ -127,7 +127,7 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
     }
 }
 
-/// Whether the service outlives the session: over SSH nobody stays logged in.
+/// Whether the service goes on when its user logs out. Over SSH that is a warning: such a session ends.
 fn logout(lingers: Option<bool>, over_ssh: bool) -> Finding {
     match lingers {
         Some(true) => Finding::ok("service", "it goes on when you log out"),

@@ -11,7 +11,7 @@ const TRACEBACK: &str = "Traceback (most recent call last)";
 /// Parts of lines that only warn, in small letters: of loggers, of ONNX, of npm.
 const WARNS: &[&str] = &["warning", "[warn", "warn:", " warn ", "[w:"];
 
-/// What it said of its end.
+/// The part of a server's words that is about why it ended.
 #[must_use]
 pub fn last_error(said: &str) -> String {
     let from = said.find(TRACEBACK).unwrap_or(0);

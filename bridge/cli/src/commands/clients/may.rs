@@ -5,8 +5,8 @@
 //!  `--only` of the entry in its file ──┴─► what it may use, in one sentence
 //! ```
 //!
-//! Owns that sentence, and that `--only` limits the grants, too: whoever starts `harbor mcp` under a client's name may use what its
-//! grants say. Must never give a client what was taken from it.
+//! Owns that sentence, and that `--only` is in the grants, too: whoever starts `harbor mcp` under a client's name may use what its
+//! grants say. Must never give a client more than the person has typed: a limit that a file has only takes away.
 
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
