@@ -24,7 +24,7 @@ use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, FromModel, Limi
 use harbor_ipc_proto::model::{Finish, Message, Options, Tool, ToolChoice};
 use harbor_policy::access::ModelPermit;
 use harbor_policy::budget::{ANSWER, Ticket};
-use harbor_policy::models::{KEYS, estimate, has_model, is_model, lists_all, split_model};
+use harbor_policy::models::{KEYS, estimate, has_model, is_local, is_model, lists_all, split_model};
 use harbor_policy::suggest::hint;
 
 use super::asking::Asked;
@@ -320,6 +320,22 @@ impl Models {
         Err(no_model(format!("{} has no model {model:.200}{near}; `harbor models` lists them", provider.id)))
     }
 
+    /// The same of a provider that lists all that it has. It is asked where its last list lacks the model, which may have come
+    /// since; one that gives no list refuses nothing.
+    async fn has(self: &Rc<Self>, provider: &Provider, model: &str) -> Result<(), ErrorBody> {
+        let gave_list = self.known.borrow().get(&provider.id).is_some_and(|list| !list.is_empty());
+        if gave_list && self.is_listed(provider, model).is_ok() {
+            return Ok(());
+        }
+        if gave_list || self.may_tell(&provider.id, model) {
+            let list = self.list(provider).await.unwrap_or_default();
+            if list.is_empty() {
+                self.note_untold(&provider.id, model);
+            }
+        }
+        self.is_listed(provider, model)
+    }
+
     /// The name of the model at its provider.
     pub(super) async fn model_of(
         self: &Rc<Self>,
@@ -333,10 +349,10 @@ impl Models {
                 return Err(invalid("model", "the name of a model"));
             }
             // A service may have more than it lists: other names of the same, and what is no model of everybody's.
-            return match lists_all(kind_of(provider)) {
-                true => self.is_listed(provider, model).map(|()| model.to_owned()),
-                false => Ok(model.to_owned()),
-            };
+            if lists_all(kind_of(provider)) || is_local(&provider.base_url) {
+                self.has(provider, model).await?;
+            }
+            return Ok(model.to_owned());
         }
         if let Some(model) = &provider.model {
             return Ok(model.clone());

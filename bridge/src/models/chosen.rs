@@ -58,7 +58,7 @@ impl Models {
             None if self.may_tell(&provider.id, &model) => {
                 let told = self.list(&provider).await.ok().and_then(|all| find(&all));
                 if told.is_none() {
-                    self.untold.borrow_mut().insert((provider.id.clone(), model.clone()), Instant::now());
+                    self.note_untold(&provider.id, &model);
                 }
                 told
             }
@@ -77,9 +77,14 @@ impl Models {
     }
 
     /// Whether a provider is asked about a model: not again soon where it has told nothing of it.
-    fn may_tell(&self, provider: &str, model: &str) -> bool {
+    pub(super) fn may_tell(&self, provider: &str, model: &str) -> bool {
         let mut untold = self.untold.borrow_mut();
         untold.retain(|_, asked| asked.elapsed() < UNTOLD);
         !untold.contains_key(&(provider.to_owned(), model.to_owned()))
+    }
+
+    /// Notes that a provider has told nothing of a model.
+    pub(super) fn note_untold(&self, provider: &str, model: &str) {
+        self.untold.borrow_mut().insert((provider.to_owned(), model.to_owned()), Instant::now());
     }
 }

@@ -7,11 +7,12 @@ mod tables;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::{
-    BudgetView, LlmAddProvider, LlmCheckProvider, LlmDetect, LlmGetActive, LlmGetActiveResult,
-    LlmListBudgets, LlmListModels, LlmListProviders, LlmListProvidersResult, LlmRemoveProvider, LlmSetActive,
-    LlmSetApiKey, LlmSetBudget, LlmSetModel, LlmUsage, ModelView, ProviderView,
+    BudgetView, LlmAddProvider, LlmCheckProvider, LlmCheckProviderResult, LlmDetect, LlmGetActive,
+    LlmGetActiveResult, LlmListBudgets, LlmListModels, LlmListProviders, LlmListProvidersResult,
+    LlmRemoveProvider, LlmSetActive, LlmSetApiKey, LlmSetBudget, LlmSetModel, LlmUsage, ModelView,
+    ProviderView,
 };
-use harbor_policy::models::TYPES;
+use harbor_policy::models::{TYPES, is_local};
 use harbor_policy::suggest::hint;
 
 use super::printing::print;
@@ -101,13 +102,24 @@ fn add(client: &mut Client, new: &NewProvider, screen: &mut Screen) -> Result<()
         allow_private: new.allow_private.then_some(true),
     };
     let answer = client.ask(&ask, PATIENT)?;
-    print(screen, &answer, |answer| {
-        let ProviderView { id, base_url, needs_api_key, .. } = &answer.provider;
-        let next = match needs_api_key {
-            true => format!("`harbor models key {id}` asks for its key"),
-            false => format!("`harbor models check {id}` asks whether it answers"),
-        };
-        format!("{id} is added, at {base_url}; {next}")
+    let ProviderView { id, needs_api_key, base_url, .. } = &answer.provider;
+    let next = match needs_api_key {
+        true => format!("`harbor models key {id}` asks for its key"),
+        // Who added it hears at once that nothing is there.
+        false if is_local(base_url) && !screen.json => first_check(client, id)?,
+        false => format!("`harbor models check {id}` asks whether it answers"),
+    };
+    print(screen, &answer, |answer| format!("{id} is added, at {}; {next}", answer.provider.base_url))
+}
+
+fn first_check(client: &mut Client, id: &str) -> Result<String, Failure> {
+    let said = client.ask(&LlmCheckProvider { provider_id: id.to_owned() }, PATIENT)?;
+    Ok(match (checked(&said), said.cause.as_deref()) {
+        (Ok(answers), _) => format!("it {answers}"),
+        (Err(_), Some("unauthorized")) => format!("it wants a key, which `harbor models key {id}` asks for"),
+        (Err(why), _) => {
+            format!("it cannot be used yet: {why}; `harbor models check {id}` asks again")
+        }
     })
 }
 
@@ -139,10 +151,9 @@ fn key(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure
 /// What a provider refuses is this command's failure.
 fn check(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&LlmCheckProvider { provider_id: id.to_owned() }, PATIENT)?;
-    print(screen, &answer, |answer| match (answer.available, &answer.message, &answer.cause) {
-        (true, ..) => format!("{id} answers ({} ms)", answer.latency_ms),
-        (false, Some(message), _) => format!("{id}: {message}"),
-        (false, None, cause) => format!("{id}: {}", cause.as_deref().unwrap_or("it does not answer")),
+    print(screen, &answer, |answer| match checked(answer) {
+        Ok(answers) => format!("{id} {answers}"),
+        Err(why) => format!("{id}: {why}"),
     })?;
     match (answer.available, answer.cause.as_deref()) {
         (true, _) => return Ok(()),
@@ -150,6 +161,15 @@ fn check(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failu
         _ => {}
     }
     Err(Failure::Said(Exit::Unavailable))
+}
+
+/// What a provider said to a check: that it answers, or why it cannot be used.
+fn checked(said: &LlmCheckProviderResult) -> Result<String, String> {
+    match (said.available, &said.message, &said.cause) {
+        (true, ..) => Ok(format!("answers ({} ms)", said.latency_ms)),
+        (false, Some(message), _) => Err(message.clone()),
+        (false, None, cause) => Err(cause.clone().unwrap_or_else(|| "it does not answer".into())),
+    }
 }
 
 fn show_default(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {

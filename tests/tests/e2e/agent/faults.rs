@@ -224,16 +224,19 @@ fn an_error_of_a_server_is_data_as_a_result_is() {
 }
 
 #[test]
-fn a_provider_that_does_not_list_its_model_is_not_asked_for_its_list_in_each_turn() {
+fn a_provider_that_lists_no_models_is_not_asked_for_its_list_in_each_turn() {
     let scene = Scene::new(|_| Say::Text("done".into()));
-    let lists = || scene.provider.server.asked().iter().filter(|asked| asked.path == "/v1/models").count();
+    let base = format!("http://127.0.0.1:{}/listless/v1", scene.provider.server.port);
+    let fields = json!({"provider_type": "openai-compatible", "name": "listless", "base_url": base});
+    scene.bridge.call("llm_add_provider", &fields).unwrap();
+    let lists = |path: &str| scene.provider.server.asked().iter().filter(|asked| asked.path == path).count();
     for text in ["one", "two", "three"] {
-        scene.send_over(&scene.bridge, text, &json!({"model": "p:unlisted"})).wait(LIMIT).unwrap();
+        scene.send_over(&scene.bridge, text, &json!({"model": "listless:any"})).wait(LIMIT).unwrap();
     }
-    assert_eq!(lists(), 1);
+    assert_eq!(lists("/listless/v1/models"), 1);
     scene.say("a model that is listed").unwrap();
     scene.say("once more").unwrap();
-    assert_eq!(lists(), 1, "that list has told of this one");
+    assert_eq!(lists("/v1/models"), 1, "that list has told of this one");
 }
 
 #[test]

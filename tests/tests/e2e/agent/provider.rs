@@ -16,9 +16,14 @@ use harbor_tests::{LIMIT, Scripted};
 use serde_json::{Value, json};
 
 /// Where chats go, by their format.
-/// What is below `/stepwise` says that its model calls no tools.
-const CHATS: [&str; 4] =
-    ["/v1/chat/completions", "/v1/messages", "/api/chat", "/stepwise/v1/chat/completions"];
+/// What is below `/stepwise` says that its model calls no tools, what is below `/listless` does not say what models it has.
+const CHATS: [&str; 5] = [
+    "/v1/chat/completions",
+    "/v1/messages",
+    "/api/chat",
+    "/stepwise/v1/chat/completions",
+    "/listless/v1/chat/completions",
+];
 
 /// What the model does.
 #[derive(Debug, Clone)]

@@ -42,7 +42,11 @@ fn a_provider_is_added_given_its_key_checked_asked_and_removed() {
     assert_eq!(err.lines().count(), 1, "{err}");
 
     let add = ["models", "add", "openai-compatible", "--name", "p", "--url", &provider.url()];
-    assert!(done(&home, &add).starts_with("p is added"));
+    assert!(done(&home, &add).ends_with("; it wants a key, which `harbor models key p` asks for\n"));
+    let nobody = ["models", "add", "openai-compatible", "--name", "nobody", "--url", "http://127.0.0.1:1/v1"];
+    let added = done(&home, &nobody);
+    assert!(added.contains("it cannot be used yet: ") && added.contains("127.0.0.1:1"), "{added}");
+    done(&home, &["models", "remove", "nobody"]);
     let (_, err, code) = harbor(&home, &["models", "key", "p"], "");
     assert!(err.contains("no key") && code == Some(2), "{err}");
     let (out, _, code) = harbor(&home, &["models", "key", "p"], "sk-wrong\n");

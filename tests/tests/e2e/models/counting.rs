@@ -32,13 +32,14 @@ fn a_provider_counts_where_it_can_and_the_length_decides_elsewhere() {
     let tools = json!([{"name": "now", "inputSchema": {"type": "object"}}]);
     let of_claude = json!({"model": "anthropic:m", "system_prompt": "be brief", "tools": tools});
     assert_eq!(count(&scene, &of_claude).unwrap(), (4217, "exact".into()));
-    let asked = &counting.asked()[0];
+    let all = counting.asked();
+    let asked = all.iter().find(|asked| asked.verb == "POST").unwrap();
     assert_eq!((asked.header("x-api-key"), asked.header("authorization")), (KEY, ""));
     assert!(asked.text.contains(ASKED) && asked.text.contains("be brief") && asked.text.contains("now"));
 
     let (estimate, exactness) = count(&scene, &json!({"model": "p:m"})).unwrap();
     assert_eq!((estimate > 0, exactness.as_str()), (true, "estimated"));
-    assert_eq!(scene.provider.server.asked().len(), 0, "who does not count is not asked");
+    assert_eq!(scene.provider.chats().len(), 0, "who does not count is not asked");
     // The default provider's, and what is not counted for once.
     assert_eq!(count(&scene, &json!({})).unwrap(), (estimate, "estimated".into()));
     assert_eq!(count(&scene, &json!({"model": "anthropic:n"})).unwrap(), (estimate, "estimated".into()));

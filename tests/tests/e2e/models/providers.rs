@@ -7,7 +7,7 @@ use std::path::Path;
 use harbor_tests::{Bridge, Home, LIMIT, wait_until};
 use serde_json::{Value, json};
 
-use super::scene::{ASKED, KEY, Provider, SAID, Scene};
+use super::scene::{ASKED, KEY, MODELS, Provider, SAID, Scene};
 
 fn files(dir: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
@@ -98,7 +98,7 @@ fn models_are_listed_and_one_becomes_the_default() {
     let scene = Scene::new();
     let listed = scene.bridge.call("llm_list_models", &json!({})).unwrap();
     let ids: Vec<_> = listed["models"].as_array().unwrap().iter().map(|model| model["id"].clone()).collect();
-    assert_eq!((ids, &listed["failed"]), (vec![json!("p:m"), json!("p:many")], &json!([])));
+    assert_eq!((ids, &listed["failed"]), (MODELS.map(|id| json!(format!("p:{id}"))).into(), &json!([])));
     assert_eq!(listed["models"][0]["is_local"], true);
     scene.bridge.call("llm_set_model", &json!({"model_id": "p:many"})).unwrap();
     let active = scene.bridge.call("llm_get_active", &json!({})).unwrap();
@@ -121,6 +121,9 @@ fn a_model_is_meant_by_any_name_of_it_and_one_that_nobody_has_is_not_chosen() {
     let both = set("many").unwrap_err();
     assert!(both.message.contains("lab and p both have many; say which: lab:many or p:many"), "{both:?}");
     let none = set("p:manny").unwrap_err();
+    assert!(none.message.contains("p has no model manny; did you mean many?"), "{none:?}");
+    let unlisted = json!({"model": "p:manny", "messages": [{"role": "user", "content": "hi"}]});
+    let none = scene.bridge.call("llm_chat", &unlisted).unwrap_err();
     assert!(none.message.contains("p has no model manny; did you mean many?"), "{none:?}");
     assert_eq!(set("lab/many").unwrap()["active"], "lab");
     let fields = json!({"model": "p/m", "messages": [{"role": "user", "content": "hi"}]});

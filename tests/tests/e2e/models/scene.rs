@@ -22,7 +22,7 @@ pub const SITE: &str = "https://example.com";
 /// How long it waits for somebody to leave.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the scripted provider does with a chat, by its model's name.
+/// The models of the scripted provider, which does with a chat what the model's name says.
 ///
 /// - `m`: says `Hello canarysaid91fe` in pieces, with usage
 /// - `mute`: the same without usage
@@ -31,6 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// - `silent`: the same without a word
 /// - `calling`: the same in the arguments of a call
 /// - `tool`: calls `now`
+pub const MODELS: [&str; 7] = ["m", "many", "mute", "hangs", "silent", "calling", "tool"];
+
+/// A provider that has these models.
 pub struct Provider {
     pub server: Scripted,
     left: Arc<Mutex<Vec<Instant>>>,
@@ -49,7 +52,8 @@ impl Provider {
             match (asked.verb.as_str(), asked.path.as_str()) {
                 ("GET", _) if is_mute.load(Ordering::SeqCst) => hang(stream, &noted),
                 ("GET", "/v1/models") => {
-                    let models = json!({"object": "list", "data": [{"id": "m"}, {"id": "many"}]});
+                    let data: Vec<_> = MODELS.map(|id| json!({"id": id})).into();
+                    let models = json!({"object": "list", "data": data});
                     answer(stream, "200 OK", "application/json", "", &models.to_string())
                 }
                 ("POST", "/v1/chat/completions") => chat(asked, stream, &noted),
