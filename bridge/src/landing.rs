@@ -9,7 +9,8 @@
 //! be ended by whoever does not know the state: every page in the browser can ask here.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::secret::Secret;
@@ -39,11 +40,33 @@ const PAUSE: Duration = Duration::from_millis(100);
 const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Harbor</title>\
     <p>Harbor has the answer. You can close this page; what became of it is shown where you began.</p></html>\n";
 
+/// How this machine is called in the redirect URI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Name {
+    /// `127.0.0.1`, as RFC 8252 wants it.
+    #[default]
+    Address,
+    /// `localhost`, for authorization servers that know nothing else.
+    Localhost,
+}
+
+impl Name {
+    fn text(self) -> &'static str {
+        match self {
+            Self::Address => "127.0.0.1",
+            Self::Localhost => "localhost",
+        }
+    }
+}
+
 /// A listener for one answer.
 #[derive(Debug)]
 pub struct Landing {
     listener: TcpListener,
-    port: u16,
+    /// For browsers that look for `localhost` there; none where this machine has no such address.
+    other: Option<TcpListener>,
+    /// Host and port.
+    place: Rc<str>,
 }
 
 impl Landing {
@@ -51,16 +74,35 @@ impl Landing {
     ///
     /// # Errors
     /// When the port is taken.
-    pub async fn open(port: u16) -> io::Result<Self> {
+    pub async fn open(name: Name, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
         let port = listener.local_addr()?.port();
-        Ok(Self { listener, port })
+        let other = match name {
+            Name::Address => None,
+            Name::Localhost => match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {
+                // Whoever has it would get the answer.
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+                bound => bound.ok(),
+            },
+        };
+        Ok(Self { listener, other, place: format!("{}:{port}", name.text()).into() })
     }
 
     /// Where the browser is to be sent.
     #[must_use]
     pub fn uri(&self) -> String {
-        format!("http://127.0.0.1:{}{PATH}", self.port)
+        format!("http://{}{PATH}", self.place)
+    }
+
+    async fn accept(&self) -> io::Result<TcpStream> {
+        let accepted = match &self.other {
+            None => self.listener.accept().await,
+            Some(other) => tokio::select! {
+                accepted = self.listener.accept() => accepted,
+                accepted = other.accept() => accepted,
+            },
+        };
+        accepted.map(|(stream, _)| stream)
     }
 
     /// Waits for the query that repeats this state, as long as it takes.
@@ -68,11 +110,11 @@ impl Landing {
         let mut connections: JoinSet<Option<Secret>> = JoinSet::new();
         loop {
             tokio::select! {
-                accepted = self.listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
-                    Ok((stream, _)) => {
-                        let (state, port) = (state.clone(), self.port);
+                accepted = self.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
+                    Ok(stream) => {
+                        let (state, place) = (state.clone(), self.place.clone());
                         connections.spawn_local(async move {
-                            timeout(LIMIT, attend(stream, &state, port)).await.ok().flatten()
+                            timeout(LIMIT, attend(stream, &state, &place)).await.ok().flatten()
                         });
                     }
                     Err(error) => {
@@ -101,9 +143,9 @@ pub enum Head {
     Refused(&'static str),
 }
 
-/// Reads the head of a request, as far as it has come.
+/// Reads the head of a request to this host and port, as far as it has come.
 #[must_use]
-pub fn head(bytes: &[u8], port: u16) -> Head {
+pub fn head(bytes: &[u8], place: &str) -> Head {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
         return if bytes.len() >= MAX_HEAD {
             Head::Refused("431 Request Header Fields Too Large")
@@ -123,8 +165,7 @@ pub fn head(bytes: &[u8], port: u16) -> Head {
     let hosts = hosts.by_ref().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
     let hosts: Vec<&str> = hosts.map(|(_, host)| host.trim()).collect();
     // Another name that leads here is that of a page which would like to know the answer.
-    let is_here =
-        matches!(hosts.as_slice(), [host] if host.strip_prefix("127.0.0.1:") == Some(&port.to_string()));
+    let is_here = matches!(hosts.as_slice(), [host] if host.eq_ignore_ascii_case(place));
     match target.split_once('?') {
         _ if !version.starts_with("HTTP/1.") || !is_here => Head::Refused("400 Bad Request"),
         _ if verb != "GET" => Head::Refused("405 Method Not Allowed"),
@@ -134,10 +175,10 @@ pub fn head(bytes: &[u8], port: u16) -> Head {
 }
 
 /// Answers one connection; its query, if it is the one that is waited for.
-async fn attend(mut stream: TcpStream, state: &Secret, port: u16) -> Option<Secret> {
+async fn attend(mut stream: TcpStream, state: &Secret, place: &str) -> Option<Secret> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_HEAD + 1));
     let asked = loop {
-        match head(&bytes, port) {
+        match head(&bytes, place) {
             Head::Partial if stream.read_buf(&mut *bytes).await.ok()? == 0 => return None,
             Head::Partial => {}
             asked => break asked,
@@ -168,7 +209,7 @@ mod tests {
 
     #[test]
     fn only_the_redirect_itself_is_taken() {
-        let of = |text: &str| head(text.as_bytes(), 80);
+        let of = |text: &str| head(text.as_bytes(), "127.0.0.1:80");
         let query = |text: &str| Head::Query(Secret::new(text.into()));
         assert_eq!(of("GET /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n"), query("a=b"));
         assert_eq!(of("GET /callback?a=b HTTP/1.1\r\nhost:127.0.0.1:80\r\nx: y\r\n\r\nmore"), query("a=b"));
@@ -176,6 +217,7 @@ mod tests {
         for text in [
             "GET /callback?a=b HTTP/1.1\r\nHost: evil.example\r\n\r\n",
             "GET /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:81\r\n\r\n",
+            "GET /callback?a=b HTTP/1.1\r\nHost: localhost:80\r\n\r\n",
             "GET /callback?a=b HTTP/1.1\r\n\r\n",
             "GET /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\nHost: evil.example\r\n\r\n",
             "POST /callback?a=b HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n",
@@ -187,6 +229,6 @@ mod tests {
         ] {
             assert!(matches!(of(text), Head::Refused(_)), "{text}");
         }
-        assert!(matches!(head(&vec![b'x'; MAX_HEAD], 80), Head::Refused(_)));
+        assert!(matches!(head(&vec![b'x'; MAX_HEAD], "127.0.0.1:80"), Head::Refused(_)));
     }
 }

@@ -33,7 +33,7 @@ pub mod via;
 pub const CLIENT_PROTOCOL: u32 = 1;
 
 /// Version of the runner and worker links. Raised with every change that is not an append.
-pub const LINK_PROTOCOL: u32 = 8;
+pub const LINK_PROTOCOL: u32 = 9;
 
 /// The build that this code belongs to: package version plus, where the build scripts give it, a commit.
 /// Both ends of a link must show the same one.

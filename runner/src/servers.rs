@@ -90,6 +90,14 @@ impl Servers {
             ToRunner::Revoke { server, launch } => {
                 self.petition(server, &launch, |carrier, remote, env, _| carrier.revoke(remote, env));
             }
+            ToRunner::Renew { server, launch } => {
+                self.petition(server, &launch, |carrier, remote, env, petition| {
+                    carrier.renew(remote, env, petition)
+                });
+            }
+            ToRunner::Renewed { server, renewal } => {
+                self.with(server, |session| session.renewed(renewal));
+            }
             ToRunner::Call { server, id, progress, capabilities, operation } => {
                 let call =
                     |session: &Session| session.call(id, progress, capabilities.as_deref(), &operation);

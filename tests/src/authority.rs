@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Owns which tokens are good. Must never be kinder than a real one: a code is good once, for its own redirect URI, verifier,
-//! resource and client; a refresh token that was used is not good any more.
+//! resource and client; a refresh token is good once, and whoever shows one a second time has all that came of it taken back.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -54,6 +54,8 @@ pub struct Good {
     codes: BTreeMap<String, BTreeMap<String, String>>,
     clients: Vec<String>,
     count: u32,
+    /// How often a refresh token was shown that had been used.
+    pub reuses: u32,
 }
 
 /// Both servers.
@@ -219,7 +221,14 @@ fn token(good: &mut Good, asked: &Asked, expires_in: Option<u64>) -> Said {
         }
         "refresh_token" => match good.refresh.remove(&of("refresh_token")) {
             Some(scope) if !of("resource").is_empty() => scope,
-            _ => return refused("invalid_grant"),
+            Some(_) => return refused("invalid_grant"),
+            None => {
+                // RFC 9700: it may have been stolen.
+                good.reuses += 1;
+                good.refresh.clear();
+                good.tokens.clear();
+                return refused("invalid_grant");
+            }
         },
         _ => return refused("unsupported_grant_type"),
     };

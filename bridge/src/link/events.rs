@@ -144,12 +144,19 @@ pub enum LinkEvent {
         /// What the answer has to repeat.
         state: Secret,
     },
-    /// There is a grant, or it was renewed.
+    /// There is a grant, or a newer one.
     Granted {
-        /// Of which start or authorization.
+        /// Of which authorization or renewal.
         server: u32,
         /// The grant.
         grant: Box<Grant>,
+    },
+    /// The token that a server was to be shown has ended, or was refused.
+    Stale {
+        /// Which start.
+        server: u32,
+        /// The token.
+        token: Secret,
     },
     /// A server has refused who asks, or what is asked.
     Challenged {
@@ -424,6 +431,8 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Challenged { server, challenge } => {
             LinkEvent::Challenged { server, challenge: challenge.into_owned() }
         }
+        FromRunner::Granted { server, grant } => LinkEvent::Granted { server, grant: grant.into() },
+        FromRunner::Stale { server, token } => LinkEvent::Stale { server, token },
         FromRunner::Lacks { server, what } => match lack(what) {
             Some(what) => LinkEvent::Lacks { server, what },
             None => return Ok(None),
@@ -431,7 +440,6 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
         FromRunner::Hello { .. }
         | FromRunner::Reply { .. }
         | FromRunner::Progress { .. }
-        | FromRunner::Granted { .. }
         | FromRunner::Ask { .. }
         | FromRunner::Died { .. }
         | FromRunner::Ended { .. } => return Ok(None),

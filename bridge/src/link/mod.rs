@@ -35,6 +35,7 @@ use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message, put_message};
+use harbor_ipc_proto::link::oauth::Renewal;
 use harbor_ipc_proto::link::runner::{EndCause, FromRunner, Operation, ToRunner};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use harbor_policy::redaction::Redactor;
@@ -105,9 +106,16 @@ impl Link {
         if let ToRunner::Connect { server, launch }
         | ToRunner::Run { server, launch }
         | ToRunner::Authorize { server, launch, .. }
-        | ToRunner::Revoke { server, launch } = message
+        | ToRunner::Revoke { server, launch }
+        | ToRunner::Renew { server, launch } = message
         {
             self.held.borrow_mut().insert(*server, Held::of(launch));
+        }
+        // Before it is there: what is said of the server from then on may have the new tokens in it.
+        if let ToRunner::Renewed { server, renewal: Renewal::Granted(grant) } = message
+            && let Some(held) = self.held.borrow_mut().get_mut(server)
+        {
+            held.note_renewed(grant);
         }
         let _ = self.outbox.push(|out| put_message(out, message));
     }
@@ -340,13 +348,6 @@ impl Link {
                 self.arm_if_need_be();
                 answerer.ask(Question::new(self, (server, call, ask), method, params));
                 Ok(None)
-            }
-            FromRunner::Granted { server, grant } => {
-                // At once: what comes behind it may have the new tokens in it.
-                if let Some(held) = self.held.borrow_mut().get_mut(&server) {
-                    held.note_renewed(&grant);
-                }
-                Ok(Some(LinkEvent::Granted { server, grant: grant.into() }))
             }
             FromRunner::Died { server, cause, stderr_tail } => {
                 let report = self.end_calls(server, &cause, &stderr_tail);

@@ -28,6 +28,7 @@ use tokio::task::JoinHandle;
 use super::client::Client;
 use super::servers::about;
 use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::landing::Name;
 use crate::link::EndReport;
 use crate::supervisor::{PERSON, Server, Wanted};
 
@@ -81,7 +82,7 @@ pub(super) async fn start(router: &Rc<Router>, client: &Rc<Client>, message: Oau
 
 /// Checks what its types do not.
 fn wanted(message: OauthStart) -> Result<Wanted, ErrorBody> {
-    let OauthStart { client_id, client_secret, scopes, redirect_port, .. } = message;
+    let OauthStart { client_id, client_secret, scopes, redirect_port, redirect_host, .. } = message;
     let scopes = scopes.unwrap_or_default();
     if !scopes.iter().all(|scope| is_scope(scope)) {
         return Err(invalid("scopes", "scopes: words of visible ASCII characters without quotes"));
@@ -99,7 +100,12 @@ fn wanted(message: OauthStart) -> Result<Wanted, ErrorBody> {
     }
     let port = u16::try_from(redirect_port.unwrap_or_default());
     let port = port.map_err(|_| invalid("redirect_port", "a port: 1 to 65535"))?;
-    Ok(Wanted { client: client_id.map(|id| (id, client_secret)), scopes, port })
+    let name = match redirect_host.as_deref() {
+        None | Some("127.0.0.1") => Name::Address,
+        Some("localhost") => Name::Localhost,
+        Some(_) => return Err(invalid("redirect_host", "127.0.0.1 or localhost")),
+    };
+    Ok(Wanted { client: client_id.map(|id| (id, client_secret)), scopes, port, name })
 }
 
 pub(super) async fn finish(router: &Rc<Router>, client: &Client, id: ServerId) -> Handled {

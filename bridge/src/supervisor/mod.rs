@@ -18,6 +18,7 @@ mod leftovers;
 mod lists;
 mod logs;
 mod metering;
+mod renewals;
 mod runners;
 mod server;
 mod told;

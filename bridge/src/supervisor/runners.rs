@@ -17,6 +17,7 @@ use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::{Notify, mpsc, watch};
 
+use super::renewals::Renewals;
 use super::server::Server;
 use super::told::{Listener, Told};
 use super::{Shared, asks};
@@ -54,6 +55,8 @@ pub(super) struct Runners {
     pub(super) alive: RefCell<HashMap<u32, Weak<Runner>>>,
     pub(super) ended: Notify,
     pub(super) ending: Cell<bool>,
+    /// Grants that are being renewed.
+    pub(super) renewals: Renewals,
 }
 
 impl std::fmt::Debug for Runners {
@@ -83,6 +86,7 @@ impl Runners {
             alive: RefCell::default(),
             ended: Notify::new(),
             ending: Cell::new(false),
+            renewals: Renewals::default(),
         })
     }
 
@@ -224,8 +228,8 @@ impl Runners {
             LinkEvent::Lacks { server, what } => {
                 self.with_any(runner_pid, server, |server| server.on_lacking(&what));
             }
-            LinkEvent::Granted { server, grant } => {
-                self.with(runner_pid, server, |granted| granted.on_granted(server, *grant));
+            LinkEvent::Stale { server, token } => {
+                self.with(runner_pid, server, |stale| stale.on_stale(server, token));
             }
             LinkEvent::Challenged { server, challenge } => {
                 self.with(runner_pid, server, |refusing| refusing.on_challenged(challenge));
@@ -236,7 +240,7 @@ impl Runners {
                 }
             }
             // Nobody asked this runner.
-            LinkEvent::Offered(_) | LinkEvent::AskPerson { .. } => {}
+            LinkEvent::Offered(_) | LinkEvent::AskPerson { .. } | LinkEvent::Granted { .. } => {}
             LinkEvent::Contained(containment) => {
                 if let Some(runner) = runner.upgrade() {
                     runner.set_containment(containment);
@@ -350,6 +354,7 @@ impl Runners {
         for server in servers {
             server.stop();
         }
+        self.renewals.settled(RENEWAL).await;
         let runners = || -> Vec<_> { self.alive.borrow().values().filter_map(Weak::upgrade).collect() };
         runners().iter().for_each(|runner| runner.shut_down());
         self.common.borrow_mut().clear();
@@ -385,6 +390,9 @@ const OFFER: Duration = Duration::from_secs(10);
 
 /// How long the runners of a killed bridge may take to end their servers by the ladder.
 const LEFTOVERS_GRACE: Duration = Duration::from_secs(4);
+
+/// How long the bridge's end waits for grants that are being renewed.
+const RENEWAL: Duration = Duration::from_secs(4);
 
 /// How long killed processes may take to disappear.
 const LAST: Duration = Duration::from_millis(500);

@@ -19,13 +19,13 @@ mod elsewhere;
 mod events;
 mod explaining;
 mod filled;
-mod granted;
 mod installing;
 mod instances;
 mod lacking;
 mod launch;
 mod looked;
 mod nodes;
+mod renewing;
 mod resolving;
 mod secrets;
 mod status;
@@ -165,10 +165,6 @@ pub struct Server {
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<confining::Refusals>,
     given: RefCell<secrets::Given>,
-    /// Which grant its last start was given, by when the person said yes.
-    granted_at: Cell<Option<u64>>,
-    /// Held while a renewed grant is stored: one after the other.
-    renewing: tokio::sync::Mutex<()>,
     /// What it has said of whom it refuses.
     challenge: RefCell<Option<String>>,
     /// Its last start was given up because its secrets are locked.
@@ -282,8 +278,6 @@ impl Server {
             confined: RefCell::default(),
             denied: RefCell::default(),
             given: RefCell::default(),
-            granted_at: Cell::default(),
-            renewing: tokio::sync::Mutex::default(),
             challenge: RefCell::default(),
             barred: Cell::default(),
             lacks_secrets: Cell::default(),
@@ -542,7 +536,7 @@ impl Server {
         loop {
             let changed = self.changed.notified();
             if self.is_down() || self.stops.get() != stops {
-                return drop(self.renewing.lock().await);
+                return;
             }
             changed.await;
         }

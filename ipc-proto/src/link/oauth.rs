@@ -33,6 +33,15 @@ pub struct Grant {
     pub resource: String,
 }
 
+/// What came of the renewal of a grant.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
+pub enum Renewal<'a> {
+    /// This one holds. It is stored.
+    Granted(Box<Grant>),
+    /// There is none just now; one sentence says why.
+    Failed(Cow<'a, str>),
+}
+
 /// As whom Harbor is known to an authorization server.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Client {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use bincode::{BorrowDecode, Encode};
 
-use super::oauth::{Grant, Wish};
+use super::oauth::{Grant, Renewal, Wish};
 use super::sandbox::{Offer, Sandbox};
 use crate::secret::Secret;
 
@@ -118,6 +118,20 @@ pub enum ToRunner<'a> {
         server: u32,
         /// The server with its grant, and the variables that name proxies.
         launch: Launch<'a>,
+    },
+    /// Renew the grant of a server elsewhere. Answered by `Granted`, where there is a newer one, and by `Ended`.
+    Renew {
+        /// The number that this gets.
+        server: u32,
+        /// The server with its grant, and the variables that name proxies.
+        launch: Launch<'a>,
+    },
+    /// The answer to `Stale`.
+    Renewed {
+        /// Which server.
+        server: u32,
+        /// What came of it.
+        renewal: Renewal<'a>,
     },
 }
 
@@ -382,9 +396,9 @@ pub enum FromRunner<'a> {
         /// What the answer has to repeat.
         state: Secret,
     },
-    /// There is a grant, or the one that is there was renewed: it holds from now on.
+    /// There is a grant, or a newer one.
     Granted {
-        /// Of which `Authorize` or `Connect`.
+        /// Of which `Authorize` or `Renew`.
         server: u32,
         /// The grant.
         grant: Grant,
@@ -405,6 +419,13 @@ pub enum FromRunner<'a> {
         cause: EndCause<'a>,
         /// The last lines of its stderr, bounded.
         stderr_tail: Cow<'a, str>,
+    },
+    /// The token that a server was to be shown has ended, or was refused. Answered by `Renewed`.
+    Stale {
+        /// Which server.
+        server: u32,
+        /// The token.
+        token: Secret,
     },
 }
 

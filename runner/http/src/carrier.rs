@@ -28,7 +28,7 @@ impl Carrier for Http {
     fn carry(&self, server: Remote<'static>, env: Vec<(String, String)>, wire: Wire) -> Carrying {
         let held = self.room.connection();
         Box::pin(async move {
-            let holder = Holder::of(&server, &env, &wire);
+            let holder = Holder::of(&server, &wire);
             match http::Http::new(&server, &env).map(|http| http.with_grant(holder)) {
                 Ok(http) => Rc::new(Connection::new(http, wire, server.transport, held)).run().await,
                 Err(trouble) => trouble.end(),
@@ -48,5 +48,9 @@ impl Carrier for Http {
 
     fn revoke(&self, server: Remote<'static>, env: Vec<(String, String)>) -> Carrying {
         Box::pin(async move { oauth::revoke(&server, env).await })
+    }
+
+    fn renew(&self, server: Remote<'static>, env: Vec<(String, String)>, petition: Petition) -> Carrying {
+        Box::pin(async move { oauth::renew(&server, env, &petition).await })
     }
 }

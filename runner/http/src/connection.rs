@@ -136,7 +136,6 @@ impl Connection {
                 lines = self.wire.next() => {
                     let Some(lines) = lines else {
                         tasks.abort_all();
-                        self.http.settled().await;
                         self.leave().await;
                         return EndCause::Stopped;
                     };

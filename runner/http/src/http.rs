@@ -62,8 +62,8 @@ impl Http {
     }
 
     /// With this grant, which is renewed when it has to be.
-    pub fn with_grant(mut self, holder: Option<Holder>) -> Self {
-        self.holder = holder.filter(|_| !self.says_who_asks()).map(Rc::new);
+    pub fn with_grant(mut self, holder: Option<Rc<Holder>>) -> Self {
+        self.holder = holder.filter(|_| !self.says_who_asks());
         self
     }
 
@@ -75,13 +75,6 @@ impl Http {
     /// Whether there is a grant.
     pub fn has_grant(&self) -> bool {
         self.holder.is_some()
-    }
-
-    /// Waits until its grant is not being renewed, within a limit.
-    pub async fn settled(&self) {
-        if let Some(holder) = &self.holder {
-            holder.settled().await;
-        }
     }
 
     /// The server's URL.

@@ -34,9 +34,10 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_child::outbox::{Outbox, Refused};
+use harbor_ipc_proto::link::oauth::Renewal;
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, Era, FromRunner, Launch, Outcome, ServerInfo};
 use harbor_ipc_proto::link::sandbox::Sandbox;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use crate::mcp::contact::Contact;
 use crate::mcp::requests::Requests;
@@ -99,6 +100,8 @@ pub struct Session {
     /// Whether what it says is looked at for refusals.
     is_held: bool,
     is_elsewhere: bool,
+    /// Who waits for the renewal of the grant.
+    renewal: RefCell<Option<oneshot::Sender<Renewal<'static>>>>,
     was_death_told: Cell<bool>,
     stop_wanted: Cell<bool>,
     kill_wanted: Cell<bool>,
@@ -132,6 +135,7 @@ impl Session {
             news: RefCell::default(),
             refusals: Rc::default(),
             is_elsewhere: launch.remote.is_some(),
+            renewal: RefCell::default(),
             is_held: launch.sandbox != Sandbox::default(),
             was_death_told: Cell::new(false),
             stop_wanted: Cell::new(false),

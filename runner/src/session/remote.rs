@@ -16,8 +16,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Outbox;
-use harbor_ipc_proto::link::oauth::{Grant, Wish};
+use harbor_ipc_proto::link::oauth::{Renewal, Wish};
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, FromRunner, Remote};
+use harbor_ipc_proto::secret::Secret;
+use tokio::sync::oneshot;
 use tokio::time::sleep_until;
 
 use super::Session;
@@ -57,10 +59,10 @@ pub trait Carrier: std::fmt::Debug {
 
     /// Gives the server's grant back.
     fn revoke(&self, server: Remote<'static>, env: Vec<(String, String)>) -> Carrying;
-}
 
-/// How long the renewal of a grant may hold up the end of its connection.
-const RENEWAL: Duration = Duration::from_secs(4);
+    /// Renews the server's grant.
+    fn renew(&self, server: Remote<'static>, env: Vec<(String, String)>, petition: Petition) -> Carrying;
+}
 
 /// The session's end of a connection.
 #[derive(Debug, Clone)]
@@ -119,9 +121,12 @@ impl Wire {
         self.fail(id, &CallFailure::NotAuthorized(why.into()));
     }
 
-    /// The grant was renewed: this one holds from now on.
-    pub fn granted(&self, grant: Grant) {
-        self.session.up.send(&FromRunner::Granted { server: self.session.number, grant });
+    /// Has the bridge renew the grant whose token this is. Whoever asks once more has the answer of the one before, too.
+    pub async fn renewal(&self, token: &Secret) -> Renewal<'static> {
+        let (sender, answer) = oneshot::channel();
+        *self.session.renewal.borrow_mut() = Some(sender);
+        self.session.up.send(&FromRunner::Stale { server: self.session.number, token: token.clone() });
+        answer.await.unwrap_or_else(|_| Renewal::Failed("the connection is being ended".into()))
     }
 
     /// The server has refused who asks, or what is asked: its challenge.
@@ -169,6 +174,20 @@ impl Wire {
     }
 }
 
+impl Session {
+    /// The bridge's answer to whoever waits for a renewal.
+    pub(crate) fn renewed(&self, renewal: Renewal<'_>) {
+        let renewal = match renewal {
+            Renewal::Granted(grant) => Renewal::Granted(grant),
+            Renewal::Failed(why) => Renewal::Failed(why.into_owned().into()),
+        };
+        if let Some(waiting) = self.renewal.take() {
+            // Who waited may have left.
+            let _ = waiting.send(renewal);
+        }
+    }
+}
+
 /// Runs the connection to a server elsewhere until it has ended.
 pub(crate) async fn run(
     session: &Rc<Session>,
@@ -178,12 +197,9 @@ pub(crate) async fn run(
 ) -> Ended {
     let outgoing = session.stdin.borrow().clone();
     let wire = Wire { session: session.clone(), outgoing: outgoing.clone(), max_message: plan.max_line };
-    // One that is being renewed is not lost for the sake of a quick end.
-    let last = if server.grant.is_some() { plan.eof_grace.max(RENEWAL) } else { plan.eof_grace };
     let mut life = Life {
         session,
         plan,
-        last,
         outgoing,
         carrying: carrier.carry(server, plan.environment(), wire),
         contact_deadline: Instant::now() + plan.start_timeout,
@@ -199,8 +215,6 @@ pub(crate) async fn run(
 struct Life<'a> {
     session: &'a Session,
     plan: &'a Plan,
-    /// How long its leave may take.
-    last: Duration,
     outgoing: Rc<Outbox>,
     carrying: Carrying,
     contact_deadline: Instant,
@@ -257,7 +271,7 @@ impl Life<'_> {
     fn end(&mut self, now: Instant, cause: EndCause<'static>) {
         if self.ending.is_none() {
             self.outgoing.close();
-            self.ending = Some((cause, now + self.last));
+            self.ending = Some((cause, now + self.plan.eof_grace));
         }
     }
 

@@ -68,7 +68,7 @@ pub(super) const REDIRECT: Target = Target {
 };
 
 fn redirect(bytes: &[u8]) {
-    let Head::Query(query) = head(bytes, 80) else { return };
+    let Head::Query(query) = head(bytes, "127.0.0.1:80") else { return };
     let text = String::from_utf8_lossy(bytes).into_owned();
     assert!(text.starts_with(&format!("GET {PATH}?")) && text.contains("127.0.0.1:80"));
     let state = Secret::new("st4te".into());

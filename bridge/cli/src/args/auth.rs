@@ -34,11 +34,14 @@ pub struct Auth {
     /// The local port that the browser returns to, if it must be a fixed one
     #[arg(long, value_parser = value_parser!(u16).range(1..))]
     pub port: Option<u16>,
+    /// Be sent back to http://localhost instead of http://127.0.0.1, if only that is known there
+    #[arg(long)]
+    pub localhost: bool,
     /// Show whether Harbor is signed in, and with which scopes
-    #[arg(long, conflicts_with_all = ["no_browser", "scopes", "client_id", "client_secret", "port", "revoke"])]
+    #[arg(long, conflicts_with_all = ["no_browser", "scopes", "client_id", "client_secret", "port", "localhost", "revoke"])]
     pub status: bool,
     /// Sign out: delete the tokens and stop the server
-    #[arg(long, conflicts_with_all = ["no_browser", "scopes", "client_id", "client_secret", "port"])]
+    #[arg(long, conflicts_with_all = ["no_browser", "scopes", "client_id", "client_secret", "port", "localhost"])]
     pub revoke: bool,
 }
 

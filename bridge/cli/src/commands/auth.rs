@@ -63,6 +63,7 @@ pub fn begin(
         client_secret: secret,
         scopes: Some(new.scopes.clone()),
         redirect_port: new.port.map(u32::from),
+        redirect_host: new.localhost.then(|| "localhost".into()),
     };
     let url = client.ask(&ask, DISCOVERY)?.into_value().authorization_url;
     let is_safe = parse(&url).is_ok_and(|url| !is_exposed(&url));

@@ -9,7 +9,7 @@
 //! | stage | answer that is good | else |
 //! |---|---|---|
 //! | Probing | any | the documents' own places are tried |
-//! | Resource | about this server, names an authorization server | the next place; none left: as of 2025-03-26, the host itself |
+//! | Resource | about this server, names an authorization server | the next place; none left: as of 2025-03-26, the host itself, unless the server has named a place |
 //! | Issuer | its own name, S256 | the next place; none left: over |
 //! | Registering | a client | over |
 //! | Asking | our state, the right issuer, a code | over |
@@ -113,6 +113,8 @@ pub struct Flow {
     about: Option<Issuer>,
     /// Why a place gave no answer at all, if one did not.
     trouble: Option<Failure>,
+    /// The place that the server names for what it says about itself, and what came from there instead of that.
+    unread: Option<String>,
     client: Option<Client>,
     scopes: Vec<String>,
 }
@@ -136,6 +138,7 @@ impl Flow {
             is_named: false,
             about: None,
             trouble: None,
+            unread: None,
             client: None,
             scopes: Vec::new(),
         };
@@ -160,10 +163,11 @@ impl Flow {
             (Stage::Resource(left), Event::Answered(status, body)) => {
                 match Resource::read(body).filter(|_| status == 200) {
                     Some(said) => self.take_resource(said),
-                    None => self.next_resource(left),
+                    None if status == 200 => self.not_there(left, "has no such document"),
+                    None => self.not_there(left, &format!("answered HTTP {status}")),
                 }
             }
-            (Stage::Resource(left), Event::Unanswered(_)) => self.next_resource(left),
+            (Stage::Resource(left), Event::Unanswered(why)) => self.not_there(left, &why.why),
             (Stage::Issuer(left), Event::Answered(200, body)) => {
                 let read = match self.is_named {
                     true => Issuer::read(body, &self.issuer, self.reach),
@@ -195,7 +199,12 @@ impl Flow {
     fn look_for_resource(&mut self) -> Action {
         let said = self.challenge.resource_metadata.clone();
         match said.map(|said| places::named(&said, self.reach)) {
-            Some(Ok(url)) => self.next_resource(vec![url]),
+            Some(Ok(url)) => {
+                let mut places = places::of_resource(&self.server);
+                places.retain(|place| *place != url);
+                let left = [url].into_iter().chain(places).rev().collect();
+                self.next_resource(left)
+            }
             Some(Err(why)) => over(
                 RemoteEnd::Forbidden,
                 format!("{} wants what it says about itself fetched from {why}", place(&self.server)),
@@ -214,12 +223,22 @@ impl Flow {
             self.stage = Stage::Resource(left);
             return Action::Get(url);
         }
-        if self.challenge.resource_metadata.is_some() {
-            let why =
-                format!("{} does not say where to sign in: its document cannot be read", place(&self.server));
-            return over(RemoteEnd::NotAuthorized, why);
+        match (&self.challenge.resource_metadata, &self.unread) {
+            (Some(named), Some(unread)) => {
+                let host = place(&self.server);
+                let why = format!(
+                    "{host} does not say where to sign in: {named:.500}, which it names for that, {unread}; nor do the usual places"
+                );
+                over(RemoteEnd::NotAuthorized, why)
+            }
+            _ => self.look_at_home(),
         }
-        self.look_at_home()
+    }
+
+    /// What came from a place instead of a document; the first is the one that counts.
+    fn not_there(&mut self, left: Vec<Url>, what: &str) -> Action {
+        self.unread.get_or_insert_with(|| what.to_owned());
+        self.next_resource(left)
     }
 
     fn look_at_home(&mut self) -> Action {

@@ -9,6 +9,7 @@
 //! drops an [`Asked`] ends all of it.
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ use tokio::time::{timeout, timeout_at};
 use super::Server;
 use super::elsewhere::is_for;
 use super::secrets::wipe;
-use crate::landing::Landing;
+use crate::landing::{Landing, Name};
 use crate::link::runner::{Kind, Purpose};
 use crate::link::{EndReport, LinkEvent};
 use crate::supervisor::errands::Known;
@@ -49,6 +50,8 @@ pub struct Wanted {
     pub scopes: Vec<String>,
     /// The port that the browser comes back to; 0 for any.
     pub port: u16,
+    /// How this machine is called there.
+    pub name: Name,
 }
 
 /// An authorization that waits for its person.
@@ -77,8 +80,15 @@ impl Server {
     /// Why nobody can be asked.
     pub async fn authorize(self: &Rc<Self>, wanted: Wanted) -> Result<Asked, Rc<EndReport>> {
         let (launch, secrets) = self.launch_of_errand().await?;
-        let landing = Landing::open(wanted.port).await;
-        let landing = landing.map_err(|error| failed(format!("could not listen for the answer: {error}")))?;
+        let landing = Landing::open(wanted.name, wanted.port).await;
+        let landing = landing.map_err(|error| match (wanted.port, error.kind()) {
+            (1.., ErrorKind::AddrInUse) => failed(format!(
+                "port {} of this machine is in use, and the answer is to come there; end what listens there, or name \
+                 another port by `--port`",
+                wanted.port
+            )),
+            _ => failed(format!("could not listen for the answer: {error}")),
+        })?;
         let redirect_uri = landing.uri();
         let wish = self.wish(wanted, secrets.grant(), &redirect_uri);
         let (known, mut events) = self.runner_of_errand()?;
@@ -104,13 +114,13 @@ impl Server {
         reach.unwrap_or(Reach::Public)
     }
 
-    fn runner_of_errand(&self) -> Result<(Known, mpsc::Receiver<LinkEvent>), Rc<EndReport>> {
+    pub(super) fn runner_of_errand(&self) -> Result<(Known, mpsc::Receiver<LinkEvent>), Rc<EndReport>> {
         let started = self.runners.runner_of_errand(Kind::Remote, Purpose::Isolated);
         started.map_err(|error| failed(format!("could not start a runner: {error}")))
     }
 
     /// Where it is, with what its headers say, and its secrets.
-    async fn launch_of_errand(&self) -> Result<(Launch<'static>, Credentials), Rc<EndReport>> {
+    pub(super) async fn launch_of_errand(&self) -> Result<(Launch<'static>, Credentials), Rc<EndReport>> {
         let definition = self.definition();
         let Some(remote) = &definition.remote else {
             return Err(failed("it runs on this machine: `harbor secrets set` gives it its keys"));
@@ -220,6 +230,6 @@ async fn next(events: &mut mpsc::Receiver<LinkEvent>) -> Result<Said, Rc<EndRepo
     Err(failed("its runner has ended"))
 }
 
-fn failed(why: impl Into<String>) -> Rc<EndReport> {
+pub(super) fn failed(why: impl Into<String>) -> Rc<EndReport> {
     Rc::new(EndReport::because("not_authorized", why))
 }

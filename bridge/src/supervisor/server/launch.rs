@@ -103,8 +103,10 @@ impl Server {
                 return;
             }
             if let Some(remote) = &server.definition().remote {
-                // What its last start has renewed is stored first.
-                drop(server.renewing.lock().await);
+                // A renewal that its last start has begun is stored first.
+                let turn = server.runners.renewals.turn(&server.id).await;
+                server.store_late().await;
+                drop(turn);
                 let secrets = server.secrets().await;
                 if is_due(&server) {
                     server.launch_elsewhere(remote, secrets);

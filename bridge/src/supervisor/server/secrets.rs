@@ -258,7 +258,8 @@ pub(super) fn wipe(message: ToRunner<'static>) {
     if let ToRunner::Connect { launch, .. }
     | ToRunner::Run { launch, .. }
     | ToRunner::Authorize { launch, .. }
-    | ToRunner::Revoke { launch, .. } = message
+    | ToRunner::Revoke { launch, .. }
+    | ToRunner::Renew { launch, .. } = message
     {
         let headers = launch.remote.into_iter().flat_map(|remote| remote.headers);
         for (_, value) in launch.env.into_iter().chain(headers) {

@@ -375,6 +375,8 @@ export interface Requests {
     scopes?: string[];
     /** The port of this machine that the browser comes back to, where the client is known with one; any when absent. */
     redirect_port?: number;
+    /** How this machine is called in the redirect URI: `127.0.0.1`, also when absent, or `localhost`. */
+    redirect_host?: string;
   };
   /** Waits until the person has answered, and stores what they granted; the server is started with it. A `cancel` of this request ends the authorization. */
   oauth_finish: {

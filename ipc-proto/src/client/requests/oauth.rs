@@ -20,6 +20,8 @@ define_requests! {
         scopes: Option<Vec<String>>,
         /// The port of this machine that the browser comes back to, where the client is known with one; any when absent.
         redirect_port: Option<u32>,
+        /// How this machine is called in the redirect URI: `127.0.0.1`, also when absent, or `localhost`.
+        redirect_host: Option<String>,
     }
     /// Waits until the person has answered, and stores what they granted; the server is started with it. A `cancel` of this
     /// request ends the authorization.

@@ -101,6 +101,15 @@ fn golden_bytes_of_authorizations() {
         ),
         (ToRunner::Redirected { server: 1, query: secret("q") }, b"\x0c\x01\x01q".to_vec()),
         (ToRunner::Revoke { server: 1, launch: launch() }, [b"\x0d\x01", &of_launch[..]].concat()),
+        (ToRunner::Renew { server: 1, launch: launch() }, [b"\x0e\x01", &of_launch[..]].concat()),
+        (
+            ToRunner::Renewed { server: 1, renewal: Renewal::Granted(grant.clone().into()) },
+            [&b"\x0f\x01\x00"[..], of_grant].concat(),
+        ),
+        (
+            ToRunner::Renewed { server: 1, renewal: Renewal::Failed("w".into()) },
+            b"\x0f\x01\x01\x01w".to_vec(),
+        ),
     ] {
         assert_eq!(bytes(&message), expected);
         assert_eq!(get_message::<ToRunner<'_>>(&expected), Ok(message));
@@ -112,6 +121,7 @@ fn golden_bytes_of_authorizations() {
         ),
         (FromRunner::Granted { server: 1, grant }, [&b"\x12\x01"[..], of_grant].concat()),
         (FromRunner::Challenged { server: 1, challenge: "c".into() }, b"\x13\x01\x01c".to_vec()),
+        (FromRunner::Stale { server: 1, token: secret("t") }, b"\x15\x01\x01t".to_vec()),
     ] {
         assert_eq!(bytes(&message), expected);
         assert_eq!(get_message::<FromRunner<'_>>(&expected), Ok(message));

@@ -1,4 +1,4 @@
-//! Performs what `Flow` decides.
+//! What is done about a grant besides using it: it is had, by what `Flow` decides, renewed, given back.
 //!
 //! Owns the requests, and the random bytes.
 
@@ -6,7 +6,7 @@ use harbor_ipc_proto::link::oauth::Wish;
 use harbor_ipc_proto::link::runner::{EndCause, Remote, RemoteEnd};
 use harbor_policy::oauth::flow::{Action, Event, Failure, Flow};
 use harbor_policy::oauth::proof::{Nonces, RANDOM};
-use harbor_policy::oauth::token::revocation;
+use harbor_policy::oauth::token::{Refused, renewal, renewed, revocation};
 use harbor_runner::Petition;
 use reqwest::Method;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -114,6 +114,33 @@ pub async fn revoke(server: &Remote<'_>, env: Vec<(String, String)>) -> EndCause
         Ok((200, _)) => EndCause::Stopped,
         Ok((status, _)) => refused(format!("the authorization server did not take it back (HTTP {status})")),
         Err(failure) => end(failure),
+    }
+}
+
+/// Renews the grant; the cause of the end is `Stopped` where there is a newer one, `NotAuthorized` where there will be none.
+pub async fn renew(
+    server: &Remote<'_>,
+    env: Vec<(String, String)>,
+    petition: &Petition,
+) -> EndCause<'static> {
+    let never = |why: &str| end(Failure { kind: RemoteEnd::NotAuthorized, why: why.into() });
+    let Some((grant, form)) = server.grant.as_ref().and_then(|grant| Some((grant, renewal(grant)?))) else {
+        return never("nothing renews it");
+    };
+    let (status, body) = match (Fetch { reach: reach_of(server), env }).post(&form).await {
+        Ok(heard) => heard,
+        Err(failure) => return end(Failure { kind: RemoteEnd::Unreachable, ..failure }),
+    };
+    match renewed(grant, status, &body, now()) {
+        Ok(newer) => {
+            petition.granted(newer);
+            EndCause::Stopped
+        }
+        Err(Refused::ForGood(word)) => never(word),
+        Err(Refused::ForNow | Refused::Garbled) => {
+            let why = format!("the token endpoint answered HTTP {status}");
+            end(Failure { kind: RemoteEnd::Unreachable, why })
+        }
     }
 }
 

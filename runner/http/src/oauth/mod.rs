@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Petition ─► authorize: Flow ─► fetch, or the person ─► Flow ─► … ─► granted
-//!  a request ─► holder: the token, renewed first where it has ended ─► 401 ─► renewed ─► once more
+//!  a request ─► holder: the token ─► has ended, or 401 ─► the bridge ─► a process of its own: renew ─► stored ─► once more
 //! ```
 //!
 //! Owns that a token goes to its server only, and what renews it to the token endpoint. Must never follow a redirect to
@@ -12,5 +12,5 @@ mod authorize;
 mod fetch;
 mod holder;
 
-pub use authorize::{authorize, revoke};
+pub use authorize::{authorize, renew, revoke};
 pub use holder::Holder;

@@ -45,6 +45,27 @@ fn a_server_that_wants_the_person_is_not_started_again_and_runs_once_they_have_s
     assert_eq!(authority.issuer.count(|asked| asked.header("authorization").contains("access-token")), 0);
 }
 
+/// Some authorization servers know a client by `http://localhost:PORT/callback` only.
+#[test]
+fn the_browser_is_sent_back_to_localhost_where_that_is_asked_for_and_to_a_port_that_is_free() {
+    let (home, authority) = (Home::new(), sound());
+    let bridge = Bridge::start(&home);
+    add(&bridge, &authority.mcp.url());
+    let url = begin(&bridge, &json!({"redirect_host": "localhost"})).unwrap();
+    let back = fields(url.split_once('?').unwrap().1)["redirect_uri"].clone();
+    let port =
+        back.strip_prefix("http://localhost:").and_then(|rest| rest.strip_suffix("/callback")).unwrap();
+    let (_, location, _) = get(&url, None);
+    let foreign = get(&location, Some(&format!("127.0.0.1:{port}")));
+    assert_eq!(foreign.0, 400, "{foreign:?}");
+    assert!(get(&location, None).2.starts_with("HTTP/1.1 200"));
+    finish(&bridge).unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let error = begin(&bridge, &json!({"redirect_port": port})).unwrap_err();
+    assert!(error.message.contains(&format!("port {port} of this machine is in use")), "{}", error.message);
+}
+
 #[test]
 fn a_server_of_the_same_name_elsewhere_gets_no_token() {
     let (home, authority) = (Home::new(), sound());

@@ -3,7 +3,8 @@
 use std::sync::mpsc;
 
 use harbor_tests::authority::{Authority, Twists};
-use harbor_tests::{Bridge, Home, LIMIT, wait_until};
+use harbor_tests::{Bridge, Home, LIMIT, Process, wait_until};
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::{let_in, sound, start, told};
@@ -25,7 +26,7 @@ fn a_token_that_ends_is_renewed_inside_the_connection_by_one_of_all_who_wait() {
         assert_eq!(call.wait(LIMIT).unwrap().content_text(), "done");
     }
     assert_eq!((authority.grants("refresh_token"), sessions()), (1, before));
-    wait_until("it is stored", LIMIT, || stored(&home).contains("refresh-token-2"));
+    assert!(stored(&home).contains("refresh-token-2"), "stored before it is used");
     assert!(!stored(&home).contains("token-1"), "the old ones are good for nothing");
 
     // The bridge that comes next has the one that is good.
@@ -90,27 +91,62 @@ fn tokens_are_hidden_in_what_the_server_says_also_new_ones() {
     assert_eq!(authority.grants("refresh_token"), 1);
 }
 
-/// The refresh token is used by then: an answer that nobody hears would be the end of the login.
+/// The refresh token is used by then: an answer that nobody hears, or that nobody stores, would be the end of the login.
 #[test]
-fn a_renewal_is_heard_to_its_end_though_its_call_is_cancelled_or_its_server_stopped() {
-    for is_stopped in [false, true] {
+fn a_renewal_is_heard_to_its_end_and_stored_whatever_ends_its_call() {
+    for ending in [
+        "cancel",
+        "stop",
+        "restart",
+        "edit",
+        "death of its runner",
+        "shutdown",
+        "kill of the bridge behind it",
+    ] {
         let (release, held) = mpsc::channel();
-        let (home, authority) =
-            (Home::new(), Authority::start(Twists { holds_renewals: Some(held), ..Twists::default() }));
-        let bridge = Bridge::start(&home);
+        let twists = Twists { holds_renewals: Some(held), ..Twists::default() };
+        let (home, authority) = (Home::new(), Authority::start(twists));
+        let mut bridge = Bridge::start(&home);
         let_in(&bridge, &authority);
         authority.end_tokens();
         let call = bridge.send_tool("s", "t", &json!({}));
         wait_until("the renewal", LIMIT, || authority.grants("refresh_token") == 1);
-        let stop = is_stopped.then(|| bridge.request("disconnect_server", &json!({"server_id": "s"})));
-        if !is_stopped {
-            bridge.call("cancel", &json!({"target": call.id})).unwrap();
-        }
+        let id = json!({"server_id": "s"});
+        let ended = match ending {
+            "cancel" => Some(bridge.request("cancel", &json!({"target": call.id}))),
+            "stop" => Some(bridge.request("disconnect_server", &id)),
+            "restart" => Some(bridge.request("mcp_restart_server", &id)),
+            "edit" => {
+                let anew = json!({"server_id": "s", "url": authority.mcp.url(), "allow_private": true});
+                bridge.call("add_remote_server", &anew).unwrap();
+                None
+            }
+            "death of its runner" => {
+                Process::named_by(&bridge.server("s")["runner_pid"]).signal(Signal::SIGKILL);
+                None
+            }
+            "shutdown" => {
+                bridge.signal(Signal::SIGTERM);
+                None
+            }
+            _ => None,
+        };
         drop(release);
-        assert!(call.wait(LIMIT).is_err());
-        stop.into_iter().for_each(|stop| drop(stop.wait(LIMIT).unwrap()));
+        let answered = call.wait(LIMIT);
+        if ending == "kill of the bridge behind it" {
+            // At once: what was used was stored.
+            bridge.kill();
+            assert_eq!(answered.unwrap().content_text(), "done");
+        }
+        ended.into_iter().for_each(|ended| drop(ended.wait(LIMIT)));
+        if ending == "shutdown" {
+            bridge.wait(LIMIT).unwrap();
+        }
+        if ending == "shutdown" || ending == "kill of the bridge behind it" {
+            bridge = Bridge::start(&home);
+        }
         start(&bridge).unwrap();
-        assert_eq!(bridge.tool_text("s", "t", &json!({})), "done");
-        assert_eq!(authority.grants("refresh_token"), 1);
+        assert_eq!(bridge.tool_text("s", "t", &json!({})), "done", "{ending}");
+        assert_eq!((authority.grants("refresh_token"), authority.good().reuses), (1, 0), "{ending}");
     }
 }

@@ -344,3 +344,26 @@ proptest! {
         prop_assert!(over);
     }
 }
+
+#[test]
+fn a_named_place_without_a_document_gives_way_to_the_usual_ones_and_is_named_at_the_end() {
+    let usual = [
+        "https://a.example/.well-known/oauth-protected-resource/mcp",
+        "https://a.example/.well-known/oauth-protected-resource",
+    ];
+    let (mut flow, _) = begin(wish());
+    assert_eq!(flow.on(Event::Probed(401, CHALLENGE), 0), get("https://a.example/about"));
+    assert_eq!(text(404, &mut flow, ""), get(usual[0]));
+    let found = answer(&mut flow, &resource());
+    assert_eq!(found, get("https://b.example/.well-known/oauth-authorization-server/t"));
+
+    let (mut flow, _) = begin(wish());
+    let _ = flow.on(Event::Probed(401, CHALLENGE), 0);
+    assert_eq!(text(404, &mut flow, ""), get(usual[0]));
+    assert_eq!(text(200, &mut flow, "<p>"), get(usual[1]));
+    let failed = failure(text(500, &mut flow, ""));
+    assert!(
+        failed.why.contains("https://a.example/about, which it names for that, answered HTTP 404"),
+        "{failed:?}"
+    );
+}

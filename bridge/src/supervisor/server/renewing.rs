@@ -1,0 +1,150 @@
+//! The grant of a server elsewhere, while it runs: the bridge has it renewed.
+//!
+//! ```text
+//!  Stale ─► turn ─► is it still the stored one? ─► a runner of its own: Renew ─► Granted ─► stored ─► hidden ─► Renewed
+//!                     └► no: that one ──────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! Owns that a refresh token is used once, and that what came of it is stored before it is used: nothing that ends a call, a
+//! server or its runner ends a renewal. Must never take more from a runner than tokens: where they are from is what the
+//! person said yes to.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_home::clock::wall_clock;
+use harbor_ipc_proto::link::oauth::{Grant, Renewal};
+use harbor_ipc_proto::link::runner::ToRunner;
+use harbor_ipc_proto::secret::Secret;
+use harbor_policy::credentials::{Credential, Credentials};
+use harbor_policy::oauth::KEY;
+use tokio::time::timeout;
+
+use super::Server;
+use super::authorizing::failed;
+use super::secrets::wipe;
+use crate::link::{EndReport, LinkEvent};
+
+/// The cause of the end of a runner that has heard that there will be no newer grant.
+const REFUSED: &str = "not_authorized";
+
+/// How long a renewal may take.
+const LIMIT: Duration = Duration::from_secs(45);
+
+/// There will be no newer grant; the authorization server's word.
+struct Never(String);
+
+impl Server {
+    /// The token that it was to be shown has ended, or was refused.
+    pub(in crate::supervisor) fn on_stale(self: &Rc<Self>, number: u32, token: Secret) {
+        let place = self.place.borrow().clone().filter(|place| place.number == number);
+        let Some(place) = place else { return };
+        let server = self.clone();
+        tokio::task::spawn_local(async move {
+            let renewal = match server.newer_than(&token).await {
+                Ok(grant) => {
+                    server.hide_grant(&grant);
+                    Renewal::Granted(grant.into())
+                }
+                Err(report) => Renewal::Failed(
+                    format!("what it was granted has ended, and could not be renewed: {}", report.message)
+                        .into(),
+                ),
+            };
+            place.runner.link.send(&ToRunner::Renewed { server: number, renewal });
+        });
+    }
+
+    /// A grant with another token than this one, stored; or one that nothing renews any more.
+    async fn newer_than(self: &Rc<Self>, token: &Secret) -> Result<Grant, Rc<EndReport>> {
+        let _turn = self.runners.renewals.turn(&self.id).await;
+        self.store_late().await;
+        let (mut launch, _) = self.launch_of_errand().await?;
+        let remote = launch.remote.as_mut().ok_or_else(|| failed("it runs on this machine"))?;
+        // One that is for another server than the definition has now is none.
+        let stored = remote.grant.take().ok_or_else(|| failed("there is none"))?;
+        let late = self.runners.renewals.unstored(&self.id);
+        let grant = late.filter(|late| late.granted_at == stored.granted_at).unwrap_or(stored);
+        if grant.access_token != *token || grant.refresh_token.is_none() {
+            return Ok(grant);
+        }
+        remote.grant = Some(grant.clone());
+        let newer = match self.renewed(ToRunner::Renew { server: 0, launch }).await? {
+            Ok(renewed) => {
+                let Grant { access_token, refresh_token, expires_at, scopes, .. } = *renewed;
+                Grant { access_token, refresh_token, expires_at, scopes, ..grant }
+            }
+            Err(Never(why)) => {
+                self.remark(format!("what it was granted has ended, and is not renewed: {why}"));
+                // Stored like that, nobody is told that it goes on.
+                let now = wall_clock();
+                let ended = grant.expires_at.map_or(now, |at| at.min(now));
+                Grant { refresh_token: None, expires_at: Some(ended), ..grant }
+            }
+        };
+        self.runners.renewals.keep(&self.id, newer.clone());
+        self.store_late().await;
+        Ok(newer)
+    }
+
+    /// What the authorization server says; an error where it says nothing of which one knows.
+    async fn renewed(&self, message: ToRunner<'static>) -> Result<Result<Box<Grant>, Never>, Rc<EndReport>> {
+        let (known, mut events) = self.runner_of_errand()?;
+        known.runner.link.send(&message);
+        wipe(message);
+        let said = async {
+            while let Some(event) = events.recv().await {
+                match event {
+                    LinkEvent::Granted { grant, .. } => return Ok(Ok(grant)),
+                    LinkEvent::Ended { report, .. } if report.cause == REFUSED => {
+                        return Ok(Err(Never(report.message.clone())));
+                    }
+                    LinkEvent::Ended { report, .. } | LinkEvent::Closed { report } => return Err(report),
+                    _ => {}
+                }
+            }
+            Err(failed("its runner has ended"))
+        };
+        timeout(LIMIT, said).await.unwrap_or_else(|_| Err(failed("it takes too long")))
+    }
+
+    /// Stores what was renewed and is not stored yet. What finds no room on the disk holds meanwhile; whoever has the turn
+    /// tries it again.
+    pub(super) async fn store_late(&self) {
+        let Some(grant) = self.runners.renewals.unstored(&self.id) else { return };
+        let credential = Credential::of_grant(grant, wall_clock());
+        // Where the person has said yes again meanwhile, or taken it away, that is what holds.
+        match self.runners.shared.secrets.renew(self.id.as_str(), KEY, credential).await {
+            Ok(_) => self.runners.renewals.stored(&self.id),
+            Err(error) => {
+                tracing::error!(server = %self.id, %error, "what renews its grant could not be stored");
+                self.remark(format!(
+                    "what renews its grant could not be stored: could not {error}; it is tried again at the next start \
+                     or renewal"
+                ));
+            }
+        }
+    }
+
+    /// From now on its tokens are hidden, too, as those are that it was started with.
+    fn hide_grant(&self, grant: &Grant) {
+        let credential = Credential::of_grant(grant.clone(), wall_clock());
+        let renewed = Credentials([(KEY.to_owned(), credential)].into()).redactor(&[]);
+        self.also_hide(Rc::new(renewed));
+    }
+
+    /// It has refused who asks, or what is asked: the next authorization begins there.
+    pub(in crate::supervisor) fn on_challenged(&self, challenge: String) {
+        *self.challenge.borrow_mut() = Some(challenge);
+    }
+
+    /// What it has said of that since it was last let in.
+    pub(super) fn challenge(&self) -> Option<String> {
+        self.challenge.borrow().clone()
+    }
+
+    /// The person has let Harbor in anew.
+    pub(super) fn forget_challenge(&self) {
+        *self.challenge.borrow_mut() = None;
+    }
+}
