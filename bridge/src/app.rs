@@ -21,6 +21,7 @@ use harbor_child::signals::Signals;
 use harbor_child::{memory, own};
 use harbor_home::Paths;
 use harbor_home::clock::wall_clock_nanos;
+use harbor_home::copied;
 use harbor_home::instance::{identity, mark, random_token};
 use harbor_ipc_proto::BUILD;
 use harbor_ipc_proto::codes::Code;
@@ -169,6 +170,7 @@ pub fn serve_with<T>(
         .then(|| Executable::open(directory, CatalogLink::PROGRAM).map_err(|why| why.to_string()));
     let model_worker = Executable::open(directory, ModelLink::PROGRAM).map_err(|why| why.to_string());
     let (instance, listener) = Instance::begin(paths)?;
+    copied::fill(paths).map_err(|error| AppError::Store(error.into()))?;
     let opened = recovery::open(paths).map_err(AppError::Store)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
@@ -182,6 +184,7 @@ pub fn serve_with<T>(
         Ok(instance)
     });
     runtime.shutdown_timeout(LAST_WORK);
+    copied::remove(paths);
     // Only now may another bridge have this home.
     ended.map(|instance| instance.end(LAST_WORK))
 }

@@ -51,6 +51,27 @@ impl OwnedFrame {
     pub fn bytes(&self) -> &[u8] {
         self.buf.get(self.body.clone()).unwrap_or_default()
     }
+
+    /// A text that lies within the frame, in the frame's own memory: no second copy of it is made. None where it lies elsewhere.
+    #[must_use]
+    pub fn into_text(self, place: &Range<usize>) -> Option<String> {
+        let Self { mut buf, body } = self;
+        let (start, end) = (body.start.checked_add(place.start)?, body.start.checked_add(place.end)?);
+        if start > end || end > body.end || end > buf.len() {
+            return None;
+        }
+        buf.truncate(end);
+        buf.drain(..start);
+        String::from_utf8(buf).ok()
+    }
+
+    /// Where `text`, which was read from the frame without a copy, lies within it.
+    #[must_use]
+    pub fn place_of(&self, text: &str) -> Option<Range<usize>> {
+        let start = text.as_ptr().addr().checked_sub(self.bytes().as_ptr().addr())?;
+        let place = start..start.checked_add(text.len())?;
+        (place.end <= self.body.len()).then_some(place)
+    }
 }
 
 /// Cuts a byte stream into frames.

@@ -26,6 +26,8 @@ pub struct Browser {
     /// What its program is called.
     pub programs: &'static [&'static str],
     kind: Kind,
+    /// Whether it is told of only where it is: a channel for those who try things out, or one that few have.
+    pub is_rare: bool,
     /// Where it keeps its things when a snap or a flatpak holds it, below the person's home.
     confined: &'static [&'static str],
 }
@@ -44,6 +46,7 @@ pub const BROWSERS: &[Browser] = &[
         title: "Google Chrome",
         programs: &["google-chrome", "google-chrome-stable"],
         kind: Kind::Chromium("google-chrome"),
+        is_rare: false,
         confined: &[".var/app/com.google.Chrome"],
     },
     Browser {
@@ -51,6 +54,7 @@ pub const BROWSERS: &[Browser] = &[
         title: "Chromium",
         programs: &["chromium", "chromium-browser"],
         kind: Kind::Chromium("chromium"),
+        is_rare: false,
         confined: &["snap/chromium", ".var/app/org.chromium.Chromium"],
     },
     Browser {
@@ -58,6 +62,7 @@ pub const BROWSERS: &[Browser] = &[
         title: "Microsoft Edge",
         programs: &["microsoft-edge", "microsoft-edge-stable"],
         kind: Kind::Chromium("microsoft-edge"),
+        is_rare: false,
         confined: &[".var/app/com.microsoft.Edge"],
     },
     Browser {
@@ -65,6 +70,7 @@ pub const BROWSERS: &[Browser] = &[
         title: "Brave",
         programs: &["brave-browser", "brave-browser-stable", "brave"],
         kind: Kind::Chromium("BraveSoftware/Brave-Browser"),
+        is_rare: false,
         confined: &["snap/brave", ".var/app/com.brave.Browser"],
     },
     Browser {
@@ -72,7 +78,64 @@ pub const BROWSERS: &[Browser] = &[
         title: "Firefox",
         programs: &["firefox", "firefox-esr"],
         kind: Kind::Firefox,
+        is_rare: false,
         // These ask the desktop's portal, which reads the same manifests as any Firefox.
+        confined: &[],
+    },
+    Browser {
+        id: "chrome-beta",
+        title: "Google Chrome Beta",
+        programs: &["google-chrome-beta"],
+        kind: Kind::Chromium("google-chrome-beta"),
+        is_rare: true,
+        confined: &[],
+    },
+    Browser {
+        id: "chrome-dev",
+        title: "Google Chrome Dev",
+        programs: &["google-chrome-unstable"],
+        kind: Kind::Chromium("google-chrome-unstable"),
+        is_rare: true,
+        confined: &[],
+    },
+    Browser {
+        id: "edge-beta",
+        title: "Microsoft Edge Beta",
+        programs: &["microsoft-edge-beta"],
+        kind: Kind::Chromium("microsoft-edge-beta"),
+        is_rare: true,
+        confined: &[],
+    },
+    Browser {
+        id: "edge-dev",
+        title: "Microsoft Edge Dev",
+        programs: &["microsoft-edge-dev"],
+        kind: Kind::Chromium("microsoft-edge-dev"),
+        is_rare: true,
+        confined: &[],
+    },
+    Browser {
+        id: "brave-beta",
+        title: "Brave Beta",
+        programs: &["brave-browser-beta"],
+        kind: Kind::Chromium("BraveSoftware/Brave-Browser-Beta"),
+        is_rare: true,
+        confined: &[],
+    },
+    Browser {
+        id: "brave-nightly",
+        title: "Brave Nightly",
+        programs: &["brave-browser-nightly"],
+        kind: Kind::Chromium("BraveSoftware/Brave-Browser-Nightly"),
+        is_rare: true,
+        confined: &[],
+    },
+    Browser {
+        id: "vivaldi",
+        title: "Vivaldi",
+        programs: &["vivaldi", "vivaldi-stable"],
+        kind: Kind::Chromium("vivaldi"),
+        is_rare: true,
         confined: &[],
     },
 ];
@@ -300,6 +363,9 @@ mod tests {
             ("edge", ".config/microsoft-edge/NativeMessagingHosts"),
             ("brave", ".config/BraveSoftware/Brave-Browser/NativeMessagingHosts"),
             ("firefox", ".mozilla/native-messaging-hosts"),
+            ("chrome-beta", ".config/google-chrome-beta/NativeMessagingHosts"),
+            ("brave-nightly", ".config/BraveSoftware/Brave-Browser-Nightly/NativeMessagingHosts"),
+            ("vivaldi", ".config/vivaldi/NativeMessagingHosts"),
         ] {
             assert_eq!(file(id, &at(None), None), format!("/home/me/{directory}/harbor_bridge.json"));
         }

@@ -5,6 +5,7 @@
 
 pub mod above;
 pub mod clock;
+pub mod copied;
 pub mod date;
 pub mod dial;
 pub mod files;

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use harbor_ipc_proto::hex::hex;
 use sha2::{Digest, Sha256};
 
+use crate::copied;
+
 /// The longest path that fits into `sockaddr_un`, in bytes, without its closing NUL.
 const MAX_SOCKET_PATH: usize = 107;
 
@@ -31,6 +33,8 @@ impl std::error::Error for PathError {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
     home: PathBuf,
+    /// Where what is written lies: the home, or what stands for it where that is read-only.
+    work: PathBuf,
     runtime_dir: Option<PathBuf>,
 }
 
@@ -46,13 +50,18 @@ impl Paths {
         let home = home.ok_or_else(|| {
             PathError("neither HARBOR_HOME nor HOME is set; set HARBOR_HOME to a directory of yours".into())
         })?;
-        Ok(Self { home, runtime_dir: set("XDG_RUNTIME_DIR") })
+        let runtime_dir = set("XDG_RUNTIME_DIR");
+        let work = match copied::is_needed(&home) {
+            true => copied::place(&home, runtime_dir.as_deref()),
+            false => home.clone(),
+        };
+        Ok(Self { home, work, runtime_dir })
     }
 
     /// With this home, whatever the environment says.
     #[must_use]
     pub fn at(home: &Path) -> Self {
-        Self { home: home.to_owned(), runtime_dir: None }
+        Self { home: home.to_owned(), work: home.to_owned(), runtime_dir: None }
     }
 
     /// The directory of everything: `HARBOR_HOME`.
@@ -61,10 +70,22 @@ impl Paths {
         &self.home
     }
 
+    /// The home, where it is on a read-only file system.
+    #[must_use]
+    pub fn read_only(&self) -> Option<&Path> {
+        (self.work != self.home).then_some(&self.home)
+    }
+
+    /// The directory below which Harbor's programs write: the home, unless that is read-only.
+    #[must_use]
+    pub fn work(&self) -> &Path {
+        &self.work
+    }
+
     /// What exists while a bridge runs: socket, token, lock.
     #[must_use]
     pub fn run_dir(&self) -> PathBuf {
-        self.home.join("run")
+        self.work.join("run")
     }
 
     /// The local socket.
@@ -82,7 +103,7 @@ impl Paths {
                 path.display()
             ))
         })?;
-        let digest = Sha256::digest(self.home.as_os_str().as_encoded_bytes());
+        let digest = Sha256::digest(self.work.as_os_str().as_encoded_bytes());
         let name = hex(&digest[..8]);
         Ok(runtime_dir.join("harbor").join(format!("{name}.sock")))
     }
@@ -102,25 +123,25 @@ impl Paths {
     /// The server definitions.
     #[must_use]
     pub fn database(&self) -> PathBuf {
-        self.home.join("harbor.db")
+        self.work.join("harbor.db")
     }
 
     /// What the server definitions are rebuilt from when the database is lost.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
-        self.home.join("definitions.journal")
+        self.work.join("definitions.journal")
     }
 
     /// Which versions of their packages servers have.
     #[must_use]
     pub fn locks(&self) -> PathBuf {
-        self.home.join("locks")
+        self.work.join("locks")
     }
 
     /// The secrets of servers.
     #[must_use]
     pub fn credentials(&self) -> PathBuf {
-        self.home.join("secrets").join("credentials.json")
+        self.work.join("secrets").join("credentials.json")
     }
 
     /// Their key, where a passphrase protects them.
@@ -132,13 +153,13 @@ impl Paths {
     /// The catalog of servers; its worker writes it.
     #[must_use]
     pub fn catalog(&self) -> PathBuf {
-        self.home.join("catalog.db")
+        self.work.join("catalog.db")
     }
 
     /// What the person typed in their conversations, for the command line's line editor.
     #[must_use]
     pub fn chat_history(&self) -> PathBuf {
-        self.home.join("chat_history")
+        self.work.join("chat_history")
     }
 
     /// What the person has configured.
@@ -150,37 +171,37 @@ impl Paths {
     /// Which browsers were told of this Harbor, and for which extensions.
     #[must_use]
     pub fn native_hosts(&self) -> PathBuf {
-        self.home.join("native-host").join("installed.json")
+        self.work.join("native-host").join("installed.json")
     }
 
     /// What browsers start where the bridge has to be told its home.
     #[must_use]
     pub fn native_host_program(&self) -> PathBuf {
-        self.home.join("native-host").join("harbor-bridge")
+        self.work.join("native-host").join("harbor-bridge")
     }
 
     /// Where a bridge that has no terminal logs to.
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
-        self.home.join("logs").join("bridge.log")
+        self.work.join("logs").join("bridge.log")
     }
 
     /// Who did what.
     #[must_use]
     pub fn audit_log(&self) -> PathBuf {
-        self.home.join("logs").join("audit.jsonl")
+        self.work.join("logs").join("audit.jsonl")
     }
 
     /// The logs of servers.
     #[must_use]
     pub fn server_logs(&self) -> PathBuf {
-        self.home.join("logs").join("servers")
+        self.work.join("logs").join("servers")
     }
 
     /// Where a server's directories are.
     #[must_use]
     pub fn server(&self, server_id: &str) -> PathBuf {
-        self.home.join("servers").join(server_id)
+        self.work.join("servers").join(server_id)
     }
 
     /// Where a server's package is installed.
@@ -198,19 +219,19 @@ impl Paths {
     /// Where the directories of all servers are.
     #[must_use]
     pub fn servers(&self) -> PathBuf {
-        self.home.join("servers")
+        self.work.join("servers")
     }
 
     /// Conversations of the person with their models.
     #[must_use]
     pub fn sessions(&self) -> PathBuf {
-        self.home.join("sessions")
+        self.work.join("sessions")
     }
 
     /// What is installed, for others to read.
     #[must_use]
     pub fn installed_servers(&self) -> PathBuf {
-        self.home.join("installed_servers.json")
+        self.work.join("installed_servers.json")
     }
 
     /// Where it is kept which image a server runs.
@@ -245,13 +266,13 @@ mod tests {
     #[test]
     fn a_long_home_moves_the_socket_to_the_runtime_directory() {
         let home = PathBuf::from("/").join("h".repeat(120));
-        let mut paths = Paths { home, runtime_dir: Some("/run/user/1".into()) };
+        let mut paths = Paths { work: home.clone(), home, runtime_dir: Some("/run/user/1".into()) };
         let socket = paths.socket().unwrap();
         assert!(socket.starts_with("/run/user/1/harbor"));
         assert_eq!(socket.file_name().unwrap().len(), 16 + ".sock".len());
         paths.runtime_dir = None;
         assert!(paths.socket().is_err());
-        paths.home = "/h".into();
+        paths.work = "/h".into();
         assert_eq!(paths.socket(), Ok("/h/run/bridge.sock".into()));
     }
 }

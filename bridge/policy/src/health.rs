@@ -162,7 +162,8 @@ fn of_audit(audit: AuditFacts) -> Option<Reason> {
     let reason = |health, code, message: String| Some(Reason { health, server: None, code, message });
     match audit {
         AuditFacts { failing: true, required: true, .. } => {
-            let message = "the audit log cannot be written, so calls are refused; is the disk full?";
+            let message =
+                "the audit log cannot be written, so calls are refused; is the disk full, or read-only?";
             reason(Health::Failing, "audit_failing", message.into())
         }
         AuditFacts { failing: true, .. } => {

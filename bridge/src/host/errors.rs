@@ -12,7 +12,7 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::suggest::hint;
 
 use super::asker::Caller;
-use crate::link::{CallError, EndReport, Failure, TimeLimit};
+use crate::link::{CallError, EndReport, Failure, TIME_TO_ANSWER, TimeLimit};
 use crate::supervisor::{NoInstance, StartError, Unavailable};
 
 /// Who reads an error. What a server wrote, and how it is started, is the owner's alone: it may be what another origin has
@@ -76,6 +76,16 @@ pub fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, format!("field `{field}`: expected {expected}"))
         .with("field", field)
         .with("expected", expected)
+}
+
+/// What the server asked waits for the person, or for the client that they use.
+fn unanswered(id: &SourceId, limit: TimeLimit) -> ErrorBody {
+    let seconds = TIME_TO_ANSWER.min(limit.whole).as_secs();
+    let message = format!(
+        "{id} asked a question about this call, and nobody answered it within {seconds} s; it was told to stop. Call it again, \
+         and answer what it asks"
+    );
+    ErrorBody::new(Code::ToolTimeout, message).with("server_id", id.as_str())
 }
 
 fn timeout(id: &SourceId, limit: TimeLimit, reader: Reader) -> ErrorBody {
@@ -190,6 +200,7 @@ pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Rea
                 .with("cause", "runner_lost")
         }
         CallError::Timeout => timeout(id, limit, reader),
+        CallError::Unanswered => unanswered(id, limit),
         CallError::Congested => {
             unavailable(format!("the runner of {id} accepts no more calls")).with("cause", "congested")
         }

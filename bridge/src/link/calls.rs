@@ -28,6 +28,8 @@ pub enum CallError {
     Congested,
     /// No answer came in time; the server was told.
     Timeout,
+    /// Nobody has answered in time what the server asked; it was told to stop.
+    Unanswered,
 }
 
 impl From<Refused> for CallError {
@@ -99,7 +101,7 @@ impl Audience {
 }
 
 /// How long a client may think about what a server asks.
-const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
+pub const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
 
 /// So much a server may ask about one call.
 const MOST_QUESTIONS: u32 = 128;
@@ -137,6 +139,8 @@ pub(super) struct OpenCall {
     audience: Audience,
     /// How many questions there were about it.
     asked: u32,
+    /// Whether one of them waits for its answer.
+    is_asking: bool,
 }
 
 impl OpenCall {
@@ -146,6 +150,11 @@ impl OpenCall {
 
     fn takes(&self, method: &str) -> Option<&'static str> {
         self.audience.answerer.as_ref().and_then(|answerer| answerer.takes(method))
+    }
+
+    /// Why it ends when its time is up.
+    pub(super) fn late(&self) -> CallError {
+        if self.is_asking { CallError::Unanswered } else { CallError::Timeout }
     }
 
     /// Ends the call and tells its caller.
@@ -222,15 +231,17 @@ impl Calls {
         let open = self.open.get_mut(&id).filter(|open| of_clients(open) && open.asked < MOST_QUESTIONS)?;
         let (answerer, method) = (open.audience.answerer.clone()?, open.takes(method)?);
         open.asked += 1;
+        open.is_asking = true;
         self.set_deadline(id, now + TIME_TO_ANSWER);
         Some(Asked { call: id, answerer, method })
     }
 
     /// A question about a call is answered: it is its server's turn again.
     pub(super) fn answered(&mut self, id: u64, now: Instant) {
-        if let Some(quiet) = self.open.get(&id).map(|open| open.quiet) {
-            self.set_deadline(id, now + quiet);
-        }
+        let Some(open) = self.open.get_mut(&id) else { return };
+        open.is_asking = false;
+        let later = now + open.quiet;
+        self.set_deadline(id, later);
     }
 
     /// Moves a call's deadline, within the whole of its time.
@@ -280,7 +291,16 @@ impl Call {
         let left = |limit_of: Duration| now + limit_of.saturating_sub(limit.used);
         let (deadline, latest) = (left(limit.quiet.min(limit.whole)), left(limit.whole));
         let mut calls = link.calls.borrow_mut();
-        let call = OpenCall { server, deadline, quiet: limit.quiet, latest, caller, audience, asked: 0 };
+        let call = OpenCall {
+            server,
+            deadline,
+            quiet: limit.quiet,
+            latest,
+            caller,
+            audience,
+            asked: 0,
+            is_asking: false,
+        };
         calls.open.insert(id, call);
         if calls.deadlines.add(deadline, id) {
             link.rearm.notify_one();
@@ -300,5 +320,38 @@ impl Drop for Call {
                 reason: "the caller has left".into(),
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_whose_question_nobody_answers_says_so_at_its_end() {
+        let (caller, _ending) = oneshot::channel();
+        let can = Json::from_valid(r#"{"elicitation":{}}"#.into());
+        let party = Some(Party { client: 1, origin: None });
+        let audience = Audience { party, answerer: Answerer::new(&can, |_| ()), ..Audience::default() };
+        let now = Instant::now();
+        let limit = Duration::from_secs(1);
+        let open = OpenCall {
+            server: 1,
+            deadline: now,
+            quiet: limit,
+            latest: now + limit,
+            caller,
+            audience,
+            asked: 0,
+            is_asking: false,
+        };
+        let mut calls = Calls::default();
+        calls.open.insert(7, open);
+        let late = |calls: &Calls| calls.open.get(&7).unwrap().late();
+        assert!(matches!(late(&calls), CallError::Timeout));
+        assert!(calls.asked(1, Some(7), "elicitation/create", now).is_some());
+        assert!(matches!(late(&calls), CallError::Unanswered));
+        calls.answered(7, now);
+        assert!(matches!(late(&calls), CallError::Timeout));
     }
 }

@@ -357,6 +357,10 @@ fn signal_name(signal: i32) -> String {
     }
 }
 
+/// What helps where the kernel does not run a file of the person's.
+pub const NOT_EXECUTABLE: &str =
+    "; make the file executable (chmod +x), or let its sandbox read it (`harbor sandbox`)";
+
 fn spawn_failure(what: &str, errno: i32) -> String {
     let error = std::io::Error::from_raw_os_error(errno);
     let hint = match error.kind() {
@@ -367,9 +371,7 @@ fn spawn_failure(what: &str, errno: i32) -> String {
         std::io::ErrorKind::NotFound => {
             "; check the path, or give the absolute path of a program that is not in PATH"
         }
-        std::io::ErrorKind::PermissionDenied if what.starts_with("run ") => {
-            "; make the file executable (chmod +x), or let its sandbox read it (`harbor sandbox`)"
-        }
+        std::io::ErrorKind::PermissionDenied if what.starts_with("run ") => NOT_EXECUTABLE,
         _ => "",
     };
     match errno {

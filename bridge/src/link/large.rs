@@ -1,18 +1,21 @@
 //! Large messages of a runner, which are read in a thread of their own.
 //!
 //! ```text
-//!  frame over LARGE ─► aside: decoded, its JSON checked and copied ─► the answer, ready for its call
+//!  frame over LARGE ─► aside: decoded, its JSON checked ─► the answer, in the frame's own memory, ready for its call
 //! ```
 //!
 //! Owns what is done to a large reply before its call is looked up. Must never be used for a small one: the way to
 //! the other thread and back takes longer than reading it.
 
 use std::io;
+use std::ops::Range;
 
 use harbor_child::turn::Aside;
+use harbor_ipc_proto::contained::is_contained;
 use harbor_ipc_proto::frame::OwnedFrame;
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{CodecError, get_message};
-use harbor_ipc_proto::link::runner::FromRunner;
+use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, Outcome};
 
 use super::Answer;
 
@@ -42,10 +45,31 @@ pub(super) async fn read(frame: OwnedFrame) -> io::Result<Large> {
 }
 
 fn decode(frame: OwnedFrame) -> Result<Large, CodecError> {
-    Ok(match get_message(frame.bytes())? {
-        FromRunner::Reply { server, id, outcome } => Large::Reply { server, id, answer: outcome.into() },
-        _ => Large::Other(frame),
-    })
+    let (server, id, is_error, place) = match get_message(frame.bytes())? {
+        FromRunner::Reply { server, id, outcome } => match whole_result(&frame, &outcome) {
+            Some((is_error, place)) => (server, id, is_error, place),
+            None => return Ok(Large::Reply { server, id, answer: outcome.into() }),
+        },
+        _ => return Ok(Large::Other(frame)),
+    };
+    let result = frame.into_text(&place).map(Json::from_valid);
+    let answer = match (result, is_error) {
+        (Some(result), false) => Answer::Result(result),
+        (Some(result), true) => Answer::ToolError(result),
+        (None, _) => Outcome::Failed(CallFailure::Malformed("a part of it is missing".into())).into(),
+    };
+    Ok(Large::Reply { server, id, answer })
+}
+
+/// Whether a result is a tool's error, and where in the frame it lies; none where it is something else, or broken.
+fn whole_result(frame: &OwnedFrame, outcome: &Outcome<'_>) -> Option<(bool, Range<usize>)> {
+    let (is_error, text) = match outcome {
+        Outcome::Result(text) => (false, text),
+        Outcome::ToolError(text) => (true, text),
+        _ => return None,
+    };
+    let place = frame.place_of(text)?;
+    is_contained(text).then_some((is_error, place))
 }
 
 #[cfg(test)]
@@ -53,7 +77,6 @@ mod tests {
     use super::*;
     use harbor_ipc_proto::frame::FrameDecoder;
     use harbor_ipc_proto::link::codec::put_message;
-    use harbor_ipc_proto::link::runner::Outcome;
 
     fn read_back(message: &FromRunner<'_>) -> Result<Large, CodecError> {
         let (mut bytes, mut frames) = (Vec::new(), FrameDecoder::new(1 << 20));

@@ -42,9 +42,10 @@ use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 pub use answer::{Answer, Failure, one_line};
-pub use calls::{Audience, CallError, Ending, OnProgress, Party, Progress, TimeLimit};
+pub use calls::{Audience, CallError, Ending, OnProgress, Party, Progress, TIME_TO_ANSWER, TimeLimit};
 pub use events::{
-    Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION, UNKNOWN_METHOD,
+    Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION, NOT_EXECUTABLE,
+    UNKNOWN_METHOD,
 };
 use questions::Asked;
 pub use questions::{Answerer, Question, nobody_answers};
@@ -176,7 +177,8 @@ impl Link {
         let open = self.calls.borrow_mut().forget(id);
         if let Some(open) = open {
             self.send(&ToRunner::Cancel { server: open.server(), id, reason: "timeout".into() });
-            open.end(Err(CallError::Timeout));
+            let late = open.late();
+            open.end(Err(late));
         }
     }
 

@@ -30,6 +30,7 @@ mod oauth;
 mod origins;
 mod programs;
 mod questions;
+mod read_only;
 mod remotes;
 mod runs;
 mod sandbox;
@@ -196,6 +197,9 @@ impl Router {
             client.send_error(&Envelope::nobody(), &error);
         };
         let tag = request.tag();
+        if let Some(refusal) = read_only::refused(self.supervisor.read_only_home(), tag) {
+            return client.send_error(&envelope, &refusal);
+        }
         let pass = access::check(client.principal(), tag);
         if let (Ok(_), Request::Session(request)) = (&pass, &request) {
             if client.is_open(&id) {

@@ -24,7 +24,9 @@ use tokio::sync::MutexGuard;
 
 use super::client::Client;
 use super::views::{connection_info, image_view, view, views};
-use super::{Handled, Router, credentials, definitions, installs, invalid, reply, sandbox, to_the_end};
+use super::{
+    Handled, Router, credentials, definitions, installs, invalid, read_only, reply, sandbox, to_the_end,
+};
 use crate::host::start_failed;
 use crate::store::StoreError;
 use crate::store::audit::Record;
@@ -359,6 +361,7 @@ pub(super) async fn connect(
         // Calls wait meanwhile: it has its turn.
         true => {
             let server = router.host.server(id)?;
+            read_only::may_stop(router.supervisor.home(), id)?;
             server.stop();
             let started = server.start(note).await;
             ran(&server, started)?

@@ -22,7 +22,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::room::Room;
 use super::worker::Worker;
-use super::{StoreError, private_file};
+use super::{StoreError, private_file, sums};
 
 const SETUP: &str = "
     PRAGMA journal_mode = WAL;
@@ -34,7 +34,7 @@ const SETUP: &str = "
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// Newer ones are left alone, older ones are made to have what this one has.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// The database.
 #[derive(Debug)]
@@ -110,6 +110,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     // What turns out to be corrupt is not written to, also not at its end.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.execute_batch(SETUP)?;
+    sums::register(&connection)?;
     is_whole(&connection)?;
     match connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))? {
         ..=VERSION => {}
@@ -309,7 +310,13 @@ pub fn check(path: &Path) -> Result<(), StoreError> {
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
     connection.busy_timeout(CHECK_WAIT)?;
-    is_whole(&connection)
+    is_whole(&connection)?;
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
+    if version < VERSION {
+        return Ok(());
+    }
+    sums::register(&connection)?;
+    sums::altered(&connection)?.map_or(Ok(()), |why| Err(StoreError::Corrupt(why)))
 }
 
 /// How long a check waits for a writer.

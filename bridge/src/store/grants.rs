@@ -1,7 +1,7 @@
 //! The grants that survive a restart: what is allowed always, and what is denied.
 //!
 //! ```text
-//!  grants(origin, profile, scope, grant_type, allowed_tools JSON or NULL, created_at ms)
+//!  grants(origin, profile, scope, grant_type, allowed_tools JSON or NULL, created_at ms, sum)
 //!         └──────────────── PK ───────────┘
 //! ```
 //!
@@ -25,6 +25,7 @@ pub(super) const TABLES: &str = "
         grant_type    TEXT NOT NULL,
         allowed_tools TEXT,
         created_at    INTEGER NOT NULL,
+        sum           BLOB,
         PRIMARY KEY (origin, profile, scope, grant_type)
     ) STRICT, WITHOUT ROWID;
 ";
@@ -132,7 +133,7 @@ impl GrantFile {
                 let key = params![origin, profile, scope, grant_type];
                 let replaces: bool = connection.query_row(sql, key, |row| row.get(0))?;
                 connection.execute(
-                    "INSERT OR REPLACE INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    "INSERT OR REPLACE INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, row_sum(?1, ?2, ?3, ?4, ?5, ?6))",
                     params![origin, profile, scope, grant_type, allowed_tools, created_at],
                 )?;
                 // The one before may have allowed more.
@@ -177,7 +178,7 @@ fn settle(connection: &mut Connection, keys: &[RowKey], rows: &[StoredGrant]) ->
         let allowed_tools = allowed_tools.clone().map(|tools| serde_json::Value::from(tools).to_string());
         let created_at = i64::try_from(*created_at).unwrap_or(i64::MAX);
         transaction.execute(
-            "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, row_sum(?1, ?2, ?3, ?4, ?5, ?6))",
             params![origin, profile, scope, grant_type, allowed_tools, created_at],
         )?;
     }

@@ -103,7 +103,7 @@ impl Instance {
     /// # Errors
     /// When another bridge runs, or a file cannot be made.
     pub fn begin(paths: &Paths) -> Result<(Self, UnixListener), InstanceError> {
-        home_directory(paths.home())?;
+        home_directory(paths.work())?;
         own_directory(&paths.run_dir())?;
         let lock = lock(&paths.lock())?;
         let token = random_token().map_err(failed("read", "/dev/urandom".as_ref()))?;

@@ -26,6 +26,7 @@ mod room;
 pub mod secrets;
 pub mod server_logs;
 pub mod sessions;
+mod sums;
 pub mod worker;
 pub mod written;
 

@@ -1,9 +1,9 @@
 //! The tools as the person accepted them: their hashes, and what was shown.
 //!
 //! ```text
-//!  pins(server_id, tool, hash BLOB of 32 bytes, shown, hidden, listed, pinned_at)
+//!  pins(server_id, tool, hash BLOB of 32 bytes, shown, hidden, listed, pinned_at, sum)
 //!       └───── PK ────┘
-//!  changed_tools(server_id, tool, hash, shown, hidden): those that were listed last as others than their pins
+//!  changed_tools(server_id, tool, hash, shown, hidden, sum): those that were listed last as others than their pins
 //! ```
 //!
 //! Owns these tables; a change is one transaction, on disk before it is confirmed, and in the database itself: what a person
@@ -27,6 +27,7 @@ pub(super) const TABLES: &str = "
         hidden    INTEGER NOT NULL,
         listed    INTEGER NOT NULL,
         pinned_at INTEGER NOT NULL DEFAULT (unixepoch()),
+        sum       BLOB,
         PRIMARY KEY (server_id, tool)
     ) STRICT;
     CREATE TABLE IF NOT EXISTS changed_tools (
@@ -35,6 +36,7 @@ pub(super) const TABLES: &str = "
         hash      BLOB NOT NULL,
         shown     TEXT NOT NULL,
         hidden    INTEGER NOT NULL,
+        sum       BLOB,
         PRIMARY KEY (server_id, tool)
     ) STRICT;
 ";
@@ -130,8 +132,8 @@ impl Pins {
             .run(move |connection| {
                 let transaction = connection.transaction()?;
                 let mut put = transaction.prepare(
-                    "INSERT OR REPLACE INTO pins (server_id, tool, hash, shown, hidden, listed)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    "INSERT OR REPLACE INTO pins (server_id, tool, hash, shown, hidden, listed, sum)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, row_sum(?1, ?2, ?3, ?4, ?5))",
                 )?;
                 let mut settle =
                     transaction.prepare("DELETE FROM changed_tools WHERE server_id = ?1 AND tool = ?2")?;
@@ -170,8 +172,9 @@ impl Pins {
                 drop(set);
                 if let Some(changed) = changed {
                     transaction.execute("DELETE FROM changed_tools WHERE server_id = ?1", params![id])?;
-                    let mut put =
-                        transaction.prepare("INSERT INTO changed_tools VALUES (?1, ?2, ?3, ?4, ?5)")?;
+                    let mut put = transaction.prepare(
+                        "INSERT INTO changed_tools VALUES (?1, ?2, ?3, ?4, ?5, row_sum(?1, ?2, ?3, ?4, ?5))",
+                    )?;
                     for pin in changed {
                         put.execute(params![id, pin.tool, pin.hash, pin.shown, pin.hidden])?;
                     }
@@ -259,10 +262,10 @@ mod tests {
         let pins = Pins::new(database.clone()).await.unwrap();
         pins.put_many(&id("a"), vec![pin("x", 1)]).await.unwrap();
         let rows = "
-            INSERT INTO pins VALUES ('a', 'short', X'00', '', 0, 1, 0);
-            INSERT INTO pins VALUES ('a', 'long', zeroblob(33), '', 0, 1, 0);
-            INSERT INTO pins VALUES ('a', CAST(X'ff' AS TEXT), zeroblob(32), '', 0, 1, 0);
-            INSERT INTO pins VALUES ('../a', 'x', zeroblob(32), '', 0, 1, 0);
+            INSERT INTO pins VALUES ('a', 'short', X'00', '', 0, 1, 0, NULL);
+            INSERT INTO pins VALUES ('a', 'long', zeroblob(33), '', 0, 1, 0, NULL);
+            INSERT INTO pins VALUES ('a', CAST(X'ff' AS TEXT), zeroblob(32), '', 0, 1, 0, NULL);
+            INSERT INTO pins VALUES ('../a', 'x', zeroblob(32), '', 0, 1, 0, NULL);
         ";
         database.create(rows).await.unwrap();
         assert_eq!(pins.all().await.unwrap(), [(id("a"), pin("x", 1))]);

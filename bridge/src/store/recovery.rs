@@ -39,7 +39,7 @@ use super::locks::files::LockFiles;
 use super::programs::{self, ProgramRow};
 use super::{
     StoreError, beginning_with, beside, consent, definitions, failed, free_name, grants, locks, met_clients,
-    models, pins, private_directory, sync_directory, write_durably, written,
+    models, pins, private_directory, sums, sync_directory, write_durably, written,
 };
 
 /// What follows its name in that of a directory in which a database lies that was lost, before the time.
@@ -199,6 +199,10 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
     }
     let read = read.unwrap_or_default();
     settle_tables(&connection)?;
+    if let Some(why) = sums::altered(&connection)? {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        return Ok(Err(why));
+    }
     // What was stored is known only from a journal that was read as a whole.
     if let Some(stored) = read.as_ref().filter(|read| read.unread == 0)
         && let Some(why) = damaged(&connection, stored)?
@@ -275,6 +279,7 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 
 fn make_tables(connection: &Connection) -> rusqlite::Result<()> {
     TABLES.iter().try_for_each(|tables| connection.execute_batch(tables.sql))?;
+    sums::add_columns(connection)?;
     // A start that changes nothing writes nothing.
     if version(connection)? == VERSION {
         return Ok(());

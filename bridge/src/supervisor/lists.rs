@@ -337,7 +337,7 @@ impl Lists {
             Ok(Answer::Result(_) | Answer::ToolError(_) | Answer::Tools(..)) => {
                 Err("the runner answered with something else".into())
             }
-            Err(CallError::Timeout) => Err("it took too long".into()),
+            Err(CallError::Timeout | CallError::Unanswered) => Err("it took too long".into()),
             Err(_) => Ok(Change::None),
         }
     }

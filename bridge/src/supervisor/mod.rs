@@ -372,7 +372,8 @@ impl Supervisor {
 
     /// Ends what an earlier bridge left behind, then starts the servers that start with the bridge, a few at once.
     pub async fn begin(self: Rc<Self>) {
-        let all: Vec<_> = self.all().into_iter().filter(|server| server.settings().auto_start).collect();
+        let starts = |server: &Rc<Server>| server.settings().auto_start && self.read_only_home().is_none();
+        let all: Vec<_> = self.all().into_iter().filter(starts).collect();
         all.iter().for_each(|server| server.expect_start());
         self.note_written().await;
         self.runners.end_leftovers().await;
@@ -387,6 +388,18 @@ impl Supervisor {
                 server.start_in_turn().await;
             });
         }
+    }
+
+    /// The directory of everything.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        self.runners.shared.paths.home()
+    }
+
+    /// The same, where it cannot be written to.
+    #[must_use]
+    pub fn read_only_home(&self) -> Option<&Path> {
+        self.runners.shared.paths.read_only()
     }
 
     /// Starts a server as it is started with the bridge, a few at once: many that come up together are each so slow that they fail.

@@ -109,7 +109,7 @@ pub fn fill(home: &Home) -> Outcome<()> {
 pub fn put(home: &Home, grants: impl Iterator<Item = StoredGrant>) -> Outcome<()> {
     let mut database = Connection::open(home.path.join("harbor.db"))?;
     let transaction = database.transaction()?;
-    let mut put = transaction.prepare("INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut put = transaction.prepare("INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL)")?;
     for grant in grants {
         let tools = grant.allowed_tools.map(|tools| Value::from(tools).to_string());
         let created_at = i64::try_from(grant.created_at)?;

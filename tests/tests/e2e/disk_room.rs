@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use harbor_tests::rights::is_root;
-use harbor_tests::{Bridge, Home, LIMIT, PROMPT, wait_until};
+use harbor_tests::{Bridge, Double, Home, LIMIT, PROMPT, wait_until};
 use nix::sys::statvfs::statvfs;
 use serde_json::{Value, json};
 
@@ -107,4 +107,37 @@ fn the_temporary_files_of_who_had_more_than_its_limit_go_with_its_end() {
     assert!(!home.path().join("servers/s/tmp/grows").exists(), "it was not begun");
     kept.set_len(0).unwrap();
     bridge.connect("s");
+}
+
+#[test]
+fn a_home_that_is_read_only_can_be_looked_at_and_says_what_it_cannot_do() {
+    if !is_root("a_home_that_is_read_only_can_be_looked_at_and_says_what_it_cannot_do") {
+        return;
+    }
+    let home = Home::new();
+    let disk = SmallDisk::below(&home, 64);
+    let mut bridge = Bridge::start(&home);
+    bridge.add_and_connect("s", &Double::sound(&home));
+    let granted =
+        home.harbor(&["grant", "https://a.example", "mcp:tools.call", "--tool", "s/echo", "--always"]);
+    assert_eq!(granted.2, Some(0), "{granted:?}");
+    bridge.kill();
+    wait_until("nobody to write there", LIMIT, || disk.make_read_only(true).is_ok());
+
+    for (asked, answer) in [("list", "misbehaving-server"), ("grants", "https://a.example"), ("status", "s ")]
+    {
+        let (out, err, code) = home.harbor(&[asked]);
+        assert!(code == Some(0) && out.contains(answer), "{asked}: {out}{err}");
+    }
+    for refused in
+        [&["start", "s"][..], &["call", "s/echo"], &["revoke", "https://a.example", "mcp:tools.call"]]
+    {
+        let (_, err, code) = home.harbor(refused);
+        assert!(code != Some(0) && err.contains("on a read-only file system"), "{refused:?}: {err}");
+    }
+    let _ = home.harbor(&["shutdown"]);
+    disk.make_read_only(false).unwrap();
+    let (out, err, _) = home.harbor(&["start", "s"]);
+    assert!(out.contains("s is running"), "{out}{err}");
+    let _ = home.harbor(&["shutdown"]);
 }

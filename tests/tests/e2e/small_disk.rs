@@ -33,6 +33,13 @@ impl SmallDisk {
         assert_eq!(full.kind(), ErrorKind::StorageFull);
     }
 
+    /// Has it be mounted read-only, or as it was; refused while a file there is open to be written.
+    pub fn make_read_only(&self, is_read_only: bool) -> nix::Result<()> {
+        let flags = if is_read_only { MsFlags::MS_RDONLY } else { MsFlags::empty() };
+        let none = None::<&str>;
+        mount(none, &self.0, none, flags | MsFlags::MS_REMOUNT | MsFlags::MS_BIND, none)
+    }
+
     /// Gives back what `fill` took.
     pub fn make_room(&self) {
         fs::remove_file(self.0.join("filler")).unwrap();

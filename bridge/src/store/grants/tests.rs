@@ -68,9 +68,9 @@ async fn what_cannot_be_read_is_told_and_what_can_be_removed_is() {
     let (_home, grants) = new().await;
     grants.put(grant("https://c", "X")).await.unwrap();
     let rows = "
-        INSERT INTO grants VALUES ('https://a', 'p', 's', 'X', 'null', 1);
-        INSERT INTO grants VALUES ('https://b', 'p', 's', 'X', NULL, -1);
-        INSERT INTO grants VALUES (CAST(X'61ff' AS TEXT), 'p', 's', 'X', NULL, 1);
+        INSERT INTO grants VALUES ('https://a', 'p', 's', 'X', 'null', 1, NULL);
+        INSERT INTO grants VALUES ('https://b', 'p', 's', 'X', NULL, -1, NULL);
+        INSERT INTO grants VALUES (CAST(X'61ff' AS TEXT), 'p', 's', 'X', NULL, 1, NULL);
     ";
     grants.database.run(move |connection| Ok(connection.execute_batch(rows)?)).await.unwrap();
     let whole = Row::Whole(grant("https://c", "X"));
@@ -105,7 +105,7 @@ async fn a_hundred_thousand_grants_are_read_at_once() {
     let fill = "
         WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)
         INSERT INTO grants SELECT
-            printf('https://site%d.example', i), 'default', 'mcp:tools.call', 'X', '[\"files/read\"]', i FROM n;
+            printf('https://site%d.example', i), 'default', 'mcp:tools.call', 'X', '[\"files/read\"]', i, NULL FROM n;
     ";
     grants.database.run(move |connection| Ok(connection.execute_batch(fill)?)).await.unwrap();
     let began = Instant::now();

@@ -321,6 +321,36 @@ fn a_database_without_one_of_its_tables_is_lost_and_nobody_is_new_in_the_next_on
     assert_eq!(place.rows(), (1, 1, 1), "another program's");
 }
 
+/// SQLite sees no wrong letter: what was allowed to one would be allowed to another, and what was denied to nobody.
+#[test]
+fn a_wrong_letter_in_a_grant_a_denial_or_a_pin_is_noticed() {
+    let stored = "
+        INSERT INTO grants VALUES ('https://g9.example', 'p', 's', 'ALLOW_ALWAYS', NULL, 1,
+            row_sum('https://g9.example', 'p', 's', 'ALLOW_ALWAYS', NULL, 1));
+        INSERT INTO grants VALUES ('https://d9.example', 'p', 's', 'DENY', NULL, 1,
+            row_sum('https://d9.example', 'p', 's', 'DENY', NULL, 1));
+        INSERT INTO pins VALUES ('a', 'b', zeroblob(32), 'shown', 0, 1, 1, row_sum('a', 'b', zeroblob(32), 'shown', 0));";
+    for (change, table) in [
+        ("UPDATE pins SET listed = 0", None),
+        ("UPDATE grants SET origin = 'https://g9.exbmple' WHERE grant_type = 'ALLOW_ALWAYS'", Some("grants")),
+        ("UPDATE grants SET origin = 'https://d9.exbmple' WHERE grant_type = 'DENY'", Some("grants")),
+        ("UPDATE grants SET allowed_tools = '' WHERE grant_type = 'DENY'", Some("grants")),
+        ("UPDATE pins SET hash = CAST(zeroblob(31) || X'01' AS BLOB)", Some("pins")),
+    ] {
+        let place = Place::new();
+        drop(open(&place.paths()).unwrap());
+        let connection = Connection::open(place.database()).unwrap();
+        super::sums::register(&connection).unwrap();
+        connection.execute_batch(stored).unwrap();
+        connection.execute_batch(change).unwrap();
+        drop(connection);
+        let opened = open(&place.paths()).unwrap();
+        assert_eq!(opened.rebuilt, table.is_some(), "{change}");
+        let why = opened.losses.first().map(|loss| loss.why.clone());
+        assert_eq!(why, table.map(|table| format!("a row of its table {table} is not what was stored")));
+    }
+}
+
 #[test]
 fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
     let newest = "DROP TABLE guarded_clients;";
@@ -331,6 +361,7 @@ fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
         "{third} DROP TABLE programs; DROP TABLE model_providers; DROP TABLE model_usage; DROP TABLE model_budgets;"
     );
     let newest = &newest.to_owned();
+    let without_sums = &"ALTER TABLE grants DROP COLUMN sum; ALTER TABLE pins DROP COLUMN sum;".to_owned();
     let cases = [
         (0, second, false),
         (1, second, false),
@@ -341,6 +372,7 @@ fn a_database_of_an_earlier_harbor_lacks_only_what_that_did_not_have() {
         (4, fourth, true),
         (4, newest, false),
         (5, newest, true),
+        (5, without_sums, false),
     ];
     for (version, drop_new, is_lost) in cases {
         let place = Place::new();

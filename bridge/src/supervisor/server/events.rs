@@ -129,7 +129,7 @@ impl Server {
             None => report,
         };
         let report = if self.has_image() { self.container_ended(report) } else { report };
-        let report = self.given_more_time(report);
+        let report = self.with_repair(self.given_more_time(report));
         if report.was_asked_for() {
             tracing::info!(server = %self.id, cause = report.cause, "ended");
         }

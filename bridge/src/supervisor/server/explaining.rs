@@ -12,7 +12,7 @@ use harbor_policy::pythons::Chosen;
 use harbor_policy::silence::{is_unexplained, more_time};
 
 use super::{NEEDS_BUILD, Server, TrialOf};
-use crate::link::EndReport;
+use crate::link::{EndReport, NOT_EXECUTABLE};
 use crate::store::locks::LockedPython;
 
 /// What an installer says of a file that is not the one that was locked.
@@ -58,6 +58,20 @@ impl Server {
             return report;
         }
         let message = format!("{}{}", report.message, more_time(self.id.as_str()));
+        Rc::new(EndReport { message, ..(*report).clone() })
+    }
+
+    /// How its package is installed again, where the kernel does not run a file of it.
+    pub(super) fn with_repair(&self, report: Rc<EndReport>) -> Rc<EndReport> {
+        let is_packages = self.package.is_some() && self.trial.is_none();
+        let Some(why) = report.message.strip_suffix(NOT_EXECUTABLE).filter(|_| is_packages) else {
+            return report;
+        };
+        let (dir, id) = (self.package_dir(), &self.id);
+        let message = format!(
+            "{why}: a file of its package is damaged; delete {}, and `harbor start {id}` installs it again, as it is locked",
+            dir.display()
+        );
         Rc::new(EndReport { message, ..(*report).clone() })
     }
 

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod faults;
+mod memory;
 mod owned;
 pub mod provider;
 mod runs;

@@ -108,12 +108,13 @@ fn a_row_that_makes_no_sense_counts_as_a_deny() {
     bridge.stop();
     let database = rusqlite::Connection::open(home.path().join("harbor.db")).unwrap();
     for (n, change) in spoilt.iter().enumerate() {
-        let changed =
-            database.execute(&format!("UPDATE grants SET {change} WHERE origin = ?1"), [origin(n)]).unwrap();
+        let changed = database
+            .execute(&format!("UPDATE grants SET {change}, sum = NULL WHERE origin = ?1"), [origin(n)])
+            .unwrap();
         assert_eq!(changed, 1);
     }
     // One for nothing that exists stops nobody.
-    let nonsense = "INSERT INTO grants VALUES ('null', '', 'mcp:everything', 'ALLOW_ALWAYS', NULL, 1)";
+    let nonsense = "INSERT INTO grants VALUES ('null', '', 'mcp:everything', 'ALLOW_ALWAYS', NULL, 1, NULL)";
     assert_eq!(database.execute(nonsense, []).unwrap(), 1);
     drop(database);
     let mut bridge = restarted(&home);

@@ -1,6 +1,6 @@
 //! Who may use what, and AI clients and browsers, as they are typed.
 
-use harbor_client_configs::browsers::browser;
+use harbor_client_configs::browsers::{BROWSERS, browser};
 use harbor_client_configs::client;
 use harbor_policy::grants::GrantType;
 use harbor_policy::scope::Scope;
@@ -159,7 +159,7 @@ fn browsers() {
     let host = |wanted| Command::Host { wanted: Some(wanted), place: HostPlace::default() };
     assert_eq!(command(&["host"]), Command::Host { wanted: None, place: place(&[]) });
     assert_eq!(command(&["host", "status", "--browser=edge"]), host(NativeHost::Status(place(&["edge"]))));
-    let everywhere = place(&["chrome", "chromium", "edge", "brave", "firefox"]);
+    let everywhere = place(&BROWSERS.iter().map(|browser| browser.id).collect::<Vec<_>>());
     assert_eq!(command(&["host", "uninstall", "--browser", "all"]), host(NativeHost::Uninstall(everywhere)));
     let id = "abcdefghijklmnopabcdefghijklmnop";
     let install = HostInstall {

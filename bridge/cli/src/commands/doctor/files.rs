@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use harbor_home::Paths;
+use harbor_home::copied::{self, Lacks};
 use harbor_ipc_proto::check::{Checked, ConfigCheck, DatabaseCheck, Lost, Part, SecretsCheck};
 use nix::unistd::geteuid;
 
@@ -17,6 +18,27 @@ use super::{Finding, State};
 /// Directories are the person's alone, files too.
 const DIRECTORY: u32 = 0o700;
 const FILE: u32 = 0o600;
+
+/// What its file system does not allow.
+fn mounted(home: &Path) -> Option<Finding> {
+    let (lacks, place) = (copied::lacks(home)?, home.display());
+    Some(match lacks {
+        Lacks::Writing => Finding::wrong(
+            State::Broken,
+            "home",
+            format!("{place} is on a read-only file system: nothing can be started, called or changed"),
+            "make it writable (`mount -o remount,rw` as root), or choose another directory with HARBOR_HOME",
+        ),
+        Lacks::Running => Finding::wrong(
+            State::Broken,
+            "home",
+            format!(
+                "{place} is on a file system that is mounted noexec: programs of installed packages cannot run from it"
+            ),
+            "mount it without noexec, or choose another directory with HARBOR_HOME",
+        ),
+    })
+}
 
 /// `ask` is how the bridge's program is asked for what only it can read.
 pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[Part]) -> Checked) -> Vec<Finding> {
@@ -40,6 +62,7 @@ pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[Part]) -> Che
         }
         Ok(_) => all.extend(private(home, DIRECTORY, fix)),
     }
+    all.extend(mounted(home));
     for directory in [paths.run_dir(), home.join("logs"), home.join("servers"), home.join("secrets")] {
         all.extend(private(&directory, DIRECTORY, fix));
     }

@@ -59,6 +59,7 @@ impl Here {
         }
         let mut all: Vec<_> =
             BROWSERS.iter().map(|browser| self.target(browser, None)).collect::<Result<_, _>>()?;
+        all.retain(|target| target.found || !target.browser.is_rare);
         for entry in note.entries() {
             let is_new = !all.iter().any(|one| one.file == entry.file);
             if let Some(browser) = browser(&entry.browser).filter(|_| is_new) {
@@ -104,8 +105,9 @@ impl Here {
 
     /// What is looked for, in words.
     pub fn sought(&self) -> String {
-        let programs: Vec<_> = BROWSERS.iter().flat_map(|browser| browser.programs).copied().collect();
-        let profiles = BROWSERS.iter().flat_map(|browser| browser.profiles(&self.at));
+        let usual = || BROWSERS.iter().filter(|browser| !browser.is_rare);
+        let programs: Vec<_> = usual().flat_map(|browser| browser.programs).copied().collect();
+        let profiles = usual().flat_map(|browser| browser.profiles(&self.at));
         let profiles: Vec<_> = profiles.map(|path| path.display().to_string()).collect();
         format!("the programs {} in PATH, and the directories {}", programs.join(", "), profiles.join(", "))
     }

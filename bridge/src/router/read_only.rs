@@ -1,0 +1,84 @@
+//! A home that cannot be written to: what can still be asked.
+//!
+//! Owns the list. Must never let a request through that would change something: it would be told as done, and be lost.
+
+use std::path::Path;
+
+use harbor_home::copied::is_read_only;
+use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::server_id::ServerId;
+
+/// The requests that only read what the tables say, or are about the connection.
+const READING: [&str; 28] = [
+    "approvals_list",
+    "approvals_watch",
+    "attach",
+    "cancel",
+    "get_config",
+    "get_definition",
+    "get_metrics",
+    "get_sandbox",
+    "get_server_status",
+    "health",
+    "hello",
+    "host_get_permissions",
+    "host_get_stats",
+    "host_list_all_permissions",
+    "host_list_servers",
+    "host_list_tool_changes",
+    "host_watch",
+    "list_installed",
+    "list_servers",
+    "list_sources",
+    "llm_get_active",
+    "llm_list_budgets",
+    "llm_list_providers",
+    "ping",
+    "shutdown",
+    "status",
+    "subscribe_status",
+    "watch_servers",
+];
+
+/// Why a request is refused where `home` cannot be written to; none where it only reads.
+pub(super) fn refused(home: Option<&Path>, tag: &str) -> Option<ErrorBody> {
+    let home = home.filter(|_| !READING.contains(&tag))?;
+    let message = format!(
+        "{} is on a read-only file system: servers, grants and status can be looked at, but nothing can be started, called or \
+         changed; make it writable, then `harbor shutdown`, and try again",
+        home.display()
+    );
+    Some(ErrorBody::new(Code::PermissionDenied, message).with("reason", "read_only_home"))
+}
+
+/// Whether a server that is to run again may be stopped.
+///
+/// # Errors
+/// When its home has become read-only under the bridge: it could not be started again.
+pub(super) fn may_stop(home: &Path, id: &ServerId) -> Result<(), ErrorBody> {
+    if !is_read_only(home) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is on a read-only file system now, on which {id} could not be started again, so it was not stopped; make it writable \
+         and try again",
+        home.display()
+    );
+    Err(ErrorBody::new(Code::PermissionDenied, message).with("reason", "read_only_home"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_reads_is_answered_and_only_where_that_is_so() {
+        let home = Some(Path::new("/h"));
+        assert!(refused(None, "add_server").is_none() && refused(home, "list_servers").is_none());
+        assert!(
+            refused(home, "mcp_call_tool")
+                .is_some_and(|error| error.message.starts_with("/h is on a read-only"))
+        );
+    }
+}
