@@ -19,15 +19,19 @@ const BLOCKED_WORD = "vault-7431";
 const BLOCKED_KEY = "key-of-the-vault-86";
 
 /** What stands in secret fields, from the beginning or because a client typed it. */
-const SECRETS = { password: "hunter2-and-more", otp: "z93817", card: "4929 1234 5678 9012", csc: "xq7", hidden: "deep-in-a-shadow", typed: "correct horse battery" };
+const SECRETS = { password: "hunter2-and-more", otp: "z93817", card: "4929 1234 5678 9012", csc: "xq7", hidden: "deep-in-a-shadow", typed: "correct horse battery", dots: "drawn-as-dots", framed: "in-a-frame-5" };
 
-const SECRET_PAGE = `<title>Sign in</title>
+/** Shows what it has to the page around it, and what that has in itself. */
+const SECRET_FRAME = `<input type=password value='${SECRETS.framed}'><p>Around: ${SECRETS.password}</p>`;
+
+const SECRET_PAGE = `<title>Sign in</title><iframe srcdoc="${SECRET_FRAME}" onload="given.textContent = 'Given: ${SECRETS.framed}'; console.log('says', pw.value, { it: given.textContent })"></iframe>
+  <label>Dots <input style="-webkit-text-security: disc" value="${SECRETS.dots}"></label><p id=given></p><p>${SECRETS.dots}, hunter2<b>-and-</b>more</p>
   <label>Password <input type=password id=pw value="${SECRETS.password}"></label>
   <label>Code <input name=otp value="${SECRETS.otp}"> <input type=checkbox> remember</label>
   <label>Card <input autocomplete=cc-number value="${SECRETS.card}"></label><label>CSC <input id=cvc value="${SECRETS.csc}"></label>
   <label>New <input type=password id=fresh></label><div id=host></div>
   <p>Your password is ${SECRETS.password}. <b title="${SECRETS.card}">Card</b></p>
-  <button onclick="document.title = fresh.value; fresh.type = 'text'; echo.textContent = fresh.value; fresh.value = ''">Show</button><p id=echo role=status></p>
+  <button onclick="alert(fresh.value); document.title = fresh.value; fresh.type = 'text'; echo.textContent = fresh.value; fresh.value = ''">Show</button><p id=echo role=status></p>
   <script>host.attachShadow({ mode: "open" }).innerHTML = '<label>Deep <input type=password value="${SECRETS.hidden}"></label>';</script>`;
 
 /** Words of a page, wherever a page can have some. */
@@ -201,13 +205,18 @@ const PROMISES: { [promise: string]: (world: World, mcp: McpClient) => Promise<v
     const { call, all } = noting(mcp);
     const agent = agentOf(mcp, site.origin);
     await call("navigate", { url: `${site.origin}/sign-in` });
+    await call("wait_for", { text: "Given:" });
+    // Without a snapshot at first: that looks into each document anyway.
+    for (const pattern of [SECRETS.password, SECRETS.framed]) assert.match((await call("console_messages", { pattern })).text, /^0 messages/);
+    for (const text of [SECRETS.password, SECRETS.framed]) assert.match((await call("find", { text })).text, /^Nothing was found/);
     for (const [tool, args] of READERS) await call(tool, args);
     await call("type", { target: await agent.ref("textbox", "New"), text: SECRETS.typed });
     await call("fill_form", { fields: [{ target: "#fresh", name: "New", type: "textbox", value: SECRETS.typed }] });
     await call("click", { target: await agent.ref("button", "Show") });
-    for (const [tool, args] of READERS.slice(0, -2)) await call(tool, args);
-    const parts = all.map((told) => told.replaceAll(/"?title"?:? ?"[^"]*"|Page: "[^"]*"/g, ""));
-    for (const [name, secret] of Object.entries(SECRETS)) for (const told of parts) assert.ok(!told.includes(secret), `${name}: ${told}`);
+    for (const [tool, args] of READERS) await call(tool, args);
+    const said = all.join();
+    for (const word of ["[log] says (not shown)", "Around: (not shown)", 'alert \\"(not shown)\\"']) assert.ok(said.includes(word), `${word}: ${said}`);
+    for (const [name, secret] of Object.entries(SECRETS)) for (const told of all) assert.ok(!told.replace(/<[^<>]*>|\*/g, "").includes(secret), `${name}: ${told}`);
     const pictures: string[] = [];
     for (const code of ["111111", "888888"]) {
       await call("navigate", { url: `${site.origin}/code/${code}` });

@@ -15,7 +15,7 @@ test("no two documents get one number, whichever background gives it", async () 
     if (command === undefined) return [{ result: true }];
     await new Promise((next) => setImmediate(next));
     if (!numbers.has(target.tabId)) numbers.set(target.tabId, command.generation);
-    return [{ result: { generation: numbers.get(target.tabId), reply: { is: true } } }];
+    return [{ result: { generation: numbers.get(target.tabId), secrets: [], reply: { is: true } } }];
   };
   Object.assign(globalThis, { chrome: { scripting: { executeScript } } });
   const surely = {

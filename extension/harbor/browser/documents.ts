@@ -7,6 +7,7 @@ import type { Store } from "../../shared/browser/api.ts";
 import { framesOf, placeIn, runIn, tabOf } from "../../shared/browser/tabs.ts";
 import { DeniedError, ToolError } from "./call.ts";
 import { type Answer, type Command, type Commands, type Elsewhere, type Name, PART, type Replies } from "./page/commands.ts";
+import { Secrets } from "./secrets.ts";
 
 const FILE = "browser_part.js";
 
@@ -49,6 +50,8 @@ export class Documents {
   #last = 0;
   /** Where the document with this number was when it last answered. */
   readonly #places = new Map<number, { tabId: number; frameId: number }>();
+  /** What the documents have in their secret fields. */
+  readonly secrets = new Secrets();
   highlight = true;
 
   /** `store`: outlives the background. */
@@ -115,8 +118,17 @@ export class Documents {
 
   #replied<N extends Name>(tabId: number, frameId: number, answer: Answer<N>): Replies[N] {
     this.#places.set(answer.generation, { tabId, frameId });
+    this.secrets.note(tabId, frameId, answer.secrets);
     if ("failure" in answer) throw new ToolError(answer.failure.message);
-    return answer.reply;
+    return this.secrets.without([tabId], answer.reply);
+  }
+
+  /** Has each document of a tab that may be read say what stands in its secret fields: any other of them may have been given it. */
+  async noteSecrets(tabId: number, mayRead: (url: string) => Promise<boolean>): Promise<void> {
+    const note = (frameId: number) => this.run(tabId, frameId, "note", {});
+    const all = this.frames(tabId, mayRead).then((frames) => Promise.allSettled([0, ...frames].map(note)));
+    // What has gone, or does not answer, has nothing to say; a frame holds nothing up longer than a page does.
+    await Promise.race([all.catch(() => undefined), passed(ANSWER_MS)]);
   }
 
   /** Which frame of the tab a target is in: that of its ref, the top one for a selector. */
@@ -130,6 +142,7 @@ export class Documents {
 
   forget(tabId: number): void {
     for (const [number, place] of this.#places) if (place.tabId === tabId) this.#places.delete(number);
+    this.secrets.forget(tabId);
   }
 
   async #ask<N extends Name>(tabId: number, frameId: number, command: Command<N>): Promise<Answer<N> | Elsewhere | undefined> {

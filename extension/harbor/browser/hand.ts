@@ -33,7 +33,7 @@ export interface Hand {
   open(url: string): Promise<TabView>;
   /** The session's tabs as they may be told of. */
   told(): Promise<TabView[]>;
-  /** A text without the secrets that were typed in this session by their names. */
+  /** A text without the values of secret fields in the session's tabs, and without what was typed in it by a name. */
   without(text: string): string;
   /** Gives a tab to the person. */
   release(tabId: number): Promise<void>;
@@ -78,10 +78,12 @@ export interface KeptByPage {
   console: { level: string; text: string; at: number }[];
 }
 
-/** What the own world of a tab's page has kept: text of the page. Nothing where it is another page by now. */
-export async function keptBy({ id, url }: TabView): Promise<KeptByPage> {
+/** What the own world of a tab's page has kept: text of the page, without values of secret fields. Nothing where it is another page by now. */
+export async function keptBy({ tab: { id, url }, documents, mayUse }: Pick<Hand, "tab" | "documents" | "mayUse">): Promise<KeptByPage> {
   const kept = await runIn(id, 0, readKept, { name: KEPT, place: placeOf(url) }, false).catch(() => undefined);
-  return kept ?? { dialogs: [], console: [] };
+  // After it was read: what a page shows and says may have come into its fields a moment ago.
+  await documents.noteSecrets(id, mayUse);
+  return documents.secrets.without([id], kept ?? { dialogs: [], console: [] });
 }
 
 /** Runs in the page's world: takes the dialogs, and copies what is in the console. */

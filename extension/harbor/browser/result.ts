@@ -1,9 +1,10 @@
 // What a browser tool answers: Harbor's own words, and what comes from pages, marked by where it comes from.
 //
-//   said ────────────────┐
-//   page text ─► marked ─┴─► content (text, image) + structuredContent
+//   said ──────────────────────────────────┐
+//   page text ─► without secrets ─► marked ─┴─► content (text, image) + structuredContent
 //
-// Owns the mark: everything that a page could have written goes through `marked`. Must never let text of a page stand outside of it.
+// Owns the mark: everything that a page could have written goes through `marked`. Must never let text of a page stand outside of
+// it, or have in it what is in no answer, whatever the tool has done about that.
 
 import { LONGEST_TITLE, lastOf, shortened } from "./page/bound.ts";
 
@@ -14,7 +15,7 @@ export interface Outcome {
   /** What comes from the page: text, names of elements, titles, addresses. */
   page?: string;
   image?: { data: string; mimeType: string };
-  /** The same for programs. */
+  /** For programs: numbers and Harbor's words. */
   structured?: { [name: string]: unknown };
   isError?: boolean;
   /** The tab that it is about, where that is another one than the call meant. */
@@ -58,13 +59,17 @@ export function marked(text: string, origin: string, nonce: string): string {
   return `<page-text from="${origin}" id="${nonce}">\n${harmless}\n</page-text id="${nonce}">`;
 }
 
-/** A tool's answer. `nonce`: nothing that anybody can guess, another one for each answer. */
-export function resultOf(outcome: Outcome, around: Surroundings, nonce: string): ToolResult {
-  const { tab, tabs, events } = withinBounds(around);
+/**
+ * A tool's answer. `nonce`: nothing that anybody can guess, another one for each answer. `without`: takes out what is in no answer.
+ * Harbor's own words stay as they are: else a page could take a warning away by having it as a value.
+ */
+export function resultOf(outcome: Outcome, around: Surroundings, nonce: string, without: (text: string) => string): ToolResult {
+  const { tab, tabs, events } = withinBounds(around, without);
+  const page = outcome.page === undefined ? undefined : without(outcome.page);
   const origin = tab === undefined ? "the browser" : originOf(tab.url);
   const parts = [outcome.said];
   const ofPage: string[] = [];
-  if (outcome.page !== undefined && outcome.page !== "") ofPage.push(outcome.page);
+  if (page !== undefined && page !== "") ofPage.push(page);
   if (tab !== undefined) ofPage.push(`Page: ${JSON.stringify(tab.title)} ${tab.url}${tab.loading ? " (still loading)" : ""} [tab ${tab.id}]`);
   if (tabs.length > 1) ofPage.push(`Tabs: ${tabs.map(({ id, title, url, current }) => `${current ? "*" : ""}${id} ${JSON.stringify(title)} ${originOf(url)}`).join("; ")}`);
   if (events.length > 0) ofPage.push(`Events:\n${lastOf(events.map((event) => `- ${event}`), MOST_EVENT_CHARS)}`);
@@ -75,7 +80,7 @@ export function resultOf(outcome: Outcome, around: Surroundings, nonce: string):
     content,
     structuredContent: {
       result: outcome.said,
-      ...(outcome.page === undefined ? {} : { page_text: outcome.page }),
+      ...(page === undefined ? {} : { page_text: page }),
       ...(tab === undefined ? {} : { page: { tab_id: tab.id, url: tab.url, title: tab.title, loading: tab.loading } }),
       tabs: tabs.map(({ id, url, title, current }) => ({ tab_id: id, url, title, current })),
       events: events.slice(-MOST_EVENTS),
@@ -85,9 +90,10 @@ export function resultOf(outcome: Outcome, around: Surroundings, nonce: string):
   };
 }
 
-function withinBounds({ tab, tabs, events }: Surroundings): Surroundings {
-  const short = <T extends { url: string; title: string }>(one: T): T => ({ ...one, url: shortened(one.url, LONGEST_URL), title: shortened(one.title, LONGEST_TITLE) });
-  return { ...(tab === undefined ? {} : { tab: short(tab) }), tabs: tabs.map(short), events: events.map((event) => shortened(event, LONGEST_EVENT)) };
+/** Cut where it is too long, after it was cleaned: nobody knows a piece of a secret. An address leads there only as it is. */
+function withinBounds({ tab, tabs, events }: Surroundings, without: (text: string) => string): Surroundings {
+  const short = <T extends { url: string; title: string }>(one: T): T => ({ ...one, url: shortened(one.url, LONGEST_URL), title: shortened(without(one.title), LONGEST_TITLE) });
+  return { ...(tab === undefined ? {} : { tab: short(tab) }), tabs: tabs.map(short), events: events.map((event) => shortened(without(event), LONGEST_EVENT)) };
 }
 
 export function originOf(url: string): string {

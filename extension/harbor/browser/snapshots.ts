@@ -39,7 +39,8 @@ export class Snapshots {
       }
     };
     await Promise.all((await this.#documents.frames(tabId, mayRead)).map(read));
-    return stitched(top.lines, top.path, inner, without);
+    // The one was read before it was known what the other has.
+    return this.#documents.secrets.without([tabId], stitched(top.lines, top.path, inner, without));
   }
 
   /** Keeps the lines of a whole tab; the snapshot's number. */

@@ -203,9 +203,9 @@ export class BrowserSource {
     const hand: Hand = {
       ...{ args: call.arguments, tab, signal, documents: this.#documents, watch: this.#watch, snapshots: this.#snapshots, told },
       tabs: this.#watch.tabsOf(call.session_id),
-      mayUse: (url) => this.#places.may(call.session_id, tab.id, url),
+      mayUse: this.#mayUse(call, tab),
       open: (url) => this.#members.open(call.session_id, url),
-      without: (text) => this.#typed.without(call.session_id, text),
+      without: (text) => this.#without(call, text),
       release: (tabId) => this.#members.release(tabId),
     };
     const outcome = await tool(hand).catch((error: unknown) => outcomeOf(error));
@@ -224,14 +224,24 @@ export class BrowserSource {
 
   async #told(call: Call, here: TabView | undefined, outcome: Outcome): Promise<ToolResult> {
     const isThere = here !== undefined && !outcome.isSilent && (await this.#documents.awake(here.id, 0).then(() => true, () => false));
-    const { dialogs } = isThere ? await keptBy(here) : { dialogs: [] };
+    const { dialogs } = isThere ? await keptBy({ tab: here, documents: this.#documents, mayUse: this.#mayUse(call, here) }) : { dialogs: [] };
     const events = [
       ...(here === undefined ? [] : this.#watch.takeEvents(here.id)),
       ...dialogs.map(({ kind, message, answer }) => `${kind} ${JSON.stringify(message)} was ${answer}${kind === "confirm" || kind === "prompt" ? "; for another answer call browser_handle_dialog, then do it again" : ""}`),
     ];
     const all = await this.#toldOf(call.session_id);
     const tabs = all.map(({ id, url, title }) => ({ id, url, title, current: id === here?.id }));
-    return resultOf(outcome, { ...(here === undefined ? {} : { tab: here }), tabs, events }, crypto.randomUUID());
+    return resultOf(outcome, { ...(here === undefined ? {} : { tab: here }), tabs, events }, crypto.randomUUID(), (text) => this.#without(call, text));
+  }
+
+  /** Whether a call may use documents from somewhere. */
+  #mayUse({ session_id }: Call, { id }: TabView): Hand["mayUse"] {
+    return (url) => this.#places.may(session_id, id, url);
+  }
+
+  /** A text without what no answer of this session has. */
+  #without({ session_id }: Call, text: string): string {
+    return this.#documents.secrets.without(this.#watch.tabsOf(session_id), this.#typed.without(session_id, text));
   }
 
   /** The session's tabs as they may be told of. */
@@ -286,6 +296,7 @@ export class BrowserSource {
     // Before the page's scripts, so also in a document that has not been judged: it keeps lists in the page itself, gives nothing
     // to anybody and can do nothing that the page could not. They are read in a place that was judged alone.
     void placeIn(tabId, frameId, OWN_WORLD, false).catch(() => undefined);
+    this.#documents.secrets.left(tabId, frameId);
     if (frameId !== 0) return;
     const verdict = this.#places.commits(session, tabId, url);
     if (!isFirst) void verdict.then(({ allowed }) => this.#watch.note(tabId, allowed ? `went to ${url}` : "was led to an address that is not allowed, and has left it"));

@@ -21,6 +21,8 @@ export interface Commands {
   has: { text?: string | undefined; gone?: string | undefined; target?: string | undefined };
   place: { target?: string | undefined };
   veil: { over: "all" | "secrets" | "nothing" };
+  /** Nothing is done but what comes with each answer. */
+  note: Record<string, never>;
 }
 
 export interface Replies {
@@ -37,6 +39,7 @@ export interface Replies {
   scroll: Done;
   has: { is: boolean };
   veil: { over: string };
+  note: Record<string, never>;
   /** In CSS pixels of the window; the page's size, and how many pixels of a picture one of them is. */
   place: { x: number; y: number; width: number; height: number; pageWidth: number; pageHeight: number; windowWidth: number; windowHeight: number; ratio: number };
 }
@@ -58,8 +61,8 @@ export interface Command<N extends Name = Name> {
   options: Commands[N];
 }
 
-/** What came of it, and which document said so. */
-export type Answer<N extends Name = Name> = { generation: number } & ({ reply: Replies[N] } | { failure: { kind: Kind; message: string } });
+/** What came of it, and which document said so. `secrets`: what it has had in its secret fields, for nobody but the background. */
+export type Answer<N extends Name = Name> = { generation: number; secrets: string[] } & ({ reply: Replies[N] } | { failure: { kind: Kind; message: string } });
 
 /** The document has done nothing: it is there, and not where it had to be. */
 export interface Elsewhere {

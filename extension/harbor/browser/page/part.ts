@@ -12,7 +12,7 @@ import { pressKey } from "./keys.ts";
 import { click, drag, hover, named } from "./pointer.ts";
 import { read } from "./read.ts";
 import { beginDocument, resolve } from "./refs.ts";
-import { noteSecrets, withoutSecrets } from "./secrets.ts";
+import { noteSecrets, secretValues, withoutSecrets } from "./secrets.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { focused, openClosedRoots, parentOf } from "./tree.ts";
 import { veil } from "./veil.ts";
@@ -39,6 +39,7 @@ const ways: { [N in Name]: (options: Commands[N]) => Promise<Replies[N]> | Repli
   drag: ({ from, to }) => onLive(from, (element) => drag(element, resolve(to))),
   scroll,
   veil: async ({ over }) => (await veil(over), { over }),
+  note: () => ({}),
   has({ text, gone, target }) {
     if (target !== undefined) return { is: isThere(target) };
     // Else whether a secret has a letter could be asked, one after the other.
@@ -124,7 +125,7 @@ async function run(command: Command): Promise<Answer | Elsewhere> {
   noteSecrets();
   const answer = await answered(command);
   noteSecrets();
-  return { generation, ...withoutSecrets(answer) };
+  return { generation, secrets: secretValues(), ...withoutSecrets(answer) };
 }
 
 async function answered(command: Command): Promise<{ reply: Replies[Name] } | { failure: { kind: Failure["kind"]; message: string } }> {

@@ -60,11 +60,15 @@ export const isField = (element: Element): element is Field =>
 /** Whether what stands in it is never read, repeated or kept: passwords, one-time codes, cards. */
 export function isSecret(element: Element): boolean {
   if (!isField(element)) return false;
-  // Pages turn a password into plain text by changing the type: it stays one.
-  if (element instanceof HTMLInputElement && element.type === "password") keepSecret(element);
+  // Pages turn a password into plain text by changing the type or the style: it stays one.
+  if (isMasked(element)) keepSecret(element);
   if (kept.has(element) || MARKED_SECRET.test(element.getAttribute("autocomplete") ?? "")) return true;
   return SECRET_NAME.test(element.getAttribute("name") ?? "") || SECRET_NAME.test(element.id);
 }
+
+/** Whether it shows dots in place of its text: by its type, or as it is drawn. */
+const isMasked = (field: Field): boolean =>
+  (field instanceof HTMLInputElement && field.type === "password") || !/^(none)?$/.test(getComputedStyle(field).getPropertyValue("-webkit-text-security"));
 
 const kept = new WeakSet<Element>();
 

@@ -9,12 +9,13 @@ const MOST_CHARS = 20_000;
 
 const LEVELS = ["error", "warning", "info", "debug"];
 
-export const consoleMessages: Tool = async ({ args, tab, documents }) => {
+export const consoleMessages: Tool = async (hand) => {
+  const { args, tab, documents } = hand;
   const most = LEVELS.indexOf(texts(args, "level") ?? "info");
   const pattern = texts(args, "pattern");
   const isWanted = pattern === undefined ? () => true : fits("pattern", pattern, "i");
   await documents.awake(tab.id, 0);
-  const { console: all } = await keptBy(tab);
+  const { console: all } = await keptBy(hand);
   const found = all.filter(({ level, text }) => rank(level) <= most && isWanted(text));
   const shown = found.slice(-(numbers(args, "limit") ?? 100));
   const earlier = isOn(args, "all") ? " Those of earlier pages of this tab are not kept." : "";

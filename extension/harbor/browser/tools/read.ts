@@ -22,7 +22,9 @@ export const read: Tool = async (hand) => {
 async function textOf(hand: Hand, mode: Mode, target: string | undefined): Promise<string> {
   const named = hand.args["tabIds"];
   const tabs = Array.isArray(named) ? named.filter((id) => typeof id === "number" && hand.tabs.includes(id)) : [];
-  if (tabs.length === 0) return (await inDocument(hand, target, "read", { mode, target })).text;
-  const texts = tabs.map(async (id: number) => `[tab ${id}]\n${(await hand.documents.run(id, 0, "read", { mode })).text}`);
-  return (await Promise.all(texts)).join("\n\n");
+  const { documents, mayUse, tab } = hand;
+  const texts = tabs.map(async (id: number) => `[tab ${id}]\n${(await documents.run(id, 0, "read", { mode })).text}`);
+  const text = tabs.length === 0 ? (await inDocument(hand, target, "read", { mode, target })).text : (await Promise.all(texts)).join("\n\n");
+  await Promise.all((tabs.length === 0 ? [tab.id] : tabs).map((id: number) => documents.noteSecrets(id, mayUse)));
+  return text;
 }
