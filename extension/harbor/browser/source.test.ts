@@ -1,0 +1,67 @@
+// The switch of the browser's tools, with a bridge and a browser that are made up.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { BrowserSource } from "./source.ts";
+
+/** A browser that lets pages be used, and in which nothing happens. */
+function quietBrowser(): void {
+  const event = { addListener: () => undefined };
+  const events = new Proxy({}, { get: () => event });
+  const tabs = new Proxy({ query: async () => [] }, { get: (own, name) => (name === "query" ? own.query : event) });
+  Object.assign(globalThis, { chrome: { permissions: { contains: async () => true, onAdded: event, onRemoved: event }, webNavigation: events, webRequest: events, tabs } });
+}
+
+/** A bridge that answers when the test does: each request with the way to answer it, in order. */
+function waitingBridge() {
+  const asked: { type: string; source_id?: string; resolve(reply: object): void; reject(error: Error): void }[] = [];
+  const waiting: (() => void)[] = [];
+  const bridge = {
+    state: { is: "ready" } as const,
+    watch: () => () => undefined,
+    onState: () => undefined,
+    onPush: () => undefined,
+    request: (type: string, fields: object) =>
+      new Promise<never>((resolve, reject) => {
+        asked.push({ type, ...fields, resolve: resolve as (reply: object) => void, reject });
+        waiting.shift()?.();
+      }),
+  };
+  /** The next request. */
+  const next = async () => {
+    if (asked.length === 0) await new Promise<void>((come) => waiting.push(come));
+    return asked.shift() ?? assert.fail("no request");
+  };
+  return { bridge, next, left: asked };
+}
+
+function made() {
+  quietBrowser();
+  const { bridge, next, left } = waitingBridge();
+  return { source: new BrowserSource(bridge, "", async () => undefined, { get: async () => undefined, set: async () => undefined }), next, left };
+}
+
+test("switched off while it is being registered, it is off", async () => {
+  const { source, next, left } = made();
+  const on = source.switch(true);
+  const registering = await next();
+  assert.equal(registering.type, "source_register");
+  const off = source.switch(false);
+  registering.resolve({ source_id: "browser" });
+  const { type, source_id, resolve } = await next();
+  assert.deepEqual([type, source_id], ["source_unregister", "browser"]);
+  resolve({});
+  await Promise.all([on, off]);
+  assert.deepEqual([source.id, left], [undefined, []]);
+});
+
+test("where registering is refused, the switch says so, and the next one registers", async () => {
+  const { source, next } = made();
+  const refused = source.switch(true);
+  (await next()).reject(new Error("refused"));
+  await assert.rejects(refused, /refused/);
+  const on = source.switch(true);
+  (await next()).resolve({ source_id: "browser" });
+  await on;
+  assert.equal(source.id, "browser");
+});
