@@ -148,6 +148,68 @@ def listen(bound=True, protocol=0, family="AF_INET"):
 
 
 @attack
+def hear_datagram(host="0.0.0.0", port=None, reached="127.0.0.1"):
+    """At a port that it names, from another socket, which only sends: that one has to have its answer in any case."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        if port is None:
+            bind_somewhere(own, host)
+        else:
+            own.bind((host, port))
+        own.settimeout(SECONDS)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind(("127.0.0.1", 0))
+            other.sendto(b"hello", (reached, own.getsockname()[1]))
+            said, sender = own.recvfrom(100)
+            if said != b"hello" or sender != other.getsockname():
+                raise NoEvidence(f"{sender} said {said!r}")
+        return f"heard at {own.getsockname()}"
+
+
+@attack
+def bind_datagrams_meanwhile():
+    """Has the number of a socket mean one for UDP, and the bytes of an address name a port, while its runner looks."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    address = bytearray(struct.pack("=H", socket.AF_INET) + bytes(14))
+    raw = (ctypes.c_char * len(address)).from_buffer(address)
+    pair = socket.socketpair()
+    number = os.dup(pair[0].fileno())
+    meant = []
+
+    def change():
+        address[2:4] = random.choice([bytes(2), struct.pack("!H", 21047)])
+        with contextlib.suppress(IndexError, OSError):
+            os.dup2(random.choice(meant).fileno(), number)
+
+    try:
+        with changing(change) as going_on:
+            while going_on():
+                with socket.socket() as stream, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+                    meant[:] = [pair[0], stream, own]
+                    os.dup2(random.choice([stream, own]).fileno(), number)
+                    libc.bind(number, raw, len(address))
+                    meant.clear()
+                    if own.getsockname()[1] == 21047:
+                        return f"has {own.getsockname()}"
+    finally:
+        os.close(number)
+        for end in pair:
+            end.close()
+    raise NoEvidence("it never had the port")
+
+
+@attack
+def steer_datagrams():
+    """Says which socket of a port that several share hears a datagram: always the first one."""
+    first = struct.pack("HBBI", 0x06, 0, 0, 0)
+    program = ctypes.create_string_buffer(first)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
+        own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        own.bind(("127.0.0.1", 0))
+        own.setsockopt(socket.SOL_SOCKET, 51, struct.pack("HP", 1, ctypes.addressof(program)))
+        return "they come to the first one"
+
+
+@attack
 def listen_at(port, host="127.0.0.1", family="AF_INET", only_v6=False, reached="127.0.0.1"):
     """Takes a connection at a port that it names, which it makes itself to another address."""
     with socket.socket(getattr(socket, family), socket.SOCK_STREAM) as own:

@@ -1,13 +1,13 @@
-//! Answers a server that wants to listen, on the machine's network.
+//! Answers a server that wants to be reached, on the machine's network.
 //!
 //! ```text
-//!  server: bind(…), listen(…) ─► it waits ─► policy: listening ─┬─► done here, at its socket: only where something is granted
+//!  server: bind(…), listen(…) ─► it waits ─► policy: listening ─┬─► done here, at its socket
 //!                                                               └─► refused, and the bridge is told of the port
 //! ```
 //!
-//! Owns looking at the socket and doing what is allowed. Must never have a socket listen because of what rests on the server's
-//! memory or on its number of a socket: both can be others by then. Where the kernel goes on with `bind`, Landlock and the
-//! answer to `listen` hold it.
+//! Owns looking at the socket and doing what is allowed. Must never have a socket be bound or listen because of what rests on the
+//! server's memory or on its number of a socket: both can be others by then, so the kernel goes on with no `bind` that could be
+//! one to a port, but for those of a server that may make Unix sockets, whose paths only the kernel can look at as the server does.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use harbor_child::sandbox::calls::{Call, Calls, Kind, Wish};
 use harbor_ipc_proto::link::runner::Lack;
-use harbor_ipc_proto::link::sandbox::{Listening, Network, Sandbox};
+use harbor_ipc_proto::link::sandbox::{Listening, Sandbox};
 use harbor_policy::sandbox::hint::Said;
 use harbor_policy::sandbox::listening::{Bind, address, bind, may_listen};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Type};
@@ -31,15 +31,15 @@ use super::Session;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
     listening: Listening,
-    /// Whether the kernel refuses every port.
-    is_held: bool,
+    /// Whether it can make Unix sockets, other than pairs.
+    has_unix_sockets: bool,
 }
 
 impl Allowed {
     /// None where nobody is asked.
     pub(super) fn of(sandbox: &Sandbox<'_>) -> Option<Self> {
-        let is_held = sandbox.network == Network::Outgoing;
-        sandbox.listening.map(|listening| Self { listening, is_held })
+        let has_unix_sockets = sandbox.filter.as_ref().is_some_and(|filter| filter.unix_sockets);
+        sandbox.listening.map(|listening| Self { listening, has_unix_sockets })
     }
 }
 
@@ -141,12 +141,12 @@ impl Known {
 fn answer(call: Call<'_>, allowed: Allowed, known: &mut Known) -> Option<u16> {
     let Listening { port, unix_sockets } = allowed.listening;
     match (call.wish, call.kind()) {
-        (Wish::Bind, Kind::Tcp) => bound(call, allowed, known),
-        // What the kernel does then is held by Landlock, and by the answer to listening.
-        (Wish::Bind, _) => {
+        (Wish::Bind, Kind::Tcp | Kind::Udp) => bound(call, port, known),
+        (Wish::Bind, kind) if !call.has_room_for_port() || allowed.has_unix_sockets && kind == Kind::Unix => {
             call.go_on();
             None
         }
+        (Wish::Bind, _) => refuse(call, None),
         (Wish::Listen(_), Kind::Tcp) if port.is_none() => refuse(call, Some(known.asked)),
         (Wish::Listen(backlog), kind) if kind == Kind::Tcp || unix_sockets && kind == Kind::Unix => {
             with_socket(call, |socket| listen(socket, backlog, allowed.listening, known))
@@ -223,49 +223,65 @@ fn may(socket: &SockRef<'_>, listening: Listening, known: &Known) -> bool {
 
 /// Whether it is a socket for TCP, by IPv4 or IPv6.
 fn is_tcp(socket: &SockRef<'_>) -> bool {
-    socket.domain().is_ok_and(|domain| domain == Domain::IPV4 || domain == Domain::IPV6)
-        && socket.r#type().is_ok_and(|kind| kind == Type::STREAM)
-        && socket.protocol().is_ok_and(|protocol| protocol == Some(Protocol::TCP))
+    is(socket, Type::STREAM, Protocol::TCP)
 }
 
-fn bound(call: Call<'_>, allowed: Allowed, known: &mut Known) -> Option<u16> {
-    let wanted = match call.address() {
-        Ok(bytes) => address(&bytes),
+fn is(socket: &SockRef<'_>, kind: Type, protocol: Protocol) -> bool {
+    socket.domain().is_ok_and(|domain| domain == Domain::IPV4 || domain == Domain::IPV6)
+        && socket.r#type().is_ok_and(|own| own == kind)
+        && socket.protocol().is_ok_and(|own| own == Some(protocol))
+}
+
+fn bound(call: Call<'_>, granted: Option<u16>, known: &mut Known) -> Option<u16> {
+    let read = call.address().and_then(|bytes| address(&bytes).ok_or(io::ErrorKind::InvalidInput.into()));
+    match read {
+        // Nothing is opened for what is refused for any socket.
+        Ok(wanted) if bind(granted, wanted, false) == Bind::Refuse => {
+            if call.kind() == Kind::Tcp {
+                known.asked = wanted.port();
+            }
+            refuse(call, Some(wanted.port()))
+        }
+        Ok(wanted) => with_socket(call, |socket| bind_to(socket, wanted, granted, known)),
         Err(error) => {
             call.answer(Err(error));
-            return None;
-        }
-    };
-    // What is no such address the kernel refuses itself.
-    let Some(wanted) = wanted else {
-        call.go_on();
-        return None;
-    };
-    known.asked = wanted.port();
-    let Allowed { listening: Listening { port, .. }, is_held } = allowed;
-    let of = |only_v6| bind(port, wanted, only_v6, is_held);
-    match of(false) {
-        Bind::GoOn => call.go_on(),
-        Bind::Refuse => return refuse(call, Some(wanted.port())),
-        Bind::To(_) => {
-            return with_socket(call, |socket| {
-                let is_v6 = socket.domain().is_ok_and(|domain| domain == Domain::IPV6);
-                match of(is_v6 && socket.only_v6().unwrap_or(true)) {
-                    Bind::To(at) if is_tcp(socket) => Ok(bind_once(socket, at, known)),
-                    _ => Err(None),
-                }
-            });
+            None
         }
     }
-    None
+}
+
+/// Binds a socket to an address.
+///
+/// # Errors
+/// Where it may not: at which port it was to.
+fn bind_to(
+    socket: &SockRef<'_>,
+    wanted: SocketAddr,
+    granted: Option<u16>,
+    known: &mut Known,
+) -> Result<io::Result<()>, Option<u16>> {
+    let is_tcp = is_tcp(socket);
+    if is_tcp {
+        known.asked = wanted.port();
+    } else if !is(socket, Type::DGRAM, Protocol::UDP) {
+        return Err(None);
+    }
+    let is_v6 = socket.domain().is_ok_and(|domain| domain == Domain::IPV6);
+    match bind(granted, wanted, is_v6 && socket.only_v6().unwrap_or(true)) {
+        Bind::To(at) => Ok(bind_once(socket, at, is_tcp.then_some(known))),
+        Bind::Refuse => Err(Some(wanted.port())),
+    }
 }
 
 /// A signal has a server ask once more for what it has by then.
-fn bind_once(socket: &SockRef<'_>, wanted: SocketAddr, known: &mut Known) -> io::Result<()> {
-    match socket.bind(&SockAddr::from(wanted)) {
-        Ok(()) => known.note_bound(socket.cookie()?),
-        Err(_) if at(socket) == Some(wanted) => {}
-        Err(error) => return Err(error),
+fn bind_once(socket: &SockRef<'_>, wanted: SocketAddr, known: Option<&mut Known>) -> io::Result<()> {
+    let has =
+        |at: SocketAddr| at.ip() == wanted.ip() && at.port() != 0 && [0, at.port()].contains(&wanted.port());
+    match (socket.bind(&SockAddr::from(wanted)), known) {
+        (Ok(()), Some(known)) if wanted.port() != 0 => known.note_bound(socket.cookie()?),
+        (Ok(()), _) => {}
+        (Err(_), _) if at(socket).is_some_and(has) => {}
+        (Err(error), _) => return Err(error),
     }
     Ok(())
 }

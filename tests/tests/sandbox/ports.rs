@@ -28,6 +28,13 @@ fn a_granted_port_is_had_in_every_way_that_programs_ask_for_it() {
             let Attempt { done, detail } = attempt(arguments);
             assert!(done, "{user:?} {host} {only_v6}: {detail}");
         }
+        let datagram =
+            |arguments| Attempt::by(&scene.bridge, "listening", "hear_datagram", &arguments).unwrap();
+        // A port that the kernel chooses is had by whoever only sends.
+        for given in [port, 0] {
+            let Attempt { done, detail } = datagram(json!({"port": given}));
+            assert!(done, "{user:?} UDP {given}: {detail}");
+        }
         let Attempt { done, detail } = attempt(json!({"port": free_port()}));
         assert!(!done && detail.starts_with("EACCES"), "{user:?}: {detail}");
         scene.assert_unharmed();

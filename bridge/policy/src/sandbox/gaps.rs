@@ -53,6 +53,10 @@ pub(super) const NO_PORTS: &str = "no port to listen on can be granted here: a r
                                    seccomp and Linux 5.6, and that no program around Harbor answers already; leave out the port \
                                    (`--reset listen`)";
 
+/// What follows from that.
+const UDP_PORTS: &str = "it can bind UDP ports, and is reached there: this is held from Linux 5.6 on, where no program around Harbor \
+                         answers for its calls already";
+
 /// What follows from sockets of its own.
 pub(super) const LISTENS: &str = "with sockets of its own it may listen, also on TCP ports that the kernel chooses: `--network` says who could reach it";
 
@@ -78,7 +82,7 @@ pub(super) fn missing(settings: &SandboxSettings, offer: &Offer<'_>, landlock: u
             "files that it may only read can be emptied: this is held from Landlock {TRUNCATE} on"
         ));
     }
-    if landlock < PORTS && !own_network {
+    if landlock < PORTS && !own_network && !offer.answers {
         let besides = if offer.seccomp { ", though not listen on them" } else { "" };
         all.push(format!("it can bind TCP ports{besides}: this is held from Landlock {PORTS} on"));
     }
@@ -88,6 +92,9 @@ pub(super) fn missing(settings: &SandboxSettings, offer: &Offer<'_>, landlock: u
     }
     if landlock < SCOPES && !own_network && (sockets || !offer.seccomp) {
         all.push(format!("it can connect to abstract Unix sockets: this is held from Landlock {SCOPES} on"));
+    }
+    if offer.seccomp && !offer.answers && !own_network {
+        all.push(UDP_PORTS.into());
     }
     if !offer.seccomp {
         all.push(

@@ -1,16 +1,16 @@
-//! What a server is answered that wants to listen, on the machine's network.
+//! What a server is answered that wants to be reached, on the machine's network.
 //!
 //! ```text
 //!  bind:   the granted port, of a loopback address or of all ─► that port of a loopback address
-//!          a port that the kernel chooses ─► had, as a connection has one
-//!          another port or address ─► refused, where the kernel would; else listening is
+//!          a port that the kernel chooses ─► had, as whoever only connects or sends has one
+//!          another port or address ─► refused
 //!  listen: a socket that got the granted port of a loopback address so ─► it listens
 //!          another ─► refused
 //! ```
 //!
-//! Owns the answers. A socket listens by the second answer only: the first one is made by what a server could change meanwhile.
+//! Owns the answers, for TCP and UDP. A UDP socket is reached once it is bound; one for TCP by the second answer only.
 
-use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
 /// What becomes of `bind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,20 +19,16 @@ pub enum Bind {
     To(SocketAddr),
     /// It is refused.
     Refuse,
-    /// The kernel decides.
-    GoOn,
 }
 
-/// What becomes of `bind` of a TCP socket to an address. `only_v6`: it is one for IPv6 that takes no connections by IPv4.
-/// `is_held`: the kernel refuses every port.
+/// What becomes of `bind` of a socket to an address. `only_v6`: it is one for IPv6 that hears nothing by IPv4.
 #[must_use]
-pub fn bind(granted: Option<u16>, wanted: SocketAddr, only_v6: bool, is_held: bool) -> Bind {
+pub fn bind(granted: Option<u16>, wanted: SocketAddr, only_v6: bool) -> Bind {
     if wanted.port() == 0 {
-        return Bind::GoOn;
+        return Bind::To(wanted);
     }
-    let otherwise = if is_held { Bind::Refuse } else { Bind::GoOn };
     if granted != Some(wanted.port()) {
-        return otherwise;
+        return Bind::Refuse;
     }
     let v4 = Ipv4Addr::LOCALHOST;
     let ip = match wanted.ip() {
@@ -40,7 +36,7 @@ pub fn bind(granted: Option<u16>, wanted: SocketAddr, only_v6: bool, is_held: bo
         IpAddr::V6(ip) if ip.is_loopback() || ip.is_unspecified() && only_v6 => Ipv6Addr::LOCALHOST.into(),
         // All addresses of both kinds: it is 127.0.0.1 that most programs try.
         IpAddr::V6(ip) if ip.is_unspecified() || ip == v4.to_ipv6_mapped() => v4.to_ipv6_mapped().into(),
-        _ => return otherwise,
+        _ => return Bind::Refuse,
     };
     Bind::To(SocketAddr::new(ip, wanted.port()))
 }
@@ -60,13 +56,17 @@ pub fn address(bytes: &[u8]) -> Option<SocketAddr> {
     const V6: u16 = 10;
     let (family, rest) = bytes.split_first_chunk()?;
     let (port, rest) = rest.split_first_chunk()?;
-    let ip = match u16::from_ne_bytes(*family) {
-        V4 => IpAddr::from(*rest.first_chunk::<4>()?),
-        // Before it is the flow.
-        V6 => IpAddr::from(*rest.get(4..)?.first_chunk::<16>()?),
-        _ => return None,
-    };
-    Some(SocketAddr::new(ip, u16::from_be_bytes(*port)))
+    let port = u16::from_be_bytes(*port);
+    match u16::from_ne_bytes(*family) {
+        V4 => Some(SocketAddr::new(IpAddr::from(*rest.first_chunk::<4>()?), port)),
+        V6 => {
+            // Before it is the flow, behind it the interface, which old programs leave out.
+            let (ip, rest) = rest.get(4..)?.split_first_chunk::<16>()?;
+            let interface = rest.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+            Some(SocketAddrV6::new(Ipv6Addr::from(*ip), port, 0, interface).into())
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -89,14 +89,17 @@ mod tests {
             ("[::]:9009", true, "[::1]:9009"),
             ("[::ffff:127.0.0.1]:9009", false, "[::ffff:127.0.0.1]:9009"),
         ] {
-            assert_eq!(bind(Some(9009), at(wanted), only_v6, true), Bind::To(at(given)), "{wanted}");
+            assert_eq!(bind(Some(9009), at(wanted), only_v6), Bind::To(at(given)), "{wanted}");
         }
-        for wanted in ["127.0.0.1:9010", "192.0.2.1:9009", "[2001:db8::1]:9009", "127.0.0.2:9009"] {
-            assert_eq!(bind(Some(9009), at(wanted), false, true), Bind::Refuse, "{wanted}");
-            assert_eq!(bind(Some(9009), at(wanted), false, false), Bind::GoOn, "{wanted}");
+        for wanted in
+            ["127.0.0.1:9010", "192.0.2.1:9009", "[2001:db8::1]:9009", "127.0.0.2:9009", "224.0.0.251:9009"]
+        {
+            assert_eq!(bind(Some(9009), at(wanted), false), Bind::Refuse, "{wanted}");
         }
-        assert_eq!(bind(None, at("127.0.0.1:9009"), false, true), Bind::Refuse);
-        assert_eq!(bind(None, at("[::1]:0"), true, true), Bind::GoOn);
+        assert_eq!(bind(None, at("127.0.0.1:9009"), false), Bind::Refuse);
+        for any in ["0.0.0.0:0", "[::1]:0", "[fe80::1%3]:0"] {
+            assert_eq!(bind(None, at(any), true), Bind::To(at(any)), "{any}");
+        }
         assert!(!may_listen(None, at("127.0.0.1:40000")) && !may_listen(Some(9009), at("127.0.0.2:9009")));
     }
 
@@ -105,9 +108,9 @@ mod tests {
         let port = 9009_u16.to_be_bytes();
         let v4 = [2_u16.to_ne_bytes().as_slice(), &port, &[127, 0, 0, 1], &[0; 8]].concat();
         assert_eq!(address(&v4), Some(at("127.0.0.1:9009")));
-        let v6 = [10_u16.to_ne_bytes().as_slice(), &port, &[9; 4], &Ipv6Addr::LOCALHOST.octets(), &[0; 4]]
-            .concat();
+        let v6 = [10_u16.to_ne_bytes().as_slice(), &port, &[9; 4], &Ipv6Addr::LOCALHOST.octets()].concat();
         assert_eq!(address(&v6), Some(at("[::1]:9009")));
+        assert_eq!(address(&[&v6[..], &3_u32.to_ne_bytes()].concat()), Some(at("[::1%3]:9009")));
         let unix = [1_u16.to_ne_bytes().as_slice(), b"/tmp/socket-of-mine\0"].concat();
         assert_eq!((address(&unix), address(&v6[..20]), address(&[])), (None, None, None));
     }
@@ -115,11 +118,11 @@ mod tests {
     proptest! {
         #[test]
         fn what_listens_is_at_a_loopback_address(
-            ip in any::<IpAddr>(), port: u16, granted in any::<Option<u16>>(), only_v6: bool, is_held: bool,
+            ip in any::<IpAddr>(), port: u16, granted in any::<Option<u16>>(), only_v6: bool,
         ) {
             let wanted = SocketAddr::new(ip, port);
-            if let Bind::To(given) = bind(granted, wanted, only_v6, is_held) {
-                prop_assert!(may_listen(granted, given));
+            if let Bind::To(given) = bind(granted, wanted, only_v6) {
+                prop_assert!(may_listen(granted, given) || port == 0 && given == wanted);
                 prop_assert!(given.is_ipv4() == wanted.is_ipv4());
             }
             if may_listen(granted, wanted) {

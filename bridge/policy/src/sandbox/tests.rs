@@ -201,6 +201,9 @@ fn one_port_of_the_machine_is_granted_where_a_runner_can_answer() {
     let own = SandboxSettings { sockets: list(&["/home/u/.harbor/servers/s/tmp"]), ..port(9009) };
     assert_eq!(with(own, &full()), Ok(Some(Listening { unix_sockets: true, ..given })));
     let mute = Offer { answers: false, ..full() };
+    let lacks = |offer: &Offer<'_>| profile(&SandboxSettings::default(), &facts(), offer).unwrap().missing;
+    assert!(lacks(&mute)[0].starts_with("it can bind UDP ports"), "{:?}", lacks(&mute));
+    assert!(!lacks(&Offer { landlock: 3, ..full() }).concat().contains("ports"));
     assert!(with(port(9009), &mute).unwrap_err().starts_with("no port to listen on can be granted here"));
     assert_eq!(with(SandboxSettings::default(), &mute), Ok(None));
     for wrong in [

@@ -26,6 +26,9 @@ use crate::dying;
 /// The longest address that the kernel takes: `struct sockaddr_storage`.
 const LONGEST_ADDRESS: usize = 128;
 
+/// The shortest one in which there is a port: `struct sockaddr_in`.
+const SHORTEST_WITH_PORT: u32 = 16;
+
 /// The name of a socket's protocol, as ss(8) asks for it.
 const PROTOCOL: &CStr = c"system.sockprotoname";
 
@@ -47,6 +50,8 @@ pub enum Wish {
 pub enum Kind {
     /// TCP, by IPv4 or IPv6.
     Tcp,
+    /// UDP, by either.
+    Udp,
     /// A Unix socket.
     Unix,
     /// Another one, or no socket.
@@ -139,6 +144,7 @@ impl Call<'_> {
         let name = usize::try_from(got).ok().and_then(|len| name.get(..len)).unwrap_or_default();
         match name.trim_ascii_end().strip_suffix(b"\0").unwrap_or(name) {
             b"TCP" | b"TCPv6" => Kind::Tcp,
+            b"UDP" | b"UDPv6" => Kind::Udp,
             b"UNIX" | b"UNIX-STREAM" => Kind::Unix,
             _ => Kind::Other,
         }
@@ -162,6 +168,13 @@ impl Call<'_> {
         owned(got)
     }
 
+    /// Whether the address that it names is long enough to have a port, whatever socket it is for.
+    #[must_use]
+    pub fn has_room_for_port(&self) -> bool {
+        let [_, _, len, ..] = self.told.data.args;
+        len as u32 >= SHORTEST_WITH_PORT
+    }
+
     /// A copy of the address that it names.
     ///
     /// # Errors
@@ -179,9 +192,12 @@ impl Call<'_> {
         Ok(bytes)
     }
 
-    /// Ends the call: with nothing, or with an error; EACCES where that has no number.
+    /// Ends the call: with nothing, or with an error; where that has no number EINVAL for invalid input, or EACCES.
     pub fn answer(mut self, answer: io::Result<()>) {
-        let number = |error: io::Error| error.raw_os_error().unwrap_or(Errno::EACCES as i32);
+        let number = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidInput => error.raw_os_error().unwrap_or(Errno::EINVAL as i32),
+            _ => error.raw_os_error().unwrap_or(Errno::EACCES as i32),
+        };
         self.send(answer.err().map_or(0, |error| -number(error)), 0);
     }
 

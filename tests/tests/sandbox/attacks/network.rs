@@ -16,11 +16,24 @@ const DATAGRAMS: &[Guard] = &[Network, Filter];
 const LISTENING: &[Guard] = &[Filter];
 
 pub const ATTACKS: &[Attack] = &[
-    Attack::new("bind a TCP port", |_| plain("bind_port"), &[Landlock(4)]),
+    Attack::new("bind a TCP port", |_| plain("bind_port"), &[Landlock(4), Filter]),
     Attack::new("listen on a TCP port", |_| plain("listen"), LISTENING),
     Attack::new("listen over IPv6", |_| ("listen", json!({"family": "AF_INET6"})), LISTENING),
     Attack::new("listen without binding", |_| ("listen", json!({"bound": false})), LISTENING),
     Attack::new("listen by multipath TCP, which is another protocol", |_| ("listen", json!({"protocol": MPTCP})), LISTENING),
+    Attack::new("hear datagrams at a UDP port that it names", |_| plain("hear_datagram"), LISTENING),
+    Attack::new(
+        "have such a port by changing socket and address meanwhile",
+        |_| plain("bind_datagrams_meanwhile"),
+        LISTENING,
+    ),
+    Attack::new("steer datagrams of a UDP port that programs share", |_| plain("steer_datagrams"), LISTENING),
+    Attack::new(
+        "with a port granted: hear datagrams there at all addresses",
+        |s| ("hear_datagram", json!({"port": s.granted_port(), "reached": "127.0.0.2"})),
+        LISTENING,
+    )
+    .by(Listening),
     Attack::new("with a port granted: listen on another one", |_| plain("listen"), LISTENING).by(Listening),
     Attack::new(
         "with a port granted: be reached there at all addresses",

@@ -20,6 +20,9 @@ const SYS_FILE_SETATTR: c_long = 469;
 /// A lease by another name, on directories too (Linux 6.19).
 const F_SETDELEG: libc::c_int = 1040;
 
+/// Among which ports the kernel chooses for a socket, of IPv6 too (Linux 6.3).
+const IP_LOCAL_PORT_RANGE: libc::c_int = 51;
+
 /// `FS_IOC_RESVSP`, `FS_IOC_RESVSP64` and `FS_IOC_ZERO_RANGE` (linux/falloc.h), the same on both.
 const ALLOCATING: [u32; 3] = [0x4030_5828, 0x4030_582A, 0x4030_5839];
 
@@ -149,7 +152,7 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
         ranges(),
         allocation(),
     ];
-    rules.push(buffers());
+    rules.push(options());
     rules.extend(devices());
     rules.extend(if filter.scheduling { priorities().to_vec() } else { scheduling() });
     if !filter.hiding {
@@ -180,7 +183,7 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
     rules
 }
 
-/// What leads to a port that others reach. The C library binds a socket of another kind whenever it looks a name up, which is
+/// What leads to a port that others reach, by TCP or UDP. The C library binds a socket of another kind whenever it looks a name up, which is
 /// nobody's business: its address has the length of no other kind.
 fn asked() -> [Rule; 2] {
     let of_routes = u32::try_from(size_of::<libc::sockaddr_nl>()).unwrap_or(0);
@@ -321,15 +324,20 @@ fn priorities() -> [Rule; 2] {
 }
 
 /// What waits in a socket is the kernel's memory, and no process's: the usual sizes have to do. Programs ask for more to be
-/// faster, and some end when they are refused.
-fn buffers() -> Rule {
-    let options = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
-    let of_sockets = Test::is(1, libc::SOL_SOCKET.cast_unsigned());
-    let case = |option: libc::c_int| Case {
-        tests: vec![of_sockets, Test::is(2, option.cast_unsigned())],
-        answer: Pretend,
+/// faster, and some end when they are refused. A program at a port that several share decides which of them hears what, also for
+/// those of other programs. Among which ports the kernel chooses is a way to choose one; older kernels do not have it either.
+fn options() -> Rule {
+    let case = |level: libc::c_int, option: libc::c_int, answer| Case {
+        tests: vec![Test::is(1, level.cast_unsigned()), Test::is(2, option.cast_unsigned())],
+        answer,
     };
-    Rule { number: libc::SYS_setsockopt, cases: options.map(case).to_vec(), otherwise: Allow }
+    let larger = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE]
+        .map(|option| case(libc::SOL_SOCKET, option, Pretend));
+    let steering = [libc::SO_ATTACH_REUSEPORT_CBPF, libc::SO_ATTACH_REUSEPORT_EBPF]
+        .map(|option| case(libc::SOL_SOCKET, option, Refuse(Errno::EPERM)));
+    let choosing = case(libc::SOL_IP, IP_LOCAL_PORT_RANGE, Refuse(Errno::ENOPROTOOPT));
+    let cases = larger.into_iter().chain(steering).chain([choosing]).collect();
+    Rule { number: libc::SYS_setsockopt, cases, otherwise: Allow }
 }
 
 /// When and where other processes run: a process's own calls name it by 0. With a PID namespace there are no others.

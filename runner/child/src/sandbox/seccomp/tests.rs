@@ -217,6 +217,21 @@ fn sockets_are_tcp_udp_the_list_of_interfaces_and_unix() {
 }
 
 #[test]
+fn nobody_says_who_hears_what_at_a_port_that_is_shared_nor_chooses_among_ports() {
+    let (set, of_sockets) = (libc::SYS_setsockopt, 1);
+    check(&[
+        (ALL, set, &[3, of_sockets, 51], NO),
+        (ALL, set, &[3, of_sockets, HIGH | 52], NO),
+        (ALL, set, &[3, 0, 51], Refuse(Errno::ENOPROTOOPT)),
+        // SO_REUSEADDR, SO_REUSEPORT, and what 51 is of TCP.
+        (NOTHING, set, &[3, of_sockets, 2], Allow),
+        (NOTHING, set, &[3, of_sockets, 15], Allow),
+        (NOTHING, set, &[3, 6, 51], Allow),
+        (NOTHING, set, &[3, of_sockets, 8], Answer::Pretend),
+    ]);
+}
+
+#[test]
 fn attributes_are_changed_by_descriptor_only() {
     let mut table: Vec<(Filter, c_long, &[u64], Answer)> = Vec::new();
     let by_path =
