@@ -11,7 +11,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 
 use crate::PathError;
-use crate::files::advice;
+use crate::files::{FileError, advice};
 
 /// A program's or a bridge's version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub enum DialError {
     Config(PathError),
     /// Somebody else owns this file, or could replace it.
     NotOurs(PathBuf),
+    /// The home is not to be used, or could not be made.
+    Home(FileError),
     /// The system refused an operation on this file.
     Io(&'static str, PathBuf, io::Error),
     /// The bridge that was started ended before it was ready.
@@ -69,6 +71,9 @@ impl DialError {
             Self::Refused(code, _) => *code,
             Self::Version(_) => Code::VersionMismatch,
             Self::NotOurs(_) => Code::PermissionDenied,
+            Self::Home(error) if error.source.kind() == io::ErrorKind::PermissionDenied => {
+                Code::PermissionDenied
+            }
             _ => Code::BridgeUnreachable,
         }
     }
@@ -84,6 +89,7 @@ impl fmt::Display for DialError {
                  HARBOR_HOME to a directory that only you can write to",
                 path.display()
             ),
+            Self::Home(error) => write!(f, "cannot {error}"),
             Self::Io(doing, path, error) => {
                 write!(f, "cannot {doing} {}: {error}{}", path.display(), advice(error.kind()))
             }

@@ -17,6 +17,8 @@ use std::time::Duration;
 
 use harbor_policy::environment::INSTANCE_MARK;
 
+use crate::above::home_directory;
+
 use super::{Dial, DialError, RETRY, Role, is_ours, is_timeout};
 
 /// The exit code of a bridge that found the lock held.
@@ -88,8 +90,10 @@ impl Dial {
             .spawn()
     }
 
+    /// The home is looked at first, as the bridge will: nothing is made where a link of somebody else's leads.
     fn open_log(&self) -> Result<File, DialError> {
         let failed = |error| DialError::Io("open", self.log.clone(), error);
+        home_directory(&self.home).map_err(DialError::Home)?;
         if let Some(dir) = self.log.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
             is_ours(dir)?;
@@ -152,7 +156,7 @@ fn read_tail(path: &Path, from: u64) -> String {
 mod tests {
     use super::*;
     use std::ffi::OsStr;
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
     use std::time::Instant;
 
     fn dial(home: &Path) -> Dial {
@@ -195,6 +199,27 @@ mod tests {
         assert_eq!(start("echo the disk; echo is full; exit 1"), ended("the disk\nis full"));
         assert_eq!(start("echo on stdout; echo logged >&2; exit 1"), ended("logged"));
         assert_eq!(start("exit 1"), ended("it logged nothing"));
+    }
+
+    #[test]
+    fn nothing_is_made_where_a_home_is_not_ones_own() {
+        let place = tempfile::tempdir().unwrap();
+        let open = place.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        let refused = dial(&open).start_bridge().unwrap_err();
+        assert!(matches!(refused, DialError::Home(_)), "{refused}");
+        assert!(refused.to_string().ends_with("set HARBOR_HOME to a directory of your own"), "{refused}");
+        assert!(!open.join("logs").exists());
+        let (docs, link) = (place.path().join("docs"), place.path().join("link"));
+        fs::create_dir(&docs).unwrap();
+        symlink(&docs, &link).unwrap();
+        // Only root makes a link another user's.
+        if lchown(&link, Some(12_345), None).is_ok() {
+            let refused = dial(&link).start_bridge().unwrap_err().to_string();
+            assert!(refused.contains("it is another user's (12345)"), "{refused}");
+            assert!(!docs.join("logs").exists());
+        }
     }
 
     #[test]
