@@ -1,6 +1,8 @@
-//! Which hosts a key is for: who has no other keys can be held to them.
+//! Whose a key is, and which hosts it is for: who has no other keys can be held to them.
 //!
-//! Owns the list, from what the providers document. Must never name a host that more than the key's provider answers at.
+//! Owns the lists, from what the providers document. Must never name a host that more than the key's provider answers at.
+
+use crate::credentials::is_secret_name;
 
 /// Keys, as servers name them, and the hosts that take them.
 const APIS: &[(&[&str], &[&str])] = &[
@@ -24,6 +26,47 @@ const APIS: &[(&[&str], &[&str])] = &[
     (&["TELEGRAM_BOT_TOKEN"], &["api.telegram.org"]),
     (&["TODOIST_API_TOKEN"], &["api.todoist.com"]),
 ];
+
+/// How names of keys begin that everybody has from these services, and not from a package.
+const SERVICES: &[(&str, &str)] = &[
+    ("ANTHROPIC_", "Anthropic"),
+    ("AWS_", "AWS"),
+    ("AZURE_", "Azure"),
+    ("CLOUDFLARE_", "Cloudflare"),
+    ("DEEPSEEK_", "DeepSeek"),
+    ("DIGITALOCEAN_", "DigitalOcean"),
+    ("DISCORD_", "Discord"),
+    ("DOCKER_", "Docker"),
+    ("GCP_", "Google"),
+    ("GEMINI_", "Google"),
+    ("GH_", "GitHub"),
+    ("GITHUB_", "GitHub"),
+    ("GITLAB_", "GitLab"),
+    ("GOOGLE_", "Google"),
+    ("GROQ_", "Groq"),
+    ("HF_", "Hugging Face"),
+    ("HUGGINGFACE_", "Hugging Face"),
+    ("LINEAR_", "Linear"),
+    ("MISTRAL_", "Mistral"),
+    ("NOTION_", "Notion"),
+    ("NPM_", "npm"),
+    ("OPENAI_", "OpenAI"),
+    ("OPENROUTER_", "OpenRouter"),
+    ("PYPI_", "PyPI"),
+    ("SENTRY_", "Sentry"),
+    ("SLACK_", "Slack"),
+    ("STRIPE_", "Stripe"),
+    ("TELEGRAM_", "Telegram"),
+    ("TWILIO_", "Twilio"),
+    ("VERCEL_", "Vercel"),
+];
+
+/// The well-known service whose key is called so.
+#[must_use]
+pub fn service_of(key: &str) -> Option<&'static str> {
+    let found = SERVICES.iter().find(|(start, _)| key.starts_with(start));
+    found.filter(|_| is_secret_name(key)).map(|(_, service)| *service)
+}
 
 /// The hosts that these keys are for; none where there is no key, or one whose hosts are not known.
 #[must_use]
@@ -53,6 +96,19 @@ mod tests {
         assert_eq!(hosts(&["BRAVE_API_KEY"]), ["api.search.brave.com"]);
         assert_eq!(hosts(&["EXA_API_KEY", "OPENAI_API_KEY"]), ["api.exa.ai", "api.openai.com"]);
         assert!(hosts(&[]).is_empty() && hosts(&["EXA_API_KEY", "MY_KEY"]).is_empty());
+    }
+
+    #[test]
+    fn keys_of_well_known_services_are_known_by_their_names() {
+        for (key, service) in [
+            ("AWS_SECRET_ACCESS_KEY", Some("AWS")),
+            ("GITHUB_TOKEN", Some("GitHub")),
+            ("OPENAI_API_KEY", Some("OpenAI")),
+            ("AWS_REGION", None),
+            ("MY_AWS_TOKEN", None),
+        ] {
+            assert_eq!(service_of(key), service, "{key}");
+        }
     }
 
     #[test]

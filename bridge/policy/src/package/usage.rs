@@ -241,6 +241,18 @@ or set `B_API_KEY`"#;
     }
 
     #[test]
+    fn a_key_of_another_service_is_the_packages_own_advice() {
+        let readme = r#""mcpServers": {"b": {"command": "npx", "args": ["-y", "b"],
+            "env": {"AWS_SECRET_ACCESS_KEY": "YOUR KEY", "GITHUB_TOKEN": "YOUR TOKEN"}}}"#;
+        let package = recognise("npm:b", &[]).unwrap();
+        let told = next_try(&package, "", None, Some(readme), Given::default()).unwrap();
+        let wanted = "its README starts it so: `harbor install npm:b --secret AWS_SECRET_ACCESS_KEY --secret GITHUB_TOKEN`; that is the \
+                      package's own advice, not Harbor's: AWS_SECRET_ACCESS_KEY is a key of AWS and GITHUB_TOKEN is a key of GitHub, \
+                      and the server could do all that it allows";
+        assert!(told.ends_with(wanted), "{told}");
+    }
+
+    #[test]
     fn an_older_library_comes_with_what_the_readme_says() {
         let readme = r#""servers": {"b": {"command": "uvx", "args": ["b", "--db-path", "~/b.db"]}}"#;
         let package = recognise("pypi:b", &[]).unwrap();

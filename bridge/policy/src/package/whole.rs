@@ -5,6 +5,7 @@
 use super::Package;
 use super::readme::Start;
 use super::usage::source_of;
+use crate::apis::service_of;
 use crate::credentials::is_secret_name;
 use crate::sandbox::hint::shell;
 
@@ -54,6 +55,7 @@ pub(super) fn from_readme(
     {
         variables.insert(0, (named.to_owned(), None));
     }
+    let foreign = foreign(variables.iter().map(|(name, _)| name.as_str()));
     let mut words: Vec<_> = with.map(str::to_owned).into_iter().collect();
     words.extend(variables.iter().map(|(name, value)| variable(name, value.as_deref())));
     if !args.is_empty() {
@@ -66,7 +68,21 @@ pub(super) fn from_readme(
         true => format!("its README starts it so: `harbor install {source} {words}`"),
         false => format!("its README starts it with more; add `{words}`"),
     };
-    (told.len() <= MAX_COMMAND).then_some(told)
+    (told.len() <= MAX_COMMAND).then(|| told + &foreign)
+}
+
+/// A key of another service is worth more than a server's start: who is told to give one is told whose advice that is.
+fn foreign<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let of_others: Vec<_> = names.filter_map(|name| Some((name, service_of(name)?))).collect();
+    let Some((last, others)) = of_others.split_last() else { return String::new() };
+    let named = |(name, service): &(&str, &str)| format!("{name} is a key of {service}");
+    let said = match others {
+        [] => named(last),
+        others => format!("{} and {}", others.iter().map(named).collect::<Vec<_>>().join(", "), named(last)),
+    };
+    format!(
+        "; that is the package's own advice, not Harbor's: {said}, and the server could do all that it allows"
+    )
 }
 
 /// A key is asked for; a value that is not known is the reader's to fill in.
