@@ -6,7 +6,7 @@
 //!  carrier ──granted──► Granted ──► bridge
 //! ```
 //!
-//! Owns handing the one answer over. Must never look into it.
+//! Owns handing the one answer over, and the tasks. Must never look into it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use harbor_ipc_proto::link::oauth::{Given, Grant, Wish};
 use harbor_ipc_proto::link::runner::{EndCause, FromRunner};
 use harbor_ipc_proto::secret::Secret;
 use tokio::sync::oneshot;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::session::remote::Carrying;
 use crate::up::Up;
@@ -55,13 +55,13 @@ pub(crate) struct Petitions(RefCell<HashMap<u32, Begun>>);
 type Begun = (Option<oneshot::Sender<Secret>>, AbortHandle);
 
 impl Petitions {
-    /// Begins one; its end is told.
+    /// Begins one; its end is told, and is that of the task.
     pub(crate) fn begin(
         self: &Rc<Self>,
         number: u32,
         up: &Rc<Up>,
         perform: impl FnOnce(Petition) -> Carrying,
-    ) {
+    ) -> JoinHandle<()> {
         let (sender, answer) = oneshot::channel();
         let carrying = perform(Petition { number, up: up.clone(), answer });
         let (petitions, up) = (self.clone(), up.clone());
@@ -71,6 +71,7 @@ impl Petitions {
             tell_end(&up, number, cause);
         });
         self.0.borrow_mut().insert(number, (Some(sender), task.abort_handle()));
+        task
     }
 
     /// The person's answer has come.

@@ -150,7 +150,11 @@ async fn serve(
     });
     let read = tokio::select! {
         read = &mut reading => read.map_err(io::Error::other)?,
-        () = ended.recv() => Ok(()),
+        () = ended.recv() => tokio::select! {
+            // Without the bridge nobody hears what comes of a renewal.
+            read = &mut reading => read.map_err(io::Error::other)?,
+            () = servers.renewed() => Ok(()),
+        },
     };
     servers.end_all().await;
     up.outbox().close();

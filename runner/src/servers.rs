@@ -3,7 +3,7 @@
 //! Owns handing the bridge's messages to the server they name. Must never wait: a message for a server that is
 //! gone is answered or dropped.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -13,6 +13,7 @@ use harbor_child::reaper::Reaper;
 use harbor_ipc_proto::link::runner::{CallFailure, EndCause, FromRunner, Launch, Outcome, Remote, ToRunner};
 use harbor_ipc_proto::via::IDENTITY;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use crate::petition::{self, Petition, Petitions};
 use crate::session::Session;
@@ -41,6 +42,9 @@ pub struct Servers {
     is_shared: bool,
     sessions: RefCell<HashMap<u32, Rc<Session>>>,
     petitions: Rc<Petitions>,
+    /// Those of them that renew.
+    renewals: RefCell<Vec<JoinHandle<()>>>,
+    is_ending: Cell<bool>,
     ended: Notify,
 }
 
@@ -60,6 +64,8 @@ impl Servers {
             is_shared,
             sessions: RefCell::default(),
             petitions: Rc::default(),
+            renewals: RefCell::default(),
+            is_ending: Cell::new(false),
             ended: Notify::new(),
         })
     }
@@ -82,19 +88,15 @@ impl Servers {
             }
             ToRunner::Authorize { server, launch, wish } => {
                 let wish = petition::owned(wish);
-                self.petition(server, &launch, |carrier, remote, env, petition| {
+                let _ = self.petition(server, &launch, |carrier, remote, env, petition| {
                     carrier.authorize(remote, env, wish, petition)
                 });
             }
             ToRunner::Redirected { server, query } => self.petitions.answer(server, query),
             ToRunner::Revoke { server, launch } => {
-                self.petition(server, &launch, |carrier, remote, env, _| carrier.revoke(remote, env));
+                let _ = self.petition(server, &launch, |carrier, remote, env, _| carrier.revoke(remote, env));
             }
-            ToRunner::Renew { server, launch } => {
-                self.petition(server, &launch, |carrier, remote, env, petition| {
-                    carrier.renew(remote, env, petition)
-                });
-            }
+            ToRunner::Renew { server, launch } => self.renew(server, &launch),
             ToRunner::Renewed { server, renewal } => {
                 self.with(server, |session| session.renewed(renewal));
             }
@@ -129,12 +131,31 @@ impl Servers {
         number: u32,
         launch: &Launch<'_>,
         perform: impl FnOnce(&dyn Carrier, Remote<'static>, Vec<(String, String)>, Petition) -> Carrying,
-    ) {
-        let (Some(remote), Some(carrier)) = (launch.remote.as_ref().map(remote::owned), &self.carrier) else {
-            return;
-        };
+    ) -> Option<JoinHandle<()>> {
+        let (remote, carrier) = (launch.remote.as_ref().map(remote::owned)?, self.carrier.as_ref()?);
         let env = Plan::server(launch).environment();
-        self.petitions.begin(number, &self.up, |petition| perform(carrier.as_ref(), remote, env, petition));
+        let perform = |petition| perform(carrier.as_ref(), remote, env, petition);
+        Some(self.petitions.begin(number, &self.up, perform))
+    }
+
+    /// Renews a grant; nothing is used any more once this runner was told to end.
+    fn renew(&self, number: u32, launch: &Launch<'_>) {
+        if self.is_ending.get() {
+            return;
+        }
+        let task = self
+            .petition(number, launch, |carrier, remote, env, petition| carrier.renew(remote, env, petition));
+        self.renewals.borrow_mut().extend(task);
+    }
+
+    /// Waits for renewals that are under way, and begins no more: what they renew is used, and what comes of it has to be told.
+    pub async fn renewed(&self) {
+        self.is_ending.set(true);
+        let renewals = std::mem::take(&mut *self.renewals.borrow_mut());
+        for task in renewals {
+            // One that was ended by the bridge is over, too.
+            let _ = task.await;
+        }
     }
 
     fn begin(self: &Rc<Self>, number: u32, launch: &Launch<'_>, plan: Plan) {

@@ -22,7 +22,7 @@ use harbor_policy::credentials::Credential;
 use tokio::sync::Mutex;
 
 use super::secrets::{Secrets, age};
-use super::{StoreError, failed, private_directory, write_atomically};
+use super::{StoreError, failed, private_directory, temporary, write_atomically};
 
 /// The name among the secrets under which their key lies; no server can have it.
 const NAME: &str = "_sessions";
@@ -42,9 +42,13 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Those in this directory, which need not exist.
+    /// Those in this directory, which need not exist. What a write has left there that was killed goes: it has words in it that may be
+    /// deleted by now, or encrypted.
     #[must_use]
     pub fn at(directory: PathBuf, secrets: Secrets) -> Self {
+        for id in names(&directory, ".new").unwrap_or_default() {
+            let _ = fs::remove_file(temporary(&directory.join(format!("{id}.json"))));
+        }
         Self { directory, secrets, turn: Arc::default() }
     }
 
@@ -214,18 +218,23 @@ fn found(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
 }
 
 fn ids(directory: &Path) -> Result<Vec<String>, StoreError> {
+    names(directory, ".json")
+}
+
+/// What stands before this end in the names there.
+fn names(directory: &Path, end: &str) -> Result<Vec<String>, StoreError> {
     let read = failed("read", directory);
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(&read)?,
     };
-    let mut ids = Vec::new();
+    let mut names = Vec::new();
     for entry in entries {
         let name = entry.map_err(&read)?.file_name();
-        ids.extend(name.to_str().and_then(|name| name.strip_suffix(".json")).map(ToOwned::to_owned));
+        names.extend(name.to_str().and_then(|name| name.strip_suffix(end)).map(ToOwned::to_owned));
     }
-    ids.sort_unstable();
-    Ok(ids)
+    names.sort_unstable();
+    Ok(names)
 }
 
 async fn off_the_loop<T: Send + 'static>(
@@ -251,5 +260,20 @@ mod tests {
         assert!(sessions.remove("a").await.unwrap());
         sessions.write("a", b"2".to_vec()).await.unwrap();
         assert_eq!((sessions.read("a").await.unwrap(), sessions.all().await.unwrap().len()), (None, 0));
+    }
+
+    #[tokio::test(flavor = "local")]
+    async fn what_a_killed_write_has_left_is_gone_at_the_next_start() {
+        let home = tempfile::tempdir().unwrap();
+        let secrets = Secrets::at(&home.path().join("credentials.json"), SecretsConfig::default());
+        let directory = home.path().join("sessions");
+        Sessions::at(directory.clone(), secrets.clone()).write("a", b"1".to_vec()).await.unwrap();
+        let halves = ["a.new", "b.new"].map(|name| directory.join(name));
+        for half in &halves {
+            fs::write(half, "words").unwrap();
+        }
+        let sessions = Sessions::at(directory, secrets);
+        assert!(halves.iter().all(|half| !half.exists()));
+        assert_eq!(sessions.read("a").await.unwrap().as_deref(), Some(&b"1"[..]));
     }
 }

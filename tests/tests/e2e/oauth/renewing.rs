@@ -101,6 +101,7 @@ fn a_renewal_is_heard_to_its_end_and_stored_whatever_ends_its_call() {
         "edit",
         "death of its runner",
         "shutdown",
+        "end of the system",
         "kill of the bridge behind it",
     ] {
         let (release, held) = mpsc::channel();
@@ -129,6 +130,11 @@ fn a_renewal_is_heard_to_its_end_and_stored_whatever_ends_its_call() {
                 bridge.signal(Signal::SIGTERM);
                 None
             }
+            // As a system that shuts down tells all processes.
+            "end of the system" => {
+                bridge.tree().iter().for_each(|process| process.signal(Signal::SIGTERM));
+                None
+            }
             _ => None,
         };
         drop(release);
@@ -139,10 +145,10 @@ fn a_renewal_is_heard_to_its_end_and_stored_whatever_ends_its_call() {
             assert_eq!(answered.unwrap().content_text(), "done");
         }
         ended.into_iter().for_each(|ended| drop(ended.wait(LIMIT)));
-        if ending == "shutdown" {
+        if ["shutdown", "end of the system"].contains(&ending) {
             bridge.wait(LIMIT).unwrap();
         }
-        if ending == "shutdown" || ending == "kill of the bridge behind it" {
+        if ["shutdown", "end of the system", "kill of the bridge behind it"].contains(&ending) {
             bridge = Bridge::start(&home);
         }
         start(&bridge).unwrap();
