@@ -11,7 +11,7 @@
 //! resource and client; a refresh token is good once, and whoever shows one a second time has all that came of it taken back.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -124,6 +124,12 @@ impl Authority {
     /// From now on no access token is good any more; refresh tokens are.
     pub fn end_tokens(&self) {
         self.good().tokens.clear();
+    }
+
+    /// The number of the newest refresh token: `refresh-token-NUMBER`.
+    #[must_use]
+    pub fn issued(&self) -> u32 {
+        self.good().count
     }
 
     /// How often tokens were asked for like this.
@@ -299,26 +305,41 @@ fn serve(
 /// When nobody is there.
 #[must_use]
 pub fn get(url: &str, host: Option<&str>) -> (u16, String, String) {
+    try_get(url, host).expect("somebody there")
+}
+
+fn try_get(url: &str, host: Option<&str>) -> io::Result<(u16, String, String)> {
     let url = Url::parse(url).expect("a URL");
     let place = format!("{}:{}", url.host_str().expect("a host"), url.port().expect("a port"));
-    let mut stream = TcpStream::connect(&place).expect("somebody there");
+    let mut stream = TcpStream::connect(&place)?;
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     let host = host.unwrap_or(&place);
     let head = format!("GET {}{query} HTTP/1.1\r\nHost: {host}\r\nAccept: text/html\r\n\r\n", url.path());
-    stream.write_all(head.as_bytes()).expect("it reads");
+    stream.write_all(head.as_bytes())?;
     let mut all = String::new();
     // What was said before the connection broke is the answer.
     let _ = stream.read_to_string(&mut all);
     let status = all.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
     let location =
         all.lines().find_map(|line| line.strip_prefix("location: ")).unwrap_or_default().to_owned();
-    (status, location, all)
+    Ok((status, location, all))
 }
 
 /// The person opens a page and says yes; what their browser shows in the end.
 #[must_use]
 pub fn visit(url: &str) -> String {
-    let (status, location, said) = get(url, None);
+    try_visit(url).expect("somebody there")
+}
+
+/// The same where the bridge may be gone by then.
+///
+/// # Errors
+/// When it is.
+///
+/// # Panics
+/// When the authorization server refuses.
+pub fn try_visit(url: &str) -> io::Result<String> {
+    let (status, location, said) = try_get(url, None)?;
     assert_eq!(status, 302, "{said}");
-    get(&location, None).2
+    Ok(try_get(&location, None)?.2)
 }

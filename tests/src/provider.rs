@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use harbor_tests::scripted::{Asked, answer, begin_events, begin_stream, event};
-use harbor_tests::{LIMIT, Scripted};
+use crate::scripted::{Asked, answer, begin_events, begin_stream, event};
+use crate::{LIMIT, Scripted};
 use serde_json::{Value, json};
 
 /// Where chats go, by their format.
@@ -55,23 +55,33 @@ pub struct Round {
 
 impl Round {
     /// The name that the model was told of for a tool, by its end.
+    ///
+    /// # Panics
+    /// When it was told of none.
+    #[must_use]
     pub fn tool(&self, end: &str) -> String {
         let found = self.tools.iter().find(|name| name.ends_with(end));
         found.unwrap_or_else(|| panic!("{end}: {:?}", self.tools)).clone()
     }
 
     /// A call of that tool.
+    #[must_use]
     pub fn call(&self, id: &'static str, end: &str, arguments: &Value) -> Say {
         Say::Calls(vec![(id, self.tool(end), arguments.to_string())])
     }
 }
 
+/// The provider.
+#[derive(Debug)]
 pub struct Provider {
+    /// Where it listens.
     pub server: Scripted,
     left: Arc<AtomicUsize>,
 }
 
 impl Provider {
+    /// Starts one whose model does what the script says.
+    #[must_use]
     pub fn start(script: impl Fn(&Round) -> Say + Send + Sync + 'static) -> Self {
         let left = Arc::<AtomicUsize>::default();
         let noted = left.clone();
@@ -102,11 +112,13 @@ impl Provider {
     }
 
     /// How many callers have left in the middle of an answer.
+    #[must_use]
     pub fn left(&self) -> usize {
         self.left.load(Ordering::SeqCst)
     }
 
     /// What came in as chats.
+    #[must_use]
     pub fn rounds(&self) -> Vec<Round> {
         let is_chat = |asked: &&Asked| CHATS.contains(&asked.path.as_str());
         self.server.asked().iter().filter(is_chat).map(round).collect()

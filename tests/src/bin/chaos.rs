@@ -2,12 +2,13 @@
 //!
 //! ```text
 //!  5 callers (relays, sockets) + harbor ── calls ──► bridge ──► runners ──► 6 servers with wrappers and grandchildren
-//!                                                      ▲           ▲           ▲
+//!  a login, conversations ────── calls, turns ──────►  ▲           ▲           ▲     2 servers and a model of this program's
 //!  killer ── SIGKILL, SIGTERM, SIGSTOP (SIGCONT) ──────┴───────────┴───────────┘
+//!  the home's disk is filled and emptied; another one is unmounted while servers run
 //! ```
 //!
-//! Every request must have one answer, which is its own; after the last kill everything must run again by itself;
-//! after the shutdown nothing. Prints the seed first. Must never signal a process that is not of its own home.
+//! Every request must have one answer, which is its own; a login holds, what was answered in a conversation stays, no call of a
+//! turn is made twice; after the last kill everything must run again by itself; after the shutdown nothing. Prints the seed first. Must never signal a process that is not of its own home.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -23,14 +24,24 @@ mod caller;
 mod cli;
 #[path = "../chaos/defaults.rs"]
 mod defaults;
+#[path = "../chaos/desk.rs"]
+mod desk;
 #[path = "../chaos/dice.rs"]
 mod dice;
 #[path = "../chaos/files.rs"]
 mod files;
+#[path = "../chaos/kept.rs"]
+mod kept;
 #[path = "../chaos/killer.rs"]
 mod killer;
 #[path = "../chaos/link.rs"]
 mod link;
+#[path = "../chaos/login.rs"]
+mod login;
+#[path = "../chaos/midst.rs"]
+mod midst;
+#[path = "../chaos/mounts.rs"]
+mod mounts;
 #[path = "../chaos/options.rs"]
 mod options;
 #[path = "../chaos/recovery.rs"]
@@ -41,6 +52,10 @@ mod servers;
 mod stage;
 #[path = "../chaos/storm.rs"]
 mod storm;
+#[path = "../chaos/table.rs"]
+mod table;
+#[path = "../chaos/talk.rs"]
+mod talk;
 #[path = "../chaos/tally.rs"]
 mod tally;
 #[path = "../chaos/victims.rs"]

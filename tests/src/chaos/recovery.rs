@@ -15,7 +15,7 @@ use crate::stage::Stage;
 use crate::victims::{self, Kind};
 
 /// A start that hangs, the end of that process, and another start on a busy machine.
-const BACK: Duration = Duration::from_secs(45);
+pub const BACK: Duration = Duration::from_secs(45);
 
 /// The grandchildren of sound servers: one behind the wrapper, one detached.
 const GRANDCHILDREN: usize = 2;

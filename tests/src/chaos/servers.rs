@@ -22,7 +22,7 @@ pub struct Subject {
 }
 
 /// How all of them are supervised. `always`, since a kill may hit the first start after one of the bridge.
-fn supervision() -> Supervision {
+pub fn supervision() -> Supervision {
     Supervision {
         auto_start: Some(true),
         restart: Some(RestartWhen::Always),

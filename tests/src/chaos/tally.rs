@@ -19,6 +19,8 @@ struct Counts {
     notes: BTreeMap<String, u64>,
     sent: u64,
     slowest: Duration,
+    /// What the bridge took, in KiB, at regular times.
+    memory: Vec<u64>,
     broken: Vec<String>,
 }
 
@@ -59,6 +61,29 @@ impl Tally {
         self.counts().kills.values().sum()
     }
 
+    /// How often this was noted.
+    pub fn noted(&self, what: &str) -> u64 {
+        self.counts().notes.get(what).copied().unwrap_or_default()
+    }
+
+    /// How many requests went out, and how many ended.
+    pub fn balance(&self) -> (u64, u64) {
+        let counts = self.counts();
+        (counts.sent, counts.endings.values().sum())
+    }
+
+    /// The bridge takes so much memory now, in KiB.
+    pub fn takes(&self, memory: u64) {
+        self.counts().memory.push(memory);
+    }
+
+    /// What it took in the second and in the last quarter of the time, each the middle one of all; none where that was not seen.
+    pub fn memory(&self) -> Option<(u64, u64)> {
+        let counts = self.counts();
+        let quarter = counts.memory.len() / 4;
+        Some((middle(counts.memory.get(quarter..2 * quarter)?)?, middle(counts.memory.get(3 * quarter..)?)?))
+    }
+
     /// What broke so far.
     pub fn broken(&self) -> Vec<String> {
         self.counts().broken.clone()
@@ -66,10 +91,7 @@ impl Tally {
 
     /// Demands that every request ended once. Nothing may be open any more.
     pub fn check_balance(&self) {
-        let (sent, ended) = {
-            let counts = self.counts();
-            (counts.sent, counts.endings.values().sum::<u64>())
-        };
+        let (sent, ended) = self.balance();
         if sent != ended {
             self.broke(format!("{sent} requests went out and {ended} ended"));
         }
@@ -98,6 +120,12 @@ impl Tally {
     }
 }
 
+fn middle(values: &[u64]) -> Option<u64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied()
+}
+
 fn list(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(what, count)| format!("{what} {count}")).collect::<Vec<_>>().join(", ")
 }
@@ -105,6 +133,14 @@ fn list(counts: &BTreeMap<String, u64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_seen_when_it_is_warm_and_at_the_end() {
+        let tally = Tally::default();
+        assert_eq!(tally.memory(), None);
+        [9, 1, 5, 6, 7, 7, 8, 8].into_iter().for_each(|kib| tally.takes(kib));
+        assert_eq!(tally.memory(), Some((6, 8)));
+    }
 
     #[test]
     fn requests_without_an_ending_are_found() {

@@ -15,6 +15,8 @@ pub enum Kind {
     Cli,
     /// A runner.
     Runner,
+    /// One that speaks to a server elsewhere, or renews what it was granted.
+    Remote,
     /// The first process of a runner's PID namespace.
     Init,
     /// A process that is about to become a server.
@@ -23,6 +25,8 @@ pub enum Kind {
     Proxy,
     /// The catalog worker.
     Worker,
+    /// What speaks to models.
+    Model,
     /// A server that is its runner's child.
     Server,
     /// A server that only runs another.
@@ -38,6 +42,7 @@ impl Kind {
     pub const WEIGHTS: &[(Self, u64)] = &[
         (Self::Server, 36),
         (Self::Runner, 14),
+        (Self::Remote, 6),
         (Self::Wrapper, 8),
         (Self::Inner, 8),
         (Self::Child, 8),
@@ -47,6 +52,7 @@ impl Kind {
         (Self::Init, 4),
         (Self::Proxy, 4),
         (Self::Worker, 2),
+        (Self::Model, 3),
         (Self::Bridge, 3),
     ];
 
@@ -57,10 +63,12 @@ impl Kind {
             Self::Relay => "relay",
             Self::Cli => "cli",
             Self::Runner => "runner",
+            Self::Remote => "remote runner",
             Self::Init => "init",
             Self::Launcher => "launcher",
             Self::Proxy => "proxy",
             Self::Worker => "worker",
+            Self::Model => "model worker",
             Self::Server => "server",
             Self::Wrapper => "wrapper",
             Self::Inner => "inner",
@@ -68,9 +76,10 @@ impl Kind {
         }
     }
 
-    /// Whether nobody but its user would notice that it hangs: then it must not do so for long.
+    /// Whether nobody but its user would notice that it hangs, or only after the minutes that a person's answer and a slow
+    /// authorization server may take: then it must not do so for long.
     pub fn must_go_on(self) -> bool {
-        matches!(self, Self::Bridge | Self::Relay | Self::Cli)
+        matches!(self, Self::Bridge | Self::Relay | Self::Cli | Self::Remote)
     }
 }
 
@@ -80,7 +89,7 @@ pub fn all(home: &Home) -> Vec<(Kind, Process)> {
 }
 
 /// `None` for what has ended meanwhile.
-fn kind(process: Process) -> Option<Kind> {
+pub fn kind(process: Process) -> Option<Kind> {
     let words = words(process.pid)?;
     let parent = words_of_parent(process);
     Some(judge(&words, &parent))
@@ -95,7 +104,9 @@ fn judge(words: &[String], parent: &[String]) -> Kind {
         "harbor-runner" if word(1) == "exec" => Kind::Launcher,
         "harbor-runner" if above == "harbor-runner" => Kind::Init,
         "harbor-runner" => Kind::Runner,
+        "harbor-runner-http" => Kind::Remote,
         "harbor-egress" => Kind::Proxy,
+        "harbor-model-worker" => Kind::Model,
         name if name.contains("catalog-worker") => Kind::Worker,
         "misbehaving-server" if word(1) == "lingers" => Kind::Child,
         "misbehaving-server" if word(2).starts_with("wrap") => Kind::Wrapper,
@@ -137,6 +148,7 @@ mod tests {
         assert_eq!(judge(runner, "/b/harbor-bridge serve"), Kind::Runner);
         assert_eq!(judge(runner, runner), Kind::Init);
         assert_eq!(judge("/b/harbor-runner exec 1", runner), Kind::Launcher);
+        assert_eq!(judge("/b/harbor-runner-http 12 isolated x", "/b/harbor-bridge serve"), Kind::Remote);
         assert_eq!(judge("/b/harbor-egress 0.1.0 12 example.com", runner), Kind::Proxy);
         assert_eq!(judge("node x.js", runner), Kind::Server);
         assert_eq!(judge("/b/misbehaving-server --fault none", runner), Kind::Server);

@@ -5,12 +5,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use harbor_tests::rights::is_root;
+use harbor_tests::small_disk::SmallDisk;
 use harbor_tests::{Bridge, Double, Home, LIMIT, PROMPT, wait_until};
 use nix::sys::statvfs::statvfs;
 use serde_json::{Value, json};
 
 use crate::secrets::scripted;
-use crate::small_disk::SmallDisk;
 
 /// Writes 10 MiB into its temporary directory each 0.3 s, from its start on, and one file into its data.
 const GROWS: &str = "echo kept >\"$HOME/kept\"; \

@@ -78,7 +78,6 @@ mod runtimes;
 mod secrets;
 mod service;
 mod shutdown;
-mod small_disk;
 mod socket;
 mod sources;
 mod starts;

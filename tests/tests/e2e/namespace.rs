@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use harbor_tests::processes::{Process, assert_gone, by_own_id, descendants};
 use harbor_tests::rights::is_root;
+use harbor_tests::small_disk::own_mounts;
 use harbor_tests::{Bridge, DOWN_LIMIT, Double, Fault, Home, PROMPT, programs, wait_until};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
-use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
 use serde_json::{Value, json};
@@ -262,16 +262,11 @@ fn what_the_person_unmounts_is_unmounted_for_servers_too() {
     if !is_root("what_the_person_unmounts_is_unmounted_for_servers_too") {
         return;
     }
-    unshare(CloneFlags::CLONE_NEWNS).unwrap();
-    let none = None::<&str>;
-    // As systemd has it, but nothing leaves this test.
-    for flags in [MsFlags::MS_PRIVATE, MsFlags::MS_SHARED] {
-        mount(none, "/", none, MsFlags::MS_REC | flags, none).unwrap();
-    }
+    own_mounts(MsFlags::MS_SHARED).unwrap();
     let home = Home::new();
     let stick = home.scratch("stick");
     fs::create_dir(&stick).unwrap();
-    mount(Some("none"), &stick, Some("tmpfs"), MsFlags::empty(), none).unwrap();
+    mount(Some("none"), &stick, Some("tmpfs"), MsFlags::empty(), None::<&str>).unwrap();
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
     let with_it = || {

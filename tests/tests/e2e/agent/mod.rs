@@ -4,9 +4,10 @@ mod approvals;
 mod faults;
 mod memory;
 mod owned;
-pub mod provider;
 mod runs;
 mod scene;
 mod sessions;
 mod turns;
 mod typed;
+
+pub use harbor_tests::provider;

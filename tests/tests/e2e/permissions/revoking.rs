@@ -2,11 +2,11 @@
 
 use harbor_tests::client::{CALL, LIST};
 use harbor_tests::rights::is_root;
+use harbor_tests::small_disk::SmallDisk;
 use harbor_tests::{Bridge, Client, Double, Home, LIMIT, PROMPT, wait_until};
 use serde_json::{Value, json};
 
 use super::{SITE, bridge_with_server};
-use crate::small_disk::SmallDisk;
 
 const OTHER: &str = "https://other.example";
 const FOR_EVER: u64 = 600_000;
