@@ -20,7 +20,7 @@ pub fn run(stage: &Stage, mut dice: Dice, most: u64) {
     let mut stopped: Vec<Stopped> = Vec::new();
     while !stage.is_calm() && stage.tally.kills() < most {
         thread::sleep(dice.milliseconds(20, 80));
-        stage.login.watch_orphans();
+        stage.login.watch();
         let now = Instant::now();
         stopped.extract_if(.., |(until, _)| *until <= now).for_each(go_on);
         stopped.extend(strike(stage, &mut dice));

@@ -87,12 +87,17 @@ impl Login {
         }
     }
 
-    /// What was told to renew by a bridge that was killed may send its request behind the end of that one.
-    pub fn watch_orphans(&self) {
+    /// What is stored is excused no more; and what was told to renew by a bridge that was killed may send its request behind the end
+    /// of that one.
+    pub fn watch(&self) {
         let mut orphans = lock(&self.orphans);
+        // Before the look: who is gone by now has sent what it sent.
         let is_over = orphans.1.iter().all(|process| process.is_gone());
-        let issued = self.authority.issued();
-        if !orphans.1.is_empty() && issued > orphans.0 {
+        let (issued, is_stored) = self.newest();
+        if is_stored {
+            self.excused().remove(&issued);
+        }
+        if !orphans.1.is_empty() && !is_stored && issued > orphans.0 {
             self.excused().insert(issued);
         }
         if is_over {
