@@ -72,6 +72,7 @@ impl Login {
 
     /// Kills the bridge, or a runner that may be renewing, and notes whether that is the end of a renewal. Any other signal ends none.
     pub fn kill(&self, kind: Kind, process: Process) {
+        self.watch();
         // A stopped process does nothing between the look and its end.
         process.signal(Signal::SIGSTOP);
         let (issued, is_hit) = self.look(kind, process);
@@ -83,7 +84,8 @@ impl Login {
         if kind == Kind::Bridge {
             let mut orphans = lock(&self.orphans);
             let asks = |process: &Process| victims::kind(*process) == Some(Kind::Remote);
-            *orphans = (issued, below.into_iter().filter(asks).collect());
+            orphans.0 = issued;
+            orphans.1.extend(below.into_iter().filter(asks));
         }
     }
 

@@ -76,10 +76,10 @@ impl Kind {
         }
     }
 
-    /// Whether nobody but its user would notice that it hangs, or only after the minutes that a person's answer and a slow
-    /// authorization server may take: then it must not do so for long.
+    /// Whether nobody but its user would notice that it hangs, or only after the minutes that a person, a slow authorization server
+    /// or a slow model may take: then it must not do so for long.
     pub fn must_go_on(self) -> bool {
-        matches!(self, Self::Bridge | Self::Relay | Self::Cli | Self::Remote)
+        matches!(self, Self::Bridge | Self::Relay | Self::Cli | Self::Remote | Self::Model)
     }
 }
 
