@@ -23,6 +23,7 @@ pub mod history;
 pub mod lifecycle;
 pub mod limiter;
 pub mod limits;
+pub mod listeners;
 pub mod liveness;
 pub mod models;
 pub mod nodes;

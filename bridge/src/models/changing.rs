@@ -16,7 +16,8 @@ use harbor_policy::models::{
     About, KEYS, MOST_PROVIDERS, TYPES, about, address, id_for, is_local, is_model, is_name,
 };
 
-use super::errors::{invalid, no_model, no_provider, unstored};
+use super::errors::{invalid, no_model, no_provider, unallowed, unstored};
+use super::owners::another_person_at;
 use super::{Models, lacks_key};
 use crate::store::models::Provider;
 
@@ -39,6 +40,8 @@ pub struct Added {
     pub key: Option<Secret>,
     /// Whether it may be at a private address.
     pub allow_private: bool,
+    /// Whether it may be another person's program on this machine.
+    pub allow_other_user: bool,
 }
 
 /// What is to be changed of a provider.
@@ -95,6 +98,10 @@ impl Models {
         if !is_name(&name) {
             return Err(invalid("name", "1 to 64 bytes without control characters"));
         }
+        let other_user = another_person_at(&base_url).await;
+        if let Some(user) = other_user.as_ref().filter(|_| !added.allow_other_user) {
+            return Err(unallowed(&base_url, user));
+        }
         let (id, is_first, is_first_of_type) = {
             let providers = self.providers.borrow();
             if providers.len() >= MOST_PROVIDERS {
@@ -116,13 +123,14 @@ impl Models {
             base_url,
             dialect: dialect.name().to_owned(),
             allow_private: added.allow_private,
+            allow_other_user: added.allow_other_user,
             enabled: true,
             model: None,
             has_key,
             is_default: is_first,
             is_type_default: is_first_of_type,
         };
-        self.store(provider).await
+        Ok(ProviderView { other_user, ..self.store(provider).await? })
     }
 
     /// Changes a provider; whether that dropped its key.

@@ -29,8 +29,9 @@ use harbor_policy::suggest::hint;
 
 use super::asking::Asked;
 use super::conversation::{self, Answer};
-use super::errors::{failed, invalid, no_model, no_provider, refused, too_long, unstored};
-use super::{DAY, Models, dialect_of, kind_of};
+use super::errors::{failed, invalid, no_model, no_provider, of_another_person, refused, too_long, unstored};
+use super::owners::another_person_at;
+use super::{DAY, Models, Problem, dialect_of, kind_of};
 use crate::store::models::{Provider, UsageKey, Used};
 
 /// So many deltas may be on their way from the worker; half of them are given again when as many have come.
@@ -222,10 +223,11 @@ impl Models {
             return Err(too_long());
         }
         let provider = self.choose(provider.as_deref(), model.as_deref())?;
-        let model = self.model_of(&provider, model.as_deref(), who.origin.is_some()).await?;
+        let to_origin = who.origin.is_some();
+        let model = self.model_of(&provider, model.as_deref(), to_origin).await?;
         let (bill, options) = self.reserve(who, &provider, &model, (&messages, &tools), options)?;
-        let key_read = self.target(&provider).await;
-        let target = key_read.inspect_err(|error| bill.code.set(Some(error.code)))?;
+        let found = self.target(&provider, to_origin).await;
+        let target = found.inspect_err(|error| bill.code.set(Some(error.code)))?;
         bill.is_sent.set(true);
         let limits = Limits::default();
         let asked = self.ask(|id| {
@@ -401,8 +403,19 @@ impl Models {
         Ok((bill, Options { max_tokens: most, ..options }))
     }
 
-    /// Whom to ask, with its key.
-    pub(super) async fn target(&self, provider: &Provider) -> Result<Target, ErrorBody> {
+    /// Whom to ask, with its key. Nobody who asks is told whose program answers there but the person.
+    ///
+    /// # Errors
+    /// When the key cannot be read, or another person's program answers where the provider is said to be.
+    pub(super) async fn target(&self, provider: &Provider, to_origin: bool) -> Result<Target, ErrorBody> {
+        if !provider.allow_other_user
+            && let Some(user) = another_person_at(&provider.base_url).await
+        {
+            let failure = of_another_person(provider, &user);
+            let problem = Problem { cause: failure.cause, message: failure.message.clone() };
+            self.note_problem(&provider.id, Some(problem));
+            return Err(failed(&failure, &provider.id, "", to_origin));
+        }
         let key = match provider.has_key {
             true => {
                 let mut all = self.secrets.of(KEYS).await.map_err(|error| unstored(&error))?;

@@ -69,7 +69,7 @@ impl Models {
             return Ok(None);
         }
         let model = self.model_of(&provider, model, false).await?;
-        let target = self.target(&provider).await?;
+        let target = self.target(&provider, true).await?;
         let mut asked = self.ask(|id| {
             ToModel::Count(Chat {
                 id,

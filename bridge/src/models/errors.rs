@@ -10,6 +10,7 @@ use harbor_policy::budget::{EVERYBODY, Refusal};
 use harbor_policy::suggest::hint;
 
 use crate::store::StoreError;
+use crate::store::models::Provider;
 
 /// What the cause means, for those who do not read the provider's words.
 fn sentence(cause: Cause) -> &'static str {
@@ -49,6 +50,25 @@ pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: 
         Some(wait) => error.with_json("retry_after_ms", Json::from_valid(wait.to_string())),
         None => error,
     }
+}
+
+/// Where a provider is said to be, another person's program answers, and the person has not said that it may.
+pub(super) fn of_another_person(provider: &Provider, user: &str) -> Failure {
+    let Provider { id, kind, base_url, .. } = provider;
+    let message = format!(
+        "at {base_url} a program of the user {user} answers, and nothing was sent: it would read all that is asked and choose the \
+         calls; if it may, `harbor models remove {id}`, then `harbor models add {kind} --allow-other-user` (with `--url` and `--name` as before)"
+    );
+    Failure { cause: Cause::Refused, status: None, retry_after_ms: None, message }
+}
+
+/// The same before it is added.
+pub(super) fn unallowed(base_url: &str, user: &str) -> ErrorBody {
+    let message = format!(
+        "at {base_url} a program of the user {user} answers: it would read all that is asked and choose the calls; if it may, say so \
+         by `allow_other_user` (--allow-other-user)"
+    );
+    ErrorBody::new(Code::InvalidParams, message).with("field", "allow_other_user").with("other_user", user)
 }
 
 /// There is nothing that could be asked.

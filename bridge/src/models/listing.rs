@@ -14,6 +14,7 @@ use harbor_policy::models::{about, id_for, is_local, local_port};
 use tokio::task::JoinSet;
 
 use super::errors::failed;
+use super::owners::another_person_at;
 use super::{Models, ports};
 use crate::store::models::Provider;
 
@@ -98,7 +99,7 @@ impl Models {
 
     /// Asks a provider for its models.
     pub(super) async fn list(self: &Rc<Self>, provider: &Provider) -> Result<Vec<ModelView>, Failure> {
-        let target = self.target(provider).await.map_err(|error| unread(&error))?;
+        let target = self.target(provider, false).await.map_err(|error| unread(&error))?;
         let mut asked = self.ask(|id| ToModel::Models { id, target });
         let answer = match tokio::time::timeout(PATIENCE, asked.next()).await {
             Ok(FromModel::Models { models, .. }) => Ok(models),
@@ -119,7 +120,7 @@ impl Models {
     /// When there is none of this id, or its key cannot be read.
     pub async fn check(self: &Rc<Self>, id: &str) -> Result<Checked, ErrorBody> {
         let provider = self.provider(id)?;
-        let target = self.target(&provider).await?;
+        let target = self.target(&provider, false).await?;
         let began = Instant::now();
         let mut asked = self.ask(|id| ToModel::Check { id, target });
         let (latency, failure) = match tokio::time::timeout(PATIENCE, asked.next()).await {
@@ -153,6 +154,10 @@ impl Models {
         };
         let mut providers = self.providers();
         providers.extend(self.not_added(found));
+        for provider in &mut providers {
+            provider.other_user = another_person_at(&provider.base_url).await;
+            provider.available &= provider.is_added || provider.other_user.is_none();
+        }
         let environment = self.in_environment().into_iter().map(|(kind, variable)| EnvironmentKey {
             r#type: kind.name().to_owned(),
             variable: variable.to_owned(),
@@ -181,6 +186,7 @@ impl Models {
                 has_api_key: false,
                 is_added: false,
                 problem: None,
+                other_user: None,
             }
         });
         new.collect()

@@ -18,6 +18,7 @@ mod conversation;
 mod counting;
 mod errors;
 mod listing;
+mod owners;
 mod pictures;
 mod ports;
 mod usage;
@@ -230,6 +231,7 @@ impl Models {
             has_api_key: provider.has_key,
             is_added: true,
             problem,
+            other_user: None,
         }
     }
 
@@ -251,6 +253,10 @@ impl Models {
             }
             Some(_) => return,
         };
+        self.note_problem(id, problem);
+    }
+
+    fn note_problem(&self, id: &str, problem: Option<Problem>) {
         let mut problems = self.problems.borrow_mut();
         let before = match &problem {
             Some(problem) => problems.insert(id.to_owned(), problem.clone()),

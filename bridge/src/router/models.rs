@@ -56,6 +56,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: LlmAddPro
         dialect: message.dialect,
         key: message.api_key,
         allow_private: message.allow_private == Some(true),
+        allow_other_user: message.allow_other_user == Some(true),
     };
     to_the_end(async move {
         let record = Record { provider: Some(Arc::from(&*added.kind)), ..Record::default() };

@@ -4,6 +4,7 @@
 //!  model_providers(id PK, type, name, base_url, dialect, …, model or NULL, has_key, is_default, is_type_default)
 //!  model_usage(provider, model, principal, day ─ PK, requests, tokens …, exactness)     day: since 1970, in UTC
 //!  model_budgets(principal PK, tokens)
+//!  model_other_users(provider PK)     those that may be another person's program; without the table none may, so no version knows it
 //! ```
 //!
 //! Owns these tables. Keys are not here: they are among the secrets, under `_llm`. One provider is the default at most, and one of
@@ -47,6 +48,7 @@ pub(super) const TABLES: &str = "
         principal TEXT PRIMARY KEY,
         tokens    INTEGER NOT NULL
     ) STRICT;
+    CREATE TABLE IF NOT EXISTS model_other_users (provider TEXT PRIMARY KEY) STRICT;
 ";
 
 /// A provider that the person has added.
@@ -64,6 +66,8 @@ pub struct Provider {
     pub dialect: String,
     /// Whether it may be at a private address.
     pub allow_private: bool,
+    /// Whether it may be another person's program on this machine.
+    pub allow_other_user: bool,
     /// Whether it may be used.
     pub enabled: bool,
     /// The model that is used where none is named.
@@ -167,7 +171,8 @@ impl Models {
     pub async fn providers(&self) -> Result<Vec<Provider>, StoreError> {
         let all = self.0.run(|connection| {
             let sql = "SELECT id, type, name, base_url, dialect, allow_private, enabled, model, has_key, is_default,
-                              is_type_default FROM model_providers ORDER BY id";
+                              is_type_default, id IN (SELECT provider FROM model_other_users)
+                         FROM model_providers ORDER BY id";
             let mut rows = connection.prepare(sql)?;
             let rows = rows.query_map([], |row| {
                 Ok(Provider {
@@ -182,6 +187,7 @@ impl Models {
                     has_key: row.get(8)?,
                     is_default: row.get(9)?,
                     is_type_default: row.get(10)?,
+                    allow_other_user: row.get(11)?,
                 })
             })?;
             Ok(rows.collect::<Result<Vec<_>, _>>()?)
@@ -210,8 +216,10 @@ impl Models {
     pub async fn remove(&self, id: &str) -> Result<(), StoreError> {
         let id = id.to_owned();
         let removed = self.0.run(move |connection| {
-            connection.execute("DELETE FROM model_providers WHERE id = ?1", [id])?;
-            Ok(())
+            let transaction = connection.transaction()?;
+            transaction.execute("DELETE FROM model_providers WHERE id = ?1", [&id])?;
+            transaction.execute("DELETE FROM model_other_users WHERE provider = ?1", [&id])?;
+            Ok(transaction.commit()?)
         });
         removed.await
     }
@@ -327,7 +335,12 @@ fn put(connection: &Connection, provider: &Provider) -> rusqlite::Result<()> {
         is_default,
         is_type_default
     ];
-    connection.execute(sql, values).map(drop)
+    connection.execute(sql, values)?;
+    let sql = match provider.allow_other_user {
+        true => "INSERT OR IGNORE INTO model_other_users VALUES (?1)",
+        false => "DELETE FROM model_other_users WHERE provider = ?1",
+    };
+    connection.execute(sql, [id]).map(drop)
 }
 
 /// SQLite has no larger numbers.
@@ -351,6 +364,7 @@ mod tests {
             base_url: "http://127.0.0.1:11434".into(),
             dialect: "ollama".into(),
             allow_private: false,
+            allow_other_user: false,
             enabled: true,
             model: None,
             has_key: false,
@@ -369,8 +383,12 @@ mod tests {
     async fn there_is_one_default() {
         let (_home, models) = open().await;
         models.put(&provider("a", true)).await.unwrap();
-        models.put(&provider("b", true)).await.unwrap();
-        assert_eq!(models.providers().await.unwrap(), [provider("a", false), provider("b", true)]);
+        let others = Provider { allow_other_user: true, ..provider("b", true) };
+        models.put(&others).await.unwrap();
+        assert_eq!(models.providers().await.unwrap(), [provider("a", false), others]);
+        models.remove("b").await.unwrap();
+        models.put(&provider("b", false)).await.unwrap();
+        assert_eq!(models.providers().await.unwrap(), [provider("a", false), provider("b", false)]);
         models.remove("b").await.unwrap();
         assert_eq!(models.providers().await.unwrap(), [provider("a", false)]);
     }

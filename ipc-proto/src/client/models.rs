@@ -49,6 +49,9 @@ define_sent! {
         is_added: bool,
         /// Why it was refused or did not answer when it was last asked, in the provider's own words.
         problem: Option<String>,
+        /// What `llm_detect` finds, and what `llm_add_provider` adds, on this machine: the user whose program answers there, where that
+        /// is another person. It would read all that is asked.
+        other_user: Option<String>,
     }
     /// What can be added.
     "ProviderType" ProviderType {

@@ -112,6 +112,7 @@ pub fn of_provider(bridge: &Bridge, port: u16) -> Outcome<Link> {
         dialect: None,
         api_key: None,
         allow_private: None,
+        allow_other_user: None,
     };
     ask(&mut link, &provider)?;
     Ok(link)

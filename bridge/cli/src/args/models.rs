@@ -98,4 +98,7 @@ pub struct NewProvider {
     /// It may be at a private address that is not this machine's, and do without TLS there
     #[arg(long)]
     pub allow_private: bool,
+    /// What answers on this machine may be another person's program, which reads all that is asked
+    #[arg(long)]
+    pub allow_other_user: bool,
 }

@@ -100,9 +100,13 @@ fn add(client: &mut Client, new: &NewProvider, screen: &mut Screen) -> Result<()
         dialect: new.dialect.clone(),
         api_key: None,
         allow_private: new.allow_private.then_some(true),
+        allow_other_user: new.allow_other_user.then_some(true),
     };
     let answer = client.ask(&ask, PATIENT)?;
-    let ProviderView { id, needs_api_key, base_url, .. } = &answer.provider;
+    let ProviderView { id, needs_api_key, base_url, other_user, .. } = &answer.provider;
+    if let Some(user) = other_user.as_ref().filter(|_| !screen.json) {
+        remark(&tables::of_another_person(base_url, user));
+    }
     let next = match needs_api_key {
         true => format!("`harbor models key {id}` asks for its key"),
         // Who added it hears at once that nothing is there.
@@ -213,7 +217,11 @@ fn detect(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         ),
         false => screen.table(&tables::found(&answer.providers))?,
     }
-    if let Some(new) = answer.providers.iter().find(|provider| !provider.is_added) {
+    for one in &answer.providers {
+        one.other_user.iter().for_each(|user| remark(&tables::of_another_person(&one.base_url, user)));
+    }
+    let is_ours = |provider: &&ProviderView| !provider.is_added && provider.other_user.is_none();
+    if let Some(new) = answer.providers.iter().find(is_ours) {
         // Elsewhere than where its type is as a rule, it has to be said.
         let url = new_address(new).map(|url| format!(" --url {url}")).unwrap_or_default();
         remark(&format!("use it: `harbor models add {}{url}`", new.r#type));

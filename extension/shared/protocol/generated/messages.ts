@@ -847,6 +847,8 @@ export interface Requests {
     api_key?: string;
     /** Whether it may be at a private address that is not this machine's, and be spoken to without TLS there. */
     allow_private?: boolean;
+    /** Whether what answers on this machine may be another person's program. Without it nothing is sent to one: neither the person's own, root's nor an account of the system. */
+    allow_other_user?: boolean;
   };
   /** Changes a provider. Another address drops its key, which belongs to the address that it was given for. */
   llm_configure_provider: {
@@ -3788,6 +3790,8 @@ export interface Provider {
   is_added: boolean;
   /** Why it was refused or did not answer when it was last asked, in the provider's own words. */
   problem?: string;
+  /** What `llm_detect` finds, and what `llm_add_provider` adds, on this machine: the user whose program answers there, where that is another person. It would read all that is asked. */
+  other_user?: string;
 }
 
 /** What can be added. */

@@ -29,6 +29,9 @@ define_requests! {
         api_key: Option<Secret>,
         /// Whether it may be at a private address that is not this machine's, and be spoken to without TLS there.
         allow_private: Option<bool>,
+        /// Whether what answers on this machine may be another person's program. Without it nothing is sent to one: neither the
+        /// person's own, root's nor an account of the system.
+        allow_other_user: Option<bool>,
     }
     /// Changes a provider. Another address drops its key, which belongs to the address that it was given for.
     "llm_configure_provider" LlmConfigureProvider -> LlmConfigureProviderResult {

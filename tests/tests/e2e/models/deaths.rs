@@ -33,14 +33,17 @@ fn the_workers_death_ends_what_is_open_and_nothing_else() {
             ("ERR_MODEL_FAILED", &json!("worker_lost"))
         );
     };
+    // What models there are is known then: all that a request asks the provider is the request itself.
+    assert!(scene.chat("m").is_ok());
     // Before the answer's head, in its text, and in the arguments of a call.
     for model in ["silent", "hangs", "calling"] {
         is_lost(&killed(&scene, || scene.begin(model, &json!({}))).unwrap_err());
         assert!(scene.chat("m").is_ok(), "the next one starts it again");
     }
     // Two at once.
+    let before = scene.provider.server.asked().len();
     let others = [scene.begin("hangs", &json!({})), scene.begin("silent", &json!({}))];
-    let both = |scene: &Scene| scene.status()["open_requests"] == 2;
+    let both = |scene: &Scene| scene.provider.server.asked().len() == before + 2;
     wait_until("both to be under way", LIMIT, || both(&scene));
     is_lost(&killed(&scene, || scene.begin("hangs", &json!({}))).unwrap_err());
     others.into_iter().for_each(|pending| is_lost(&pending.wait(PROMPT).unwrap_err()));

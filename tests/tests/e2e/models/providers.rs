@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 
 use harbor_tests::{Bridge, Home, LIMIT, wait_until};
+use nix::unistd::{Uid, geteuid, setfsuid};
 use serde_json::{Value, json};
 
 use super::scene::{ASKED, KEY, MODELS, Provider, SAID, Scene};
@@ -179,4 +181,43 @@ fn detection_adds_nothing_and_offers_a_key_of_the_environment_by_its_name() {
     let listed = scene.bridge.call("llm_list_providers", &json!({})).unwrap();
     assert_eq!((listed["providers"].as_array().unwrap().len(), &listed["active"]), (1, &json!("p")));
     assert_eq!(with(&scene.home, "sk-of-the-environment"), Vec::<String>::new());
+}
+
+/// A listener of another user's at this port; whoever is not root cannot make one.
+fn of_another_user(port: u16) -> Option<TcpListener> {
+    let listen = move || {
+        // Of this thread alone, which ends then.
+        setfsuid(Uid::from_raw(54_321));
+        TcpListener::bind(("127.0.0.1", port)).unwrap()
+    };
+    geteuid().is_root().then(|| std::thread::spawn(listen).join().unwrap())
+}
+
+#[test]
+fn another_users_program_is_told_of_and_gets_nothing_without_a_word_of_the_persons() {
+    let scene = Scene::new();
+    let Some(listener) = of_another_user(0) else { return };
+    let port = listener.local_addr().unwrap().port();
+    let fields = json!({"name": "theirs", "base_url": format!("http://127.0.0.1:{port}/v1")});
+    let error = scene.add(&fields).unwrap_err();
+    assert_eq!((error.code.as_str(), &error.details["other_user"]), ("invalid_params", &json!("54321")));
+    // It comes there only later.
+    drop(listener);
+    assert_eq!(scene.add(&fields).unwrap()["provider"]["other_user"], Value::Null);
+    let listener = of_another_user(port).unwrap();
+    let check = |id: &str| scene.bridge.call("llm_check_provider", &json!({"provider_id": id}));
+    let error = check("theirs").unwrap_err();
+    assert_eq!((error.code.as_str(), &error.details["cause"]), ("ERR_MODEL_FAILED", &json!("refused")));
+    assert!(error.message.contains("a program of the user 54321 answers"), "{}", error.message);
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "nobody has connected");
+    scene.bridge.call("llm_remove_provider", &json!({"id": "theirs"})).unwrap();
+    let mut allowed = fields;
+    allowed["allow_other_user"] = json!(true);
+    assert_eq!(scene.add(&allowed).unwrap()["provider"]["other_user"], "54321");
+    drop(listener);
+    let listener = of_another_user(port).unwrap();
+    let answered = std::thread::spawn(move || drop(listener.accept()));
+    assert_eq!(check("theirs").unwrap()["available"], false, "it was asked, and closed");
+    answered.join().unwrap();
 }

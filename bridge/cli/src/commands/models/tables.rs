@@ -31,6 +31,13 @@ fn place(is_local: bool) -> String {
     if is_local { "here".into() } else { "elsewhere".into() }
 }
 
+/// Said of a port that another person's program has.
+pub fn of_another_person(base_url: &str, user: &str) -> String {
+    format!(
+        "at {base_url} a program of the user {user} answers: it would read all that is asked; `--allow-other-user` of `harbor models add` lets it"
+    )
+}
+
 /// What keeps a provider's models from the list.
 pub fn trouble(provider: &ProviderView, listed: &LlmListModelsResult) -> Option<String> {
     let id = &provider.id;

@@ -34,6 +34,7 @@ fn a_provider_is_added_as_it_was_typed() {
         url: None,
         dialect: Some("chat".into()),
         allow_private: true,
+        allow_other_user: false,
     };
     let answer = r#"{"type":"llm_add_provider_result","request_id":"1","id":"work","provider":{"id":"work","base_url":"https://api.openai.com/v1","needs_api_key":true}}"#;
     let ran = command(false, &[answer], |c, s| run(c, &Models::Add(new), s));
