@@ -28,6 +28,21 @@ pub const MAX_ENTRIES: usize = 1000;
 /// In a list: every tool of the server.
 pub const EVERY: &str = "*";
 
+/// What is wrong with a name that a server gives one of its tools; none where nothing is. Such a name means something else to
+/// whoever reads it: to Harbor, to a shell, to a program that keeps tools by path or as members of an object.
+#[must_use]
+pub fn wrong_of_server(name: &str) -> Option<&'static str> {
+    match name {
+        EVERY => Some("its name is `*`, which means every tool"),
+        "__proto__" | "constructor" | "prototype" => {
+            Some("its name is one that programs in JavaScript take for a part of every object")
+        }
+        _ if name.starts_with('-') => Some("its name begins with `-`, as an option does"),
+        _ if name.split('/').any(|part| part == "..") => Some("its name has `..` in it as a path has"),
+        _ => None,
+    }
+}
+
 /// Why a text names no tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrongToolName {
@@ -205,6 +220,17 @@ mod tests {
 
     fn list(entries: &[&str]) -> Result<Allowlist, WrongAllowlist> {
         Allowlist::parse(&entries.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_that_mean_something_else_are_no_names_of_tools() {
+        for name in ["*", "-x", "--", "a/../b", "..", "../a", "a/..", "__proto__", "constructor", "prototype"]
+        {
+            assert!(wrong_of_server(name).is_some(), "{name}");
+        }
+        for name in ["get_*", "a-x", "a/b", "a..b", "...", "proto", "constructors", "_", "read/now", "."] {
+            assert_eq!(wrong_of_server(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -209,8 +209,7 @@ impl Agent {
         };
         let has_tools = |named: &&String| usable.iter().any(|one| one.source.as_str() == named.as_str());
         let without = servers.iter().flatten().filter(|named| !has_tools(named));
-        let missing =
-            without.map(|named| format!("{named} has no tools now: `harbor list` says why")).collect();
+        let missing = without.map(|named| self.host.why_no_tools(named)).collect();
         let nonce = random_token().map_err(|error| internal(&error))?;
         let nonce = Nonce::new(&nonce).ok_or_else(|| internal(&std::io::Error::other("too short")))?;
         let toolbox = Toolbox::new(usable, (model.dialect, model.window), nonce, &text_of(&said.parts));

@@ -81,6 +81,13 @@ impl Host {
         Ok(named)
     }
 
+    /// What is to be said of a source that has none for a model, and which command says more.
+    #[must_use]
+    pub fn why_no_tools(&self, named: &str) -> String {
+        let source = SourceId::parse(named).and_then(|id| self.sources.get(&id));
+        no_tools(named, source.map_or(0, |source| self.registry.changed(&*source)))
+    }
+
     fn usable_where(&self, is_meant: impl Fn(&SourceId, &str) -> bool) -> Vec<Usable> {
         let mut usable = Vec::new();
         for (source, written) in self.listed_sources() {
@@ -96,9 +103,27 @@ impl Host {
     }
 }
 
+fn no_tools(named: &str, changed: usize) -> String {
+    match changed {
+        0 => format!("{named} has no tools now: `harbor list` says why"),
+        1 => format!("{named} has no tools now: one has changed, as `harbor tools --changed {named}` shows"),
+        _ => format!(
+            "{named} has no tools now: {changed} have changed, as `harbor tools --changed {named}` shows"
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_tools_have_changed_that_is_why_there_are_none() {
+        assert_eq!(no_tools("rug", 0), "rug has no tools now: `harbor list` says why");
+        let changed = "rug has no tools now: one has changed, as `harbor tools --changed rug` shows";
+        assert_eq!(no_tools("rug", 1), changed);
+        assert!(no_tools("rug", 2).contains("2 have changed"));
+    }
 
     #[test]
     fn of_what_the_person_says_of_a_tool_the_worst_counts() {

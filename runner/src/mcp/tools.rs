@@ -21,6 +21,7 @@ use harbor_ipc_proto::json::{put_str, text_of};
 use harbor_ipc_proto::link::runner::Tool;
 use harbor_ipc_proto::members::Members;
 use harbor_ipc_proto::via::{self, VIA};
+use harbor_policy::tool_name::wrong_of_server;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -83,7 +84,7 @@ pub fn read_tools(items: &str) -> (Vec<Tool<'_>>, LeftOut) {
 /// One tool.
 ///
 /// # Errors
-/// Says what is wrong when the item is none: no object, no name, an empty or too long one, a member that stands
+/// Says what is wrong when the item is none: no object, no name, an empty or too long one, one that means something else, a member that stands
 /// twice, of which two readers may take different ones, or one that is nested too deep.
 pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     if !item.starts_with('{') {
@@ -94,6 +95,9 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     let name = name.and_then(text_of).ok_or("it has no name")?;
     if name.is_empty() || name.len() > MAX_NAME {
         return Err("its name is empty or longer than 512 bytes");
+    }
+    if let Some(wrong) = wrong_of_server(&name) {
+        return Err(wrong);
     }
     let identity = identity(&read);
     if identity.hash.is_none() && read.is_deep() {

@@ -234,8 +234,7 @@ impl Session {
         }
         if left_out.count > 0 {
             let (count, first) = (left_out.count, left_out.first);
-            let text = format!("items of tools/list are left out: {count}; of the first, {first}");
-            self.up.log(self.number, LogSource::Runner, None, &text);
+            flaws.push(format!("items of tools/list are left out: {count}; of the first, {first}"));
         }
         flaws.extend(object_schema::remark(&object_schema::complete(&mut tools)));
         self.tools.borrow_mut().keep(&tools, fetch.check_output);

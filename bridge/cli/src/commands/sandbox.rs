@@ -9,9 +9,11 @@ use harbor_client::id::server_id;
 use harbor_client::reply::Answer;
 use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{
-    GetSandbox, NetworkKind, SandboxPath, SandboxSettings, SandboxView, SetSandbox, SetSandboxResult,
+    DeniedView, GetSandbox, NetworkKind, SandboxPath, SandboxSettings, SandboxView, SetSandbox,
+    SetSandboxResult,
 };
 use harbor_ipc_proto::field::JsonObject;
+use harbor_policy::sandbox::hint::is_of_kernel;
 use harbor_policy::sandbox::paths::clean;
 
 use super::add::some;
@@ -231,12 +233,19 @@ fn why(place: &SandboxPath) -> String {
     }
 }
 
+/// What only the server says is no fact: it could name what it would like to have.
 fn denied(sandbox: &SandboxView) -> Vec<String> {
-    let all = &sandbox.denied;
+    let (told, said): (Vec<_>, Vec<_>) = sandbox.denied.iter().partition(|denied| is_of_kernel(&denied.path));
+    let mut lines = under("\nit was refused", &told);
+    lines.extend(under("\nit was refused, in the server's own words: grant what you want it to have", &said));
+    lines
+}
+
+fn under(head: &str, all: &[&DeniedView]) -> Vec<String> {
     if all.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec!["\nit was refused".to_owned()];
+    let mut lines = vec![head.to_owned()];
     for denied in all {
         let what = if denied.write { "write" } else { "read" };
         let advice = match (&denied.allow, &denied.mind) {
@@ -259,7 +268,7 @@ mod tests {
     use super::super::rig::{command, typed};
     use super::*;
 
-    const SHOWN: &str = r#"{"type":"get_sandbox_result","request_id":"1","sandbox":{"settings":{"read":["/a"],"hosts":["x.org"]},"summary":{"level":"standard","held_by":"landlock 7, seccomp, namespaces","network":"all","missing":[],"warnings":["it reaches the LAN"]},"paths":[{"path":"/usr","access":"read","why":"system"},{"path":"/a","access":"read","why":"granted"},{"path":"/d","access":"write","why":"data"}],"hidden":["/home/me"],"limits":["64 MiB of memory","8 processes and threads"],"env_names":["PATH"],"denied":[{"path":"/b","write":false,"allow":"--read /b"}]}}"#;
+    const SHOWN: &str = r#"{"type":"get_sandbox_result","request_id":"1","sandbox":{"settings":{"read":["/a"],"hosts":["x.org"]},"summary":{"level":"standard","held_by":"landlock 7, seccomp, namespaces","network":"all","missing":[],"warnings":["it reaches the LAN"]},"paths":[{"path":"/usr","access":"read","why":"system"},{"path":"/a","access":"read","why":"granted"},{"path":"/d","access":"write","why":"data"}],"hidden":["/home/me"],"limits":["64 MiB of memory","8 processes and threads"],"env_names":["PATH"],"denied":[{"path":"/b","write":false,"allow":"--read /b"},{"path":"listening on port 9","write":false,"allow":"--listen 9"}]}}"#;
 
     #[test]
     fn what_a_server_may_do_is_shown() {
@@ -271,7 +280,8 @@ mod tests {
              asks     each time before private data go to it; less with --network none or --host\n\
              limits   64 MiB of memory, 8 processes and threads\n\nmay write\n  /d  (data)\n\n\
              may read and execute\n  /a  (granted)\n  and files of the system (--explain lists them)\n\nnote\n  \
-             it reaches the LAN\n\nit was refused\n  to read /b: --read /b allows it\n"
+             it reaches the LAN\n\nit was refused\n  listening on port 9: --listen 9 allows it\n\n\
+             it was refused, in the server's own words: grant what you want it to have\n  to read /b: --read /b allows it\n"
         );
     }
 

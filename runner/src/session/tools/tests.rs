@@ -200,6 +200,20 @@ fn a_tool_that_is_nested_too_deep_is_a_remark_and_in_no_list() {
 }
 
 #[test]
+fn a_tool_whose_name_means_something_else_is_in_no_list_and_a_flaw_says_why() {
+    let stage = Stage::new(Era::Legacy);
+    let named = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+    stage.fetch(false, &json!([named("*"), named("-x"), named("a/../b"), named("__proto__"), strict()]));
+    let told = stage.told();
+    let [log, FromRunner::Reply { outcome: Outcome::Tools { tools, flaws, .. }, .. }] = &told[..] else {
+        panic!("{told:?}")
+    };
+    let flaw = "items of tools/list are left out: 4; of the first, its name is `*`, which means every tool";
+    assert_eq!((log, &flaws[..]), (&remark(flaw), &[flaw.into()][..]));
+    assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["t"]);
+}
+
+#[test]
 fn a_server_that_announces_no_tools_is_asked_and_may_not_know_the_request() {
     let stage = Stage::offering(Era::Legacy, false);
     stage.fetch(true, &json!([strict()]));
