@@ -1,6 +1,7 @@
 //! `installed_servers.json`: what is installed, for other programs to read.
 //!
-//! Owns that file: it is replaced whole at each change, and never read. Must never hold a value of an environment variable.
+//! Owns that file: it is replaced whole at each change, and never read. Must never hold a value of an environment variable, nor a
+//! password or key that stands among arguments or in an address.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -11,6 +12,7 @@ use harbor_home::files::write_atomically;
 use harbor_ipc_proto::download::Unpacked;
 use harbor_policy::package::binary::FILES;
 use harbor_policy::package::{Ecosystem, Package};
+use harbor_policy::telltale::{masked, without_secrets};
 use serde_json::{Value, json};
 
 use super::{Server, Supervisor};
@@ -64,13 +66,13 @@ fn entry(server: &Rc<Server>) -> Option<Value> {
     let (definition, lock) = (server.definition(), server.lock()?);
     let (package, installed_at) = (definition.package()?, lock.installed_at?);
     let names: Vec<_> = definition.env.keys().map(|name| json!({"name": name})).collect();
-    Some(json!({
+    Some(without_passwords(json!({
         "id": server.id().as_str(),
         "name": server.label(),
         "packageType": package.ecosystem.as_str(),
         "packageId": package.name,
         "autoStart": server.settings().auto_start,
-        "args": package.args,
+        "args": without_secrets(&package.args),
         "requiredEnvVars": names,
         "installedAt": rfc3339(installed_at),
         "version": lock.version,
@@ -78,5 +80,32 @@ fn entry(server: &Rc<Server>) -> Option<Value> {
         "packages": lock.packages,
         "binaryUrl": package.binary().map(|binary| binary.address()),
         "binaryPath": program(server, &package),
-    }))
+    })))
+}
+
+/// Addresses stand in several of its members, and what comes to stand there later is none to think of.
+fn without_passwords(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(masked(&text).unwrap_or(text)),
+        Value::Array(items) => items.into_iter().map(without_passwords).collect(),
+        Value::Object(members) => {
+            members.into_iter().map(|(name, value)| (name, without_passwords(value))).collect()
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_no_password_wherever_it_stands() {
+        let with = |password: &str| {
+            let url = format!("https://me:{password}@host/a");
+            json!({"packageId": url, "args": ["--url", url], "version": null, "packages": 3,
+                "requiredEnvVars": [{"name": "KEY"}], "nested": {"url": url}})
+        };
+        assert_eq!(without_passwords(with("hunter2")), with("***"));
+    }
 }
