@@ -180,11 +180,20 @@ fn sign_in(link: &Link) -> Result<(), ErrorValue> {
     link.call("connect_server", &id()).map(drop)
 }
 
+/// How it stands.
+struct Standing {
+    /// The person is let in.
+    is_in: bool,
+    /// The newest token has been good for a call. One that is refused before its first use is not renewed once more: that would have no
+    /// end, and the person is asked.
+    is_used: bool,
+}
+
 /// Calls until the run is over.
 pub fn run(stage: &Stage, mut dice: Dice) {
-    let mut is_in = true;
+    let mut standing = Standing { is_in: true, is_used: false };
     while let Some(link) = Link::open(stage, Way::Socket) {
-        while !stage.is_over() && step(stage, &link, &mut dice, &mut is_in) {
+        while !stage.is_over() && step(stage, &link, &mut dice, &mut standing) {
             thread::sleep(dice.milliseconds(10, 100));
         }
         link.finish(stage);
@@ -193,11 +202,11 @@ pub fn run(stage: &Stage, mut dice: Dice) {
 }
 
 /// False when the connection is of no more use.
-fn step(stage: &Stage, link: &Link, dice: &mut Dice, is_in: &mut bool) -> bool {
-    if !*is_in {
-        return signed_in(stage, link, is_in);
+fn step(stage: &Stage, link: &Link, dice: &mut Dice, standing: &mut Standing) -> bool {
+    if !standing.is_in {
+        return signed_in(stage, link, standing);
     }
-    if dice.happens(60) {
+    if standing.is_used && dice.happens(60) {
         stage.login.authority.end_tokens();
         stage.tally.note("tokens ended");
     }
@@ -209,7 +218,7 @@ fn step(stage: &Stage, link: &Link, dice: &mut Dice, is_in: &mut bool) -> bool {
     if let Some(besides) = besides {
         let _ = besides.wait(LIMIT);
     }
-    judge(stage, outcome, begun, is_in)
+    judge(stage, outcome, begun, standing)
 }
 
 /// What the person does in the middle of a call.
@@ -221,7 +230,12 @@ fn disturb(link: &Link, dice: &mut Dice, pending: &Pending) -> Option<Pending> {
     }
 }
 
-fn judge(stage: &Stage, outcome: Result<Answer, ErrorValue>, begun: Instant, is_in: &mut bool) -> bool {
+fn judge(
+    stage: &Stage,
+    outcome: Result<Answer, ErrorValue>,
+    begun: Instant,
+    standing: &mut Standing,
+) -> bool {
     let (how, lives) = match &outcome {
         Ok(answer) if answer.content_text() == "done" => {
             stage.login.done.fetch_add(1, Ordering::SeqCst);
@@ -232,7 +246,7 @@ fn judge(stage: &Stage, outcome: Result<Answer, ErrorValue>, begun: Instant, is_
             ("result", true)
         }
         Err(error) if needs_person(error) => {
-            *is_in = false;
+            standing.is_in = false;
             lost(stage);
             ("login lost", true)
         }
@@ -245,6 +259,7 @@ fn judge(stage: &Stage, outcome: Result<Answer, ErrorValue>, begun: Instant, is_
             }
         },
     };
+    standing.is_used = how == "result";
     stage.tally.ended(how, begun.elapsed());
     lives
 }
@@ -255,23 +270,25 @@ fn needs_person(error: &ErrorValue) -> bool {
 
 /// The login has not held: one renewal, at the most, was killed in the middle.
 fn lost(stage: &Stage) {
-    let issued = stage.login.authority.issued();
+    // The killer looks now and then only, and not behind its last kill.
+    stage.login.watch();
+    let (issued, reuses) = (stage.login.authority.issued(), stage.login.authority.good().reuses);
     stage.login.lost.fetch_add(1, Ordering::SeqCst);
     if stage.login.excused().remove(&issued) {
         stage.tally.note("login lost with a killed renewal");
     } else {
         let excused = stage.login.excused().clone();
         stage.tally.broke(format!(
-            "the login was lost at refresh token {issued}; renewals were killed at {excused:?}"
+            "the login was lost at refresh token {issued}; renewals were killed at {excused:?}; {reuses} uses of old ones"
         ));
     }
 }
 
 /// False when the connection is of no more use.
-fn signed_in(stage: &Stage, link: &Link, is_in: &mut bool) -> bool {
+fn signed_in(stage: &Stage, link: &Link, standing: &mut Standing) -> bool {
     match sign_in(link) {
         Ok(()) => {
-            *is_in = true;
+            standing.is_in = true;
             stage.tally.note("signed in again");
             true
         }
