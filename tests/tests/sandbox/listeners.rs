@@ -86,7 +86,13 @@ pub fn address() -> IpAddr {
     found.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
-/// A TCP port of 127.0.0.1 that nobody has now.
+/// A port that nobody has now, neither for connections nor for datagrams, and that the kernel gives to nobody who names none.
 pub fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+    let first = std::process::id() % 8_000;
+    let is_free = |port: &u16| {
+        let place = (Ipv4Addr::UNSPECIFIED, *port);
+        TcpListener::bind(place).is_ok() && UdpSocket::bind(place).is_ok()
+    };
+    let ports = (0..8_000).map(|n| 12_000 + (first + n) % 8_000);
+    ports.filter_map(|port| u16::try_from(port).ok()).find(is_free).unwrap()
 }
