@@ -6,39 +6,46 @@ use std::path::Path;
 
 use harbor_home::copied::is_read_only;
 use harbor_ipc_proto::client::envelope::ErrorBody;
+use harbor_ipc_proto::client::{
+    ApprovalsList, ApprovalsWatch, Attach, Cancel, GetConfig, GetDefinition, GetMetrics, GetSandbox,
+    GetServerStatus, Health, Hello, HostGetPermissions, HostGetStats, HostListAllPermissions,
+    HostListServers, HostListToolChanges, HostWatch, ListInstalled, ListServers, ListSources, LlmGetActive,
+    LlmListBudgets, LlmListProviders, Ping, Shutdown, Status, SubscribeStatus, WatchServers,
+};
 use harbor_ipc_proto::codes::Code;
+use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 
 /// The requests that only read what the tables say, or are about the connection.
 const READING: [&str; 28] = [
-    "approvals_list",
-    "approvals_watch",
-    "attach",
-    "cancel",
-    "get_config",
-    "get_definition",
-    "get_metrics",
-    "get_sandbox",
-    "get_server_status",
-    "health",
-    "hello",
-    "host_get_permissions",
-    "host_get_stats",
-    "host_list_all_permissions",
-    "host_list_servers",
-    "host_list_tool_changes",
-    "host_watch",
-    "list_installed",
-    "list_servers",
-    "list_sources",
-    "llm_get_active",
-    "llm_list_budgets",
-    "llm_list_providers",
-    "ping",
-    "shutdown",
-    "status",
-    "subscribe_status",
-    "watch_servers",
+    ApprovalsList::TAG,
+    ApprovalsWatch::TAG,
+    Attach::TAG,
+    Cancel::TAG,
+    GetConfig::TAG,
+    GetDefinition::TAG,
+    GetMetrics::TAG,
+    GetSandbox::TAG,
+    GetServerStatus::TAG,
+    Health::TAG,
+    Hello::TAG,
+    HostGetPermissions::TAG,
+    HostGetStats::TAG,
+    HostListAllPermissions::TAG,
+    HostListServers::TAG,
+    HostListToolChanges::TAG,
+    HostWatch::TAG,
+    ListInstalled::TAG,
+    ListServers::TAG,
+    ListSources::TAG,
+    LlmGetActive::TAG,
+    LlmListBudgets::TAG,
+    LlmListProviders::TAG,
+    Ping::TAG,
+    Shutdown::TAG,
+    Status::TAG,
+    SubscribeStatus::TAG,
+    WatchServers::TAG,
 ];
 
 /// Why a request is refused where `home` cannot be written to; none where it only reads.
@@ -70,14 +77,16 @@ pub(super) fn may_stop(home: &Path, id: &ServerId) -> Result<(), ErrorBody> {
 
 #[cfg(test)]
 mod tests {
+    use harbor_ipc_proto::client::{AddServer, McpCallTool};
+
     use super::*;
 
     #[test]
     fn only_what_reads_is_answered_and_only_where_that_is_so() {
         let home = Some(Path::new("/h"));
-        assert!(refused(None, "add_server").is_none() && refused(home, "list_servers").is_none());
+        assert!(refused(None, AddServer::TAG).is_none() && refused(home, ListServers::TAG).is_none());
         assert!(
-            refused(home, "mcp_call_tool")
+            refused(home, McpCallTool::TAG)
                 .is_some_and(|error| error.message.starts_with("/h is on a read-only"))
         );
     }
