@@ -41,7 +41,7 @@ use nix::unistd::geteuid;
 pub use self::errors::{DialError, Version};
 pub use self::start::EXIT_LOCKED;
 use crate::Paths;
-use crate::instance::holder;
+use crate::lock::holder;
 
 /// How long a program looks for the bridge when it has no wish of its own.
 pub const DIAL_LIMIT: Duration = Duration::from_secs(10);

@@ -1,53 +1,18 @@
-//! Which Harbor this is, and which process is its bridge.
+//! Which Harbor this is among all others.
 //!
-//! Owns the names of a home among all others, and the look at the lock. Must never take the lock: `harbor_bridge::store::instance`
-//! does.
+//! Owns the names of a home. Must never take its lock: `harbor_bridge::store::instance` does.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
 
 use harbor_ipc_proto::hex::hex;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::libc;
 use sha2::{Digest as _, Sha256};
 
 use crate::Paths;
 
 /// Bytes of randomness in a token.
 const TOKEN_BYTES: usize = 32;
-
-/// Who holds the lock of a home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holder {
-    /// Its process id; none where it is not to be seen from here.
-    pub pid: Option<i32>,
-}
-
-/// The bridge that holds the lock of a home, whatever else is there. For other programs only: the bridge itself would lose its
-/// lock by this.
-#[must_use]
-pub fn holder(lock: &Path) -> Option<Holder> {
-    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(lock).ok()?;
-    let mut found = whole_file();
-    fcntl(&file, FcntlArg::F_GETLK(&mut found)).ok()?;
-    let is_held = found.l_type != libc::F_UNLCK as libc::c_short;
-    is_held.then_some(Holder { pid: Some(found.l_pid).filter(|pid| *pid > 1) })
-}
-
-/// All of a file, to write: what the bridge locks of its lock.
-#[must_use]
-pub fn whole_file() -> libc::flock {
-    libc::flock {
-        l_type: libc::F_WRLCK as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: 0,
-        l_len: 0,
-        l_pid: 0,
-    }
-}
 
 /// The mark by which processes of this home are known: 16 hexadecimal digits. The same however the home is written;
 /// it has to exist for that.

@@ -10,6 +10,8 @@ pub mod date;
 pub mod dial;
 pub mod files;
 pub mod instance;
+pub mod lock;
+pub mod mounted;
 mod paths;
 pub mod places;
 

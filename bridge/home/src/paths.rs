@@ -7,9 +7,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use harbor_ipc_proto::hex::hex;
+use nix::unistd::geteuid;
 use sha2::{Digest, Sha256};
 
-use crate::copied;
+use crate::lock::holder;
+use crate::mounted::is_read_only;
 
 /// The longest path that fits into `sockaddr_un`, in bytes, without its closing NUL.
 const MAX_SOCKET_PATH: usize = 107;
@@ -51,11 +53,20 @@ impl Paths {
             PathError("neither HARBOR_HOME nor HOME is set; set HARBOR_HOME to a directory of yours".into())
         })?;
         let runtime_dir = set("XDG_RUNTIME_DIR");
-        let work = match copied::is_needed(&home) {
-            true => copied::place(&home, runtime_dir.as_deref()),
-            false => home.clone(),
-        };
-        Ok(Self { home, work, runtime_dir })
+        let paths = Self { work: home.clone(), home, runtime_dir };
+        // A bridge that runs since before goes on with it.
+        match is_read_only(&paths.home) && holder(&paths.lock()).is_none() {
+            true => Ok(paths.of_a_copy()),
+            false => Ok(paths),
+        }
+    }
+
+    /// With a directory of ours in the place of a home that nobody can write to.
+    fn of_a_copy(self) -> Self {
+        let digest = Sha256::digest(self.home.as_os_str().as_encoded_bytes());
+        let name = format!("harbor-{}-{}", geteuid(), hex(&digest[..8]));
+        let work = self.runtime_dir.clone().unwrap_or_else(env::temp_dir).join(name);
+        Self { work, ..self }
     }
 
     /// With this home, whatever the environment says.

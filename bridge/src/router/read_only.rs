@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use harbor_home::copied::is_read_only;
+use harbor_home::mounted::is_read_only;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
     ApprovalsList, ApprovalsWatch, Attach, Cancel, GetConfig, GetDefinition, GetMetrics, GetSandbox,

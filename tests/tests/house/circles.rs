@@ -17,7 +17,12 @@ const ALL: &[Floors] = &[
     Floors {
         dir: "bridge/home/src",
         below: &[],
-        rows: &[&["clock", "date", "files", "paths", "places"], &["above", "instance"], &["dial"]],
+        rows: &[
+            &["clock", "date", "files", "lock", "mounted", "places"],
+            &["paths"],
+            &["above", "copied", "instance"],
+            &["dial"],
+        ],
     },
     Floors {
         dir: "bridge/client/src",

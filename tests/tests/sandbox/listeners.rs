@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 /// At a path.
@@ -86,9 +87,11 @@ pub fn address() -> IpAddr {
     found.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
-/// A port that nobody has now, neither for connections nor for datagrams, and that the kernel gives to nobody who names none.
+/// A port that nobody has now, neither for connections nor for datagrams, and that the kernel gives to nobody who names none;
+/// another one each time.
 pub fn free_port() -> u16 {
-    let first = std::process::id() % 8_000;
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    let first = (std::process::id() + 97 * GIVEN.fetch_add(1, Ordering::Relaxed)) % 8_000;
     let is_free = |port: &u16| {
         let place = (Ipv4Addr::UNSPECIFIED, *port);
         TcpListener::bind(place).is_ok() && UdpSocket::bind(place).is_ok()

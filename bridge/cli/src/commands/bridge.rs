@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
 use harbor_home::dial::DialError;
-use harbor_home::instance::holder;
+use harbor_home::lock::holder;
 use harbor_ipc_proto::client::{Ping, Shutdown};
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 use nix::sys::signal::{Signal, kill};

@@ -10,7 +10,7 @@ use super::{PAGE, announce, listed, offer, scene};
 #[test]
 fn a_name_is_split_at_its_first_slash() {
     let home = Home::new();
-    let names = ["a/b/c", "/", "a b", "é😀", "s/echo", "..", "a__b"];
+    let names = ["a/b/c", "/", "a b", "é😀", "s/echo", "a__b"];
     let tools: Vec<_> = names.iter().map(|name| json!({"name": name})).collect();
     let (_bridge, page) = scene(&home, &Double::sound(&home).offering(&json!(tools).to_string()));
     let wanted: Vec<_> = names.iter().map(|name| format!("s/{name}")).collect();

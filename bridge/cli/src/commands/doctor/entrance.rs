@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use harbor_home::Paths;
-use harbor_home::instance::holder;
+use harbor_home::lock::holder;
 
 use super::super::bridge::{end_by_signal, is_gone_by};
 use super::{Finding, State};

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use harbor_home::Paths;
-use harbor_home::copied::{self, Lacks};
+use harbor_home::mounted::{self, Lacks};
 use harbor_ipc_proto::check::{Checked, ConfigCheck, DatabaseCheck, Lost, Part, SecretsCheck};
 use nix::unistd::geteuid;
 
@@ -21,7 +21,7 @@ const FILE: u32 = 0o600;
 
 /// What its file system does not allow.
 fn mounted(home: &Path) -> Option<Finding> {
-    let (lacks, place) = (copied::lacks(home)?, home.display());
+    let (lacks, place) = (mounted::lacks(home)?, home.display());
     Some(match lacks {
         Lacks::Writing => Finding::wrong(
             State::Broken,
