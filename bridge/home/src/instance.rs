@@ -43,6 +43,8 @@ pub fn random_token() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
