@@ -20,6 +20,8 @@ use std::thread;
 use std::time::Instant;
 
 use harbor_ipc_proto::client::McpCallTool;
+use harbor_ipc_proto::client::{AddRemoteServer, ConnectServer, OauthFinish, OauthStart};
+use harbor_ipc_proto::field::Message as _;
 use harbor_tests::authority::{Authority, Twists, try_visit};
 use harbor_tests::client::{server_id, shown, tool_call};
 use harbor_tests::processes::descendants;
@@ -167,17 +169,17 @@ fn id() -> Value {
 pub fn prepare(stage: &Stage, link: &Link) {
     let definition = json!({"server_id": ID, "url": stage.login.authority.mcp.url(), "allow_private": true,
         "supervision": shown(&supervision())});
-    link.call("add_remote_server", &definition).expect("the definition is valid");
+    link.call(AddRemoteServer::TAG, &definition).expect("the definition is valid");
     sign_in(link).expect("the person is let in");
 }
 
 /// The whole way, to a server that runs.
 fn sign_in(link: &Link) -> Result<(), ErrorValue> {
-    let begun = link.call("oauth_start", &id())?;
+    let begun = link.call(OauthStart::TAG, &id())?;
     // Whoever waits for the browser may be gone; the next request says so.
     let _ = try_visit(begun["authorization_url"].as_str().expect("a URL"));
-    link.call("oauth_finish", &id())?;
-    link.call("connect_server", &id()).map(drop)
+    link.call(OauthFinish::TAG, &id())?;
+    link.call(ConnectServer::TAG, &id()).map(drop)
 }
 
 /// How it stands.
@@ -224,7 +226,7 @@ fn step(stage: &Stage, link: &Link, dice: &mut Dice, standing: &mut Standing) ->
 /// What the person does in the middle of a call.
 fn disturb(link: &Link, dice: &mut Dice, pending: &Pending) -> Option<Pending> {
     match dice.below(20) {
-        0 => Some(link.request("mcp_restart_server", &id())),
+        0 => Some(link.request(ConnectServer::TAG, &json!({"server_id": ID, "restart": true}))),
         1 => Some(link.request("cancel", &json!({"target": pending.id}))),
         _ => None,
     }

@@ -14,6 +14,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::McpCallTool;
+use harbor_ipc_proto::client::{HostCallTool, HostGrantPermission, HostRevokePermission};
+use harbor_ipc_proto::field::Message as _;
 use harbor_tests::client::{CALL, server_id, tool_call};
 use harbor_tests::small_disk::{SmallDisk, own_mounts};
 use harbor_tests::{ErrorValue, Home, LIMIT};
@@ -93,7 +95,7 @@ fn spell(stage: &Stage, mounts: &Mounts, number: u32, revoked: &mut Vec<String>)
     }
     let origin = format!("https://full-{number}.example");
     let fields = json!({"origin": origin, "scope": CALL, "grant_type": "ALLOW_ALWAYS"});
-    link.call("host_grant_permission", &fields)?;
+    link.call(HostGrantPermission::TAG, &fields)?;
     mounts.disk.fill();
     let during = on_full_disk(stage, &link, &origin);
     mounts.disk.make_room();
@@ -112,7 +114,7 @@ fn spell(stage: &Stage, mounts: &Mounts, number: u32, revoked: &mut Vec<String>)
 }
 
 fn on_full_disk(stage: &Stage, link: &Link, origin: &str) -> Result<(), ErrorValue> {
-    let taken = link.call("host_revoke_permission", &json!({"origin": origin, "scope": CALL}))?;
+    let taken = link.call(HostRevokePermission::TAG, &json!({"origin": origin, "scope": CALL}))?;
     if taken["revoked"] != true {
         stage.tally.broke(format!("a grant of {origin} could not be revoked on a full disk: {taken:?}"));
     }
@@ -130,7 +132,7 @@ fn on_full_disk(stage: &Stage, link: &Link, origin: &str) -> Result<(), ErrorVal
 /// Demands that an origin whose grant was taken away has none.
 fn hold(stage: &Stage, link: &Link, origin: &str) -> Result<(), ErrorValue> {
     let call = json!({"origin": origin, "tool_name": format!("{}/look", desk::ID), "args": {"word": origin}});
-    match link.call("host_call_tool", &call) {
+    match link.call(HostCallTool::TAG, &call) {
         Err(error) if error.code == "ERR_SCOPE_REQUIRED" => Ok(()),
         Err(error) if error.code == "closed" || error.code == "shutting_down" => Err(error),
         other => {

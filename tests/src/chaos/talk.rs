@@ -9,6 +9,11 @@
 use std::thread;
 use std::time::Instant;
 
+use harbor_ipc_proto::client::{
+    AddRemoteServer, ChatCreateSession, ChatDeleteSession, ChatGetSession, ChatListSessions, ChatSendMessage,
+    ChatStop, ConnectServer, LlmAddProvider,
+};
+use harbor_ipc_proto::field::Message as _;
 use harbor_tests::{Answer, ErrorValue, LIMIT};
 use serde_json::{Value, json};
 
@@ -50,12 +55,12 @@ struct Closed;
 pub fn prepare(stage: &Stage, link: &Link) {
     let supervision = harbor_tests::client::shown(&crate::servers::supervision());
     let server = json!({"server_id": ID, "url": stage.desk.server.url(), "allow_private": true, "supervision": supervision});
-    link.call("add_remote_server", &server).expect("the definition is valid");
-    link.call("connect_server", &json!({"server_id": ID})).expect("it runs");
+    link.call(AddRemoteServer::TAG, &server).expect("the definition is valid");
+    link.call(ConnectServer::TAG, &json!({"server_id": ID})).expect("it runs");
     let base = format!("http://127.0.0.1:{}/v1", stage.desk.provider.server.port);
     let provider =
         json!({"provider_type": "openai-compatible", "name": "p", "base_url": base, "dialect": "chat"});
-    link.call("llm_add_provider", &provider).expect("the provider is valid");
+    link.call(LlmAddProvider::TAG, &provider).expect("the provider is valid");
 }
 
 /// Talks until the run is over.
@@ -76,14 +81,14 @@ pub fn run(stage: &Stage, mut dice: Dice) {
 
 /// Demands that everything is there that has to be.
 fn look(stage: &Stage, link: &Link, known: &Known) -> Result<(), Closed> {
-    let listed = ask(stage, link, "chat_list_sessions", &json!({}), &[])?;
+    let listed = ask(stage, link, ChatListSessions::TAG, &json!({}), &[])?;
     if let Some(listed) =
         listed.filter(|listed| listed["unreadable"].as_array().is_some_and(|all| !all.is_empty()))
     {
         stage.tally.broke(format!("sessions cannot be read: {}", listed["unreadable"]));
     }
     for session in &known.live {
-        let got = ask(stage, link, "chat_get_session", &json!({"session_id": session.id}), &[])?;
+        let got = ask(stage, link, ChatGetSession::TAG, &json!({"session_id": session.id}), &[])?;
         let messages = got.map(|got| got["messages"].clone()).unwrap_or_default();
         let messages = messages.as_array().map_or(&[][..], Vec::as_slice);
         let faults = kept::faults(messages, &session.answered, &stage.desk.calls());
@@ -92,7 +97,7 @@ fn look(stage: &Stage, link: &Link, known: &Known) -> Result<(), Closed> {
     }
     let few = if stage.is_over() { usize::MAX } else { LATELY };
     for id in known.deleted.iter().rev().take(few) {
-        if ask(stage, link, "chat_get_session", &json!({"session_id": id}), &["not_found"])?.is_some() {
+        if ask(stage, link, ChatGetSession::TAG, &json!({"session_id": id}), &["not_found"])?.is_some() {
             stage.tally.broke(format!("session {id} was deleted, and is there"));
         }
     }
@@ -148,7 +153,7 @@ fn step(stage: &Stage, link: &Link, dice: &mut Dice, known: &mut Known) -> Resul
 
 fn begin(stage: &Stage, link: &Link, known: &mut Known) -> Result<(), Closed> {
     let fields = json!({"enabled_servers": [ID], "mode": "auto", "model": "p:m"});
-    let Some(begun) = ask(stage, link, "chat_create_session", &fields, &[])? else { return Ok(()) };
+    let Some(begun) = ask(stage, link, ChatCreateSession::TAG, &fields, &[])? else { return Ok(()) };
     let id = begun["session"]["id"].as_str().unwrap_or_default().to_owned();
     known.live.push(Session { id, turns: 0, answered: Vec::new() });
     stage.tally.note("sessions begun");
@@ -159,7 +164,7 @@ fn begin(stage: &Stage, link: &Link, known: &mut Known) -> Result<(), Closed> {
 fn delete(stage: &Stage, link: &Link, dice: &mut Dice, known: &mut Known) -> Result<(), Closed> {
     let at = usize::try_from(dice.below(known.live.len() as u64)).unwrap_or_default();
     let Session { id, .. } = known.live.remove(at);
-    if ask(stage, link, "chat_delete_session", &json!({"session_id": id}), &[])?.is_some() {
+    if ask(stage, link, ChatDeleteSession::TAG, &json!({"session_id": id}), &[])?.is_some() {
         known.deleted.push(id);
         stage.tally.note("sessions deleted");
     }
@@ -175,10 +180,10 @@ fn say(stage: &Stage, link: &Link, dice: &mut Dice, known: &mut Known) -> Result
     stage.tally.note("turns begun");
     if dice.happens(10) {
         // It ends whatever is under way; the answer to the message says how.
-        let stop = link.request("chat_stop", &json!({"session_id": session.id}));
+        let stop = link.request(ChatStop::TAG, &json!({"session_id": session.id}));
         let _ = stop.wait(LIMIT);
     }
-    let answer = ask(stage, link, "chat_send_message", &fields, &[])?;
+    let answer = ask(stage, link, ChatSendMessage::TAG, &fields, &[])?;
     let Some(answer) = answer else { return Ok(()) };
     if answer["ended"] == "done" {
         stage.tally.note("turns done");

@@ -116,7 +116,7 @@ fn a_renewal_is_heard_to_its_end_and_stored_whatever_ends_its_call() {
         let ended = match ending {
             "cancel" => Some(bridge.request("cancel", &json!({"target": call.id}))),
             "stop" => Some(bridge.request("disconnect_server", &id)),
-            "restart" => Some(bridge.request("mcp_restart_server", &id)),
+            "restart" => Some(bridge.request("connect_server", &json!({"server_id": "s", "restart": true}))),
             "edit" => {
                 let anew = json!({"server_id": "s", "url": authority.mcp.url(), "allow_private": true});
                 bridge.call("add_remote_server", &anew).unwrap();
