@@ -44,7 +44,7 @@ pub fn remove(paths: &Paths) {
     }
 }
 
-/// What is not there is not there in the copy either.
+/// Copies one file over the last copy of it. A file that the home lacks, the copy lacks too.
 fn copy(from: &Path, to: &Path) -> Result<(), FileError> {
     match fs::remove_file(to) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

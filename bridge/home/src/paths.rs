@@ -63,8 +63,7 @@ impl Paths {
 
     /// With a directory of ours in the place of a home that nobody can write to.
     fn of_a_copy(self) -> Self {
-        let digest = Sha256::digest(self.home.as_os_str().as_encoded_bytes());
-        let name = format!("harbor-{}-{}", geteuid(), hex(&digest[..8]));
+        let name = format!("harbor-{}-{}", geteuid(), name_of(&self.home));
         let work = self.runtime_dir.clone().unwrap_or_else(env::temp_dir).join(name);
         Self { work, ..self }
     }
@@ -114,9 +113,7 @@ impl Paths {
                 path.display()
             ))
         })?;
-        let digest = Sha256::digest(self.work.as_os_str().as_encoded_bytes());
-        let name = hex(&digest[..8]);
-        Ok(runtime_dir.join("harbor").join(format!("{name}.sock")))
+        Ok(runtime_dir.join("harbor").join(format!("{}.sock", name_of(&self.work))))
     }
 
     /// What a Harbor program proves itself with.
@@ -268,6 +265,11 @@ impl Paths {
     pub fn server_data(&self, server_id: &str) -> PathBuf {
         self.server(server_id).join("data")
     }
+}
+
+/// A short name for a directory, for what lies outside of it: 16 hexadecimal digits.
+fn name_of(directory: &Path) -> String {
+    hex(&Sha256::digest(directory.as_os_str().as_encoded_bytes())[..8])
 }
 
 #[cfg(test)]

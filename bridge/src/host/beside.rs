@@ -23,7 +23,7 @@ pub(super) enum Hears {
     Person,
 }
 
-/// Who hears it of who calls. `in_turn`: a model of Harbor's calls for the person.
+/// Who hears what is said beside a call of this caller. `in_turn`: a turn makes the call for the person.
 pub(super) fn hears(caller: &Caller, in_turn: bool) -> Hears {
     match caller.origin() {
         Some(origin) if !origin.is_client() => Hears::Nothing,

@@ -81,7 +81,7 @@ impl Host {
         Ok(named)
     }
 
-    /// What is to be said of a source that has none for a model, and which command says more.
+    /// Says that a source has no tools for a model, and which command shows why.
     #[must_use]
     pub fn why_no_tools(&self, named: &str) -> String {
         let source = SourceId::parse(named).and_then(|id| self.sources.get(&id));

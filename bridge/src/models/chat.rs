@@ -322,8 +322,11 @@ impl Models {
         Err(no_model(format!("{} has no model {model:.200}{near}; `harbor models` lists them", provider.id)))
     }
 
-    /// The same of a provider that lists all that it has. It is asked where its last list lacks the model, which may have come
-    /// since; one that gives no list refuses nothing.
+    /// Checks that a provider that lists all its models has this one. Where its last list lacks the model, the provider is asked for
+    /// a new one: the model may have come since. A provider that gives no list refuses nothing.
+    ///
+    /// # Errors
+    /// That it has not, with the nearest.
     async fn has(self: &Rc<Self>, provider: &Provider, model: &str) -> Result<(), ErrorBody> {
         let gave_list = self.known.borrow().get(&provider.id).is_some_and(|list| !list.is_empty());
         if gave_list && self.is_listed(provider, model).is_ok() {
