@@ -324,3 +324,26 @@ fn name_of(text: &str) -> String {
     let name: String = shown.by_ref().take(NAME).collect();
     if shown.next().is_some() { name + "…" } else { name }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_private_session_is_left_behind_when_nobody_has_asked_for_it_since_its_client_left() {
+        let session = Session::new("1".into(), Head::new(Mode::Ask, true), Vec::new());
+        session.is_begun_by(7);
+        assert!(session.is_private_of(7) && !session.is_private_of(8));
+        let left = Instant::now() + Duration::from_millis(1);
+        assert!(session.is_left_behind(left));
+        let turn = session.begin("t".into());
+        assert!(!session.is_left_behind(left), "a turn is under way");
+        drop(turn);
+        session.asked.set(left);
+        assert!(!session.is_left_behind(left), "somebody else goes on with it");
+        session.head.borrow_mut().private = false;
+        assert!(!session.is_private_of(7), "it is in the list of files");
+    }
+}

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::scene::Scene;
 
-fn kill_worker(scene: &Scene) {
+fn signal_worker(scene: &Scene, signal: Signal) {
     let pid = scene.status()["pid"].as_i64().unwrap();
-    kill(Pid::from_raw(i32::try_from(pid).unwrap()), Signal::SIGKILL).unwrap();
+    kill(Pid::from_raw(i32::try_from(pid).unwrap()), signal).unwrap();
 }
 
 /// Sends a request, kills the worker once the provider has been asked, and gives what became of the request.
@@ -17,7 +17,7 @@ fn killed(scene: &Scene, begin: impl FnOnce() -> Pending) -> Result<Answer, Erro
     let before = scene.provider.server.asked().len();
     let pending = begin();
     wait_until("the provider to be asked", LIMIT, || scene.provider.server.asked().len() > before);
-    kill_worker(scene);
+    signal_worker(scene, Signal::SIGKILL);
     pending.wait(PROMPT)
 }
 
@@ -64,4 +64,22 @@ fn the_workers_death_ends_what_is_open_and_nothing_else() {
     assert!(call.is_open());
     assert_eq!(scene.bridge.server("s")["pid"], server);
     assert_eq!(scene.bridge.tool_text("s", "echo", &json!({"text": "here"})), r#"{"text":"here"}"#);
+}
+
+/// It would wait until the worker counts as dead, and with it all others.
+#[test]
+fn what_a_worker_that_does_not_read_has_no_room_for_is_refused_at_once() {
+    let scene = Scene::new();
+    assert!(scene.chat("m").is_ok());
+    signal_worker(&scene, Signal::SIGSTOP);
+    // Two of them fill what may wait.
+    let long = json!({"messages": [{"role": "user", "content": "x".repeat(34 << 20)}]});
+    let waiting = [scene.begin("m", &long), scene.begin("m", &long)];
+    let refused = scene.begin("m", &long).wait(LIMIT).unwrap_err();
+    assert_eq!((refused.code.as_str(), &refused.details["cause"]), ("ERR_MODEL_FAILED", &json!("overloaded")));
+    assert!(waiting.iter().all(Pending::is_open));
+    signal_worker(&scene, Signal::SIGCONT);
+    for pending in waiting {
+        assert!(pending.wait(LIMIT).is_ok());
+    }
 }
