@@ -5,7 +5,7 @@
 
 /** An error of `agent.*` and `ai.*`. Errors of `LanguageModel` are the standard's. */
 export interface HarborError extends Error {
-  /** An `ERR_` code; docs/page-api.md and docs/protocol.md have all of them. */
+  /** An `ERR_` code; docs/page-api.md and `harbor docs protocol` have all of them. */
   code: string;
   details?: unknown;
 }

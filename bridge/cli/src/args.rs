@@ -37,7 +37,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use harbor_policy::origin::Origin;
 
-pub use self::about::{HelpWanted, Kind, Names, Shell};
+pub use self::about::{HelpWanted, Kind, Names, Page, Shell};
 pub use self::add::{Definition, Remote};
 pub use self::approvals::{Approvals, No, RevokeAnswer, Yes};
 pub use self::arguments::{Argument, Arguments, Value};
@@ -317,6 +317,13 @@ pub enum Command {
         shell: Shell,
     },
     Help(HelpWanted),
+    /// Print a reference page as Markdown
+    ///
+    /// Example: `harbor docs protocol > protocol.md`
+    Docs {
+        /// The page
+        page: Page,
+    },
     /// Show the version
     Version,
     Complete(Names),
@@ -334,6 +341,7 @@ impl Command {
                 self,
                 Self::Chat(_)
                     | Self::Help(_)
+                    | Self::Docs { .. }
                     | Self::Setup(_)
                     | Self::Uninstall(_)
                     | Self::Completions { .. }

@@ -21,6 +21,7 @@ mod inset;
 mod manual;
 mod media;
 mod pretty;
+mod reference;
 mod screen;
 mod table;
 mod when;

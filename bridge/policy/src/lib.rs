@@ -8,6 +8,7 @@ pub mod agent_tools;
 pub mod apis;
 pub mod backlog;
 pub mod browser_start;
+pub mod browser_tools;
 pub mod budget;
 pub mod consent;
 pub mod container;

@@ -1,6 +1,6 @@
 //! Whether arguments fit the schema of one of the browser's tools.
 //!
-//! Owns those words of JSON Schema that `tools.json` has, and no others. A server's arguments are checked by its runner; the
+//! Owns those words of JSON Schema that `browser_tools.json` has, and no others. A server's arguments are checked by its runner; the
 //! browser has none.
 
 use serde_json::Value;

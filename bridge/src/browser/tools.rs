@@ -1,10 +1,11 @@
 //! The browser's tools: what they are called, what they take, what they do.
 //!
-//! Owns their definitions (`tools.json`), which are Harbor's own: no browser says what its tools are. Each takes a `tabId`,
-//! none takes what it does not name. Must never hold what a tool does: that is the extension's, or `session`'s.
+//! Makes MCP's list of Harbor's own definitions (`policy/browser_tools`): no browser says what its tools are. Each tool takes
+//! a `tabId`, and none takes an argument that it does not name. Must never hold what a tool does: the extension or `session` owns that.
 
 use std::rc::Rc;
 
+use harbor_policy::browser_tools::DEFINITIONS;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -25,8 +26,6 @@ pub(super) const LOOKS: [&str; 9] = [
     "browser_network_request",
     "browser_session",
 ];
-
-const DEFINITIONS: &str = include_str!("tools.json");
 
 /// All tools, as MCP has them.
 #[derive(Debug)]

@@ -175,7 +175,7 @@ impl Incoming {
             Some(Ok(request)) => Ok(Self { envelope, request }),
             Some(Err(error)) => Err(Refused { envelope, error: error.into() }),
             None => {
-                let message = "Harbor has no message of this type; docs/protocol.md lists them";
+                let message = "Harbor has no message of this type; `harbor docs protocol` lists them";
                 let error =
                     ErrorBody::new(Code::UnknownMessageType, message).with("received_type", &cut(tag, 100));
                 Err(Refused { envelope, error })

@@ -6,7 +6,7 @@
 //!  reply struct ◄─answer::Heard::parse──── frame ◄─envelope::Envelope::put_reply─ reply struct
 //! ```
 //!
-//! One macro entry makes a message's type, its reader, its writer, its row in docs/protocol.md and its type in TypeScript, so
+//! One macro entry makes a message's type, its reader, its writer, its section of `harbor docs protocol` and its type in TypeScript, so
 //! that they cannot drift apart; a request names its reply. Must never hold behaviour: what a message does is the bridge's business.
 
 mod agent;

@@ -112,3 +112,17 @@ fn the_manual_page_is_rendered_without_a_warning() {
     }
     assert!(text.contains("\n       7      the tool failed or reported an error\n"), "{text}");
 }
+
+#[test]
+fn reference_pages_are_printed_without_a_bridge() {
+    let home = Home::new();
+    for (page, part) in [
+        ("protocol", "\n### `host_call_tool`\n"),
+        ("commands", "\n## harbor resources read\n"),
+        ("browser", "\n## `browser_click`\n"),
+    ] {
+        let text = home.done(&["docs", page]);
+        assert!(text.starts_with("# ") && text.contains(part), "{page}");
+    }
+    assert!(!home.path().join("run").exists(), "no bridge was started");
+}

@@ -74,7 +74,7 @@ const ALL: &[Floors] = &[
             &["inset", "media", "wrap"],
             &["content", "screen"],
             &["args"],
-            &["manual"],
+            &["manual", "reference"],
             &["commands"],
         ],
     },

@@ -4,3 +4,7 @@
 mod architecture;
 mod circles;
 mod consent;
+mod documents;
+mod names;
+mod tree;
+mod words;

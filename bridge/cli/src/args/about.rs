@@ -23,6 +23,17 @@ pub struct HelpWanted {
     pub man: bool,
 }
 
+/// A reference page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Page {
+    /// Every message of the bridge's local socket, with its fields and errors
+    Protocol,
+    /// Every command with its options
+    Commands,
+    /// Every browser tool with its arguments
+    Browser,
+}
+
 /// Print names for the completion of a shell, one per line; none when no bridge runs
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(hide = true)]

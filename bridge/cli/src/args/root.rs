@@ -36,7 +36,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Clients and sites", &["grants", "grant", "revoke", "approvals", "activity", "audit"]),
     ("Models", &["models", "ask", "chat", "sessions"]),
     ("Observe", &["status", "top", "logs", "events", "stats", "health", "metrics"]),
-    ("System", &["service", "config", "ping", "shutdown", "completions", "help", "version"]),
+    ("System", &["service", "config", "ping", "shutdown", "completions", "docs", "help", "version"]),
 ];
 
 /// Options that few people need, of the commands that have many.

@@ -1,6 +1,5 @@
 //! What the command line understands, and how it says no. commands.txt and walk.rs have the whole list of options.
 
-mod document;
 mod named;
 mod permissions;
 mod servers;

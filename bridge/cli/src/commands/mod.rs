@@ -76,6 +76,7 @@ use crate::client::Client;
 use crate::consent;
 use crate::manual;
 use crate::media::Shelf;
+use crate::reference;
 use crate::screen::Screen;
 
 /// Runs a command. What can be found wrong without the bridge is found before one is started.
@@ -84,6 +85,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
         Command::Text(text) => Ok(screen.text(text.trim_end())?),
         Command::Help(wanted) if wanted.man => Ok(screen.text(&printed(manual::page())?)?),
         Command::Help(wanted) => Ok(screen.text(args::help(&wanted.command)?.trim_end())?),
+        Command::Docs { page } => Ok(screen.text(reference::page(page).trim_end())?),
         Command::Completions { shell } => Ok(screen.text(&printed(completions::script(shell))?)?),
         Command::Complete(wanted) => complete::show(&paths()?, &wanted, screen),
         Command::Version => bridge::show_version(screen),

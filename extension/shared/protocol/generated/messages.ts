@@ -1,4 +1,4 @@
-// The client protocol as types, message by message; docs/protocol.md says what they mean.
+// The client protocol as types, message by message; `harbor docs protocol` says what they mean.
 //
 // Generated from the types in `ipc-proto`; `HARBOR_BLESS=1 cargo test -p harbor-ipc-proto` rewrites it. Must never be edited.
 

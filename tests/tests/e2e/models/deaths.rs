@@ -76,7 +76,10 @@ fn what_a_worker_that_does_not_read_has_no_room_for_is_refused_at_once() {
     let long = json!({"messages": [{"role": "user", "content": "x".repeat(34 << 20)}]});
     let waiting = [scene.begin("m", &long), scene.begin("m", &long)];
     let refused = scene.begin("m", &long).wait(LIMIT).unwrap_err();
-    assert_eq!((refused.code.as_str(), &refused.details["cause"]), ("ERR_MODEL_FAILED", &json!("overloaded")));
+    assert_eq!(
+        (refused.code.as_str(), &refused.details["cause"]),
+        ("ERR_MODEL_FAILED", &json!("overloaded"))
+    );
     assert!(waiting.iter().all(Pending::is_open));
     signal_worker(&scene, Signal::SIGCONT);
     for pending in waiting {
