@@ -1,8 +1,9 @@
-// Makes the pictures of every view in docs/images, in both themes and at three widths: `npm run screenshots`. With HARBOR_SCREENSHOTS=DIR
-// they go into that directory instead; HARBOR_SCREENSHOTS_OF=WORD makes only those with that word in their names.
+// Makes pictures: `npm run screenshots` those of docs/images that a document shows. With HARBOR_SCREENSHOTS=DIR all views, in both themes
+// and at three widths, go into that directory; HARBOR_SCREENSHOTS_OF=WORD makes only those with that word in their names.
 //
 // Owns what is to be seen on them. Must never show anything of this machine.
 
+import { readFileSync, readdirSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -16,8 +17,23 @@ import type { Site } from "./driver/site.ts";
 import { writeToolsServer } from "./driver/tools_server.ts";
 import { type World, inBrowsers } from "./driver/world.ts";
 
-const OUT = process.env["HARBOR_SCREENSHOTS"] ?? join(__ROOT__, "..", "docs", "images");
-const WANTED = process.env["HARBOR_SCREENSHOTS_OF"] ?? "";
+const DOCS = join(__ROOT__, "..", "docs");
+const GIVEN = process.env["HARBOR_SCREENSHOTS"];
+const OUT = GIVEN ?? join(DOCS, "images");
+const WORD = process.env["HARBOR_SCREENSHOTS_OF"] ?? "";
+
+/** The pictures that documents show, by name without its ending. */
+function shown(): string[] {
+  const pages = readdirSync(DOCS).filter((name) => name.endsWith(".md")).map((name) => join(DOCS, name));
+  const documents = [...pages, join(DOCS, "..", "README.md"), join(__ROOT__, "README.md")];
+  return documents.flatMap((file) => [...readFileSync(file, "utf8").matchAll(/images\/([a-z-]+)\.png/g)].map(([, name = ""]) => name));
+}
+
+const SHOWN = GIVEN === undefined ? shown() : undefined;
+
+/** Whether any picture of this view is made. */
+const isWanted = (view: string) => view.includes(WORD) && (SHOWN?.some((name) => name.startsWith(view)) ?? true);
+
 /** Added to a picture's name, and how wide it is. */
 const PANEL = [["", 360], ["-narrow", 280], ["-wide", 560]] as const;
 const WINDOW = [["", 420], ["-narrow", 320], ["-wide", 1280]] as const;
@@ -55,6 +71,7 @@ function CALL(): string {
 type Theme = "light" | "dark";
 
 async function shoot(page: Page, name: string, width: number, height: number, theme: Theme): Promise<void> {
+  if (SHOWN?.includes(`${name}-${theme}`) === false) return;
   if (!(page instanceof ChromiumPage)) throw new Error("screenshots are made in Chromium");
   await page.look(width, height, theme);
   // Another size has made the buttons of a question inert.
@@ -111,7 +128,7 @@ async function sidebar(browser: Browser, site: Site): Promise<void> {
   await page.run("const tab = await chrome.tabs.getCurrent(); void chrome.windows.create({ tabId: tab.id, width: 700, height: 900 })");
   await textOf(page, "#beside");
   for (const { name, hash, shows, first, height = 640 } of PLACES) {
-    if (!`sidebar-${name}`.includes(WANTED)) continue;
+    if (!isWanted(`sidebar-${name}`)) continue;
     await page.run(`location.hash = "#${hash.replace("SITE", encodeURIComponent(site.origin))}"`);
     if (first !== undefined) await until(first, async () => page.run(`${first}; return true`).catch(() => undefined));
     await until(shows, async () => (await page.run(`return document.querySelector("${shows}") !== null`)) || undefined);
@@ -122,7 +139,7 @@ async function sidebar(browser: Browser, site: Site): Promise<void> {
 
 /** A question about these tools, or all; answered by nobody. */
 async function consent(browser: Browser, url: string, name: string, tools: string, scopes?: string[]): Promise<void> {
-  if (!name.includes(WANTED)) return;
+  if (!isWanted(name)) return;
   const page = await browser.open(url);
   await page.run(`wish.reason = "To plan your week around the weather"; wish.tools = ${tools}`);
   if (scopes !== undefined) await page.run(`wish.scopes = ${JSON.stringify(scopes)}`);
@@ -150,13 +167,13 @@ async function models(browser: Browser, site: Site, harbor: Harbor): Promise<voi
   await page.run("void (async () => { for await (const _ of agent.run({ task: '<GenerateSimpleToolCalls>', tools: ['t/again'] })); })()");
   const question = await browser.find("consent.html");
   await textOf(question, ".args");
-  if (CALLED.includes(WANTED)) await shootAll(question, CALLED, WINDOW, 640);
+  if (isWanted(CALLED)) await shootAll(question, CALLED, WINDOW, 640);
   await question.press("Escape");
   const panel = await browser.open(browser.harborUrl("sidebar.html"));
   await panel.run(`location.hash = "#site/${encodeURIComponent(site.origin)}"`);
   await panel.click("#budget");
   await textOf(panel, "#used");
-  if (USED.includes(WANTED)) await shootAll(panel, USED, PANEL, 640);
+  if (isWanted(USED)) await shootAll(panel, USED, PANEL, 640);
   await echo.end();
 }
 
@@ -165,7 +182,7 @@ async function browserTools(world: World): Promise<void> {
   const open = () => world.browser.open(world.browser.harborUrl("sidebar.html#browser"));
   const before = await open();
   await textOf(before, "#browser-state");
-  if (TOOLS_OFF.includes(WANTED)) await shootAll(before, TOOLS_OFF, PANEL, 640);
+  if (isWanted(TOOLS_OFF)) await shootAll(before, TOOLS_OFF, PANEL, 640);
   const mcp = await client(world, "desk");
   try {
     for (const path of ["/calendar", "/trains"]) await mcp.call("browser_tabs", { action: "new", url: `${world.site.origin}${path}` });
@@ -173,7 +190,7 @@ async function browserTools(world: World): Promise<void> {
     // A tab in front, else it is not drawn.
     const panel = await open();
     await until("both tabs", async () => (await panel.run("return document.querySelectorAll('[data-session] .words').length === 2")) || undefined);
-    if (TOOLS_ON.includes(WANTED)) await shootAll(panel, TOOLS_ON, PANEL, 640);
+    if (isWanted(TOOLS_ON)) await shootAll(panel, TOOLS_ON, PANEL, 640);
   } finally {
     await mcp.end();
   }
@@ -187,7 +204,7 @@ test("screenshots", async () => {
   await chrome?.run(
     async ({ browser, site, harbor }) => {
       await furnish(harbor);
-      if (PLACES.some(({ name }) => `sidebar-${name}`.includes(WANTED))) {
+      if (PLACES.some(({ name }) => isWanted(`sidebar-${name}`))) {
         await visited(browser, site, harbor);
         await sidebar(browser, site);
       }
@@ -196,8 +213,8 @@ test("screenshots", async () => {
   );
   await chrome?.run(
     async ({ browser, site, harbor }) => {
-      if (![CONSENT, ALL, EMPTY].some((name) => name.includes(WANTED))) return;
-      if (EMPTY.includes(WANTED)) {
+      if (![CONSENT, ALL, EMPTY].some(isWanted)) return;
+      if (isWanted(EMPTY)) {
         const page = await browser.open(browser.harborUrl("sidebar.html"));
         await textOf(page, ".command");
         await shootAll(page, EMPTY, PANEL, 640);
@@ -210,13 +227,13 @@ test("screenshots", async () => {
     },
     { config: CONFIG },
   );
-  if ([MODEL, RUN, CALLED, USED].some((name) => name.includes(WANTED))) {
+  if ([MODEL, RUN, CALLED, USED].some(isWanted)) {
     await chrome?.run(({ browser, site, harbor }) => models(browser, site, harbor), { config: CONFIG });
   }
-  if ([TOOLS_OFF, TOOLS_ON].some((name) => name.includes(WANTED))) {
+  if ([TOOLS_OFF, TOOLS_ON].some(isWanted)) {
     await chrome?.run(browserTools, { config: CONFIG, mayUsePages: true, page: titled });
   }
-  if (!"sidebar-missing".includes(WANTED)) return;
+  if (!isWanted("sidebar-missing")) return;
   await chrome?.run(async ({ browser }) => {
     const page = await browser.open(browser.harborUrl("sidebar.html"));
     await textOf(page, "#again");
