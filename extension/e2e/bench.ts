@@ -5,11 +5,12 @@
 //   page ─► extensions ─► echo                                            echo
 //   this program ─────────────────────────────────────────► server        direct
 //
-// Owns the measurement and its section of BENCHMARKS.md. Must never measure a call that failed.
+// Owns the measurement and its record, target/bench/browsers.md, from which BENCHMARKS.md is written by hand. Must never measure a call that
+// failed.
 
 import assert from "node:assert/strict";
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -218,9 +219,9 @@ ${await modelFigures(names)}`;
 const found = await report();
 console.log(found);
 if (process.argv.includes("--record")) {
-  const file = join(__ROOT__, "..", "BENCHMARKS.md");
-  const text = await readFile(file, "utf8");
-  const rest = text.search(/^## Chaos$/m);
-  const before = text.slice(0, rest).replace(/^## Browsers$[^]*/m, "");
-  await writeFile(file, `${before}${found}\n${text.slice(rest)}`);
+  const directory = join(process.env["CARGO_TARGET_DIR"] ?? join(__ROOT__, "..", "target"), "bench");
+  const file = join(directory, "browsers.md");
+  await mkdir(directory, { recursive: true });
+  await writeFile(file, `${found}\n`);
+  console.error(`recorded in ${file}`);
 }
