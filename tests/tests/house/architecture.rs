@@ -225,8 +225,8 @@ fn the_top_level_is_fixed() {
     for entry in fs::read_dir(root()).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().to_string_lossy().into_owned();
-        let is_document =
-            name.ends_with(".md") || name.ends_with(".toml") || name.ends_with(".lock") || name == "LICENSE";
+        let is_document = [".md", ".toml", ".lock"].iter().any(|end| name.ends_with(end))
+            || ["LICENSE", "llms.txt"].contains(&name.as_str());
         assert!(
             name.starts_with('.')
                 || if entry.path().is_dir() { allowed.contains(&name.as_str()) } else { is_document },
