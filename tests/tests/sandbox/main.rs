@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  attacks/*: what, how, held by which guards ─┐
-//!  rows: which guards are there in which row   ├─► expected ─┬─► table: docs/sandbox.md
+//!  rows: which guards are there in which row   ├─► expected ─┬─► table: docs/attacks.md
 //!  scene: a bridge in that row, and victims    ┘             └─► suite: what really becomes of it
 //! ```
 //!

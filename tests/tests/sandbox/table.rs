@@ -1,4 +1,4 @@
-//! The table of docs/sandbox.md: what becomes of each attack in each row. It is made from what the suite runs.
+//! The table of docs/attacks.md: what becomes of each attack in each row. It is made from what the suite runs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -51,17 +51,17 @@ fn cell(attack: &Attack, row: Row) -> &'static str {
 
 #[test]
 fn the_table_of_the_document_is_what_the_attacks_say() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/sandbox.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/attacks.md");
     let document = fs::read_to_string(path).unwrap();
     let (before, rest) =
-        document.split_once(BEGIN).expect("docs/sandbox.md has the marker of the table's begin");
-    let (shown, after) = rest.split_once(END).expect("docs/sandbox.md has the marker of the table's end");
+        document.split_once(BEGIN).expect("docs/attacks.md has the marker of the table's begin");
+    let (shown, after) = rest.split_once(END).expect("docs/attacks.md has the marker of the table's end");
     if std::env::var_os("HARBOR_BLESS").is_some() {
         fs::write(path, [before, BEGIN, &table(), END, after].concat()).unwrap();
     } else {
         assert!(
             shown == table(),
-            "docs/sandbox.md is stale: HARBOR_BLESS=1 cargo test -p harbor-tests --test sandbox table"
+            "docs/attacks.md is stale: HARBOR_BLESS=1 cargo test -p harbor-tests --test sandbox table"
         );
     }
 }
