@@ -71,8 +71,8 @@ fn kind(schema: &Value) -> String {
         return words(values);
     }
     match &schema["type"] {
-        Value::String(kind) if kind == "array" => format!("array of {}", kind(&schema["items"])),
-        Value::String(kind) => kind.clone(),
+        Value::String(name) if name == "array" => format!("array of {}", kind(&schema["items"])),
+        Value::String(name) => name.clone(),
         Value::Array(kinds) => words(kinds),
         _ => "any".to_owned(),
     }

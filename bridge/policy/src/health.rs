@@ -104,6 +104,8 @@ pub struct Facts {
     pub unstored: Vec<String>,
     /// Conversations that the disk has not taken, and why: `ab12: No space left on device`.
     pub sessions: Vec<String>,
+    /// Servers whose renewed login is not stored.
+    pub logins: Vec<String>,
     /// The bridge's own log.
     pub log: LogFacts,
     /// Why the secrets of servers cannot be read, however much is unlocked.
@@ -140,6 +142,7 @@ pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> 
         .chain(of_database(facts.database))
         .chain(of_unstored(&facts.unstored))
         .chain(of_sessions(&facts.sessions))
+        .chain(of_logins(&facts.logins))
         .chain(of_log(facts.log))
         .chain(facts.secrets.map(of_secrets))
         .chain(of_unread(facts.unread))
@@ -204,6 +207,16 @@ fn of_sessions(unsaved: &[String]) -> Option<Reason> {
         "what was said in a conversation is not written down, and lost if the bridge ends before it can be: {named}{more}"
     );
     Some(Reason { health: Health::Degraded, server: None, code: "sessions_unsaved", message })
+}
+
+fn of_logins(unstored: &[String]) -> Option<Reason> {
+    let first = unstored.first()?;
+    let message = format!(
+        "the renewed login of {} is not stored, and lost if the bridge ends before it can be: make room on the disk, or unlock the \
+         secrets; else `harbor auth {first}` signs in anew",
+        unstored.join(", ")
+    );
+    Some(Reason { health: Health::Degraded, server: None, code: "logins_unstored", message })
 }
 
 /// What was dropped once it can be written again is said by the log itself.
@@ -301,12 +314,24 @@ mod tests {
         let (config, metrics) = (Some("config.toml:3: no".into()), Some("in use".into()));
         let unstored = vec!["mcp:tools.call of https://a".into(), "b".into()];
         let sessions = vec!["ab: full".into()];
+        let logins = vec!["r".into()];
         let log = LogFacts { failing: Some("full".into()), dropped: 2 };
         let secrets = Some("could not read them".into());
         let unread = UnreadFacts { held: 3 << 20, most: 2 << 20 };
         let models = vec!["openai refuses its key".into()];
-        let facts =
-            Facts { audit, database, unstored, sessions, log, secrets, unread, config, metrics, models };
+        let facts = Facts {
+            audit,
+            database,
+            unstored,
+            sessions,
+            logins,
+            log,
+            secrets,
+            unread,
+            config,
+            metrics,
+            models,
+        };
         let found = reasons(facts, [server("b", State::Crashed), server("a", State::Failed)]);
         let shown: Vec<_> =
             found.iter().map(|reason| (reason.health, reason.code, reason.server.as_deref())).collect();
@@ -318,6 +343,7 @@ mod tests {
                 (Health::Degraded, "database_rebuilt", None),
                 (Health::Degraded, "grants_unstored", None),
                 (Health::Degraded, "sessions_unsaved", None),
+                (Health::Degraded, "logins_unstored", None),
                 (Health::Degraded, "log_failing", None),
                 (Health::Degraded, "secrets_unreadable", None),
                 (Health::Degraded, "unread_answers", None),
@@ -329,10 +355,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            found[5].message,
+            found[6].message,
             "the bridge's own log cannot be written: full; 2 lines of it were dropped"
         );
-        assert_eq!(found[11].message, "a has failed: it was killed");
+        assert_eq!(found[12].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
         let lost =
             reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);

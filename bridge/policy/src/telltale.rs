@@ -97,7 +97,7 @@ pub fn without_secrets(args: &[String]) -> Vec<String> {
 /// What stands for a value that may be secret.
 pub const HIDDEN: &str = "…";
 
-/// A text with the password of each address in it hidden: `://user:***@`. `None` where there is none.
+/// A text with the password of each address in it hidden: `://user:***@`, or `https://***@` for a token. `None` if it has none.
 #[must_use]
 pub fn masked(text: &str) -> Option<String> {
     let (mut out, mut rest, mut found) = (String::new(), text, false);
@@ -105,19 +105,30 @@ pub fn masked(text: &str) -> Option<String> {
         let (before, behind) = rest.split_at(at + 3);
         out.push_str(before);
         let end = behind.find(['/', '?', '#', ' ', '"', '\'']).unwrap_or(behind.len());
-        let password = behind[..end].rfind('@').and_then(|at| Some((behind[..at].find(':')?, at)));
-        rest = match password.filter(|(colon, at)| is_value(&behind[colon + 1..*at])) {
-            Some((colon, at)) => {
+        rest = match secret_in(before, &behind[..end]) {
+            Some((from, to)) => {
                 found = true;
-                out.push_str(&behind[..=colon]);
+                out.push_str(&behind[..from]);
                 out.push_str("***");
-                &behind[at..]
+                &behind[to..]
             }
             None => behind,
         };
     }
     out.push_str(rest);
     found.then_some(out)
+}
+
+/// Where the password, or the token, stands in an address's host part; `before` ends with its scheme. The name of a user alone is
+/// no secret; where it is as long as a key in a web address, it is a token.
+fn secret_in(before: &str, host: &str) -> Option<(usize, usize)> {
+    let end = host.rfind('@')?;
+    let is_web = before.ends_with("http://") || before.ends_with("https://");
+    let from = match host[..end].find(':') {
+        Some(colon) => colon + 1,
+        None => (is_web && end >= SHORTEST).then_some(0)?,
+    };
+    is_value(&host[from..end]).then_some((from, end))
 }
 
 fn is_name(text: &str) -> bool {
@@ -155,6 +166,7 @@ mod tests {
             ("postgresql://user:hunter2@localhost/db", "postgresql://user:***@localhost/db"),
             ("--url=redis://:p@ss@h:1 x", "--url=redis://:***@h:1 x"),
             ("a://u:p@h b://u:q@h", "a://u:***@h b://u:***@h"),
+            ("https://0123456789abcdef0123@h/mcp", "https://***@h/mcp"),
         ] {
             assert_eq!(masked(text).as_deref(), Some(shown));
         }

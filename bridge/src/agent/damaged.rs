@@ -11,8 +11,29 @@ use serde_json::value::RawValue;
 /// Where the messages begin.
 const MESSAGES: &[u8] = b"\"messages\":[";
 
-/// The file as far as it can be read, as JSON; nothing where not even its beginning can be.
-pub(super) fn whole_part(file: &[u8]) -> Option<String> {
+/// A file's beginning, up to its messages, and each message that is whole.
+#[derive(Debug)]
+pub(super) struct WholePart {
+    head: String,
+    messages: Vec<String>,
+}
+
+impl WholePart {
+    /// The longest part that `read` understands: a message may be whole JSON and yet no message.
+    pub fn longest<T>(&self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let counts: Vec<_> = (1..=self.messages.len()).collect();
+        let most = counts.partition_point(|count| read(&self.text(*count)).is_some());
+        read(&self.text(most))
+    }
+
+    /// The file with this many messages, as JSON.
+    fn text(&self, count: usize) -> String {
+        format!("{}{}]}}", self.head, self.messages.get(..count).unwrap_or_default().join(","))
+    }
+}
+
+/// The file as far as it is JSON; nothing if not even its beginning is.
+pub(super) fn whole_part(file: &[u8]) -> Option<WholePart> {
     let at = file.windows(MESSAGES.len()).position(|window| window == MESSAGES)? + MESSAGES.len();
     let (head, mut rest) = (std::str::from_utf8(file.get(..at)?).ok()?, file.get(at..)?);
     let mut messages = Vec::new();
@@ -26,7 +47,7 @@ pub(super) fn whole_part(file: &[u8]) -> Option<String> {
             None => break,
         }
     }
-    Some(format!("{head}{}]}}", messages.join(",")))
+    Some(WholePart { head: head.to_owned(), messages })
 }
 
 #[cfg(test)]
@@ -40,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_stands_before_the_damage_is_read() {
-        let part = |text: &[u8]| whole_part(text);
+        let part = |text: &[u8]| whole_part(text)?.longest(|text| Some(text.to_owned()));
         let all = part(FILE.as_bytes()).unwrap();
         assert_eq!(all, FILE);
         let two = FILE.replace(r#",{"c":3}"#, "");
@@ -49,6 +70,8 @@ mod tests {
         let at = FILE.find(r#"{"c""#).unwrap();
         zeroes[at..].fill(0);
         assert_eq!(part(&zeroes).unwrap(), two, "zeroes");
+        let until_c = |text: &str| (!text.contains("\"c\"")).then(|| text.to_owned());
+        assert_eq!(whole_part(FILE.as_bytes()).unwrap().longest(until_c).unwrap(), two, "no message");
         assert_eq!((part(b""), part(&[0; 512]), part(b"{\"session\":{}")), (None, None, None));
     }
 
@@ -58,7 +81,7 @@ mod tests {
             let mut file = FILE.as_bytes().to_vec();
             file.splice(at.., bytes);
             if let Some(part) = whole_part(&file) {
-                let _ = serde_json::from_str::<serde_json::Value>(&part);
+                let _ = part.longest(|text| serde_json::from_str::<serde_json::Value>(text).ok());
             }
         }
     }

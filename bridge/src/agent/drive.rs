@@ -498,8 +498,8 @@ impl Drive {
             .calls
             .iter()
             .filter_map(|call| Some(message_of(call.result.clone()?, call.remark.as_deref())));
-        let under_way: Vec<_> = self.answer.iter().cloned().chain(results).collect();
-        self.agent.save(&self.session, &under_way, &self.guard.ongoing.log).await;
+        *self.session.under_way.borrow_mut() = self.answer.iter().cloned().chain(results).collect();
+        self.agent.save(&self.session, &self.guard.ongoing.log).await;
     }
 
     /// The answer that was worked on enters the conversation, with all its results.

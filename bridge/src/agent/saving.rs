@@ -10,8 +10,6 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_ipc_proto::model::Message;
-
 use super::Agent;
 use super::happening::{Happening, TurnLog};
 use super::session::Session;
@@ -29,28 +27,20 @@ pub(super) struct Unsaved {
 }
 
 impl Agent {
-    /// Writes a session down, unless it is private, with what is under way in it. That it cannot be is said to who watches.
-    pub(super) async fn save(self: &Rc<Self>, session: &Rc<Session>, under_way: &[Message], log: &TurnLog) {
-        if let Err(error) = self.store_with(session, under_way).await {
+    /// Writes a session down, unless it is private. If it cannot be, those who watch are told.
+    pub(super) async fn save(self: &Rc<Self>, session: &Rc<Session>, log: &TurnLog) {
+        if let Err(error) = self.store_session(session).await {
             log.add(Happening::Status(format!(
                 "this session could not be written down yet, and is tried again until it can be: {error}"
             )));
         }
     }
 
-    /// Writes a session down, unless it is private.
+    /// Writes a session down, unless it is private, with the answer that a turn works on.
     pub(super) async fn store_session(self: &Rc<Self>, session: &Rc<Session>) -> Result<(), StoreError> {
-        self.store_with(session, &[]).await
-    }
-
-    async fn store_with(
-        self: &Rc<Self>,
-        session: &Rc<Session>,
-        under_way: &[Message],
-    ) -> Result<(), StoreError> {
         let is_kept = !session.head.borrow().private && !session.is_gone();
         let stored = match is_kept {
-            true => self.store.write(&session.id, text(session, under_way)).await,
+            true => self.store.write(&session.id, text(session)).await,
             false => Ok(()),
         };
         match &stored {

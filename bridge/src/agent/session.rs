@@ -115,6 +115,8 @@ pub struct Session {
     pub head: RefCell<Head>,
     /// What was said in it.
     pub messages: RefCell<Vec<Message>>,
+    /// The answer that a turn works on, with its results so far: its file has them behind the messages.
+    pub under_way: RefCell<Vec<Message>>,
     /// Results that were too long for the model.
     pub kept: Kept,
     /// What consent knows of it.
@@ -156,6 +158,7 @@ impl Session {
             id,
             head: RefCell::new(head),
             messages: RefCell::new(messages),
+            under_way: RefCell::default(),
             kept: Kept::default(),
             ongoing: RefCell::default(),
             last: RefCell::new(none),

@@ -10,7 +10,6 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatGetSessionResult, ChatSessionView, SessionUpdates};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{put_object, read_object};
-use harbor_ipc_proto::model::Message;
 
 use harbor_policy::consent::Read;
 
@@ -37,7 +36,7 @@ impl Agent {
         let session = Session::new(id[..16].to_owned(), head, Vec::new());
         // Where it cannot be, there is none.
         if !session.head.borrow().private {
-            self.store.write(&session.id, text(&session, &[])).await.map_err(|error| unstored(&error))?;
+            self.store.write(&session.id, text(&session)).await.map_err(|error| unstored(&error))?;
         }
         self.keep(&session);
         Ok(session)
@@ -209,9 +208,9 @@ pub fn whole(session: &Session) -> ChatGetSessionResult {
 }
 
 /// A session as its file has it, with what is under way in it.
-pub(super) fn text(session: &Session, under_way: &[Message]) -> Vec<u8> {
+pub(super) fn text(session: &Session) -> Vec<u8> {
     let mut whole = whole(session);
-    whole.messages.extend(under_way.iter().cloned().map(written));
+    whole.messages.extend(session.under_way.borrow().iter().cloned().map(written));
     let mut text = Vec::new();
     put_object(&mut text, &whole);
     text
@@ -238,7 +237,7 @@ fn read(text: &[u8]) -> Option<Rc<Session>> {
 
 /// As far as its file can be read.
 fn read_in_part(text: &[u8]) -> Option<Rc<Session>> {
-    read(whole_part(text)?.as_bytes())
+    whole_part(text)?.longest(|text| read(text.as_bytes()))
 }
 
 /// What an id looks like: no path.

@@ -96,8 +96,20 @@ impl Host {
         let unread = UnreadFacts { held: held.0, most: held.1 };
         let models = self.wrong_models.borrow().clone();
         let sessions = self.unsaved_sessions.borrow().clone();
-        let known =
-            Facts { audit, database, unstored, sessions, log, secrets, unread, config, metrics, models };
+        let logins = self.supervisor.unstored_logins();
+        let known = Facts {
+            audit,
+            database,
+            unstored,
+            sessions,
+            logins,
+            log,
+            secrets,
+            unread,
+            config,
+            metrics,
+            models,
+        };
         let reasons = reasons(known, self.supervisor.all().into_iter().map(facts));
         let state = worst(&reasons).as_str();
         let shown = reasons.into_iter().map(|reason| HealthReason {

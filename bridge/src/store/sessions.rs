@@ -28,6 +28,9 @@ use super::{StoreError, failed, private_directory, temporary, write_atomically};
 const NAME: &str = "_sessions";
 const KEY: &str = "key";
 
+/// The end of the name of a damaged one that is kept.
+const DAMAGED: &str = ".json.damaged";
+
 /// Longer than any conversation: one that is longer is not read.
 const MAX: u64 = 256 * 1024 * 1024;
 
@@ -61,16 +64,15 @@ impl Sessions {
         if removed.contains(id) {
             return Ok(());
         }
-        self.put(id, text).await
+        self.put(self.path(id), text).await
     }
 
-    /// Writes one, whoever may.
-    async fn put(&self, id: &str, text: Vec<u8>) -> Result<(), StoreError> {
+    /// Writes a file, encrypted if the secrets are. The caller has the turn.
+    async fn put(&self, path: PathBuf, text: Vec<u8>) -> Result<(), StoreError> {
         let key = match self.secrets.standing().form.is_encrypted() {
             true => Some(self.key().await?),
             false => None,
         };
-        let path = self.path(id);
         off_the_loop(&path.clone(), move || {
             if let Some(directory) = path.parent() {
                 private_directory(directory)?;
@@ -115,18 +117,22 @@ impl Sessions {
         Ok(all)
     }
 
-    /// Removes one; whether there was one.
+    /// Removes one, and what is kept of a damaged one; true if there was one.
     ///
     /// # Errors
     /// When it cannot be removed.
     pub async fn remove(&self, id: &str) -> Result<bool, StoreError> {
         let mut removed = self.turn.lock().await;
         removed.insert(id.to_owned());
-        let path = self.path(id);
-        off_the_loop(&path.clone(), move || match fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(failed("remove", &path)(error)),
+        let (path, damaged) = (self.path(id), self.damaged(id));
+        off_the_loop(&path.clone(), move || {
+            let gone = |path: &Path| match fs::remove_file(path) {
+                Ok(()) => Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+                Err(error) => Err(failed("remove", path)(error)),
+            };
+            gone(&damaged)?;
+            gone(&path)
         })
         .await
     }
@@ -136,7 +142,7 @@ impl Sessions {
     /// # Errors
     /// When it cannot be copied.
     pub async fn keep_damaged(&self, id: &str) -> Result<(), StoreError> {
-        let (path, kept) = (self.path(id), self.directory.join(format!("{id}.json.damaged")));
+        let (path, kept) = (self.path(id), self.damaged(id));
         off_the_loop(&path.clone(), move || fs::copy(&path, &kept).map(drop).map_err(failed("copy", &path)))
             .await
     }
@@ -150,16 +156,22 @@ impl Sessions {
             return Ok(());
         }
         let directory = self.directory.clone();
-        for id in off_the_loop(&self.directory, move || ids(&directory)).await? {
+        let paths = off_the_loop(&self.directory, move || files(&directory)).await?;
+        for path in paths {
             // From the look to the end of the writing: what is saved or removed meanwhile comes before or after both.
             let _turn = self.turn.lock().await;
-            let path = self.path(&id);
-            let read = off_the_loop(&path.clone(), move || found(&path)).await?;
+            let looked_at = path.clone();
+            let read = off_the_loop(&path, move || found(&looked_at)).await?;
             if let Some(plain) = read.filter(|content| !age::is_age(content)) {
-                self.put(&id, plain).await?;
+                self.put(path, plain).await?;
             }
         }
         Ok(())
+    }
+
+    /// Where a damaged one is kept.
+    fn damaged(&self, id: &str) -> PathBuf {
+        self.directory.join(format!("{id}{DAMAGED}"))
     }
 
     fn path(&self, id: &str) -> PathBuf {
@@ -221,6 +233,16 @@ fn ids(directory: &Path) -> Result<Vec<String>, StoreError> {
     names(directory, ".json")
 }
 
+/// All files with words in them, damaged ones too.
+fn files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut files = Vec::new();
+    for end in [".json", DAMAGED] {
+        let names = names(directory, end)?.into_iter();
+        files.extend(names.map(|id| directory.join(format!("{id}{end}"))));
+    }
+    Ok(files)
+}
+
 /// What stands before this end in the names there.
 fn names(directory: &Path, end: &str) -> Result<Vec<String>, StoreError> {
     let read = failed("read", directory);
@@ -257,7 +279,8 @@ mod tests {
         let sessions = Sessions::at(home.path().join("sessions"), secrets);
         sessions.write("a", b"1".to_vec()).await.unwrap();
         assert_eq!(sessions.read("a").await.unwrap().as_deref(), Some(&b"1"[..]));
-        assert!(sessions.remove("a").await.unwrap());
+        sessions.keep_damaged("a").await.unwrap();
+        assert!(sessions.remove("a").await.unwrap() && !sessions.damaged("a").exists());
         sessions.write("a", b"2".to_vec()).await.unwrap();
         assert_eq!((sessions.read("a").await.unwrap(), sessions.all().await.unwrap().len()), (None, 0));
     }

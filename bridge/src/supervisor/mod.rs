@@ -402,6 +402,12 @@ impl Supervisor {
         self.runners.shared.paths.read_only()
     }
 
+    /// The servers whose renewed login the disk has not taken yet.
+    #[must_use]
+    pub fn unstored_logins(&self) -> Vec<String> {
+        self.runners.renewals.all_unstored().iter().map(ToString::to_string).collect()
+    }
+
     /// Starts a server as it is started with the bridge, a few at once: many that come up together are each so slow that they fail.
     /// What is on its way up already needs no turn. Whoever asked may leave: it starts all the same.
     ///

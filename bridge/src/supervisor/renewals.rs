@@ -4,7 +4,7 @@
 //! token that is used twice is the end of a login.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 pub(super) struct Renewals {
     turns: RefCell<HashMap<ServerId, Arc<Mutex<()>>>>,
     unstored: RefCell<HashMap<ServerId, Grant>>,
+    /// The servers for whose login a task tries again.
+    trying: RefCell<HashSet<ServerId>>,
 }
 
 impl Renewals {
@@ -45,6 +47,23 @@ impl Renewals {
     /// What was renewed and is not stored.
     pub(super) fn unstored(&self, id: &ServerId) -> Option<Grant> {
         self.unstored.borrow().get(id).cloned()
+    }
+
+    /// The servers whose renewed logins are not stored, in the order of their names.
+    pub(super) fn all_unstored(&self) -> Vec<ServerId> {
+        let mut all: Vec<_> = self.unstored.borrow().keys().cloned().collect();
+        all.sort();
+        all
+    }
+
+    /// A task begins to try again; false if one does already.
+    pub(super) fn begin_trying(&self, id: &ServerId) -> bool {
+        self.trying.borrow_mut().insert(id.clone())
+    }
+
+    /// The task has ended.
+    pub(super) fn end_trying(&self, id: &ServerId) {
+        self.trying.borrow_mut().remove(id);
     }
 
     /// It was renewed, and is to be stored.

@@ -355,6 +355,7 @@ impl Runners {
             server.stop();
         }
         self.renewals.settled(RENEWAL).await;
+        self.store_logins().await;
         let runners = || -> Vec<_> { self.alive.borrow().values().filter_map(Weak::upgrade).collect() };
         runners().iter().for_each(|runner| runner.shut_down());
         self.common.borrow_mut().clear();

@@ -52,7 +52,7 @@ define_sent! {
         /// Which server has it, where it is one.
         server: Option<String>,
         /// A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`,
-        /// `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `sessions_unsaved`, `log_failing`, `secrets_unreadable`,
+        /// `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `sessions_unsaved`, `logins_unstored`, `log_failing`, `secrets_unreadable`,
         /// `unread_answers`, `config_refused`, `metrics_unavailable` or `model_provider_refuses`.
         code: Word,
         /// The same as a sentence.

@@ -32,7 +32,7 @@ use crate::stage::Stage;
 const MIB: u32 = 96;
 
 /// What the bridge says of itself as long as something is to be written to disk.
-const UNSTORED: [&str; 2] = ["grants_unstored", "sessions_unsaved"];
+const UNSTORED: [&str; 3] = ["grants_unstored", "sessions_unsaved", "logins_unstored"];
 
 /// Between two looks at the bridge's health.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -18,6 +18,7 @@ use std::time::Duration;
 use harbor_policy::environment::INSTANCE_MARK;
 
 use crate::above::home_directory;
+use crate::files::own_directory;
 
 use super::{Dial, DialError, RETRY, Role, is_ours, is_timeout};
 
@@ -94,6 +95,9 @@ impl Dial {
     fn open_log(&self) -> Result<File, DialError> {
         let failed = |error| DialError::Io("open", self.log.clone(), error);
         home_directory(&self.home).map_err(DialError::Home)?;
+        // The log of a read-only home lies in a directory whose name others can guess.
+        let work = self.log.parent().and_then(Path::parent).filter(|work| *work != self.home);
+        work.map_or(Ok(()), own_directory).map_err(DialError::Home)?;
         if let Some(dir) = self.log.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
             is_ours(dir)?;

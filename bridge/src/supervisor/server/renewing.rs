@@ -16,6 +16,7 @@ use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::oauth::{Grant, Renewal};
 use harbor_ipc_proto::link::runner::ToRunner;
 use harbor_ipc_proto::secret::Secret;
+use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::oauth::KEY;
 use tokio::time::timeout;
@@ -24,6 +25,8 @@ use super::Server;
 use super::authorizing::failed;
 use super::secrets::wipe;
 use crate::link::{EndReport, LinkEvent};
+use crate::store::StoreError;
+use crate::supervisor::runners::Runners;
 
 /// The cause of the end of a runner that has heard that there will be no newer grant.
 const REFUSED: &str = "not_authorized";
@@ -31,8 +34,32 @@ const REFUSED: &str = "not_authorized";
 /// How long a renewal may take.
 const LIMIT: Duration = Duration::from_secs(45);
 
+/// The pause before the disk is asked again to take a renewed login.
+const AGAIN: Duration = Duration::from_secs(5);
+
 /// There will be no newer grant; the authorization server's word.
 struct Never(String);
+
+impl Runners {
+    /// Stores a renewed login, if one is not stored yet.
+    async fn store_login(&self, id: &ServerId) -> Result<(), StoreError> {
+        let Some(grant) = self.renewals.unstored(id) else { return Ok(()) };
+        let credential = Credential::of_grant(grant, wall_clock());
+        // If the person has signed in anew or taken the login away meanwhile, this changes nothing.
+        self.shared.secrets.renew(id.as_str(), KEY, credential).await?;
+        self.renewals.stored(id);
+        Ok(())
+    }
+
+    /// Stores all renewed logins: the bridge ends, and what is not stored now is lost.
+    pub(in crate::supervisor) async fn store_logins(&self) {
+        for id in self.renewals.all_unstored() {
+            if let Err(error) = self.store_login(&id).await {
+                tracing::error!(server = %id, %error, "its renewed login could not be stored and is lost");
+            }
+        }
+    }
+}
 
 impl Server {
     /// The token that it was to be shown has ended, or was refused.
@@ -108,22 +135,28 @@ impl Server {
         timeout(LIMIT, said).await.unwrap_or_else(|_| Err(failed("it takes too long")))
     }
 
-    /// Stores what was renewed and is not stored yet. What finds no room on the disk holds meanwhile; whoever has the turn
-    /// tries it again.
-    pub(super) async fn store_late(&self) {
-        let Some(grant) = self.runners.renewals.unstored(&self.id) else { return };
-        let credential = Credential::of_grant(grant, wall_clock());
-        // Where the person has said yes again meanwhile, or taken it away, that is what holds.
-        match self.runners.shared.secrets.renew(self.id.as_str(), KEY, credential).await {
-            Ok(_) => self.runners.renewals.stored(&self.id),
-            Err(error) => {
-                tracing::error!(server = %self.id, %error, "what renews its grant could not be stored");
-                self.remark(format!(
-                    "what renews its grant could not be stored: could not {error}; it is tried again at the next start \
-                     or renewal"
-                ));
-            }
+    /// Stores a renewed login that is not stored yet. The caller has the turn. If the disk refuses, the login is used
+    /// meanwhile, and a task tries again until it is stored.
+    pub(super) async fn store_late(self: &Rc<Self>) {
+        let Err(error) = self.runners.store_login(&self.id).await else { return };
+        if !self.runners.renewals.begin_trying(&self.id) {
+            return;
         }
+        tracing::error!(server = %self.id, %error, "what renews its grant could not be stored");
+        self.remark(format!(
+            "what renews its grant could not be stored: could not {error}; it is tried again until it can be"
+        ));
+        let server = self.clone();
+        tokio::task::spawn_local(async move {
+            let renewals = &server.runners.renewals;
+            while renewals.unstored(&server.id).is_some() {
+                tokio::time::sleep(AGAIN).await;
+                let _turn = renewals.turn(&server.id).await;
+                // What fails again stays unstored.
+                let _ = server.runners.store_login(&server.id).await;
+            }
+            renewals.end_trying(&server.id);
+        });
     }
 
     /// From now on its tokens are hidden, too, as those are that it was started with.

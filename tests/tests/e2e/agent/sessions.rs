@@ -154,6 +154,9 @@ fn calls_and_results_of_a_round_are_there_after_the_bridge_was_killed_in_it() {
     let pending = scene.send("pay once");
     scene.event("tool_result");
     scene.event("approval");
+    // What else is written down meanwhile takes nothing away.
+    let renamed = json!({"session_id": scene.session, "updates": {"name": "paid"}});
+    scene.bridge.call("chat_update_session", &renamed).unwrap();
     scene.bridge.kill();
     drop(pending);
     scene.bridge = Bridge::start(&scene.home);

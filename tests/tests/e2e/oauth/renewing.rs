@@ -156,3 +156,30 @@ fn a_renewal_is_heard_to_its_end_and_stored_whatever_ends_its_call() {
         assert_eq!((authority.grants("refresh_token"), authority.good().reuses), (1, 0), "{ending}");
     }
 }
+
+#[test]
+fn a_renewal_that_finds_the_secrets_locked_is_told_and_stored_at_the_end() {
+    let (release, held) = mpsc::channel();
+    let twists = Twists { holds_renewals: Some(held), ..Twists::default() };
+    let (home, authority) = (Home::new(), Authority::start(twists));
+    let mut bridge = Bridge::start(&home);
+    let_in(&bridge, &authority);
+    let passphrase = json!({"passphrase": "a long passphrase"});
+    bridge.call("encrypt_secrets", &passphrase).unwrap();
+    authority.end_tokens();
+    let call = bridge.send_tool("s", "t", &json!({}));
+    wait_until("the renewal", LIMIT, || authority.grants("refresh_token") == 1);
+    bridge.call("lock_secrets", &json!({})).unwrap();
+    drop(release);
+    assert_eq!(call.wait(LIMIT).unwrap().content_text(), "done");
+    let health = bridge.call("health", &json!({})).unwrap()["health"].clone();
+    assert_eq!(health["reasons"][0]["code"], "logins_unstored", "{health}");
+    bridge.call("unlock_secrets", &passphrase).unwrap();
+    bridge.signal(Signal::SIGTERM);
+    bridge.wait(LIMIT).unwrap();
+    bridge = Bridge::start(&home);
+    bridge.call("unlock_secrets", &passphrase).unwrap();
+    start(&bridge).unwrap();
+    assert_eq!(bridge.tool_text("s", "t", &json!({})), "done");
+    assert_eq!((authority.grants("refresh_token"), authority.good().reuses), (1, 0));
+}
