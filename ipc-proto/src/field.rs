@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Fields, Json, put_str, text_of};
+use crate::json::{Fields, Json};
 use crate::server_id::ServerId;
 use crate::source_id::SourceId;
+use crate::strings::{put_str, text_of};
 
 mod put;
 mod read;

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::members::{Malformed, Members, plain_end};
+use crate::members::{Malformed, Members};
+use crate::strings::put_str;
 
 /// One JSON value as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,15 +99,6 @@ impl PartialEq for Pieces {
 
 impl Eq for Pieces {}
 
-/// The text that a JSON string is; none where `json` is none, or is no text (half a surrogate pair).
-#[must_use]
-pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
-    // What has no escape is the text itself: it came out of a parser.
-    let inside = json.strip_prefix('"')?.strip_suffix('"')?;
-    let has_escape = memchr::memchr(b'\\', inside.as_bytes()).is_some();
-    if has_escape { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(inside.into()) }
-}
-
 /// The object with this value for a member, and all else as it was written; `None` where it is no object, or one of more
 /// members than any message has.
 #[must_use]
@@ -128,21 +120,6 @@ pub fn without_member(object: &str, name: &str) -> Option<String> {
     let kept = fields.pairs.iter().filter(|(key, _)| key != name);
     let kept: Vec<_> = kept.map(|(key, value)| format!("{}:{value}", Json::string(key).as_str())).collect();
     Some(format!("{{{}}}", kept.join(",")))
-}
-
-/// Appends `text` as a JSON string.
-pub fn put_str(out: &mut Vec<u8>, text: &str) {
-    if plain_end(text.as_bytes(), 0) == text.len() {
-        out.reserve(text.len() + 2);
-        out.push(b'"');
-        out.extend_from_slice(text.as_bytes());
-        return out.push(b'"');
-    }
-    let start = out.len();
-    if serde_json::to_writer(&mut *out, text).is_err() {
-        out.truncate(start);
-        out.extend_from_slice(b"\"\"");
-    }
 }
 
 /// The fields of one JSON object, split in a single pass; each value stays text.

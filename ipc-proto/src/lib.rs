@@ -27,6 +27,7 @@ pub mod root_schema;
 pub mod secret;
 pub mod server_id;
 pub mod source_id;
+pub mod strings;
 pub mod via;
 
 /// Version of the client protocol (the JSON messages). Raised when a change would break an old peer.

@@ -7,7 +7,8 @@
 //! AI clients drop a tool whose schema does not say so, or all tools of its list. Arguments are an object in any case, so
 //! saying it changes nothing about which of them fit. Owns what may be completed; must never change anything else.
 
-use crate::json::{Fields, text_of, with_member};
+use crate::json::{Fields, with_member};
+use crate::strings::text_of;
 
 const TYPE: &str = "type";
 const OBJECT: &str = "\"object\"";

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
 use crate::field::{FromField, PutField, room_of};
-use crate::json::put_str;
+use crate::strings::put_str;
 
 /// A secret text.
 #[derive(Clone, Default)]

@@ -17,9 +17,10 @@ use harbor_ipc_proto::client::{
     ToolDescriptor,
 };
 use harbor_ipc_proto::field::{FieldError, read_object};
-use harbor_ipc_proto::json::{Fields, Json, put_str, with_member};
+use harbor_ipc_proto::json::{Fields, Json, with_member};
 use harbor_ipc_proto::root_schema::Root;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_ipc_proto::strings::put_str;
 use harbor_ipc_proto::via::{self, VIA};
 use harbor_policy::tool_name::{Allowlist, EVERY};
 

@@ -8,7 +8,8 @@
 //! Owns their results as MCP has them; what they are and how tools are found is [`meta`]'s. Must never show what the list of
 //! tools would not.
 
-use harbor_ipc_proto::json::{Fields, put_str};
+use harbor_ipc_proto::json::Fields;
+use harbor_ipc_proto::strings::put_str;
 use harbor_policy::agent_tools::meta::{self, Findable, Meta};
 
 use super::directory::Listed;

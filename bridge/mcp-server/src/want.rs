@@ -16,8 +16,9 @@ use harbor_ipc_proto::client::{
     McpReadResource, McpReadResourceResult, McpSubscribeResource, Request,
 };
 use harbor_ipc_proto::field::{FieldError, JsonObject};
-use harbor_ipc_proto::json::{Fields, Json, put_str};
+use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::server_id::ServerId;
+use harbor_ipc_proto::strings::put_str;
 
 use super::directory::Kind;
 use super::line;

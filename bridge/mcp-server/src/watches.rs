@@ -10,7 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harbor_ipc_proto::json::{Fields, put_str};
+use harbor_ipc_proto::json::Fields;
+use harbor_ipc_proto::strings::put_str;
 
 use super::directory::Kind;
 use super::target::Target;

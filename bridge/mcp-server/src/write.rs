@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
-use harbor_ipc_proto::json::{Fields, put_str, text_of, with_member, without_member};
+use harbor_ipc_proto::json::{Fields, with_member, without_member};
 use harbor_ipc_proto::root_schema::Root;
+use harbor_ipc_proto::strings::{put_str, text_of};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -11,8 +11,9 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use harbor_ipc_proto::json::{Json, text_of};
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Dialect, Tool, ToolCall};
+use harbor_ipc_proto::strings::text_of;
 use harbor_policy::agent_tools::meta::{self, Findable, Meta, READ_MORE};
 use harbor_policy::agent_tools::{self, Offer};
 use harbor_policy::consent::facts::Effect;

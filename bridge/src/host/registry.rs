@@ -24,8 +24,9 @@ use harbor_ipc_proto::client::{ToolChange, ToolChanged, ToolDescriptor};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::PutField as _;
 use harbor_ipc_proto::hex::hex;
-use harbor_ipc_proto::json::{Json, text_of};
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
+use harbor_ipc_proto::strings::text_of;
 use harbor_policy::flood::Flood;
 use harbor_policy::own_places::neutral;
 

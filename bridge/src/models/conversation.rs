@@ -13,11 +13,12 @@ use std::collections::HashMap;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatEvent, ChatMessage, ChatPart, ChatTool, ChatToolCall, ChatUsage};
 use harbor_ipc_proto::field::{FromField as _, PutField as _};
-use harbor_ipc_proto::json::{Json, text_of};
+use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Event;
 use harbor_ipc_proto::model::{
     self, Finish, Image, Message, Opaque, Part, Role, Tool, ToolCall, ToolResult, Usage,
 };
+use harbor_ipc_proto::strings::text_of;
 use harbor_policy::models::estimate;
 
 use super::errors::invalid;

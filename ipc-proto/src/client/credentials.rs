@@ -2,7 +2,7 @@
 
 use super::define_sent;
 use crate::field::{FromField, PutField, Word, room_of};
-use crate::json::put_str;
+use crate::strings::put_str;
 
 /// How a server is given a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

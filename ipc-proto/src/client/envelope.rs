@@ -14,8 +14,9 @@ use std::borrow::Cow;
 use super::{LlmChat, ModelRequest, Request};
 use crate::codes::Code;
 use crate::field::{FieldError, FromField, Message, PutFields, kind_of, put_pair};
-use crate::json::{Fields, Json, put_str, text_of};
+use crate::json::{Fields, Json};
 use crate::members::Malformed;
+use crate::strings::{put_str, text_of};
 
 /// The longest id in bytes: each chunk of an answer repeats it.
 const MAX_ID: usize = 256;

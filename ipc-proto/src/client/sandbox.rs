@@ -3,7 +3,7 @@
 
 use super::{define_sent, define_settings};
 use crate::field::{FromField, PutField, Word, room_of};
-use crate::json::put_str;
+use crate::strings::put_str;
 
 define_settings! {
     /// What a server may do on this machine. What is absent has the default.

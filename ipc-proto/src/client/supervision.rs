@@ -2,7 +2,7 @@
 
 use super::define_settings;
 use crate::field::{FromField, PutField, room_of};
-use crate::json::put_str;
+use crate::strings::put_str;
 
 define_settings! {
     /// How a server is started, watched, restarted and ended. What is absent has the default.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{JsonObject, PutField, Word};
-use crate::json::{Json, Pieces, put_str};
+use crate::json::{Json, Pieces};
 use crate::server_id::ServerId;
 use crate::source_id::SourceId;
+use crate::strings::put_str;
 
 /// The longest number, with its sign.
 const NUMBER: usize = 20;

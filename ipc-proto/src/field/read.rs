@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::{FieldError, FromField, JsonObject, PutField as _, Word};
-use crate::json::{Json, Pieces, text_of};
+use crate::json::{Json, Pieces};
 use crate::server_id::{self, ServerId};
 use crate::source_id::{self, SourceId};
+use crate::strings::text_of;
 
 macro_rules! from_serde {
     ($($type:ty = $expected:literal, $array:literal;)*) => {$(

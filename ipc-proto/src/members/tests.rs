@@ -51,15 +51,6 @@ proptest! {
         let plain: Vec<_> = plain.into_iter().map(|(key, value)| (key, value.get())).collect();
         prop_assert_eq!(found, plain);
     }
-
-    #[test]
-    fn the_end_of_a_plain_text_is_found_wherever_it_is(
-        plain in "[a-z !é\u{7f}\u{80}]{0,150}", end in "[\"\\\\\u{0}\u{1f}]", behind in "[a\"\u{1}]{0,20}",
-    ) {
-        let text = format!("{plain}{end}{behind}");
-        prop_assert_eq!(plain_end(text.as_bytes(), 0), plain.len());
-        prop_assert_eq!(plain_end(plain.as_bytes(), 0), plain.len());
-    }
 }
 
 #[test]

@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use harbor_ipc_proto::json::text_of;
 use harbor_ipc_proto::members::Members;
+use harbor_ipc_proto::strings::text_of;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -5,8 +5,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use harbor_ipc_proto::json::text_of;
 use harbor_ipc_proto::link::runner::Operation;
+use harbor_ipc_proto::strings::text_of;
 use harbor_ipc_proto::via;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -17,9 +17,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use harbor_ipc_proto::hidden::has_hidden;
-use harbor_ipc_proto::json::{put_str, text_of};
 use harbor_ipc_proto::link::runner::Tool;
 use harbor_ipc_proto::members::Members;
+use harbor_ipc_proto::strings::{put_str, text_of};
 use harbor_ipc_proto::via::{self, VIA};
 use harbor_policy::tool_name::wrong_of_server;
 use serde::de::IgnoredAny;

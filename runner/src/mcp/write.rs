@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use harbor_ipc_proto::json::put_str;
 use harbor_ipc_proto::link::runner::{Era, Operation};
+use harbor_ipc_proto::strings::put_str;
 
 use super::contact::MODERN;
 

@@ -14,7 +14,7 @@
 use std::collections::HashSet;
 
 use harbor_ipc_proto::hidden::has_hidden;
-use harbor_ipc_proto::json::text_of;
+use harbor_ipc_proto::strings::text_of;
 use serde_json::Value;
 
 use self::places::Place;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use harbor_ipc_proto::hex::hex;
-use harbor_ipc_proto::json::put_str;
+use harbor_ipc_proto::strings::put_str;
 
 use harbor_home::date::{put_digits, put_rfc3339};
 

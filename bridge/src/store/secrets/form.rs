@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use harbor_ipc_proto::client::CredentialType;
-use harbor_ipc_proto::json::put_str;
 use harbor_ipc_proto::secret::Secret;
+use harbor_ipc_proto::strings::put_str;
 use harbor_policy::credentials::{Credential, Credentials};
 use serde::Deserialize;
 use zeroize::Zeroizing;

@@ -7,9 +7,9 @@
 //!
 //! Owns reading and writing it. The rules are those of the whole text.
 
-use harbor_ipc_proto::json::put_str;
 use harbor_ipc_proto::link::oauth::{Client, Proof};
 use harbor_ipc_proto::secret::Secret;
+use harbor_ipc_proto::strings::put_str;
 use harbor_policy::credentials::Origin;
 use serde::Deserialize;
 

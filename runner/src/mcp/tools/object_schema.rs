@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use harbor_ipc_proto::json::{text_of, with_member};
+use harbor_ipc_proto::json::with_member;
 use harbor_ipc_proto::link::runner::Tool;
 use harbor_ipc_proto::root_schema::Root;
+use harbor_ipc_proto::strings::text_of;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
