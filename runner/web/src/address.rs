@@ -8,8 +8,6 @@
 //! Owns both checks: that of the URL, and that of the addresses, at the very lookup that the connection uses. Must never
 //! let a connection use an address that was not checked.
 
-use std::error::Error;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -19,7 +17,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::timeout;
 use url::{Host, Url};
 
-use crate::trouble::Trouble;
+use crate::trouble::{Trouble, Unresolved};
 
 const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 
@@ -100,24 +98,6 @@ async fn look_up(rules: &Rules, name: &str) -> Result<Vec<SocketAddr>, Unresolve
         false => Ok(usable),
     }
 }
-
-/// Why a name led to no address.
-#[derive(Debug)]
-pub enum Unresolved {
-    /// The system knows none.
-    Failed(String),
-    /// All are forbidden.
-    Private(String),
-}
-
-impl fmt::Display for Unresolved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Failed(why) | Self::Private(why)) = self;
-        f.write_str(why)
-    }
-}
-
-impl Error for Unresolved {}
 
 #[cfg(test)]
 mod tests {

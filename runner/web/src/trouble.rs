@@ -1,6 +1,6 @@
 //! What went wrong with HTTP, in words for people.
 //!
-//! Owns one sentence for each cause. Must never name more of a URL than host and port, nor show what a server wrote.
+//! Owns one sentence for each cause, and how a lookup of names tells its own. Must never name more of a URL than host and port, nor show what a server wrote.
 
 use std::error::Error;
 use std::fmt;
@@ -10,8 +10,6 @@ use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use rustls::CertificateError;
-
-use crate::address::Unresolved;
 
 /// Why a request came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +73,24 @@ impl Trouble {
         EndCause::Remote { kind: self.kind, why: self.why.into() }
     }
 }
+
+/// Why a name led to no address.
+#[derive(Debug)]
+pub enum Unresolved {
+    /// The system knows none.
+    Failed(String),
+    /// All are forbidden.
+    Private(String),
+}
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Failed(why) | Self::Private(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl Error for Unresolved {}
 
 /// What an error of HTTP says, and what to do; `wait` is how many seconds the server wants to be left alone.
 pub fn of_status(status: StatusCode, wait: Option<u32>, place: &str) -> String {
