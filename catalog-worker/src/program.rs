@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_child::link::{Ends, Reader};
-use harbor_child::outbox::read_some;
+use harbor_child::reading::read_some;
 use harbor_child::signal::Signal;
 use harbor_child::signals::Signals;
 use harbor_child::{link, memory, own};

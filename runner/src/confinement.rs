@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use harbor_child::instructions::Server;
 use harbor_child::link;
 use harbor_child::sandbox::landlock::{Access, Rule};
 use harbor_child::sandbox::limits::Limits;
@@ -18,7 +19,6 @@ use harbor_child::sandbox::mounts::Mounts;
 use harbor_child::sandbox::network::Network;
 use harbor_child::sandbox::seccomp::{Filter, Listen};
 use harbor_child::sandbox::{Profile, offer};
-use harbor_child::spawn::Server;
 use harbor_ipc_proto::link::codec::{get_message, put_message};
 use harbor_ipc_proto::link::runner::FromRunner;
 use harbor_ipc_proto::link::sandbox::{self as wire, PathAccess, PathRule, Sandbox};

@@ -1,5 +1,6 @@
 //! The runner as a library, so that its parsers can be driven by the fuzz targets. The program is `program`.
 
+mod carrying;
 mod confinement;
 mod logs;
 pub mod mcp;
@@ -9,5 +10,6 @@ mod servers;
 mod session;
 mod up;
 
+pub use carrying::Carrying;
 pub use petition::Petition;
-pub use session::remote::{Carrier, Carrying, Wire};
+pub use session::remote::{Carrier, Wire};

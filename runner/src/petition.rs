@@ -18,7 +18,7 @@ use harbor_ipc_proto::secret::Secret;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle};
 
-use crate::session::remote::Carrying;
+use crate::carrying::Carrying;
 use crate::up::Up;
 
 /// The bridge's end of one authorization.

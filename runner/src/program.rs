@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use harbor_child::link::{Ends, Reader};
 use harbor_child::namespace::{Containment, Namespace};
-use harbor_child::outbox::read_some;
+use harbor_child::reading::read_some;
 use harbor_child::reaper::Reaper;
 use harbor_child::signal::Signal;
 use harbor_child::signals::Signals;

@@ -15,12 +15,13 @@ use harbor_ipc_proto::via::IDENTITY;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::carrying::Carrying;
 use crate::petition::{self, Petition, Petitions};
 use crate::session::Session;
 use crate::session::afterwards::afterwards;
 use crate::session::plan::Plan;
 use crate::session::process::{Ended, run};
-use crate::session::remote::{self, Carrier, Carrying};
+use crate::session::remote::{self, Carrier};
 use crate::up::Up;
 
 /// How long the next start may have to wait for the end of what its server left behind.

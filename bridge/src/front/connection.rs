@@ -12,7 +12,8 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_child::outbox::{Sink, read_some};
+use harbor_child::outbox::Sink;
+use harbor_child::reading::read_some;
 use harbor_child::turn::{Aside, LARGE, Turn};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
 use harbor_ipc_proto::client::{Attach, AttachResult, Request, SessionRequest};

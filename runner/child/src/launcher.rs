@@ -13,10 +13,10 @@
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{FromRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
@@ -24,8 +24,8 @@ use nix::sched::{CloneFlags, setns};
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::{execve, geteuid};
 
+use crate::instructions::{NONE, split};
 use crate::sandbox::{Profile, landlock, limits, namespaces, network::Network, seccomp};
-use crate::spawn::Server;
 use crate::{caps, cgroup, own, passing};
 
 /// Longer than any failure that is told.
@@ -97,35 +97,6 @@ impl Failure {
     }
 }
 
-/// What a launcher inherits besides the standard streams.
-#[derive(Debug)]
-pub(crate) struct Inherited {
-    /// To the runner: failures, and what is handed over.
-    pub report: RawFd,
-    /// The profile, encoded.
-    pub profile: RawFd,
-    /// The mounts of the runner's PID namespace.
-    pub mounts: Option<RawFd>,
-}
-
-/// Stands for what there is none of, among the arguments.
-const NONE: &str = "-";
-
-/// The arguments with which the parent starts the launcher: `exec PARENT REPORT PROFILE MOUNTS GROUP CWD COMMAND ARGS…`.
-/// PARENT is 0 in a PID namespace, whose processes cannot see their runner; MOUNTS is `-` without one, GROUP without a control
-/// group.
-pub(crate) fn arguments(inherited: &Inherited, server: &Server) -> Vec<OsString> {
-    let parent = inherited.mounts.map_or_else(std::process::id, |_| 0);
-    let mounts = inherited.mounts.map_or_else(|| NONE.into(), |mounts| mounts.to_string());
-    let numbers = [parent.to_string(), inherited.report.to_string(), inherited.profile.to_string(), mounts];
-    let mut arguments: Vec<OsString> = vec!["exec".into()];
-    arguments.extend(numbers.map(OsString::from));
-    let group = server.group.clone().map_or_else(|| NONE.into(), PathBuf::into_os_string);
-    arguments.extend([group, server.cwd.clone(), server.command.clone()]);
-    arguments.extend(server.args.iter().cloned());
-    arguments
-}
-
 /// The launcher's `main`: becomes the server that `arguments` (without the leading `exec`) name, or reports
 /// why not. `decode` reads a profile. Returns the exit code in the latter case.
 #[must_use]
@@ -154,29 +125,6 @@ pub fn run(arguments: &[OsString], decode: impl FnOnce(&[u8]) -> Option<Profile>
     let Err(failure) = result;
     let _ = (&report).write_all(&failure.to_bytes());
     FAILED
-}
-
-/// What a launcher is to apply, and the environment of the server. It is not the launcher's own: what loads programs would
-/// follow it before anything is confined.
-pub(crate) fn instructions(server: &Server) -> Vec<u8> {
-    let length = u32::try_from(server.profile.len()).unwrap_or(u32::MAX);
-    let mut bytes = length.to_le_bytes().to_vec();
-    bytes.extend(&server.profile);
-    for (name, value) in &server.env {
-        bytes.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
-    }
-    bytes
-}
-
-/// The profile, and the variables as execve(2) takes them.
-fn split(bytes: &[u8]) -> Option<(&[u8], Vec<CString>)> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    let (profile, env) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
-    let variables = env.split_inclusive(|byte| *byte == 0);
-    Some((
-        profile,
-        variables.map(|one| CString::from_vec_with_nul(one.to_vec()).ok()).collect::<Option<_>>()?,
-    ))
 }
 
 fn read_all(mut file: File) -> io::Result<Vec<u8>> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
+use crate::mark::has_mark;
 use crate::reaper::{parent_of, send};
 
 /// How often it is looked whether they are gone.
@@ -59,16 +60,6 @@ fn marked(mark: &str) -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter(|pid| !own.contains(pid) && has_mark(*pid, mark)).collect()
-}
-
-/// Whether a process was started with this variable, `NAME=VALUE`, in its environment, or as an argument: the environment
-/// of one that is not dumpable can be read by root only.
-pub(crate) fn has_mark(pid: u32, mark: &str) -> bool {
-    let has = |file: &str| {
-        let words = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes())
-    };
-    has("environ") || has("cmdline")
 }
 
 /// The first word of its command line. The kernel's own name for it is that of a descriptor's link.

@@ -2,22 +2,25 @@
 //!
 //! The only crate with `unsafe`, and the place for code that is not portable. Owns what a process does to
 //! itself before it becomes a server (`launcher`), what holds a runner's processes together (`namespace`), the one
-//! reaper of each process (`reaper`), the write queue in front of each pipe (`outbox`), and whose turn it is (`turn`). Must
+//! reaper of each process (`reaper`), the write queue in front of each pipe (`outbox`) and the one read (`reading`), and whose turn it is (`turn`). Must
 //! never know what the processes are for: no MCP, no JSON.
 
 pub mod capacity;
 mod caps;
 pub mod cgroup;
 pub mod dying;
+pub mod instructions;
 pub mod interpreter;
 pub mod launcher;
 pub mod leftovers;
 pub mod link;
+mod mark;
 pub mod memory;
 pub mod namespace;
 pub mod outbox;
 pub mod own;
 mod passing;
+pub mod reading;
 pub mod reaper;
 pub mod sandbox;
 pub mod signals;

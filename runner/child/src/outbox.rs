@@ -1,4 +1,4 @@
-//! The write queue in front of a pipe or socket, and the read that goes with it.
+//! The write queue in front of a pipe or socket.
 //!
 //! ```text
 //!  push ─► queue ─► drive (one task per pipe) ─► write(2)
@@ -13,16 +13,13 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::pipe;
 use tokio::sync::Notify;
 
 use crate::capacity::{WIDE, widen};
-use crate::memory;
 use crate::turn::{SHARE, Turn};
 
 /// A buffer larger than this is given back once it is written.
@@ -58,19 +55,6 @@ impl Sink for pipe::Sender {
     fn poll_writable(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_write_ready(context)
     }
-}
-
-/// Reads what is there into `buf`, waiting until something is; 0 at the end of the stream.
-///
-/// A read that fills less than `buf` is not followed by one that finds nothing: it costs one system call.
-///
-/// # Errors
-/// As read(2).
-pub async fn read_some(source: &mut (impl AsyncRead + Unpin), buf: &mut [u8]) -> io::Result<usize> {
-    let mut buf = ReadBuf::new(buf);
-    poll_fn(|context| Pin::new(&mut *source).poll_read(context, &mut buf)).await?;
-    memory::stir();
-    Ok(buf.filled().len())
 }
 
 /// Why nothing was queued.

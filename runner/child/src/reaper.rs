@@ -21,7 +21,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 use tokio::sync::{Notify, oneshot};
 
-use crate::leftovers::has_mark;
+use crate::mark::has_mark;
 use crate::namespace::Namespace;
 use crate::signals::Signals;
 

@@ -16,7 +16,7 @@ use signal_hook::SigId;
 use signal_hook::low_level::{pipe, unregister};
 use tokio::net::UnixStream;
 
-use crate::outbox::read_some;
+use crate::reading::read_some;
 
 /// From now on SIGXFSZ ends this process no more: a file that may not grow is an error of whoever writes it. Programs that
 /// are started from here get it as usual.

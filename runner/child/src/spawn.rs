@@ -8,13 +8,11 @@
 //!
 //! posix_spawn does not copy the parent's page tables, so a start costs the same whatever the parent's size.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream as Socket;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
@@ -22,26 +20,10 @@ use nix::sys::memfd::{MFdFlags, memfd_create};
 use tokio::io::Interest;
 use tokio::net::{UnixStream, unix::pipe};
 
-use crate::launcher::{self, Failure, Inherited};
+use crate::instructions::{Inherited, Server, arguments, instructions};
+use crate::launcher::{CALLS, Failure, REPORT_SIZE};
 use crate::namespace::Namespace;
 use crate::passing;
-
-/// What to start.
-#[derive(Debug, Clone)]
-pub struct Server {
-    /// A path, or a name to look up in the PATH of `env`.
-    pub command: OsString,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// Its whole environment.
-    pub env: Vec<(OsString, OsString)>,
-    /// Its working directory.
-    pub cwd: OsString,
-    /// What it is held to, encoded for the launcher.
-    pub profile: Vec<u8>,
-    /// The entrance of its control group.
-    pub group: Option<PathBuf>,
-}
 
 /// A process that was started, and its pipes.
 #[derive(Debug)]
@@ -130,7 +112,7 @@ fn launch(
     let (report, report_end) = Socket::pair()?;
     report.set_nonblocking(true)?;
     let report = UnixStream::from_std(report)?;
-    let profile = unnamed(&launcher::instructions(server))?;
+    let profile = unnamed(&instructions(server))?;
     let inherited = Inherited {
         report: report_end.as_raw_fd(),
         profile: profile.as_raw_fd(),
@@ -139,7 +121,7 @@ fn launch(
     let mut command = Command::new("/proc/self/exe");
     command
         .arg0("harbor-runner")
-        .args(launcher::arguments(&inherited, server))
+        .args(arguments(&inherited, server))
         .env_clear()
         .stdin(stdin)
         .stdout(stdout)
@@ -152,14 +134,14 @@ fn launch(
 
 /// What a launcher says: nothing, or what it hands over, or why it failed.
 async fn report_of(report: &UnixStream) -> Result<HandedOver, Failure> {
-    let (mut bytes, mut got, mut handed) = ([0; launcher::REPORT_SIZE], 0, HandedOver::default());
+    let (mut bytes, mut got, mut handed) = ([0; REPORT_SIZE], 0, HandedOver::default());
     while got < bytes.len() {
         let free = &mut bytes[got..];
         match report.async_io(Interest::READABLE, || passing::receive(report.as_fd(), free)).await {
             Ok((0, _)) | Err(_) => break,
             // A message with a descriptor is not read together with another one.
             Ok((_, Some(passed))) => match free.first() {
-                Some(&launcher::CALLS) => handed.calls = Some(passed),
+                Some(&CALLS) => handed.calls = Some(passed),
                 _ => handed.egress = Some(passed),
             },
             Ok((n, None)) => got += n,

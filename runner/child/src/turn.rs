@@ -13,7 +13,7 @@ use std::io;
 use tokio::io::AsyncRead;
 use tokio::sync::Semaphore;
 
-use crate::outbox::read_some;
+use crate::reading::read_some;
 
 /// What is moved at a time, in bytes: some microseconds of work.
 pub const SHARE: usize = 16 * 1024;

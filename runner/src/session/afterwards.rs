@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
+use harbor_child::instructions::Server;
 use harbor_child::reaper::{Group, Reaper, send_group};
 use harbor_child::signal::Signal;
-use harbor_child::spawn::{self, Server};
+use harbor_child::spawn;
 
 use super::plan::Plan;
 

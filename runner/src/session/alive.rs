@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::link::runner::{Era, FromRunner, Operation};
 
 use super::Session;
-use super::calls::{Open, request_for};
-use super::process::millis;
+use super::calls::request_for;
+use super::deadlines::millis;
+use super::open::Open;
 
 /// A server that was silent for so long is pinged when the bridge asks.
 const SILENCE: Duration = Duration::from_secs(1);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::link::runner::{AskAnswer, CallFailure, FromRunner};
 
 use super::Session;
-use super::calls::{Again, Call, Open};
+use super::open::{Again, Call, Open};
 use crate::mcp::rounds::{MAX_ROUNDS, Round, pause_ms};
 use crate::mcp::write::put_answer;
 

@@ -1,105 +1,18 @@
 //! What the bridge asks of a server: calls, lists, subscriptions, cancels.
 //!
-//! Owns what is remembered for each open request. A call that cannot be sent is answered at once.
+//! Owns the way of each to the server. A call that cannot be sent is answered at once.
 
 use std::borrow::Cow;
-use std::time::Instant;
 
 use harbor_ipc_proto::link::runner::{CallFailure, Era, LogSource, Operation, Outcome};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::stream::Waiting;
+use super::open::{Again, Call, Fetch, Open};
 use super::{Offers, Session};
 use crate::mcp::pages::{Kind, Next, Pages};
-use crate::mcp::rounds::Round;
 use crate::mcp::write::{Request, discover, put_cancelled, put_request, put_text_member};
-
-/// What an answer of the server will end.
-#[derive(Debug)]
-pub(super) enum Open {
-    /// The probe of contact.
-    Probe,
-    /// The handshake of contact.
-    Initialize,
-    /// A call of the bridge.
-    Call(Call),
-    /// A list of which this is one page.
-    Page {
-        /// The bridge's id.
-        id: u64,
-        /// What is there so far.
-        pages: Pages,
-        /// The tools are to be taken apart.
-        fetch: Option<Fetch>,
-        /// The server has announced that it has such a list.
-        announced: bool,
-    },
-    /// A question for a sign of life; its answer needs no reading.
-    Ping,
-    /// The stream of the modern generation's notifications.
-    Listen(Waiting),
-}
-
-/// What is kept of a list of tools.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Fetch {
-    /// Whether results are to be checked too.
-    pub check_output: bool,
-}
-
-/// A call of the bridge.
-#[derive(Debug)]
-pub(super) struct Call {
-    /// The bridge's id.
-    pub id: u64,
-    /// The tool whose result is to be checked.
-    pub tool: Option<Box<str>>,
-    /// Whether progress is wanted.
-    pub progress: bool,
-    /// Modern generation: what to send again once the server's questions are answered.
-    pub again: Option<Box<Again>>,
-}
-
-/// What to send again.
-#[derive(Debug)]
-pub(super) struct Again {
-    pub request: Request,
-    /// How often the server has asked.
-    pub rounds: u32,
-    /// How often, one time after the other, it has put the request off.
-    pub delays: u32,
-    /// When it is sent again, where that does not wait for answers.
-    pub due: Option<Instant>,
-    pub round: Option<Round>,
-    /// The id of the first request, by which progress is told however often it is sent.
-    pub token: Option<u64>,
-}
-
-impl Again {
-    fn of(request: Request) -> Self {
-        Self { request, rounds: 0, delays: 0, due: None, round: None, token: None }
-    }
-}
-
-impl Call {
-    /// Whether progress of an earlier try is told by this token.
-    pub(super) fn is_told_by(&self, token: u64) -> bool {
-        self.again.as_ref().is_some_and(|again| again.token == Some(token))
-    }
-}
-
-impl Open {
-    /// The bridge's call that waits for this and for nothing else.
-    pub(super) fn bridge_id(&self) -> Option<u64> {
-        match self {
-            Self::Call(call) => Some(call.id),
-            Self::Page { id, .. } => Some(*id),
-            Self::Listen(_) | Self::Probe | Self::Initialize | Self::Ping => None,
-        }
-    }
-}
 
 impl Session {
     /// Asks the server; the answer goes up as a `Reply` with `id`. `capabilities` is what the caller can answer meanwhile.

@@ -9,7 +9,7 @@ use harbor_ipc_proto::link::runner::{EndCause, Era, FromRunner, ServerInfo};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::calls::Open;
+use super::open::Open;
 use super::{Contacted, Offers, Session};
 use crate::mcp::contact::{Contact, Event, LEGACY, MODERN, Step};
 use crate::mcp::message::Answer;

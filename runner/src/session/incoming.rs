@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Session;
-use super::calls::{Call, Open};
+use super::open::{Call, Open};
 use super::refusals::reports_error;
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::Popped;

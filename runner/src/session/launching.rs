@@ -8,20 +8,21 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use harbor_child::cgroup::{self, Delegated, Share};
+use harbor_child::instructions::Server;
 use harbor_child::interpreter;
 use harbor_child::launcher::{Failure, Step};
 use harbor_child::reaper::{Exit, Group, Reaper, send_group};
 use harbor_child::signal::Signal;
-use harbor_child::spawn::{self, Server, Started};
+use harbor_child::spawn::{self, Started};
 use harbor_ipc_proto::link::runner::EndCause;
 use harbor_ipc_proto::link::sandbox::Limits;
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
 use super::Session;
+use super::deadlines::timeout;
 use super::listening::Answering;
 use super::plan::Plan;
-use super::process::timeout;
 use super::proxy::Proxy;
 
 /// A process that has become the server, and what belongs to it.

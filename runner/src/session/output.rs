@@ -5,7 +5,7 @@
 use std::io;
 
 use harbor_child::capacity::{WIDE, widen_if_full};
-use harbor_child::outbox::read_some;
+use harbor_child::reading::read_some;
 use harbor_ipc_proto::link::runner::LogSource;
 use tokio::net::unix::pipe;
 

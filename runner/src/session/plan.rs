@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use harbor_child::spawn::Server;
+use harbor_child::instructions::Server;
 use harbor_ipc_proto::link::runner::{Era, Launch};
 use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
 

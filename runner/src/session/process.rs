@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 
 use harbor_child::dying::Dying;
 use harbor_child::namespace::Namespace;
-use harbor_child::outbox::{Outbox, read_some};
+use harbor_child::outbox::Outbox;
+use harbor_child::reading::read_some;
 use harbor_child::reaper::{Exit, Reaper, send_group};
 use harbor_child::signal::Signal;
 use harbor_child::spawn::Started;
@@ -31,6 +32,7 @@ use tokio::time::sleep_until;
 
 use super::afterwards::afterwards;
 use super::alive::Signs;
+use super::deadlines::{millis, timeout};
 use super::exits::{self, WORTH_KILLING, code_and_signal, oom_kills};
 use super::ladder::{Ladder, Rung};
 use super::launching::{Launched, launch};
@@ -431,14 +433,6 @@ async fn exit_of(dying: &mut Option<Dying>) -> Exit {
         Some(dying) => dying.exit().await,
         None => pending().await,
     }
-}
-
-pub(super) fn timeout(plan: &Plan) -> EndCause<'static> {
-    EndCause::ContactTimeout { limit_ms: millis(plan.start_timeout) }
-}
-
-pub(super) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn far_off() -> Instant {

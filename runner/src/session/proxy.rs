@@ -6,10 +6,11 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use harbor_child::outbox::read_some;
+use harbor_child::instructions::Server;
+use harbor_child::reading::read_some;
 use harbor_child::reaper::{Group, Reaper, send_group};
 use harbor_child::signal::Signal;
-use harbor_child::spawn::{self, Server};
+use harbor_child::spawn;
 use harbor_ipc_proto::link::runner::LogSource;
 use tokio::net::unix::pipe;
 

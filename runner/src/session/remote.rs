@@ -9,9 +9,7 @@
 //! The analogue of `process`: one task waits for everything that can happen. Owns the deadlines of contact and of the end.
 //! Must never know how messages are carried; that is in a program of its own, so that this one needs neither DNS nor TLS.
 
-use std::future::Future;
 use std::io;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -23,18 +21,17 @@ use tokio::sync::oneshot;
 use tokio::time::sleep_until;
 
 use super::Session;
-use super::calls::Open;
+use super::deadlines::timeout;
+use super::open::Open;
 use super::plan::Plan;
-use super::process::{Ended, timeout};
+use super::process::Ended;
+use crate::carrying::Carrying;
 use crate::mcp::contact::Event;
 use crate::mcp::line::Popped;
 use crate::petition::Petition;
 
 /// A server that has not answered the probe for so long is asked by the handshake as well.
 const PROBE_SILENCE: Duration = Duration::from_secs(5);
-
-/// What is under way with a server until there is nothing more to carry.
-pub type Carrying = Pin<Box<dyn Future<Output = EndCause<'static>>>>;
 
 /// What carries messages to servers elsewhere.
 pub trait Carrier: std::fmt::Debug {

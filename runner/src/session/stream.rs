@@ -10,12 +10,9 @@
 use harbor_ipc_proto::link::runner::{CallFailure, Outcome};
 
 use super::Session;
-use super::calls::Open;
+use super::open::{Open, Waiting};
 use crate::mcp::message::Answer;
 use crate::mcp::write::{Request, put_cancelled, put_json_member};
-
-/// The calls that wait for a stream to stand, with the resource that each wants to hear of.
-pub(super) type Waiting = Vec<(u64, Option<String>)>;
 
 impl Session {
     /// Opens the stream of notifications with a changed set of resources, and ends the one before. Who has waited for that

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::Session;
-use super::calls::Fetch;
+use super::open::Fetch;
 use crate::mcp::param_headers;
 use crate::mcp::schema::{Checker, Mismatch, Verdict, any_object_fits};
 use crate::mcp::tools::{LeftOut, object_schema, read_tools};
