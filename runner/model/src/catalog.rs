@@ -9,9 +9,8 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::failure::failed;
+use crate::failure::{failed, no_such_thing};
 use crate::places::beside;
-use crate::stream::no_such_thing;
 use crate::way::{Clients, Way};
 
 mod read;

@@ -4,6 +4,8 @@ use harbor_ipc_proto::link::model::{Cause, Failure};
 use harbor_ipc_proto::secret::Secret;
 use harbor_web::trouble::Trouble;
 
+use crate::errors::{self, Said};
+
 /// Characters of a provider's words.
 const MAX_WORDS: usize = 1000;
 
@@ -24,6 +26,21 @@ pub fn unanswered(trouble: Trouble, place: &str) -> Failure {
         ),
         _ => failed(Cause::Unreachable, trouble.why),
     }
+}
+
+/// What is wrong with an answer that is no JSON, or not such as the dialect has.
+pub fn no_such_thing() -> Failure {
+    failed(Cause::Protocol, "the provider's answer is not what its dialect says")
+}
+
+/// The failure that a provider tells in the midst of a stream.
+pub fn told(said: &Said) -> Failure {
+    let cause = errors::cause(None, said);
+    let message = match said.message.is_empty() {
+        true => "the provider broke off its answer".to_owned(),
+        false => words(&said.message, None),
+    };
+    Failure { status: said.status, ..failed(cause, message) }
 }
 
 /// A provider's text as it may be shown.

@@ -4,7 +4,8 @@
 
 use harbor_ipc_proto::link::model::{Cause, Event};
 use harbor_ipc_proto::model::{Dialect, Kind};
-use harbor_model_worker::stream::{Framing, Stream};
+use harbor_model_worker::dialect::Framing;
+use harbor_model_worker::stream::Stream;
 
 use super::Target;
 use super::input::{Input, pieces};

@@ -8,7 +8,6 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::failure::failed;
-use crate::stream::Framing;
 
 pub mod anthropic;
 pub mod chat;
@@ -16,6 +15,17 @@ pub mod ollama;
 
 /// More tools fail the whole request at OpenAI.
 const OPENAI_TOOLS: usize = 128;
+
+/// How the bytes of an answer are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Server-sent events.
+    Events,
+    /// A JSON value a line.
+    Lines,
+    /// One JSON value.
+    Whole,
+}
 
 /// A request that is ready to be sent.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use harbor_ipc_proto::model::{Dialect, Kind, Tool};
 use harbor_web::sse::Parser;
 
 use crate::answer::Answer;
-use crate::dialect::{anthropic, chat, ollama};
+use crate::dialect::{Framing, anthropic, chat, ollama};
 use crate::failure::failed;
 use crate::names::Names;
 
@@ -24,17 +24,6 @@ pub const MAX_EVENT: usize = 16 * 1024 * 1024;
 
 /// All bytes of one answer.
 pub const MAX_ANSWER: usize = 128 * 1024 * 1024;
-
-/// How the bytes of an answer are divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Framing {
-    /// Server-sent events.
-    Events,
-    /// A JSON value a line.
-    Lines,
-    /// One JSON value.
-    Whole,
-}
 
 #[derive(Debug)]
 enum Frames {
@@ -168,21 +157,6 @@ impl State {
             reader.end(answer);
         }
     }
-}
-
-/// What is wrong with an answer that is no JSON, or not such as the dialect has.
-pub(crate) fn no_such_thing() -> Failure {
-    failed(Cause::Protocol, "the provider's answer is not what its dialect says")
-}
-
-/// The failure that a provider tells in the midst of a stream.
-pub(crate) fn told(said: &crate::errors::Said) -> Failure {
-    let cause = crate::errors::cause(None, said);
-    let message = match said.message.is_empty() {
-        true => "the provider broke off its answer".to_owned(),
-        false => crate::failure::words(&said.message, None),
-    };
-    Failure { status: said.status, ..failed(cause, message) }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::errors;
-use crate::stream::{no_such_thing, told};
+use crate::failure::{no_such_thing, told};
 
 /// The longest thought that goes back, in bytes.
 const MAX_THOUGHT: usize = 4 * 1024 * 1024;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::Answer;
 use crate::errors;
-use crate::stream::{no_such_thing, told};
+use crate::failure::{no_such_thing, told};
 
 /// Fields of a message that go back as they came.
 pub(super) const OWN: [&str; 2] = ["reasoning_content", "reasoning_details"];
