@@ -1,18 +1,11 @@
-//! One connection to a server: what is done with each line of the session.
+//! One connection to a server: what is known of it, and what is asked by it.
 //!
-//! ```text
-//!  request ─► a task of its own: exchange         notifications/cancelled ─► the task's end, which closes the answer;
-//!  answer, notification ─► a task: note                                      older servers are told, too
-//!  notifications/initialized ─► note, and then the session's own stream
-//! ```
-//!
-//! Owns the session's id and revision, the tasks, and the first cause of the end. Must never wait for one request before the
-//! next.
+//! Owns the session's id and revision, the headers of each request, and the first cause of the end. Must never decide when
+//! something is asked: that is `lines`'s, `exchange`'s and `standing`'s.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
-use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd, Transport};
@@ -23,30 +16,19 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response};
 use serde::Deserialize;
 use tokio::sync::{Mutex, Notify, mpsc, watch};
-use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::timeout;
+use tokio::task::AbortHandle;
 use url::Url;
 
-use crate::endpoint;
-use crate::exchange::COPIES;
-use crate::held::{FULL, Held};
+use crate::held::Held;
 use crate::http::{Ask, Http};
 use crate::outgoing::{Outgoing, header_text};
-use crate::renewing::Loss;
 use harbor_web::trouble::Trouble;
-
-/// So many requests at once; further ones are refused.
-const MAX_REQUESTS: usize = 256;
 
 /// Messages of a batch: an answer, and what was said on the way to it.
 const MAX_BATCH: usize = 1000;
 
 /// How long a server may take to take a notification, or its leave.
 pub const NOTE_LIMIT: Duration = Duration::from_secs(30);
-const LEAVE_LIMIT: Duration = Duration::from_secs(1);
-
-/// What a notification or an answer is taken for at least: a server may ask faster than it lets itself be answered.
-const MIN_NOTE: usize = 1024 * 1024;
 
 /// Ids of sessions are visible characters, and not longer.
 const MAX_SESSION: usize = 1024;
@@ -67,19 +49,21 @@ pub struct Connection {
     /// What is under way takes of memory.
     pub held: Held,
     /// There was no room for a notification or an answer, and the log says so.
-    overwhelmed: Cell<bool>,
-    transport: Transport,
+    pub overwhelmed: Cell<bool>,
+    pub transport: Transport,
     /// Where messages are posted to by HTTP+SSE; none before the server has said so.
     endpoint: watch::Sender<Option<Url>>,
-    by_events: Cell<bool>,
+    /// Whether messages go by HTTP+SSE.
+    pub by_events: Cell<bool>,
     session: RefCell<Option<HeaderValue>>,
     /// How many sessions were begun: a server may give the same id again.
     sessions: Cell<u64>,
     /// The revision of an older server, once it has said it.
-    revision: RefCell<Option<HeaderValue>>,
+    pub revision: RefCell<Option<HeaderValue>>,
     /// Whether its answer to `initialize` is still to come.
-    greets: Cell<bool>,
-    requests: RefCell<HashMap<u64, AbortHandle>>,
+    pub greets: Cell<bool>,
+    /// The tasks of requests that have no answer yet.
+    pub requests: RefCell<HashMap<u64, AbortHandle>>,
     /// The last `initialize`, for another session.
     pub greeting: RefCell<Option<(Outgoing, Vec<u8>)>>,
     /// What another session has to be told again: subscriptions, and the level of messages.
@@ -87,9 +71,10 @@ pub struct Connection {
     /// Held by whoever begins another session.
     pub turn: Mutex<()>,
     jobs: mpsc::UnboundedSender<Job>,
-    waiting: RefCell<Option<mpsc::UnboundedReceiver<Job>>>,
-    cause: RefCell<Option<EndCause<'static>>>,
-    ended: Notify,
+    /// What `jobs` brings, until the connection runs.
+    pub waiting: RefCell<Option<mpsc::UnboundedReceiver<Job>>>,
+    pub cause: RefCell<Option<EndCause<'static>>>,
+    pub ended: Notify,
 }
 
 impl Connection {
@@ -118,78 +103,6 @@ impl Connection {
         }
     }
 
-    /// Carries messages until the session is through, or the connection is lost. Its tasks end with it.
-    pub async fn run(self: Rc<Self>) -> EndCause<'static> {
-        let Some(mut jobs) = self.waiting.take() else { return EndCause::Stopped };
-        let mut tasks = JoinSet::new();
-        if self.transport == Transport::Sse {
-            self.go_by_events();
-        }
-        loop {
-            tokio::select! {
-                biased;
-                () = self.ended.notified() => {
-                    return self.cause.take().unwrap_or(EndCause::Stopped);
-                }
-                Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
-                Some(job) = jobs.recv() => drop(tasks.spawn_local(job)),
-                lines = self.wire.next() => {
-                    let Some(lines) = lines else {
-                        tasks.abort_all();
-                        self.leave().await;
-                        return EndCause::Stopped;
-                    };
-                    for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                        self.send(line, &mut tasks).await;
-                    }
-                }
-            }
-        }
-    }
-
-    async fn send(self: &Rc<Self>, line: &[u8], tasks: &mut JoinSet<()>) {
-        let Some(out) = Outgoing::read(line) else { return };
-        let line = line.to_vec();
-        if let Some(id) = out.id {
-            if self.requests.borrow().len() >= MAX_REQUESTS {
-                return self.wire.lost(id, "too many requests are under way");
-            }
-            self.greets.set(self.greets.get() || out.is("initialize"));
-            self.keep(&out, &line);
-            let task = tasks.spawn_local(self.clone().exchange(out, id, line));
-            self.requests.borrow_mut().insert(id, task);
-        } else if let Some(id) = out.cancels {
-            let request = self.requests.borrow_mut().remove(&id);
-            if let Some(request) = request {
-                request.abort();
-            }
-            if self.revision.borrow().is_some() {
-                tasks.spawn_local(self.clone().note(out, line));
-            }
-        } else if out.is("notifications/initialized") {
-            // What follows may depend on it.
-            self.clone().note(out, line).await;
-            if !self.by_events.get() {
-                tasks.spawn_local(self.clone().stand());
-            }
-        } else {
-            tasks.spawn_local(self.clone().note(out, line));
-        }
-    }
-
-    /// Keeps what another session begins with.
-    fn keep(&self, out: &Outgoing, line: &[u8]) {
-        let known = || (out.clone(), line.to_vec());
-        let subject = out.subject.as_deref().unwrap_or_default();
-        match out.method.as_deref() {
-            Some("initialize") => *self.greeting.borrow_mut() = Some(known()),
-            Some("resources/subscribe") => drop(self.kept.borrow_mut().insert(subject.to_owned(), known())),
-            Some("resources/unsubscribe") => drop(self.kept.borrow_mut().remove(subject)),
-            Some("logging/setLevel") => drop(self.kept.borrow_mut().insert(String::new(), known())),
-            _ => {}
-        }
-    }
-
     /// One more task of the connection.
     pub fn add(&self, job: Job) {
         // The receiver lives as long as the connection runs.
@@ -204,12 +117,6 @@ impl Connection {
     /// The request has come to its end.
     pub fn forget(&self, id: u64) {
         self.requests.borrow_mut().remove(&id);
-    }
-
-    /// From now on by HTTP+SSE.
-    pub fn go_by_events(self: &Rc<Self>) {
-        self.by_events.set(true);
-        self.add(Box::pin(endpoint::listen(self.clone())));
     }
 
     /// Whether messages go by HTTP+SSE.
@@ -287,7 +194,8 @@ impl Connection {
         headers
     }
 
-    fn session_headers(&self) -> HeaderMap {
+    /// What goes with each request of the session.
+    pub fn session_headers(&self) -> HeaderMap {
         let known = [(SESSION, self.session.borrow().clone()), (REVISION, self.revision.borrow().clone())];
         known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -361,49 +269,6 @@ impl Connection {
         // See `mcp::contact`: a server that says this goes by an older one.
         let revision = if said == MODERN { LEGACY[0] } else { &said };
         HeaderValue::from_str(revision).ok()
-    }
-
-    /// Posts what has no answer.
-    async fn note(self: Rc<Self>, out: Outgoing, line: Vec<u8>) {
-        let mut share = self.held.share();
-        if share.take(MIN_NOTE + COPIES * line.len()).is_err() {
-            if !self.overwhelmed.replace(true) {
-                self.wire.remark(FULL);
-            }
-            return;
-        }
-        let session = self.session();
-        let mut answer = match timeout(NOTE_LIMIT, self.post(&out, &line)).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(trouble)) if !trouble.broken => return self.end(trouble.end()),
-            Ok(Err(_)) | Err(_) => {
-                return self.wire.remark("a notification or an answer may not have reached the server");
-            }
-        };
-        let status = answer.status();
-        if status.is_success() {
-            return;
-        }
-        let body = self.error_body(&mut answer).await;
-        if session.is_some() && Loss::of(status, &body, true) == Some(Loss::Said) {
-            self.add(Box::pin(self.clone().renew_or_end(session)));
-        } else {
-            self.wire.remark(&format!(
-                "the server did not take a notification or an answer: HTTP {}",
-                status.as_u16()
-            ));
-        }
-    }
-
-    /// Tells the server that its session is over.
-    async fn leave(&self) {
-        if self.session.borrow().is_none() {
-            return;
-        }
-        let (url, headers) = (self.http.url().clone(), self.session_headers());
-        // Servers need not offer this.
-        let _ = timeout(LEAVE_LIMIT, self.http.ask(Ask { method: Method::DELETE, url, headers, body: None }))
-            .await;
     }
 }
 

@@ -8,18 +8,25 @@
 
 use std::rc::Rc;
 
-use harbor_ipc_proto::link::runner::RemoteEnd;
+use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
 use harbor_policy::remote::place;
 use reqwest::StatusCode;
 
 use crate::connection::Connection;
-use crate::exchange::stream_ended;
-use crate::standing::is_stream;
+use crate::kind::is_stream;
 use harbor_web::sse::Parser;
 use harbor_web::trouble::{Trouble, of_status, wait_of};
 
+impl Connection {
+    /// From now on by HTTP+SSE.
+    pub fn go_by_events(self: &Rc<Self>) {
+        self.by_events.set(true);
+        self.add(Box::pin(listen(self.clone())));
+    }
+}
+
 /// Listens until the stream ends, which is the end of the connection.
-pub async fn listen(connection: Rc<Connection>) {
+async fn listen(connection: Rc<Connection>) {
     let cause = match follow(&connection).await {
         Ok(()) => stream_ended(&connection.http.place()),
         Err(trouble) => trouble.end(),
@@ -86,4 +93,12 @@ fn set(connection: &Connection, said: &[u8]) -> Result<(), Trouble> {
     }
     connection.set_endpoint(url);
     Ok(())
+}
+
+/// What the end of a stream that nobody can do without means.
+fn stream_ended(place: &str) -> EndCause<'static> {
+    EndCause::Remote {
+        kind: RemoteEnd::Unreachable,
+        why: format!("{place} has ended its stream of events").into(),
+    }
 }

@@ -14,25 +14,24 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::link::runner::{EndCause, RemoteEnd};
+use harbor_ipc_proto::link::runner::RemoteEnd;
 use harbor_runner::mcp::contact::LEGACY;
-use reqwest::header::CONTENT_TYPE;
-use reqwest::{Response, StatusCode};
+use reqwest::Response;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::{sleep, timeout};
 
 use crate::connection::Connection;
 use crate::held::{FULL, Share};
+use crate::kind::{Body, body_of};
 use crate::outgoing::Outgoing;
+use crate::pause::Pause;
 use crate::refusal::asks_for_token;
-use crate::renewing::Loss;
-use crate::standing::Pause;
+use crate::renewing::{Loss, MAX_ERROR};
 use harbor_web::sse::Parser;
 use harbor_web::trouble::{Trouble, of_status, wait_of};
 
-/// Of an answer that is an error, so much is read, and for so long.
-pub const MAX_ERROR: usize = 64 * 1024;
+/// An answer that is an error is read for so long.
 const ERROR_LIMIT: Duration = Duration::from_secs(10);
 
 /// A request is there so often while it is sent: as it is, as what redirects repeat, and as the library has it.
@@ -47,14 +46,6 @@ pub enum Stream {
     Over { heard: bool },
     /// A message is too long.
     TooLong,
-}
-
-/// What an answer consists of.
-pub enum Body {
-    Json,
-    Events,
-    Nothing,
-    Other(String),
 }
 
 impl Connection {
@@ -305,22 +296,6 @@ impl Connection {
     }
 }
 
-/// What an answer consists of, by its head.
-pub fn body_of(answer: &Response) -> Body {
-    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    match kind.as_str() {
-        "application/json" => Body::Json,
-        "text/event-stream" => Body::Events,
-        _ if matches!(answer.status(), StatusCode::ACCEPTED | StatusCode::NO_CONTENT) => Body::Nothing,
-        "" => Body::Other("bytes of no kind".into()),
-        _ => {
-            let plain = |c: &char| c.is_ascii_alphanumeric() || "/+-.".contains(*c);
-            Body::Other(kind.chars().filter(plain).take(60).collect())
-        }
-    }
-}
-
 /// The JSON-RPC error in a body, as the answer to `id`: an error about a request that was not read has no id.
 fn error_in(body: &[u8], id: u64) -> Option<String> {
     #[derive(Deserialize)]
@@ -350,14 +325,6 @@ fn named_revisions(body: &[u8], id: u64) -> Option<String> {
             said.as_str()
         )
     })
-}
-
-/// What the end of a stream that nobody can do without means.
-pub fn stream_ended(place: &str) -> EndCause<'static> {
-    EndCause::Remote {
-        kind: RemoteEnd::Unreachable,
-        why: format!("{place} has ended its stream of events").into(),
-    }
 }
 
 #[cfg(test)]

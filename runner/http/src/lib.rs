@@ -4,7 +4,7 @@
 //!   harbor-runner-http BRIDGE_PID isolated|shared MARK    link on stdin; see harbor_runner::program
 //!   harbor-runner-http fetch …, unpack …                  a step of an installer; see download
 //!
-//!   Wire ──lines──► connection ─┬─► exchange: a POST, and the answer to it ─┐
+//!   Wire ──lines──► lines ──────┬─► exchange: a POST, and the answer to it ─┐
 //!                               ├─► standing: the stream of a session      ─┼─► http ─► server
 //!                               └─► endpoint: HTTP+SSE, as of 2024-11-05   ─┘
 //!   Petition ──► oauth: has the person let Harbor in at a server; renews what they granted; gives it back
@@ -20,8 +20,11 @@ mod endpoint;
 mod exchange;
 mod held;
 mod http;
+mod kind;
+mod lines;
 mod oauth;
 mod outgoing;
+mod pause;
 mod refusal;
 mod renewing;
 mod standing;

@@ -16,10 +16,13 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::connection::{Connection, NOTE_LIMIT};
-use crate::exchange::{Body, MAX_ERROR, body_of};
+use crate::kind::{Body, body_of};
 use crate::outgoing::Outgoing;
 use harbor_web::sse::Parser;
 use harbor_web::trouble::Trouble;
+
+/// Of an answer that is an error, or begins a session anew, so much is read.
+pub const MAX_ERROR: usize = 64 * 1024;
 
 /// What an answer says of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,39 +6,20 @@
 //!                              └► too often in vain ─► the server is lost
 //! ```
 //!
-//! Owns the pauses between tries. A server need not offer the stream: that there is none, or none any more, is no reason to
+//! Owns the tries. A server need not offer the stream: that there is none, or none any more, is no reason to
 //! end the connection; whether the session is still known is found out by initialising anew.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::RemoteEnd;
-use reqwest::header::CONTENT_TYPE;
 use tokio::time::sleep;
 
 use crate::connection::Connection;
 use crate::exchange::Stream;
+use crate::kind::is_stream;
+use crate::pause::Pause;
 use harbor_web::sse::Parser;
 use harbor_web::trouble::Trouble;
-
-/// So often a stream is opened in vain, one after the other.
-const TRIES: u32 = 4;
-
-const FIRST: Duration = Duration::from_millis(500);
-
-/// The pauses between tries: each twice the one before.
-#[derive(Debug, Default)]
-pub struct Pause {
-    tries: u32,
-}
-
-impl Pause {
-    /// The next one, at least as long as the server wishes; none when there were enough.
-    pub fn next(&mut self, wished: Option<Duration>) -> Option<Duration> {
-        self.tries += 1;
-        (self.tries < TRIES).then(|| (FIRST * 2u32.pow(self.tries - 1)).max(wished.unwrap_or_default()))
-    }
-}
 
 impl Connection {
     /// Keeps the session's stream open, where the server has one.
@@ -82,24 +63,5 @@ impl Connection {
                 None => return self.end(trouble.end()),
             }
         }
-    }
-}
-
-/// Whether an answer is a stream of events.
-pub fn is_stream(answer: &reqwest::Response) -> bool {
-    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_grow_and_come_to_an_end() {
-        let mut pause = Pause::default();
-        let wished = Some(Duration::from_millis(700));
-        let pauses: Vec<_> = (0..4).map(|_| pause.next(wished).map(|pause| pause.as_millis())).collect();
-        assert_eq!(pauses, [Some(700), Some(1000), Some(2000), None]);
     }
 }
