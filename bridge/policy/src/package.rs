@@ -24,6 +24,7 @@ pub mod pypi;
 pub mod readme;
 pub mod registries;
 pub mod source;
+pub mod typed;
 mod unfit;
 pub mod usage;
 mod whole;

@@ -22,7 +22,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
 use harbor_policy::package::last::{asked_for_at_home, last_error};
 use harbor_policy::package::older::Unfit;
-use harbor_policy::package::usage::source_of;
+use harbor_policy::package::typed::source_of;
 use harbor_policy::recipe::repository::Files;
 use harbor_policy::sandbox::hint::{Advice, is_about, is_of_kernel, kept_file, shell};
 

@@ -3,7 +3,7 @@
 //! Owns the words of Python and Node about that, and what helps. No README knows of it.
 
 use super::last::last_line;
-use super::usage::source_of;
+use super::typed::source_of;
 use super::{Ecosystem, Package};
 
 /// What Python says of a name that a module does not have (any more), and of a module.

@@ -5,6 +5,7 @@
 
 use super::last::{last_error, unknown_host};
 use super::readme::start_in;
+use super::typed::source_of;
 use super::unfit::of_dependencies;
 use super::whole::from_readme;
 use super::{Ecosystem, Package};
@@ -140,14 +141,6 @@ fn endpoint(said: &str) -> Option<String> {
 
 /// How addresses begin at which it is reached from here.
 const OF_THIS_MACHINE: &[&str] = &["http://localhost:", "http://127.0.0.1:", "http://[::1]:"];
-
-/// As it is typed.
-#[must_use]
-pub fn source_of(package: &Package) -> String {
-    let source = package.source();
-    let is_plain = source.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._-+=:".contains(&byte));
-    if is_plain { source } else { format!("'{source}'") }
-}
 
 #[cfg(test)]
 mod tests {

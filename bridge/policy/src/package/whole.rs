@@ -4,7 +4,7 @@
 
 use super::Package;
 use super::readme::Start;
-use super::usage::source_of;
+use super::typed::source_of;
 use crate::apis::service_of;
 use crate::credentials::is_secret_name;
 use crate::sandbox::hint::shell;
