@@ -12,7 +12,7 @@ use harbor_policy::access::{Principal, Right};
 use harbor_policy::grants::{self, Tab};
 use harbor_policy::origin::Origin;
 
-use super::invalid;
+use super::fields::invalid;
 use crate::config::OWNER;
 use crate::link::Party;
 use crate::supervisor::User;

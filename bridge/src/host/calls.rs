@@ -12,7 +12,6 @@
 //! once more. Must never look into arguments or results.
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -29,9 +28,7 @@ use harbor_policy::slots::Slot;
 use super::admission::{Entrant, Turn};
 use super::asker::{Asker, Caller};
 use super::beside::Hears;
-use super::consent::asking::Form;
-use super::consent::chat::Chat;
-use super::consent::wanted::{Known, Wish};
+use super::consent::wanted::Known;
 use super::consent::{MOST_ASKED, changed_twice, holding};
 use super::errors::Reader;
 use super::note::Note;
@@ -39,70 +36,11 @@ use super::refused::{rate_limited, revoked, tool_not_found};
 use super::running::Running;
 use super::runs::Reserved;
 use super::source::{self, ToolSource};
-use super::{AskedTime, Host, beside, errors, time_limit};
+use super::tool_call::ToolCall;
+use super::{Host, beside, errors, time_limit};
 use crate::config::{Feature, OWNER, OriginLimits, ServerLimits};
-use crate::link::{Answer, Audience, Failure, TimeLimit, Tool, ToolHash};
+use crate::link::{Answer, Failure, TimeLimit, Tool, ToolHash};
 use crate::supervisor::Why;
-
-/// What is to be called.
-pub struct ToolCall {
-    /// What has the tool.
-    pub source: SourceId,
-    /// The tool, as its source names it.
-    pub tool: Arc<str>,
-    /// JSON object.
-    pub arguments: String,
-    /// JSON object: MCP's task parameters.
-    pub task: Option<String>,
-    /// How long it may take.
-    pub time: AskedTime,
-    /// The run that it counts in.
-    pub run_id: Option<String>,
-    /// Of a source that is stopped, and that no call starts, the caller is only told.
-    pub unless_stopped: bool,
-    /// Who hears of it while it is open.
-    pub audience: Audience,
-    /// What consent has to know of it.
-    pub consent: Consenting,
-}
-
-/// What consent has to know of a call besides what it is.
-#[derive(Default, Clone)]
-pub struct Consenting {
-    /// The conversation that it is part of.
-    pub chat: Option<Rc<Chat>>,
-    /// What its model was told of the tool.
-    pub told: Option<ToolHash>,
-    /// Its id in its turn.
-    pub call_id: Option<String>,
-    /// How its caller itself can ask the person.
-    pub form: Option<Form>,
-}
-
-impl Consenting {
-    /// A call, for consent.
-    pub fn wish<'a>(
-        &'a self,
-        caller: &'a Caller,
-        (source, tool): (&'a SourceId, &'a Arc<str>),
-        arguments: &'a str,
-    ) -> Wish<'a> {
-        let Self { chat, told, call_id, .. } = self;
-        let (chat, told, call_id) = (chat.as_ref(), *told, call_id.as_deref());
-        Wish { caller, chat, source, tool, is_request: false, arguments, told, call_id }
-    }
-}
-
-impl ToolCall {
-    fn wish<'a>(&'a self, caller: &'a Caller) -> Wish<'a> {
-        self.consent.wish(caller, (&self.source, &self.tool), &self.arguments)
-    }
-
-    /// How long the person may take, where the call is an origin's own.
-    fn patience(&self) -> Duration {
-        self.time.timeout.map_or(Duration::MAX, Duration::from_millis)
-    }
-}
 
 /// What a tool answered.
 #[derive(Debug)]

@@ -70,14 +70,6 @@ pub(super) fn too_many(id: &SourceId) -> ErrorBody {
     ErrorBody::new(Code::RateLimited, message).with("server_id", id.as_str())
 }
 
-/// A field whose value is out of range or breaks a rule that its type does not know.
-#[must_use]
-pub fn invalid(field: &'static str, expected: &'static str) -> ErrorBody {
-    ErrorBody::new(Code::InvalidParams, format!("field `{field}`: expected {expected}"))
-        .with("field", field)
-        .with("expected", expected)
-}
-
 /// What the server asked waits for the person, or for the client that they use.
 fn unanswered(id: &SourceId, limit: TimeLimit) -> ErrorBody {
     let seconds = TIME_TO_ANSWER.min(limit.whole).as_secs();

@@ -17,6 +17,7 @@ mod calls;
 pub mod consent;
 mod counts;
 mod errors;
+mod fields;
 mod first_use;
 mod grant_forms;
 mod listing;
@@ -32,9 +33,11 @@ mod registry;
 mod requests;
 mod running;
 mod runs;
+mod settling;
 pub mod source;
 mod status;
 mod suspended;
+mod tool_call;
 mod traced;
 mod trail;
 mod unstored;
@@ -69,8 +72,9 @@ use crate::store::recovery::Opened;
 use crate::supervisor::{Change, Fetched, Server, Supervisor, Told};
 use crate::traces::Traces;
 
-pub use calls::{Called, Consenting, NotedCall, ToolCall};
-pub use errors::{invalid, start_failed};
+pub use calls::{Called, NotedCall};
+pub use errors::start_failed;
+pub use fields::invalid;
 pub use metrics::Dialect;
 pub use news::{Listener, News};
 use offered::Offered;
@@ -78,6 +82,7 @@ pub use permissions::{Granted, Permissions, Revoked, Wish};
 pub use registry::Registry;
 pub use runs::Runs;
 pub use status::{Exporting, Presence, secret_store};
+pub use tool_call::{Consenting, ToolCall};
 pub use trail::Trail;
 pub use usable::Usable;
 
@@ -86,6 +91,7 @@ use asker::{Asker, Sender};
 use consent::Consent;
 use first_use::Newcomers;
 use news::Listeners;
+use settling::keep_trying;
 use source::{Added, Sources, ToolSource};
 use suspended::Suspended;
 use waking::Waking;
@@ -160,6 +166,7 @@ impl Host {
         supervisor.all().iter().for_each(|server| suspended.on_defined(server));
         let (suspects, told) = (suspended.clone(), listeners.clone());
         let permissions = Permissions::open(grants, suspects, trail.clone(), told, config.clone()).await?;
+        tokio::task::spawn_local(keep_trying(Rc::downgrade(&permissions)));
         let servers = supervisor.directory();
         let registry = Registry::open(Pins::new(database.clone()).await?, config.clone(), &servers).await?;
         let tables = ConsentTables::open(database.clone()).await?;
@@ -365,8 +372,8 @@ pub struct AskedTime {
 
 fn time_limit(default: Duration, asked: AskedTime, progress: bool) -> Result<TimeLimit, ErrorBody> {
     let quiet = limits::call_timeout(default, asked.timeout)
-        .ok_or_else(|| errors::invalid("timeout_ms", "milliseconds from 1 to 3600000"))?;
+        .ok_or_else(|| invalid("timeout_ms", "milliseconds from 1 to 3600000"))?;
     let whole = limits::longest_call(quiet, asked.whole)
-        .ok_or_else(|| errors::invalid("max_timeout_ms", "milliseconds from timeout_ms to 3600000"))?;
+        .ok_or_else(|| invalid("max_timeout_ms", "milliseconds from timeout_ms to 3600000"))?;
     Ok(if progress { TimeLimit { whole, ..TimeLimit::fixed(quiet) } } else { TimeLimit::fixed(quiet) })
 }

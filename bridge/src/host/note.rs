@@ -18,7 +18,7 @@ use harbor_policy::stats;
 
 use super::Host;
 use super::asker::{Caller, Sender};
-use super::calls::ToolCall;
+use super::tool_call::ToolCall;
 use super::traced::Seen;
 use crate::config::OWNER;
 use crate::link::ToolHash;

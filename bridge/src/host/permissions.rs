@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Owns the one table of grants and its clock, which goes on while the machine sleeps. What is allowed and lasts is on disk
-//! before it holds; what is taken away holds before (`unstored`). What cannot be read there counts as a DENY.
+//! before it holds; what is taken away holds before (`settling`). What cannot be read there counts as a DENY.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -33,7 +33,7 @@ use super::refused::refused;
 use super::running::Calls;
 use super::suspended::Suspended;
 use super::trail::Trail;
-use super::unstored::{Unstored, keep_trying};
+use super::unstored::Unstored;
 use crate::config::LiveConfig;
 use crate::store::StoreError;
 use crate::store::audit::Record;
@@ -112,7 +112,7 @@ pub struct Revoked {
 }
 
 impl Permissions {
-    /// The grants that are on disk.
+    /// The grants that are on disk. Whoever opens them has those kept trying that the disk refuses (`settling`).
     ///
     /// # Errors
     /// When they cannot be read at all.
@@ -141,7 +141,6 @@ impl Permissions {
             changed: Notify::new(),
         });
         tokio::task::spawn_local(watch_ends(Rc::downgrade(&permissions)));
-        tokio::task::spawn_local(keep_trying(Rc::downgrade(&permissions)));
         Ok(permissions)
     }
 
