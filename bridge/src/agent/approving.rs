@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_policy::consent::Mode as Consents;
 use harbor_policy::consent::answers::Cover;
 
 use super::happening::{Happening, TurnLog};
-use super::session::{Mode, Session};
+use super::mode::consents;
+use super::session::Session;
 use super::{Agent, OnBehalf};
 use crate::host::asker::Caller;
 use crate::host::consent::Judged;
@@ -71,13 +71,4 @@ pub(super) fn begin(agent: &Agent, session: &Session, log: &Rc<TurnLog>) {
         let happening = || Happening::Approval { approval: Box::new(approval.clone()), waits };
         log.upgrade().iter().for_each(|log| log.add(happening()));
     })));
-}
-
-/// How consent names a session's mode.
-pub(super) fn consents(mode: Mode) -> Consents {
-    match mode {
-        Mode::Ask => Consents::Ask,
-        Mode::Reads => Consents::Reads,
-        Mode::Auto => Consents::Auto,
-    }
 }

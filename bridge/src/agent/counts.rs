@@ -12,8 +12,9 @@ use harbor_policy::consent::answers::Cover;
 use harbor_policy::origin::Origin;
 use harbor_policy::turn::Why;
 
+use super::OnBehalf;
 use super::approving::Cleared;
-use super::{OnBehalf, Outcome};
+use super::outcome::Outcome;
 use crate::host::{Trail, Usable};
 use crate::store::audit::Record;
 

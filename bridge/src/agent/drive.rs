@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use harbor_home::clock::boot_clock;
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{ChatEvent, Citation, TurnStep};
+use harbor_ipc_proto::client::{ChatEvent, TurnStep};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
@@ -30,6 +30,7 @@ use tokio::task::JoinSet;
 use super::approving::{Candidate, Cleared};
 use super::counts::{Counted, CountedTurn};
 use super::happening::{Happening, Shown};
+use super::outcome::Outcome;
 use super::plan::Plan;
 use super::session::{Session, TurnGuard};
 use super::spent::Spent;
@@ -41,25 +42,6 @@ use crate::models::Answered;
 
 /// The longest answer, with what the model thought, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
-
-/// What came of a turn.
-#[derive(Debug)]
-pub struct Outcome {
-    /// What the model answered in the end, or what came of it.
-    pub text: String,
-    /// Its calls.
-    pub steps: Vec<TurnStep>,
-    /// How often the model was asked.
-    pub rounds: u32,
-    /// Why it ended.
-    pub ended: Why,
-    /// What it has taken.
-    pub spent: Spent,
-    /// Where the answer comes from, where it has to say that.
-    pub citations: Option<Vec<Citation>>,
-    /// Why there is no answer.
-    pub error: Option<ErrorBody>,
-}
 
 /// What a task has come to.
 enum Done {

@@ -65,7 +65,8 @@ fn fenced(kind: &str, text: &str) -> String {
 mod tests {
     use harbor_ipc_proto::model::{ToolCall, ToolResult};
 
-    use super::super::session::{Head, Mode, Session};
+    use super::super::mode::Mode;
+    use super::super::session::{Head, Session};
     use super::*;
 
     #[test]

@@ -20,6 +20,8 @@ mod drive;
 pub mod export;
 pub mod happening;
 mod kept;
+pub mod mode;
+mod outcome;
 mod owned;
 mod plan;
 mod running;
@@ -58,7 +60,7 @@ use crate::link::Audience;
 use crate::models::{Answered, Models, Prompt, Who};
 use crate::store::sessions::Sessions;
 
-pub use self::drive::Outcome;
+pub use self::outcome::Outcome;
 pub use self::owned::Wish;
 pub use self::running::{Run, Task};
 pub use self::sessions::whole;

@@ -19,7 +19,8 @@ use harbor_ipc_proto::client::{SessionCapabilities, SessionSummary, SessionUsage
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::grants::Tab;
 
-use super::session::{Head, Mode, Session};
+use super::mode::Mode;
+use super::session::{Head, Session};
 use super::{Agent, Outcome, internal};
 use crate::config::Feature;
 use crate::host::asker::Asker;

@@ -11,8 +11,9 @@ use harbor_ipc_proto::model::{Part, ToolChoice};
 use tokio::task::JoinHandle;
 
 use super::happening::TurnLog;
+use super::mode::Mode;
 use super::owned::OwnedSession;
-use super::session::{Head, Mode, Session};
+use super::session::{Head, Session};
 use super::{Agent, OnBehalf, Outcome, Said};
 use crate::config::Feature;
 use crate::host::asker::Asker;

@@ -14,10 +14,10 @@ use harbor_policy::consent::Read;
 use harbor_policy::history;
 use tokio::sync::Notify;
 
-use super::approving::consents;
 use super::context::mended;
 use super::happening::TurnLog;
 use super::kept::Kept;
+use super::mode::{Mode, consents};
 use crate::host::consent::chat::Chat;
 
 /// The longest name that is made of a first message, in characters.
@@ -25,35 +25,6 @@ const NAME: usize = 60;
 
 /// In a list of servers: all of them.
 pub const EVERY: &str = "*";
-
-/// What may be done without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Tools that only read run, everything else asks.
-    Ask,
-    /// Tools that only read run, everything else is refused: there is nobody who could be asked.
-    Reads,
-    /// Everything runs, unless data would leave.
-    Auto,
-}
-
-impl Mode {
-    /// Its word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Reads => "reads",
-            Self::Auto => "auto",
-        }
-    }
-
-    /// The mode of this word.
-    #[must_use]
-    pub fn of(word: &str) -> Option<Self> {
-        [Self::Ask, Self::Reads, Self::Auto].into_iter().find(|mode| mode.word() == word)
-    }
-}
 
 /// What is said of a session besides its messages.
 #[derive(Debug, Clone)]

@@ -15,7 +15,8 @@ use harbor_policy::consent::Read;
 
 use super::context::mended;
 use super::damaged::whole_part;
-use super::session::{Head, Mode, Session};
+use super::mode::Mode;
+use super::session::{Head, Session};
 use super::{Agent, internal};
 use crate::models::{messages, written};
 use crate::store::StoreError;

@@ -28,7 +28,8 @@ use harbor_policy::turn::Why;
 use super::client::Client;
 use super::{Handled, Router, denied, invalid, reply};
 use crate::agent::happening::{Follower, Happening};
-use crate::agent::session::{EVERY, Head, Mode, Session};
+use crate::agent::mode::Mode;
+use crate::agent::session::{EVERY, Head, Session};
 use crate::agent::{OnBehalf, Outcome, Said, export, whole};
 use crate::models::messages;
 

@@ -1,0 +1,43 @@
+//! What may be done in a session without asking.
+//!
+//! Owns the modes and their words. Must never judge a call: that is consent's.
+
+use harbor_policy::consent::Mode as Consents;
+
+/// What may be done without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Tools that only read run, everything else asks.
+    Ask,
+    /// Tools that only read run, everything else is refused: there is nobody who could be asked.
+    Reads,
+    /// Everything runs, unless data would leave.
+    Auto,
+}
+
+impl Mode {
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Reads => "reads",
+            Self::Auto => "auto",
+        }
+    }
+
+    /// The mode of this word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Ask, Self::Reads, Self::Auto].into_iter().find(|mode| mode.word() == word)
+    }
+}
+
+/// How consent names a session's mode.
+pub(super) fn consents(mode: Mode) -> Consents {
+    match mode {
+        Mode::Ask => Consents::Ask,
+        Mode::Reads => Consents::Reads,
+        Mode::Auto => Consents::Auto,
+    }
+}
