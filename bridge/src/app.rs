@@ -49,7 +49,7 @@ use crate::store;
 use crate::store::StoreError;
 use crate::store::audit::{Audit, Limits, Record};
 use crate::store::database::Database;
-use crate::store::definitions::Definitions;
+use crate::store::definition_table::Definitions;
 use crate::store::instance::{Instance, InstanceError};
 use crate::store::locks::Locks;
 use crate::store::recovery::{self, Opened};

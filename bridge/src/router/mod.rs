@@ -70,7 +70,7 @@ use crate::catalog::Catalog;
 use crate::host::{Host, invalid};
 use crate::models::Models;
 use crate::store::audit::Record;
-use crate::store::definitions::Definitions;
+use crate::store::definition_table::Definitions;
 use crate::supervisor::Supervisor;
 use client::Client;
 use clients::Clients;

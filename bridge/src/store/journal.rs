@@ -30,16 +30,16 @@ use std::time::Duration;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::hex::hex;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, TransactionBehavior, params};
+use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::columns::column;
 use super::database::{Database, VERSION, checkpoint};
 use super::definitions::read_row;
 use super::lines::{open_to_read, read_block};
 use super::locks::files::is_name;
-use super::programs::{self, ProgramRow};
+use super::program_rows::{self, ProgramRow};
 use super::{StoreError, beginning_with, failed, free_name, sync_directory, temporary, write_durably};
 
 /// Bytes of a hash that a line begins with, as twice as many digits.
@@ -246,7 +246,7 @@ fn rows(connection: &Connection) -> Result<Content, StoreError> {
         definitions: definitions.collect::<Result<_, _>>()?,
         locks: lock_rows(connection)?,
         written: written.collect::<Result<_, _>>()?,
-        programs: programs::rows(connection)?,
+        programs: program_rows::rows(connection)?,
         unread: 0,
     })
 }
@@ -261,14 +261,6 @@ pub(super) fn lock_rows(connection: &Connection) -> Result<Vec<LockRow>, StoreEr
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// A text that is none is empty, what is no UTF-8 in it is replaced: one row must not keep the others from being read.
-pub(super) fn column(row: &Row<'_>, index: usize) -> rusqlite::Result<String> {
-    Ok(match row.get_ref(index)? {
-        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        _ => String::new(),
-    })
-}
-
 /// Puts what a journal held into new tables.
 pub(super) fn restore(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
     for (id, definition) in &content.definitions {
@@ -279,7 +271,7 @@ pub(super) fn restore(connection: &Connection, content: &Content) -> rusqlite::R
         let sql = "INSERT OR REPLACE INTO locks VALUES (?1, ?2, ?3)";
         connection.execute(sql, params![server_id, current, previous])?;
     }
-    content.programs.iter().try_for_each(|row| programs::restore(connection, row))?;
+    content.programs.iter().try_for_each(|row| program_rows::restore(connection, row))?;
     restore_written(connection, content)
 }
 

@@ -4,9 +4,11 @@
 //! waits: SQLite has a thread of its own.
 
 pub mod audit;
+mod columns;
 pub mod consent;
 pub mod copying;
 pub mod database;
+pub mod definition_table;
 pub mod definitions;
 pub mod grants;
 pub mod images;
@@ -19,6 +21,7 @@ pub mod models;
 pub mod offers;
 pub mod packages;
 pub mod pins;
+pub mod program_rows;
 pub mod programs;
 pub mod recovery;
 pub mod removal;

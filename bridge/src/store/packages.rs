@@ -10,6 +10,7 @@ pub mod python;
 pub mod readme;
 pub mod registries;
 pub mod repository;
+pub mod resolved;
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

@@ -18,13 +18,13 @@ use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::server_id::ServerId;
 use rusqlite::{Connection, OptionalExtension as _, params};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::StoreError;
 use super::database::Database;
 use super::definitions::{Definition, read_row};
-use super::journal::{Journal, column};
+use super::journal::Journal;
+use super::program_rows::{UNREADABLE, put};
 
 pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS programs (
@@ -45,9 +45,6 @@ pub(super) const FORMER_TABLES: &str = "
 
 /// What stands for the program of a name that had another one before.
 pub const EARLIER: &str = "(an earlier program of this name)";
-
-/// What counts as the program of a definition that cannot be read: no other one is the same.
-const UNREADABLE: &str = "?";
 
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,26 +72,6 @@ pub struct Former {
 #[must_use]
 pub fn digest(program: &str) -> String {
     hex(&Sha256::digest(program.as_bytes()))
-}
-
-/// A row of a server that runs another program, as the journal has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ProgramRow {
-    /// Whose name it is.
-    pub server_id: String,
-    /// The program that was accepted.
-    pub program: String,
-    /// Since when it runs another one, in milliseconds since 1970.
-    pub other_since: i64,
-}
-
-impl ProgramRow {
-    /// Of a server of which it is not known what was accepted: the person has to accept what it runs.
-    pub(super) fn unknown(id: &str) -> Self {
-        let other_since = i64::try_from(wall_clock()).unwrap_or(i64::MAX);
-        Self { server_id: id.into(), program: UNREADABLE.into(), other_since }
-    }
 }
 
 /// The table.
@@ -203,11 +180,6 @@ impl Programs {
     }
 }
 
-fn put(connection: &Connection, id: &str, program: &str, other_since: Option<i64>) -> rusqlite::Result<()> {
-    let sql = "INSERT OR REPLACE INTO programs VALUES (?1, ?2, ?3)";
-    connection.execute(sql, params![id, program, other_since]).map(drop)
-}
-
 /// A program is in the name's past.
 fn remember(connection: &Connection, id: &str, program: &str) -> rusqlite::Result<()> {
     if [EARLIER, UNREADABLE].contains(&program) {
@@ -220,21 +192,6 @@ fn remember(connection: &Connection, id: &str, program: &str) -> rusqlite::Resul
 
 fn program_of(id: &str, text: &str) -> String {
     read_row(id, text).map_or_else(|| UNREADABLE.into(), |(_, definition)| definition.program())
-}
-
-/// What the journal has of the table.
-pub(super) fn rows(connection: &Connection) -> rusqlite::Result<Vec<ProgramRow>> {
-    let sql = "SELECT server_id, program, other_since FROM programs WHERE other_since IS NOT NULL ORDER BY 1";
-    let mut rows = connection.prepare(sql)?;
-    let rows = rows.query_map([], |row| {
-        Ok(ProgramRow { server_id: column(row, 0)?, program: column(row, 1)?, other_since: row.get(2)? })
-    })?;
-    rows.collect()
-}
-
-/// Puts back what the journal had.
-pub(super) fn restore(connection: &Connection, row: &ProgramRow) -> rusqlite::Result<()> {
-    put(connection, &row.server_id, &row.program, Some(row.other_since))
 }
 
 /// Before a definition is stored: the one that it replaces keeps its place here.

@@ -36,10 +36,11 @@ use serde::{Deserialize, Serialize};
 use super::database::{Database, VERSION, connect};
 use super::journal::{Content, Journal, LockRow, damaged, restore, restore_written};
 use super::locks::files::LockFiles;
-use super::programs::{self, ProgramRow};
+use super::program_rows::ProgramRow;
+use super::programs;
 use super::{
-    StoreError, beginning_with, beside, consent, definitions, failed, free_name, grants, locks, met_clients,
-    models, pins, private_directory, sums, sync_directory, write_durably, written,
+    StoreError, beginning_with, beside, consent, definition_table, definitions, failed, free_name, grants,
+    locks, met_clients, models, pins, private_directory, sums, sync_directory, write_durably, written,
 };
 
 /// What follows its name in that of a directory in which a database lies that was lost, before the time.
@@ -230,7 +231,7 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
 /// What decides who may do what, and what there is. A database has all of these tables that its version has, or is new and
 /// has none.
 const TABLES: [Tables; 11] = [
-    Tables { since: 1, names: &["definitions"], sql: definitions::TABLES },
+    Tables { since: 1, names: &["definitions"], sql: definition_table::TABLES },
     Tables { since: 1, names: &["locks"], sql: locks::TABLES },
     Tables { since: 1, names: &["written"], sql: written::TABLES },
     Tables { since: 1, names: &["grants"], sql: grants::TABLES },

@@ -14,8 +14,9 @@ use std::rc::Rc;
 use rusqlite::params;
 
 use super::StoreError;
+use super::columns::column;
 use super::database::Database;
-use super::journal::{Journal, column};
+use super::journal::Journal;
 
 pub(super) const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS written (

@@ -3,7 +3,7 @@
 //! Input: the bytes of a journal. Also, as a definition's text, a lock's names, the path of a written place and a program, one that was changed in one byte.
 
 use harbor_bridge::store::journal::{Content, LockRow, parse, text};
-use harbor_bridge::store::programs::ProgramRow;
+use harbor_bridge::store::program_rows::ProgramRow;
 
 use super::Target;
 

@@ -1,7 +1,7 @@
 //! The journal: what is written is read, damage is noticed, and the database agrees.
 
 use super::super::database::connect;
-use super::super::{definitions, locks, programs, written};
+use super::super::{definition_table, locks, programs, written};
 use super::*;
 
 fn content() -> Content {
@@ -52,7 +52,7 @@ fn every_damage_is_noticed_and_costs_no_more_than_its_line() {
 fn tables() -> (tempfile::TempDir, Connection, Journal) {
     let home = tempfile::tempdir().unwrap();
     let connection = connect(&home.path().join("harbor.db")).unwrap();
-    connection.execute_batch(definitions::TABLES).unwrap();
+    connection.execute_batch(definition_table::TABLES).unwrap();
     connection.execute_batch(locks::TABLES).unwrap();
     connection.execute_batch(written::TABLES).unwrap();
     connection.execute_batch(programs::TABLES).unwrap();

@@ -8,7 +8,7 @@ use harbor_ipc_proto::download::Unpacked;
 use harbor_policy::package::Package;
 use harbor_policy::package::binary::{FILES, REPORT};
 
-use super::lock::Resolved;
+use super::resolved::Resolved;
 use super::{inside, not_installed, read};
 
 fn unpacked(dir: &Path) -> Result<Unpacked, String> {

@@ -20,30 +20,14 @@ use harbor_policy::package::{Content, Ecosystem, Package, git, npm, npm_program,
 use serde::Deserialize;
 
 use super::repository::{self, Checkout};
+use super::resolved::{MAX_LOCK, Resolved};
 use super::{binary, bins_of, inside, read_to};
 use crate::store::removal::remove_tree;
 
-/// More of a lock is not read: the largest trees that are known have a tenth of it.
-pub(super) const MAX_LOCK: u64 = 16 << 20;
 /// What stands before a commit, which is the hash of its repository.
 pub const OF_COMMIT: &str = "git-";
 /// More than this is not kept in the database.
 const MAX_TREE: usize = 4 << 20;
-
-/// What was found out about the versions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
-    /// The package's own; of git the commit.
-    pub version: String,
-    /// Its hash.
-    pub integrity: String,
-    /// The versions and hashes of everything.
-    pub tree: String,
-    /// How many packages that are.
-    pub packages: u32,
-    /// The name of its program, where that is known by now.
-    pub program: Option<String>,
-}
 
 /// Writes down what is wanted, for installers that read it from a file. `source`: the repository, if it is one.
 ///

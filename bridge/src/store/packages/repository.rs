@@ -14,7 +14,7 @@ use harbor_policy::recipe::repository::{DOCUMENTS, Files, LANGUAGES};
 use serde::Deserialize;
 use toml::de::DeTable;
 
-use super::lock::MAX_LOCK;
+use super::resolved::MAX_LOCK;
 use super::{bins, inside, read, read_to};
 
 /// Where the files of the repository are.

@@ -400,7 +400,7 @@ fn a_server_that_runs_another_program_than_was_accepted_does_so_in_the_next_data
     let rows = || {
         fs::write(place.database(), b"not a database, though it is long enough to be looked at").unwrap();
         drop(open(&place.paths()).unwrap());
-        programs::rows(&Connection::open(place.database()).unwrap()).unwrap()
+        crate::store::program_rows::rows(&Connection::open(place.database()).unwrap()).unwrap()
     };
     let known = ProgramRow { server_id: "a".into(), program: "npm good".into(), other_since: 7 };
     assert_eq!(rows(), [known]);

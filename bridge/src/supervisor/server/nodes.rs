@@ -15,7 +15,8 @@ use super::installing::Ended;
 use super::resolving::Job;
 use crate::runtimes::nodes;
 use crate::runtimes::pythons;
-use crate::store::packages::lock::{Resolved, forget_lock, write_lock};
+use crate::store::packages::lock::{forget_lock, write_lock};
+use crate::store::packages::resolved::Resolved;
 
 impl Server {
     pub(super) async fn with_fitting_node(

@@ -25,9 +25,10 @@ use super::explaining::{failed, failed_because, needs_build};
 use super::installing::{Ended, NEEDS_BUILD};
 use crate::link::EndReport;
 use crate::store::locks::Lock;
-use crate::store::packages::lock::{Newer, Resolved, newer, resolved, write_lock, write_newer, write_wanted};
+use crate::store::packages::lock::{Newer, newer, resolved, write_lock, write_newer, write_wanted};
 use crate::store::packages::python::{interpreter, remove_environment};
 use crate::store::packages::repository::Checkout;
+use crate::store::packages::resolved::Resolved;
 
 /// How many lines are looked through for what an installer has listed.
 const LISTED: usize = 20;
