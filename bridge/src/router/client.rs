@@ -29,8 +29,8 @@ use tokio::task::AbortHandle;
 use self::chunks::Chunks;
 use self::requests::Requests;
 use super::Handled;
-use super::questions::Questions;
-use super::status::Feed;
+use super::feed::Feed;
+use super::open_questions::Questions;
 use crate::host::asker::Sender;
 use crate::host::consent::asking::Face;
 

@@ -20,7 +20,8 @@ use harbor_policy::consent::answers::Cover;
 use tokio::sync::oneshot;
 
 use super::client::Client;
-use super::questions::{self, Asked};
+use super::open_questions::Asked;
+use super::questions;
 use super::{Due, Router};
 use crate::host::asker::Caller;
 use crate::host::consent::asking::{Decision, Form};

@@ -6,10 +6,8 @@
 //!      └─ its request ends, or the client leaves ─► refused, by being dropped
 //! ```
 //!
-//! Owns which questions are open, and of which request. Must never look into questions or answers.
+//! Owns the way of a question to its client, and of the answer to who asked. Must never look into questions or answers.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::{AskPush, McpAnswer, McpAnswerResult};
@@ -18,74 +16,14 @@ use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::link::runner::AskAnswer;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::SourceId;
-use tokio::sync::oneshot;
 
 use super::client::Client;
+use super::open_questions::Asked;
 use super::{Handled, Router, invalid, reply};
-use crate::link::{Answerer, Question};
-
-/// More open questions than this are refused.
-const MOST: usize = 64;
+use crate::link::Answerer;
 
 /// Room for what stands around the parameters of a question, its names aside.
 const ENVELOPE: usize = 1024;
-
-/// Who asks, and waits for the answer.
-#[derive(Debug)]
-pub(super) enum Asked {
-    ByServer(Question, SourceId),
-    ByHarbor(oneshot::Sender<AskAnswer<'static>>),
-}
-
-impl Asked {
-    /// Takes an answer there. What an AI client with a guard answers a server may wait for the person.
-    fn answer(self, router: &Router, client: &Client, answer: AskAnswer<'static>) {
-        match self {
-            Self::ByServer(question, source) => {
-                let (host, sender) = (router.host.clone(), client.sender());
-                let AskAnswer::Result(result) = &answer else { return question.answer(answer) };
-                let result = result.to_string();
-                if sender.own.as_ref().is_none_or(|own| !host.consent.has_guard(own)) {
-                    return question.answer(answer);
-                }
-                tokio::task::spawn_local(async move {
-                    // Dropped, it is refused.
-                    if host.may_answer(&sender, &source, question.method, &result).await.is_ok() {
-                        question.answer(answer);
-                    }
-                });
-            }
-            // Who waits no more needs none.
-            Self::ByHarbor(waiting) => drop(waiting.send(answer)),
-        }
-    }
-}
-
-/// The open questions of a client.
-#[derive(Debug, Default)]
-pub(super) struct Questions {
-    next: Cell<u64>,
-    /// By number, with the request that they are about.
-    open: RefCell<HashMap<u64, (String, Asked)>>,
-}
-
-impl Questions {
-    fn have_room(&self) -> bool {
-        self.open.borrow().len() < MOST
-    }
-
-    fn open(&self, request_id: &str, asked: Asked) -> u64 {
-        self.next.set(self.next.get() + 1);
-        self.open.borrow_mut().insert(self.next.get(), (request_id.to_owned(), asked));
-        self.next.get()
-    }
-
-    /// Refuses those about a request. Its server must hear of the request's own end first: it could take a refusal for what
-    /// the person has said, and go on.
-    pub(super) fn end(&self, request_id: &str) {
-        self.open.borrow_mut().retain(|_, (about, _)| about != request_id);
-    }
-}
 
 /// Passes what `server` asks on to the client of a request, as far as that can answer it.
 pub(super) fn answerer_of(
@@ -166,12 +104,34 @@ pub(super) fn answer(router: &Router, client: &Client, message: McpAnswer) -> Ha
         (None, None) => None,
         (Some(_), Some(_)) => return Err(invalid("error", "nothing beside `result`")),
     };
-    let open = client.questions().open.borrow_mut().remove(&message.ask_id);
-    let answered = open.is_some();
-    if let (Some((_, asked)), Some(answer)) = (open, answer) {
-        asked.answer(router, client, answer);
+    let asked = client.questions().take(message.ask_id);
+    let answered = asked.is_some();
+    if let (Some(asked), Some(answer)) = (asked, answer) {
+        pass_on(asked, router, client, answer);
     }
     reply(McpAnswerResult { answered })
+}
+
+/// Takes an answer there. What an AI client with a guard answers a server may wait for the person.
+fn pass_on(asked: Asked, router: &Router, client: &Client, answer: AskAnswer<'static>) {
+    match asked {
+        Asked::ByServer(question, source) => {
+            let (host, sender) = (router.host.clone(), client.sender());
+            let AskAnswer::Result(result) = &answer else { return question.answer(answer) };
+            let result = result.to_string();
+            if sender.own.as_ref().is_none_or(|own| !host.consent.has_guard(own)) {
+                return question.answer(answer);
+            }
+            tokio::task::spawn_local(async move {
+                // Dropped, it is refused.
+                if host.may_answer(&sender, &source, question.method, &result).await.is_ok() {
+                    question.answer(answer);
+                }
+            });
+        }
+        // Who waits no more needs none.
+        Asked::ByHarbor(waiting) => drop(waiting.send(answer)),
+    }
 }
 
 fn refusal(error: &JsonObject) -> Option<AskAnswer<'static>> {

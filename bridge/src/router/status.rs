@@ -9,8 +9,6 @@
 //! Owns what subscribers are told, and when. Several changes of one server that come at once are one push. A subscriber that
 //! does not read is cut off, like everybody who does not read what it wanted to be told.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::rc::{Rc, Weak};
 use std::time::Duration;
 
@@ -20,10 +18,9 @@ use harbor_ipc_proto::client::{
     HealthResult, Status, StatusResult, StatusUpdate, StatusView, SubscribeStatus, SubscribeStatusResult,
 };
 use harbor_ipc_proto::server_id::ServerId;
-use tokio::sync::Notify;
-use tokio::task::AbortHandle;
 
 use super::client::Client;
+use super::feed::{Feed, News};
 use super::{Handled, Router, invalid, reply};
 use crate::host::Presence;
 
@@ -36,51 +33,6 @@ pub(super) const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// How long a measurement is waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Follows the status for one client, until it is dropped.
-#[derive(Debug)]
-pub(super) struct Feed {
-    news: Rc<News>,
-    task: AbortHandle,
-}
-
-/// What a subscriber has not been told yet.
-#[derive(Debug, Default)]
-struct News {
-    servers: RefCell<BTreeSet<ServerId>>,
-    bridge: Cell<bool>,
-    catalog: Cell<bool>,
-    wake: Notify,
-}
-
-impl Feed {
-    fn begin(router: &Rc<Router>, client: &Rc<Client>, interval: Duration) -> Self {
-        let news = Rc::<News>::default();
-        let follow = follow(Rc::downgrade(router), Rc::downgrade(client), news.clone(), interval);
-        Self { news, task: tokio::task::spawn_local(follow).abort_handle() }
-    }
-
-    pub(super) fn note_change(&self, server: &ServerId) {
-        self.news.servers.borrow_mut().insert(server.clone());
-        self.news.wake.notify_one();
-    }
-
-    pub(super) fn note_bridge(&self) {
-        self.news.bridge.set(true);
-        self.news.wake.notify_one();
-    }
-
-    pub(super) fn note_catalog(&self) {
-        self.news.catalog.set(true);
-        self.news.wake.notify_one();
-    }
-}
-
-impl Drop for Feed {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 pub(super) async fn show(router: &Router, message: &Status) -> Handled {
     if message.fresh == Some(true) {
@@ -100,7 +52,7 @@ pub(super) async fn subscribe(
         return Err(invalid("interval_ms", "500 to 3600000 milliseconds"));
     }
     let subscribed = message.subscribe != Some(false);
-    let feed = subscribed.then(|| Feed::begin(router, client, Duration::from_millis(interval)));
+    let feed = subscribed.then(|| feed(router, client, Duration::from_millis(interval)));
     client.follow_status(feed);
     reply(SubscribeStatusResult { subscribed, status: whole(router) })
 }
@@ -127,6 +79,13 @@ pub(super) fn presence(router: &Router) -> Presence {
         held: router.clients.unread(),
         began: router.began,
     }
+}
+
+/// Tells one client from now on.
+fn feed(router: &Rc<Router>, client: &Rc<Client>, interval: Duration) -> Feed {
+    let news = Rc::<News>::default();
+    let follow = follow(Rc::downgrade(router), Rc::downgrade(client), news.clone(), interval);
+    Feed::of(news, follow)
 }
 
 async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<News>, interval: Duration) {

@@ -1,0 +1,53 @@
+//! The questions to one client that have no answer yet.
+//!
+//! Owns which are open, and of which request. Must never look into them.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use harbor_ipc_proto::link::runner::AskAnswer;
+use harbor_ipc_proto::source_id::SourceId;
+use tokio::sync::oneshot;
+
+use crate::link::Question;
+
+/// More open questions than this are refused.
+const MOST: usize = 64;
+
+/// Who asks, and waits for the answer.
+#[derive(Debug)]
+pub(super) enum Asked {
+    ByServer(Question, SourceId),
+    ByHarbor(oneshot::Sender<AskAnswer<'static>>),
+}
+
+/// The open questions of a client.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    next: Cell<u64>,
+    /// By number, with the request that they are about.
+    open: RefCell<HashMap<u64, (String, Asked)>>,
+}
+
+impl Questions {
+    pub(super) fn have_room(&self) -> bool {
+        self.open.borrow().len() < MOST
+    }
+
+    pub(super) fn open(&self, request_id: &str, asked: Asked) -> u64 {
+        self.next.set(self.next.get() + 1);
+        self.open.borrow_mut().insert(self.next.get(), (request_id.to_owned(), asked));
+        self.next.get()
+    }
+
+    /// Closes one, which has its answer. Gives who asked.
+    pub(super) fn take(&self, number: u64) -> Option<Asked> {
+        self.open.borrow_mut().remove(&number).map(|(_, asked)| asked)
+    }
+
+    /// Refuses those about a request. Its server must hear of the request's own end first: it could take a refusal for what
+    /// the person has said, and go on.
+    pub(super) fn end(&self, request_id: &str) {
+        self.open.borrow_mut().retain(|_, (about, _)| about != request_id);
+    }
+}
