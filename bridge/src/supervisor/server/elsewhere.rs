@@ -14,7 +14,7 @@ use harbor_policy::oauth::places::is_about;
 use harbor_policy::{environment, limits, remote};
 
 use super::Server;
-use super::launch::Unprepared;
+use super::prepared::Unprepared;
 use super::secrets::wipe;
 use crate::link::EndReport;
 use crate::store::definitions::{Carried, Remote};

@@ -11,9 +11,15 @@ use harbor_policy::package::{Package, Step};
 use harbor_policy::pythons::Chosen;
 use harbor_policy::silence::{is_unexplained, more_time};
 
-use super::{NEEDS_BUILD, Server, TrialOf};
+use super::{Server, TrialOf};
 use crate::link::{EndReport, NOT_EXECUTABLE};
 use crate::store::locks::LockedPython;
+
+/// The cause of an end because code of a package would have to run to find out what it needs.
+pub const NEEDS_BUILD: &str = "needs_build";
+
+/// What came of a step of an installation; or why it failed.
+pub(super) type Ended<T> = Result<T, Rc<EndReport>>;
 
 /// What an installer says of a file that is not the one that was locked.
 const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];

@@ -23,8 +23,8 @@ use harbor_policy::package::binary::FETCHER;
 use harbor_policy::package::{Content, Ecosystem, Package, Step, git, install, must_build, prepare, pypi};
 use tokio::sync::oneshot;
 
-use super::explaining::{failed, needs_build};
-use super::launch::Start;
+use super::explaining::{Ended, failed, needs_build};
+use super::prepared::Start;
 use super::resolving::Job;
 use super::{Server, pinned};
 use crate::link::EndReport;
@@ -36,11 +36,6 @@ use crate::store::removal::remove_tree;
 
 /// The cause of an end that only says that the versions are known.
 pub(in crate::supervisor) const PLANNED: &str = "planned";
-
-/// The cause of an end because code of a package would have to run to find out what it needs.
-pub const NEEDS_BUILD: &str = "needs_build";
-
-pub(super) type Ended<T> = Result<T, Rc<EndReport>>;
 
 impl Server {
     pub(super) fn install(self: &Rc<Self>) {

@@ -23,10 +23,11 @@ use harbor_policy::limits;
 use harbor_policy::package::{Package, apart};
 use harbor_policy::pythons::Chosen;
 use harbor_policy::runtimes::{extended, not_found};
-use harbor_policy::sandbox::{self, Facts};
+use harbor_policy::sandbox;
 
 use super::confining::Confined;
 use super::explaining::way_back;
+use super::prepared::{Prepared, Start, Unprepared};
 use super::secrets::wipe;
 use super::{Server, pinned};
 use crate::link::EndReport;
@@ -41,50 +42,6 @@ use crate::supervisor::leftovers::Turn;
 
 /// What the log of a server says that cannot start at once.
 const WAITS: &str = "waits until what it has left in its temporary directory is removed";
-
-/// A start of a server, or of one command of its installer.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Start {
-    /// The installer's command; none for the server itself.
-    pub installer: Option<Vec<String>>,
-}
-
-/// What a start has found and made on the disk.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    pub command: String,
-    pub args: Vec<String>,
-    pub cwd: String,
-    /// Where the package's other programs are: as under npx and uvx, they are found.
-    pub programs: Option<PathBuf>,
-    /// Where programs are looked for.
-    pub path: String,
-    /// What it may do.
-    pub sandbox: SandboxSettings,
-    /// Variables of its own.
-    pub env: BTreeMap<String, String>,
-    pub facts: Facts,
-    /// What the server alone is given.
-    pub secrets: Credentials,
-}
-
-/// Why a start could not be prepared, as the end of the sentence "could not …".
-#[derive(Debug, Default)]
-pub(super) struct Unprepared {
-    pub why: String,
-    /// Its package is not what was installed.
-    pub package_lost: bool,
-    /// Secrets that it needs and that are not set: then that is why.
-    pub missing: Vec<String>,
-    /// Its secrets cannot be read: the end of its start, which is tried again when they can.
-    pub barred: Option<Box<EndReport>>,
-}
-
-impl From<String> for Unprepared {
-    fn from(why: String) -> Self {
-        Self { why, ..Self::default() }
-    }
-}
 
 impl Server {
     /// Has a runner start the server, once nothing of an earlier bridge or definition is in its way.

@@ -11,7 +11,7 @@ use harbor_policy::package::{Ecosystem, Package, npm};
 use harbor_policy::pythons::Python;
 
 use super::Server;
-use super::installing::Ended;
+use super::explaining::Ended;
 use super::resolving::Job;
 use crate::runtimes::nodes;
 use crate::runtimes::pythons;

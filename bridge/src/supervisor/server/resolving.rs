@@ -21,8 +21,7 @@ use harbor_policy::package::{Content, Ecosystem, Package, npm, pypi, resolve};
 use harbor_policy::pythons::{Chosen, Python, Requirement, to_try};
 
 use super::Server;
-use super::explaining::{failed, failed_because, needs_build};
-use super::installing::{Ended, NEEDS_BUILD};
+use super::explaining::{Ended, NEEDS_BUILD, failed, failed_because, needs_build};
 use crate::link::EndReport;
 use crate::store::locks::Lock;
 use crate::store::packages::lock::{Newer, newer, resolved, write_lock, write_newer, write_wanted};

@@ -21,7 +21,7 @@ use harbor_policy::standing::Need;
 use zeroize::Zeroize as _;
 
 use super::Server;
-use super::launch::Unprepared;
+use super::prepared::Unprepared;
 use crate::link::{EndReport, MISSING_SECRETS};
 use crate::store::StoreError;
 use crate::store::secrets::Secrets;

@@ -1,0 +1,56 @@
+//! What a start has found and made on the disk, and why there is none.
+//!
+//! Owns that form. Must never look at the disk itself: that is `launch`'s.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use harbor_ipc_proto::client::SandboxSettings;
+use harbor_policy::credentials::Credentials;
+use harbor_policy::sandbox::Facts;
+
+use crate::link::EndReport;
+
+/// A start of a server, or of one command of its installer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Start {
+    /// The installer's command; none for the server itself.
+    pub installer: Option<Vec<String>>,
+}
+
+/// What a start has found and made on the disk.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub command: String,
+    pub args: Vec<String>,
+    pub cwd: String,
+    /// Where the package's other programs are: as under npx and uvx, they are found.
+    pub programs: Option<PathBuf>,
+    /// Where programs are looked for.
+    pub path: String,
+    /// What it may do.
+    pub sandbox: SandboxSettings,
+    /// Variables of its own.
+    pub env: BTreeMap<String, String>,
+    pub facts: Facts,
+    /// What the server alone is given.
+    pub secrets: Credentials,
+}
+
+/// Why a start could not be prepared, as the end of the sentence "could not …".
+#[derive(Debug, Default)]
+pub(super) struct Unprepared {
+    pub why: String,
+    /// Its package is not what was installed.
+    pub package_lost: bool,
+    /// Secrets that it needs and that are not set: then that is why.
+    pub missing: Vec<String>,
+    /// Its secrets cannot be read: the end of its start, which is tried again when they can.
+    pub barred: Option<Box<EndReport>>,
+}
+
+impl From<String> for Unprepared {
+    fn from(why: String) -> Self {
+        Self { why, ..Self::default() }
+    }
+}
