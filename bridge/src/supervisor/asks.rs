@@ -5,16 +5,15 @@
 
 use harbor_ipc_proto::link::runner::AskAnswer;
 
-use super::server::Server;
 use crate::link::{UNKNOWN_METHOD, nobody_answers};
 
 /// JSON-RPC: there is no such method here.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// Decides what a server's question is answered; `unoffered` says that it was told that nobody would.
-pub(super) fn decide(server: &Server, method: &str, unoffered: bool) -> AskAnswer<'static> {
-    if method == "roots/list" && !server.roots().is_empty() {
-        let roots: Vec<_> = server.roots().iter().map(|uri| serde_json::json!({ "uri": uri })).collect();
+/// Decides what a server's question is answered that has these roots; `unoffered` says that it was told that nobody would.
+pub(super) fn decide(roots: &[String], method: &str, unoffered: bool) -> AskAnswer<'static> {
+    if method == "roots/list" && !roots.is_empty() {
+        let roots: Vec<_> = roots.iter().map(|uri| serde_json::json!({ "uri": uri })).collect();
         return AskAnswer::Result(serde_json::json!({ "roots": roots }).to_string().into());
     }
     let message = match method {

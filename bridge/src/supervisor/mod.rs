@@ -18,6 +18,7 @@ mod leftovers;
 mod lists;
 mod logs;
 mod metering;
+mod place;
 mod renewals;
 mod runners;
 mod server;
@@ -137,7 +138,7 @@ impl Supervisor {
             .into_iter()
             .map(|stored| {
                 let id = stored.server_id.clone();
-                (id, Server::new(Looked::at_once(stored, &runners), runners.clone()))
+                (id, Server::new(Looked::at_once(stored, &runners.shared), runners.clone()))
             })
             .collect();
         for server in servers.values() {
@@ -183,7 +184,7 @@ impl Supervisor {
 
     /// Looks what of a server is on the disk already, before it is put in its place.
     pub async fn look(&self, stored: Stored) -> Looked {
-        Looked::at(stored, &self.runners).await
+        Looked::at(stored, &self.runners.shared).await
     }
 
     /// Puts a server in the place of the one with its id, which is stopped and given back. The new one does not

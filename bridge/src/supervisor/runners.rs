@@ -17,19 +17,13 @@ use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::{Notify, mpsc, watch};
 
+use super::place::Place;
 use super::renewals::Renewals;
 use super::server::Server;
 use super::told::{Listener, Told};
 use super::{Shared, asks};
 use crate::link::runner::{Executables, Kind, Purpose, RUNNER, Runner, end_server_group};
 use crate::link::{EndReport, LinkEvent};
-
-/// Where a start of a server runs.
-#[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub runner: Rc<Runner>,
-    pub number: u32,
-}
 
 struct Start {
     server: Weak<Server>,
@@ -202,7 +196,7 @@ impl Runners {
                 let runner = runner.upgrade();
                 self.with(runner_pid, server, |asking| {
                     if let Some(runner) = &runner {
-                        let answer = asks::decide(asking, &method, unoffered);
+                        let answer = asks::decide(&asking.roots(), &method, unoffered);
                         runner.link.send(&ToRunner::Answer { server, ask, answer });
                     }
                 });

@@ -56,12 +56,13 @@ use tokio::sync::{Notify, oneshot};
 use super::StartError;
 use super::lists::Lists;
 use super::logs::Ring;
-use super::runners::{Place, Runners};
+use super::place::Place;
+use super::runners::Runners;
 use super::told::Told;
 use crate::alarm::Alarm;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Spoken, Stored};
-use crate::store::locks::Lock;
+use crate::store::locks::{Lock, Locks};
 
 use behind::Behind;
 use instances::{Instances, Owner};
@@ -239,7 +240,7 @@ impl Server {
         let Looked { stored: Stored { server_id: id, definition, era }, image, missing } = looked;
         let (package, lock) = match &trial {
             Some(trial) => (trial.package.clone(), trial.planned.clone()),
-            None => used(&definition, &id, &runners),
+            None => used(&definition, &id, &runners.shared.locks),
         };
         let settings = held_to(&definition, (&id, package.is_some()), owner.is_some());
         let unfit = trial.as_ref().map(|trial| trial.unfit.clone()).unwrap_or_default();
@@ -551,9 +552,9 @@ impl Server {
 }
 
 /// The package of a definition, and which version of it is used.
-fn used(definition: &Definition, id: &ServerId, runners: &Runners) -> (Option<Package>, Option<Rc<Lock>>) {
+fn used(definition: &Definition, id: &ServerId, locks: &Locks) -> (Option<Package>, Option<Rc<Lock>>) {
     let package = definition.package();
-    let locked = package.as_ref().and_then(|package| runners.shared.locks.of(id, package));
+    let locked = package.as_ref().and_then(|package| locks.of(id, package));
     (package, locked.map(|found| found.current))
 }
 

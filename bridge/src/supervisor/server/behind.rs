@@ -17,7 +17,7 @@ use harbor_policy::limits;
 use super::Server;
 use crate::alarm::Alarm;
 use crate::link::EndReport;
-use crate::supervisor::runners::Place;
+use crate::supervisor::place::Place;
 
 /// How long a runner may take to clear up before it is killed.
 const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);

@@ -7,7 +7,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::Pinned;
 use harbor_policy::package::Package;
 
-use super::super::runners::Runners;
+use super::super::Shared;
 use super::{pinned, used};
 use crate::store::definitions::Stored;
 use crate::store::locks::Lock;
@@ -25,17 +25,17 @@ pub struct Looked {
 
 impl Looked {
     /// Looks on the disk, which may take it a while: only before the bridge serves anybody.
-    pub(in crate::supervisor) fn at_once(stored: Stored, runners: &Runners) -> Self {
-        let (package, lock) = used(&stored.definition, &stored.server_id, runners);
+    pub(in crate::supervisor) fn at_once(stored: Stored, shared: &Shared) -> Self {
+        let (package, lock) = used(&stored.definition, &stored.server_id, &shared.locks);
         let package = package.map(|package| (package, lock.as_deref()));
-        let (image, missing) = found(&stored, package, &runners.shared.paths);
+        let (image, missing) = found(&stored, package, &shared.paths);
         Self { stored, image, missing }
     }
 
     /// The same while the loop goes on.
-    pub(in crate::supervisor) async fn at(stored: Stored, runners: &Runners) -> Self {
-        let (package, lock) = used(&stored.definition, &stored.server_id, runners);
-        let (asked, paths) = (stored.clone(), runners.shared.paths.clone());
+    pub(in crate::supervisor) async fn at(stored: Stored, shared: &Shared) -> Self {
+        let (package, lock) = used(&stored.definition, &stored.server_id, &shared.locks);
+        let (asked, paths) = (stored.clone(), shared.paths.clone());
         let lock = lock.map(|lock| Lock::clone(&lock));
         let looked = tokio::task::spawn_blocking(move || {
             found(&asked, package.map(|package| (package, lock.as_ref())), &paths)
