@@ -36,7 +36,7 @@ const READ_BY_NAME: [(&str, &str); 15] = [
     ("commands/switch.rs", "MCP's tools"),
     ("commands/tool_list.rs", "MCP's tools"),
     ("commands/tools.rs", "MCP's tools"),
-    ("commands/top/page.rs", "MCP's tools"),
+    ("commands/top/detail.rs", "MCP's tools"),
 ];
 
 /// A push whose type is also the word for why a tool may not be called.

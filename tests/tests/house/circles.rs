@@ -123,6 +123,20 @@ const ALL: &[Floors] = &[
         ],
     },
     Floors {
+        dir: "bridge/cli/src/commands/top",
+        below: &["commands", "top"],
+        rows: &[
+            &["act", "history", "key", "link", "terminal"],
+            &["facts", "requests", "scroll"],
+            &["order", "words"],
+            &["row"],
+            &["flow"],
+            &["detail"],
+            &["model"],
+            &["draw", "keys", "page", "talk"],
+        ],
+    },
+    Floors {
         dir: "bridge/cli/src/commands/turn",
         below: &["commands", "turn"],
         rows: &[&["cards", "console", "ending", "question", "stop"]],

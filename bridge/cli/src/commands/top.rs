@@ -9,14 +9,21 @@
 //! Owns the threads and the order of things. Must never wait for the bridge while it could draw, or draw more often than a
 //! person can see.
 
+mod act;
+mod detail;
 mod draw;
 mod facts;
+mod flow;
 mod history;
+mod key;
 mod keys;
 mod link;
 mod model;
 mod order;
 mod page;
+mod requests;
+mod row;
+mod scroll;
 mod talk;
 mod terminal;
 mod words;
@@ -35,7 +42,7 @@ use nix::sys::signal::Signal;
 use ratatui::crossterm::event::{self, Event as Typed, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use self::draw::{Pen, draw};
-use self::keys::Key;
+use self::key::Key;
 use self::link::Connection;
 use self::model::{Model, Out};
 use self::terminal::Taken;

@@ -12,7 +12,7 @@ use ratatui::layout::Position;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::model::{Link, Model};
-use super::page::{Row, Tone};
+use super::row::{Row, Tone};
 use super::words::places;
 use crate::table::fit;
 use crate::when;
@@ -25,18 +25,6 @@ const SILENCE: u64 = 4000;
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
     colour: bool,
-}
-
-/// What a state is to a person.
-pub fn tone(state: &str) -> Tone {
-    match state {
-        "running" => Tone::Good,
-        "installing" | "starting" | "stopping" => Tone::Waiting,
-        "restarting" | "crashed" | "failed" => Tone::Bad,
-        needs if needs.starts_with("needs ") => Tone::Waiting,
-        "stopped" => Tone::Faint,
-        _ => Tone::Plain,
-    }
 }
 
 impl<'a> Pen<'a> {

@@ -3,51 +3,11 @@
 //! Owns the way from a key to an intent, which depends on what is open. Must never act on a server that people call without
 //! having asked.
 
-use super::model::{Act, Model, Out};
-use super::page::{Scroll, Tab};
-
-/// A key, as far as keys matter here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
-    Char(char),
-    Up,
-    Down,
-    Left,
-    Right,
-    PageUp,
-    PageDown,
-    Home,
-    End,
-    Enter,
-    Esc,
-    Tab,
-    BackTab,
-    Backspace,
-    /// Ctrl-C.
-    Interrupt,
-}
-
-/// Every key and what it does, for the help.
-pub const HELP: &[(&str, &str)] = &[
-    ("↑ ↓ PgUp PgDn Home End", "select a server; in the detail: scroll"),
-    ("Enter", "open the selected server"),
-    ("s", "start it"),
-    ("x", "stop it; asks first when it is at work"),
-    ("r", "restart it; asks first when it is at work"),
-    ("/", "show only names with this in them; Esc shows all"),
-    ("o", "order by name, calls a second, memory, or state"),
-    ("Tab 1 2 3 4", "in the detail: overview, log, tools, limits"),
-    ("End", "in the log: follow it again"),
-    ("Esc q", "back; from the overview: quit"),
-    ("Ctrl-C", "quit"),
-    ("Ctrl-Z", "suspend; the shell's fg comes back"),
-    ("", ""),
-    ("CALLS/S, MS NOW", "of the last five seconds; MS NOW: the mean of a call"),
-    ("LATENCY", "each second the mean of the calls that ended in it"),
-    ("P50 MS, P99 MS", "of all calls since the bridge began"),
-    ("MEM MIB, CPU %", "of all its processes, measured every ten seconds"),
-    ("OPEN", "calls that it is working on"),
-];
+use super::act::Act;
+use super::detail::Tab;
+use super::key::{HELP, Key};
+use super::model::{Link, Model, Out};
+use super::scroll::Scroll;
 
 impl Model {
     pub fn on_key(&mut self, key: Key, now: u64) {
@@ -154,7 +114,7 @@ impl Model {
         let Some((id, in_use)) = self.meant().map(|server| (server.id.clone(), server.is_in_use())) else {
             return;
         };
-        if self.link != super::model::Link::Up {
+        if self.link != Link::Up {
             return self.say(format!("cannot {} {id} without a bridge", act.verb()), true, now);
         }
         match act {

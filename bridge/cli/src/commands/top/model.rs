@@ -14,11 +14,12 @@ use std::time::Duration;
 
 use harbor_ipc_proto::client::RateLimits;
 
+use super::act::Act;
+use super::detail::Detail;
 use super::facts::{Bridge, Health, Server};
 use super::order::Order;
-use super::page::{Detail, Scroll};
-use super::talk::Open;
-use crate::commands::servers;
+use super::requests::Open;
+use super::scroll::Scroll;
 use crate::table::flatten;
 use crate::when;
 
@@ -39,14 +40,6 @@ pub enum Out {
     /// Look for the bridge, after a pause.
     Dial(Duration),
     Quit,
-}
-
-/// What can be done to a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
-    Start,
-    Stop,
-    Restart,
 }
 
 /// Whether there is a bridge to talk to.
@@ -238,43 +231,6 @@ impl Model {
 
     pub(super) fn say(&mut self, text: String, bad: bool, now: u64) {
         self.remark = Some(Remark { text, bad, at: now });
-    }
-}
-
-impl Act {
-    /// How long an answer may take: as long as for the command of that name.
-    pub fn limit(self) -> Duration {
-        match self {
-            Self::Stop => servers::STOP,
-            Self::Start | Self::Restart => servers::START,
-        }
-    }
-
-    /// What is being done: `starting`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Start => "starting",
-            Self::Stop => "stopping",
-            Self::Restart => "restarting",
-        }
-    }
-
-    /// As a question: `stop`.
-    pub fn verb(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Stop => "stop",
-            Self::Restart => "restart",
-        }
-    }
-
-    /// What has become of the server: `is running`.
-    pub fn done(self) -> &'static str {
-        match self {
-            Self::Start => "is running",
-            Self::Stop => "is stopped",
-            Self::Restart => "was restarted",
-        }
     }
 }
 

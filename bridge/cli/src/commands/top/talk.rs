@@ -13,9 +13,11 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
 use harbor_ipc_proto::server_id::ServerId;
 
+use super::act::Act;
+use super::detail::Detail;
 use super::facts::{Health, Server};
-use super::model::{Act, Model, Out};
-use super::page::Detail;
+use super::model::{Link, Model, Out};
+use super::requests::{Aim, Open};
 use crate::table::flatten;
 
 /// How often the numbers come, in milliseconds.
@@ -23,47 +25,6 @@ const INTERVAL: u64 = 1000;
 
 /// As many lines as the bridge gives.
 const LOG_LINES: u64 = 1000;
-
-/// What an open request is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Aim {
-    /// Nothing is done with the answer.
-    Greeting,
-    Status,
-    Act(Act),
-    Log,
-    Tools,
-    /// All definitions; that of one server is wanted.
-    Definition,
-    Sandbox,
-}
-
-/// A request that is not answered yet.
-#[derive(Debug)]
-pub struct Open {
-    pub aim: Aim,
-    pub server: String,
-    /// What the bridge says about it meanwhile.
-    pub news: String,
-    /// Until when it is waited for, in milliseconds since 1970.
-    until: Option<u64>,
-    ask: Request,
-}
-
-impl Open {
-    /// What is done to which server, if it is that.
-    pub fn act(&self) -> Option<(Act, &str)> {
-        match self.aim {
-            Aim::Act(act) => Some((act, &self.server)),
-            _ => None,
-        }
-    }
-
-    /// Whether it was waited for long enough.
-    pub fn is_over(&self, now: u64) -> bool {
-        self.until.is_some_and(|until| now > until)
-    }
-}
 
 impl Model {
     /// Says who we are, and asks for everything.
@@ -134,7 +95,7 @@ impl Model {
     }
 
     fn send_until(&mut self, until: Option<u64>, aim: Aim, server: &str, ask: Request) {
-        if self.link != super::model::Link::Up {
+        if self.link != Link::Up {
             return;
         }
         let id = self.next_id.to_string();

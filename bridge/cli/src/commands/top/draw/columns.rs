@@ -4,7 +4,7 @@
 
 use super::super::facts::Server;
 use super::super::history::bars;
-use super::super::page::Tone;
+use super::super::row::Tone;
 use super::super::words::{mib, millis, or_none, percent, places, rate};
 
 /// The widest graph: a minute and a half.

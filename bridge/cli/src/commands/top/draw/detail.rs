@@ -2,12 +2,14 @@
 //!
 //! Owns where the lines of a page stand.
 
+use super::super::detail::Tab;
 use super::super::facts::Server;
-use super::super::keys::HELP;
-use super::super::model::Model;
-use super::super::page::{Row, Scroll, Tab, Tone};
+use super::super::key::HELP;
+use super::super::model::{Link, Model};
+use super::super::row::{Row, Tone, tone};
+use super::super::scroll::Scroll;
 use super::super::words::{places, state};
-use super::{Pen, tone, trouble};
+use super::{Pen, trouble};
 
 /// Where the page begins.
 const HEAD: usize = 2;
@@ -22,7 +24,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
         x = pen.put(x, 0, width, &state(server, now), tone(&server.shown));
         x = pen.put(x, 0, width, &beside(server), Tone::Plain);
     }
-    if let Some(trouble) = trouble(model, now).filter(|_| model.link != super::Link::Up) {
+    if let Some(trouble) = trouble(model, now).filter(|_| model.link != Link::Up) {
         pen.put(x, 0, width, &format!("  {}", trouble.text), trouble.tone);
     }
     let view = model.view(now);

@@ -3,10 +3,10 @@
 //! Owns the head, and the rows of the table.
 
 use super::super::model::Model;
-use super::super::page::Tone;
+use super::super::row::{Tone, tone};
 use super::super::words::{NONE, mib, or_none, percent, rate, state};
 use super::columns::{Column, layout};
-use super::{Pen, tone, trouble};
+use super::{Pen, trouble};
 use crate::when;
 
 /// Where the table begins.

@@ -6,7 +6,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Modifier;
 
-use super::super::keys::Key;
+use super::super::key::Key;
 use super::super::model::tests::{calls, known, numbers, press, server};
 use super::*;
 use crate::commands::rig::complete;

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::super::detail::Tab;
 use super::super::draw::{Pen, draw};
-use super::super::keys::Key;
-use super::super::page::Tab;
+use super::super::key::Key;
 use super::*;
 use crate::commands::rig::{complete, complete_object};
 

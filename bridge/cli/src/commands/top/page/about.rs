@@ -6,8 +6,9 @@ use harbor_ipc_proto::client::{CallCounts, ServerStatus, Times, UsageSample};
 
 use super::super::facts::Server;
 use super::super::history::bars;
+use super::super::row::{Row, Tone, tone};
 use super::super::words::{NONE, mib, millis, or_none, percent, rate, state};
-use super::{Row, Tone};
+
 use crate::table::flatten;
 use crate::when;
 
@@ -29,7 +30,7 @@ fn life(server: &Server, since: u64, now: u64) -> Row {
     let clock = when::utc(since);
     let clock = clock.get(..19).unwrap_or_default();
     let text = format!("{} since {clock}Z ({})", state(server, now), when::ago(since, now));
-    Row::new("state      ", text).toned(super::super::draw::tone(&server.shown))
+    Row::new("state      ", text).toned(tone(&server.shown))
 }
 
 fn last_error(told: &ServerStatus, server: &Server) -> Option<Row> {

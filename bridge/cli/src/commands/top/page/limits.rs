@@ -6,8 +6,8 @@ use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{RateLimits, SandboxView, Supervision};
 use harbor_ipc_proto::field::{JsonObject, PutFields};
 
+use super::super::row::{Row, Tone};
 use super::super::words::line;
-use super::{Row, Tone};
 use crate::commands::sandbox;
 
 /// A setting of the supervision, what it is called here, and what it is when the definition does not say.

@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Row, Scroll};
+use super::row::Row;
+use super::scroll::Scroll;
 
 /// What stands on as many rows as its width makes of it.
 pub trait Paragraph {
@@ -96,6 +97,7 @@ impl<T: Paragraph> Flow<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::key::Key;
     use super::*;
     use proptest::prelude::*;
     use std::cell::Cell;
@@ -120,7 +122,7 @@ mod tests {
         let mut scroll = Scroll::following();
         (0..100).for_each(|_| assert_eq!(flow.view(scroll, 20).total, 200_000));
         assert_eq!(wrapped.replace(0), 100, "the last one, each time");
-        scroll.on_key(super::super::Key::PageUp, 200_000, 20);
+        scroll.on_key(Key::PageUp, 200_000, 20);
         assert_eq!(flow.view(scroll, 20).rows[0].text, "60");
         flow.set_width(80);
         assert_eq!(wrapped.replace(0), 1);

@@ -1,0 +1,71 @@
+//! A line of the screen: its words, and how they are meant.
+//!
+//! Owns how a line that is too long goes on. Must never choose a colour.
+
+use super::words::{places, split, wrap};
+
+/// How a piece of text is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    Plain,
+    /// Less important than what stands beside it.
+    Faint,
+    Strong,
+    Good,
+    Waiting,
+    Bad,
+}
+
+/// A line: a few words of ours, and what there is to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub head: String,
+    pub text: String,
+    pub tone: Tone,
+}
+
+/// What a state is to a person.
+pub fn tone(state: &str) -> Tone {
+    match state {
+        "running" => Tone::Good,
+        "installing" | "starting" | "stopping" => Tone::Waiting,
+        "restarting" | "crashed" | "failed" => Tone::Bad,
+        needs if needs.starts_with("needs ") => Tone::Waiting,
+        "stopped" => Tone::Faint,
+        _ => Tone::Plain,
+    }
+}
+
+impl Row {
+    pub fn new(head: &str, text: impl Into<String>) -> Self {
+        Self { head: head.into(), text: text.into(), tone: Tone::Plain }
+    }
+
+    pub fn toned(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+
+    /// The same on as many lines as it takes; those behind the first stand under its text.
+    pub fn wrapped(self, width: usize) -> impl Iterator<Item = Self> {
+        let indent = " ".repeat(places(&self.head).min(width / 2));
+        let pieces = wrap(&self.text, width.saturating_sub(indent.len()));
+        let (mut head, tone) = (Some(self.head), self.tone);
+        pieces.into_iter().map(move |text| {
+            let head = head.take().unwrap_or_else(|| indent.clone());
+            Self { head, text, tone }
+        })
+    }
+
+    /// The same, where a long head would leave little room: those behind the first are moved in a little.
+    pub fn flowed(self, width: usize) -> Vec<Self> {
+        let indent = " ".repeat(4.min(width / 2));
+        let (first, rest) = split(&self.text, width.saturating_sub(places(&self.head)));
+        let later = rest.map(|rest| wrap(rest.trim_start(), width.saturating_sub(indent.len())));
+        let later =
+            later.into_iter().flatten().map(|text| Self { head: indent.clone(), text, tone: self.tone });
+        [Self { head: self.head.clone(), text: first.into(), tone: self.tone }]
+            .into_iter()
+            .chain(later)
+            .collect()
+    }
+}
