@@ -1,4 +1,4 @@
-//! One timer of something that is kept.
+//! A timer that calls something kept.
 //!
 //! Owns the task that waits. Setting it anew, or dropping it, ends the one before: a server that restarts a hundred
 //! times a second leaves no sleeping tasks behind.
@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 pub struct Alarm(RefCell<Option<AbortHandle>>);
 
 impl Alarm {
-    /// Has `ring` called in `wait`; with none, not at all.
+    /// Has `ring` called after `wait`; never if that is none.
     pub fn set<T: 'static>(&self, kept: &Rc<T>, wait: Option<Duration>, ring: fn(&Rc<T>)) {
         self.clear();
         let Some(wait) = wait else { return };
@@ -28,7 +28,7 @@ impl Alarm {
         *self.0.borrow_mut() = Some(task.abort_handle());
     }
 
-    /// Waits no more.
+    /// Ends the timer.
     pub fn clear(&self) {
         if let Some(task) = self.0.take() {
             task.abort();

@@ -1,4 +1,4 @@
-//! The one place that wires rooms together.
+//! The one place that connects the rooms.
 //!
 //! ```text
 //!  start:  lock, token, socket ─► database (made anew where it is lost) ─► reaper ─► supervisor ─► router ─► fronts ─► ready
@@ -61,23 +61,22 @@ use crate::store::written::Written;
 use crate::supervisor::{Leftovers, Shared, Supervisor, Told};
 use crate::traces::Traces;
 
-/// How long servers may take to end at the bridge's end: their ladder and a little more, under 5 s in all.
+/// How long servers may take to end when the bridge ends: their ladder and a little more, under 5 s in all.
 const DRAIN: Duration = Duration::from_millis(3800);
 
 /// How long clients may take to read their last answers.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// How long the last traces may take, within what is left until [`END`].
+/// How long the last traces may take, within the rest of the time until [`END`].
 const LAST_TRACES: Duration = Duration::from_secs(1);
 const END: Duration = Duration::from_millis(4500);
 
-/// How long the database may take to store what nobody waits for, and all that writes to the disk, from then on: one that does
-/// not answer is no reason to stay longer.
+/// How long the database may take for writes that nobody waits for, and how long all writes to the disk may take, from
+/// then on. A disk that does not answer is no reason to stay longer.
 const LAST_STORED: Duration = Duration::from_secs(2);
 const LAST_WRITTEN: Duration = Duration::from_millis(3500);
 
-/// How long threads may take that the disk keeps waiting. What they were removing goes on when a bridge begins or the server
-/// starts.
+/// How long threads may take that wait for the disk. Their removals go on when a bridge begins or the server starts.
 const LAST_WORK: Duration = Duration::from_millis(200);
 
 /// How the bridge serves.
@@ -142,8 +141,8 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
     serve_with(paths, settings, mode, |_| ())
 }
 
-/// The same for a program that has tools of its own: `add` adds them as sources before any client comes, and what it gives is
-/// kept until the end.
+/// Runs the bridge for a program that has tools of its own. `add` adds them as sources before any client comes; its
+/// result is kept until the end.
 ///
 /// # Errors
 /// Why it could not serve.
@@ -159,12 +158,12 @@ pub fn serve_with<T>(
         // Browsers kill the process group of their native host; this bridge shall outlive it.
         nix::unistd::setsid().map_err(io::Error::from)?;
     }
-    // Before there are children: they are where this process is then.
+    // Before there are children: each begins where this process is then.
     Delegated::settle();
     let executable = std::env::current_exe()?;
     let directory = executable.parent().unwrap_or(Path::new("/"));
     let runners = Executables::open(directory)?;
-    // Without it there are servers all the same.
+    // Without this worker, servers can still be used.
     let worker = settings
         .catalog_worker
         .then(|| Executable::open(directory, CatalogLink::PROGRAM).map_err(|why| why.to_string()));
@@ -189,7 +188,7 @@ pub fn serve_with<T>(
     ended.map(|instance| instance.end(LAST_WORK))
 }
 
-/// What is started as processes of their own.
+/// The programs that are started as processes of their own.
 struct Programs {
     runners: Executables,
     worker: Option<Result<Executable, String>>,
@@ -204,7 +203,7 @@ struct Bridge {
     router: Rc<Router>,
     traces: Rc<Traces>,
     database: Rc<Database>,
-    /// Serves metrics as long as it is there.
+    /// Serves metrics while it is there.
     _exporter: Rc<Exporter>,
 }
 
@@ -290,7 +289,7 @@ impl Bridge {
         Ok(Self { supervisor, catalog, models, host, router, traces, database, _exporter: exporter })
     }
 
-    /// Serves until something says that it is enough. The service manager hears signs of life until the end.
+    /// Serves until something ends it. The service manager gets signs of life until the end.
     async fn run(
         &self,
         settings: &Settings,
@@ -298,7 +297,7 @@ impl Bridge {
         listener: std::os::unix::net::UnixListener,
         instance: &Instance,
     ) -> io::Result<Notifier> {
-        // One each: the log says which of them ended it.
+        // One for each signal, so that the log says which one ended the bridge.
         let [terminate, interrupt, hangup] =
             [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].map(|signal| Signals::listen(&[signal]));
         let (mut terminate, mut interrupt, mut hangup) = (terminate?, interrupt?, hangup?);
@@ -338,8 +337,8 @@ impl Bridge {
         Ok(notifier)
     }
 
-    /// Returns when a detached bridge has had no client for long enough, and holds no lines of the audit log that the disk
-    /// refuses.
+    /// Returns when a detached bridge has had no client for long enough, and holds no lines of the audit log
+    /// that the disk refuses.
     async fn idle(&self, settings: &Settings, mode: Mode) {
         if mode != Mode::Detached {
             std::future::pending::<()>().await;
@@ -374,11 +373,11 @@ impl Bridge {
                 client.outbox().written().await;
             }
         };
-        // A client that does not read its last answer is not waited for.
+        // The bridge does not wait for a client that does not read its last answer.
         let written = tokio::time::timeout(LAST_WORDS, written);
         let rest = END.saturating_sub(began.elapsed());
-        // What nobody waits for is stored all the same: how a tool was when it was first seen, else a next bridge would take
-        // another one for the first.
+        // Writes that nobody waits for are stored all the same, such as the pin of a new tool.
+        // Otherwise the next bridge would pin whatever tool it sees first.
         let stored = tokio::time::timeout(rest.min(LAST_STORED), async {
             self.host.permissions.store_again().await;
             self.router.agent.save_all().await;
@@ -396,21 +395,21 @@ fn kept(
     keeper::Parts { executable, environment, reaper: reaper.clone(), seed: wall_clock_nanos() }
 }
 
-/// What the catalog worker may see of this process's environment is chosen from this.
+/// The environment of this process, from which the catalog worker's is chosen.
 fn inherited() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
-/// A catalog has one writer, and what a bridge that was killed has left is ended by its mark, which the next one's workers have, too:
-/// the old ones have ended first.
+/// Starts the workers after those of a killed bridge have ended. A catalog has one writer. Also, old processes are ended
+/// by their mark, and the new workers have the same mark.
 async fn keep_workers(supervisor: Rc<Supervisor>, catalog: Rc<Catalog>, models: Rc<Models>) {
     supervisor.swept().await;
     models.begin();
     catalog.begin().await;
 }
 
-/// Servers that could not have their secrets start when they can.
+/// Starts servers that had to wait for their secrets, as soon as these are unlocked.
 async fn start_unlocked(supervisor: Rc<Supervisor>, router: Weak<Router>) {
     if let Some(router) = router.upgrade() {
         seal(&supervisor, &router).await;
@@ -424,7 +423,7 @@ async fn start_unlocked(supervisor: Rc<Supervisor>, router: Weak<Router>) {
     }
 }
 
-/// A bridge that ended while secrets were encrypted may have left conversations as they were.
+/// Encrypts conversations that a bridge left unencrypted when it ended while secrets were encrypted.
 async fn seal(supervisor: &Supervisor, router: &Router) {
     if supervisor.secrets().standing().asks {
         return;
@@ -434,7 +433,7 @@ async fn seal(supervisor: &Supervisor, router: &Router) {
     }
 }
 
-/// What happens to servers, grants, tools and the catalog is told to the host, and to the clients that are interested.
+/// Passes events of servers, grants, tools and the catalog to the host, and to the clients that are interested.
 fn listen(supervisor: &Rc<Supervisor>, host: &Rc<Host>, router: &Rc<Router>, catalog: &Catalog) {
     let of_catalog = Rc::downgrade(router);
     catalog.listen(Rc::new(move || {
@@ -468,7 +467,7 @@ fn listen(supervisor: &Rc<Supervisor>, host: &Rc<Host>, router: &Rc<Router>, cat
     }));
 }
 
-/// A request to a model is a line of the audit log.
+/// Writes each request to a model into the audit log.
 fn note_of_chats(host: &Rc<Host>) -> Rc<dyn Fn(Noted)> {
     let host = Rc::downgrade(host);
     Rc::new(move |noted| {
@@ -502,7 +501,7 @@ fn tell_of_models(models: &Rc<Models>, host: &Rc<Host>, router: &Rc<Router>) {
     }));
 }
 
-/// Reads `config.toml` again each time when it may have changed.
+/// Reads `config.toml` again whenever it may have changed.
 async fn follow_config(
     path: PathBuf,
     config: Rc<LiveConfig>,
@@ -511,7 +510,7 @@ async fn follow_config(
     router: Weak<Router>,
     exporter: Weak<Exporter>,
 ) {
-    // It was read a moment ago; who removes it just now is heard of.
+    // It was read a moment ago; if it is removed right now, that is noticed.
     let mut was_there = path.exists();
     let mut watch = match Watch::begin(&path) {
         Ok(watch) => watch,
@@ -524,7 +523,7 @@ async fn follow_config(
         let Ok(read) = tokio::task::spawn_blocking(move || file::read_there(&path)).await else { return };
         was_there |= matches!(read, Ok(Some(_)));
         let read = match read {
-            // Whoever lost a file has not decided that the defaults are to hold.
+            // Losing a file is no decision for the defaults.
             Ok(None) if was_there => Err(ConfigError::gone()),
             read => read.map(Option::unwrap_or_default),
         };

@@ -1,7 +1,7 @@
-//! `harbor-bridge check --json`: what of the bridge's own files is wrong, for programs that cannot read them.
+//! `harbor-bridge check --json`: the faults of the bridge's own files, for programs that cannot read them.
 //!
-//! Owns the look. Must never change a file, and works beside a bridge that runs as it does without one: it opens the database for
-//! reading, and takes no lock.
+//! Owns the examination. Must never change a file. Works the same with and without a running bridge: it opens the
+//! database for reading, and takes no lock.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,17 +15,17 @@ use crate::store::journal::Journal;
 use crate::store::recovery::{self, AFTER_A_LOSS};
 use crate::store::{database, secrets};
 
-/// What is to be looked at.
+/// The files that `check` examines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// The parts, in the order of the answer.
     pub parts: Vec<Part>,
-    /// Another file than `config.toml`.
+    /// A file in place of `config.toml`.
     pub config: Option<PathBuf>,
 }
 
 impl Wanted {
-    /// Reads what stands behind `check`: `--json [--config FILE] [PART …]`; no part means all.
+    /// Reads the words after `check`: `--json [--config FILE] [PART …]`; no part means all.
     ///
     /// # Errors
     /// Says which word is wrong.
@@ -50,7 +50,7 @@ impl Wanted {
         Ok(Self { parts, config })
     }
 
-    /// Looks at these parts. For programs the login shell may be asked, which takes a while.
+    /// Examines these parts. For programs it may ask the login shell, which takes a while.
     #[must_use]
     pub fn look(&self, paths: &Paths) -> Checked {
         let mut checked = Checked::default();

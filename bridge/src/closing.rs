@@ -1,7 +1,7 @@
-//! How a connection ends so that what was said last arrives.
+//! The end of a connection, such that the last answer arrives.
 //!
-//! Owns reading what the other end still sends: a socket that is closed with bytes unread takes the last answer with it. Must
-//! never read without a bound; the time is the caller's to bound.
+//! Owns reading the rest that the other end sends: a socket that is closed with unread bytes takes the last answer with
+//! it. Must never read without a bound; the caller bounds the time.
 
 use std::io;
 

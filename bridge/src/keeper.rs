@@ -6,8 +6,8 @@
 //!                 └── its events ◄─┘  lost: another one comes      given_up: none does
 //! ```
 //!
-//! Owns the worker's life: the same machine as the servers', with its default restarts. The worker is there only while it is
-//! needed, so it costs no memory in between. Must never know what it is for: that is its owner's.
+//! Owns the worker's life: the same machine as the servers', with its default restarts. The worker runs only while it is needed,
+//! so it costs no memory in between. Must never know the worker's task: that is its owner's.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -23,48 +23,48 @@ use crate::alarm::Alarm;
 use crate::link::runner::Executable;
 use crate::link::worker::{Pair, Worker, WorkerEvent};
 
-/// What a worker is made of.
+/// The things that a worker is started with.
 #[derive(Debug)]
 pub struct Parts {
-    /// The worker's program, or why there is none; absent where the environment wants none.
+    /// The worker's program, or why there is none; absent where the environment wants no worker.
     pub executable: Option<Result<Executable, String>>,
-    /// What it sees of the environment.
+    /// The environment variables that the worker sees.
     pub environment: BTreeMap<String, String>,
-    /// Who waits for processes.
+    /// Waits for processes.
     pub reaper: Rc<Reaper>,
-    /// For what has to be random, and no secret.
+    /// The seed for values that must be random but are no secrets.
     pub seed: u64,
 }
 
-/// How long it is waited for.
+/// The time limits for a worker.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     /// How long it may take to finish what it does.
     pub stop: Duration,
     /// How long it stays when there is nothing to do.
     pub idle: Duration,
-    /// One that works and says nothing for so long is hung.
+    /// A worker that works and says nothing for this long is hung.
     pub quiet: Duration,
 }
 
-/// Who has a worker.
+/// Gives a worker its tasks, and hears of it.
 pub trait Owner<P: Pair> {
-    /// Whether the worker has something to do.
+    /// True if the worker has something to do.
     fn is_busy(&self) -> bool;
 
-    /// It can be told what to do.
+    /// The worker can be told what to do.
     fn ready(self: Rc<Self>);
 
-    /// It says something.
+    /// The worker says something.
     fn heard(self: Rc<Self>, said: P::Said);
 
-    /// It has ended, and another one will come.
+    /// The worker has ended, and another one will come.
     fn lost(self: Rc<Self>);
 
-    /// None will come before [`Kept::start`].
+    /// No worker will come before [`Kept::start`].
     fn given_up(self: Rc<Self>);
 
-    /// Its state is another one.
+    /// The worker's state has changed.
     fn changed(self: Rc<Self>, state: State);
 }
 
@@ -139,18 +139,18 @@ impl<P: Pair> Kept<P> {
         self.restarts.get()
     }
 
-    /// What went wrong the last time.
+    /// The last error.
     #[must_use]
     pub fn last_error(&self) -> Option<String> {
         self.last_error.borrow().clone()
     }
 
-    /// Something went wrong, or nothing any more.
+    /// Notes an error, or that there is none any more.
     pub fn note_error(&self, why: Option<String>) {
         *self.last_error.borrow_mut() = why;
     }
 
-    /// Whether the environment wants none.
+    /// True if the environment wants no worker.
     #[must_use]
     pub fn is_off(&self) -> bool {
         self.parts.executable.is_none()
@@ -161,7 +161,7 @@ impl<P: Pair> Kept<P> {
         self.apply(Event::Start);
     }
 
-    /// It is needed, and nobody waits for it: of one that was given up the machine says when it is tried again.
+    /// The worker is needed, but nobody waits for it: the machine says when one that was given up is tried again.
     pub fn start_by_itself(self: &Rc<Self>) {
         let rests = matches!(self.state(), State::Stopped | State::Stopping);
         self.apply(if rests { Event::Start } else { Event::Demand });
@@ -172,12 +172,12 @@ impl<P: Pair> Kept<P> {
         self.apply(Event::Stop);
     }
 
-    /// Sends a message, if there is a worker. Whether there was room for it.
+    /// Sends a message, if there is a worker. True if there was room for it.
     pub fn send(&self, message: &P::To<'_>) -> bool {
         self.worker.borrow().as_ref().is_none_or(|worker| worker.send(message))
     }
 
-    /// It was given something to do, or is done: whoever works says something now and then, and whoever does not ends.
+    /// The worker was given something to do, or is done. A worker that works says something now and then; one without work ends.
     pub fn look(self: &Rc<Self>) {
         let is_busy = self.is_busy();
         self.said.set(Instant::now());
@@ -250,7 +250,7 @@ impl<P: Pair> Kept<P> {
         }
     }
 
-    /// Where there is none yet, that is its end.
+    /// Acts on the worker. Where there is none yet, the machine hears of its end.
     fn with_worker(self: &Rc<Self>, act: impl FnOnce(&Worker<P>)) {
         let there = self.worker.borrow().as_ref().map(act).is_some();
         if !there {

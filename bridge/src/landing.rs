@@ -1,12 +1,12 @@
-//! Where a person's browser brings the answer of an authorization server: a listener on loopback, for one answer.
+//! The place to which a browser brings an authorization server's answer: a listener on loopback, for one answer.
 //!
 //! ```text
 //!  browser ─► GET /callback?state=…&code=… ─► head ─► the right state? ─► the query, and a page that says so
 //!                                               └► anything else: an error, and it goes on waiting
 //! ```
 //!
-//! Owns the port and the page. Must never show a word of what was asked, take an answer for another host than loopback, or
-//! be ended by whoever does not know the state: every page in the browser can ask here.
+//! Owns the port and the page. Must never show a word of the request, or take an answer for another host than loopback.
+//! Must never end for a request that does not know the state: every page in the browser can send one.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -26,21 +26,21 @@ use crate::closing::read_rest;
 /// The path of the redirect URI. Documents and registrations name it, so it is always the same.
 pub const PATH: &str = "/callback";
 
-/// Connections at once; further ones wait.
+/// Most connections at once; further ones wait.
 const MAX_CONNECTIONS: usize = 16;
 
-/// How long one connection may take, and how much may come.
+/// How long one connection may take, and how many bytes may come.
 const LIMIT: Duration = Duration::from_secs(5);
 const MAX_HEAD: usize = MAX_QUERY + 32 * 1024;
 const MAX_REST: usize = 64 * 1024;
 
-/// After a listener's own trouble, as when there are no descriptors left.
+/// The pause after a failure of the listener, for example without descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
 
 const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Harbor</title>\
     <p>Harbor has the answer. You can close this page; what became of it is shown where you began.</p></html>\n";
 
-/// How this machine is called in the redirect URI.
+/// The name of this machine in the redirect URI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Name {
     /// `127.0.0.1`, as RFC 8252 wants it.
@@ -63,7 +63,7 @@ impl Name {
 #[derive(Debug)]
 pub struct Landing {
     listener: TcpListener,
-    /// For browsers that look for `localhost` there; none where this machine has no such address.
+    /// For browsers that look for `localhost` at the IPv6 address; none if this machine has no such address.
     other: Option<TcpListener>,
     /// Host and port.
     place: Rc<str>,
@@ -80,7 +80,7 @@ impl Landing {
         let other = match name {
             Name::Address => None,
             Name::Localhost => match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {
-                // Whoever has it would get the answer.
+                // Whoever has the port would get the answer.
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
                 bound => bound.ok(),
             },
@@ -88,7 +88,7 @@ impl Landing {
         Ok(Self { listener, other, place: format!("{}:{port}", name.text()).into() })
     }
 
-    /// Where the browser is to be sent.
+    /// The address to which the browser is to be sent.
     #[must_use]
     pub fn uri(&self) -> String {
         format!("http://{}{PATH}", self.place)
@@ -132,18 +132,18 @@ impl Landing {
     }
 }
 
-/// What a head asks for.
+/// The meaning of a head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
-    /// There is more to come.
+    /// The head is not complete.
     Partial,
     /// The query of the redirect.
     Query(Secret),
-    /// Nothing that is here: the status.
+    /// A refusal: the status.
     Refused(&'static str),
 }
 
-/// Reads the head of a request to this host and port, as far as it has come.
+/// Reads the part of a request's head that has come to this host and port.
 #[must_use]
 pub fn head(bytes: &[u8], place: &str) -> Head {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
@@ -164,7 +164,7 @@ pub fn head(bytes: &[u8], place: &str) -> Head {
     let mut hosts = lines.filter_map(|line| line.split_once(':'));
     let hosts = hosts.by_ref().filter(|(name, _)| name.eq_ignore_ascii_case("host"));
     let hosts: Vec<&str> = hosts.map(|(_, host)| host.trim()).collect();
-    // Another name that leads here is that of a page which would like to know the answer.
+    // Another name that leads here belongs to a page that would like to know the answer.
     let is_here = matches!(hosts.as_slice(), [host] if host.eq_ignore_ascii_case(place));
     match target.split_once('?') {
         _ if !version.starts_with("HTTP/1.") || !is_here => Head::Refused("400 Bad Request"),
@@ -174,7 +174,7 @@ pub fn head(bytes: &[u8], place: &str) -> Head {
     }
 }
 
-/// Answers one connection; its query, if it is the one that is waited for.
+/// Answers one connection; gives its query, if it is the expected one.
 async fn attend(mut stream: TcpStream, state: &Secret, place: &str) -> Option<Secret> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_HEAD + 1));
     let asked = loop {
@@ -196,7 +196,7 @@ async fn attend(mut stream: TcpStream, state: &Secret, place: &str) -> Option<Se
          x-content-type-options: nosniff\r\nconnection: close\r\n\r\n{page}",
         page.len()
     );
-    // Whether the browser still listens or not: the answer is here.
+    // Even if the browser does not listen any more, the answer is here.
     if stream.write_all(answer.as_bytes()).await.is_ok() && stream.shutdown().await.is_ok() {
         let _ = timeout(PAUSE, read_rest(&mut stream, MAX_REST)).await;
     }

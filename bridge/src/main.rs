@@ -102,7 +102,7 @@ fn check(wanted: &Wanted) -> ExitCode {
     }
 }
 
-/// How it is to serve.
+/// How the bridge is to serve.
 struct Serve {
     mode: Mode,
     metrics: Option<SocketAddr>,
@@ -130,7 +130,7 @@ impl Serve {
 fn run(Serve { mode, metrics }: Serve) -> ExitCode {
     let fail = |error: &dyn std::error::Error, log_json, code| {
         if mode == Mode::Detached {
-            // Its log may be what cannot be written.
+            // The log may be the very thing that cannot be written.
             let _ = writeln!(io::stdout(), "{error}");
         }
         fail(error, log_json, code)
@@ -150,7 +150,7 @@ fn run(Serve { mode, metrics }: Serve) -> ExitCode {
         Ok(configured) => configured,
         Err(error) => return fail(&error, log_json, USAGE),
     };
-    // While this is the only thread.
+    // Done while this is the only thread.
     memory::return_large_blocks();
     if let Err(error) = observe::begin(settings.log, log_json) {
         return fail(&error, log_json, 1);

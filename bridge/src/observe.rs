@@ -1,7 +1,8 @@
 //! Logs: to stderr, one line each, never with arguments, results or secrets.
 //!
-//! Owns the subscriber, and what a line looks like: text for people, or a JSON object for programs. A bridge that a client
-//! started has its stderr in `$HARBOR_HOME/logs/bridge.log`. Must never make whoever logs wait for stderr: a thread writes.
+//! Owns the subscriber, and the form of a line: text for people, or a JSON object for programs. A bridge that a client
+//! started has its stderr in `$HARBOR_HOME/logs/bridge.log`. Must never let code that logs wait for stderr: a thread
+//! writes.
 
 mod sink;
 
@@ -40,17 +41,19 @@ impl Write for Lines {
     }
 }
 
-/// Begins logging at `level`; `json`: an object per line, with `timestamp`, `level`, `message` and what else is known.
+/// Begins logging at `level`. `json`: an object per line, with `timestamp`, `level`, `message` and the other fields of
+/// the event.
 ///
 /// # Errors
-/// When there can be no thread for it.
+/// When the system has no thread for it.
 pub fn begin(level: LevelFilter, json: bool) -> io::Result<()> {
     // Only the first of a process counts; there is no other.
     let _ = LOG.set(Sink::start(io::stderr(), move |lines| lacking(lines, json))?);
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(|| Lines)
-        // Else a line that finds no room would be told of on stderr, too, which then panics.
+        // Otherwise a line that finds no room would be reported on stderr, too, which then
+        // panics.
         .log_internal_errors(false)
         .with_ansi(false)
         .with_target(false);
@@ -61,20 +64,20 @@ pub fn begin(level: LevelFilter, json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// How the log does.
+/// The state of the log.
 #[must_use]
 pub fn standing() -> Standing {
     LOG.get().map(|log| log.standing()).unwrap_or_default()
 }
 
-/// The program ends: waits for the last lines, but not for ever.
+/// Waits at the program's end for the last lines, but not for ever.
 pub fn finish() {
     if let Some(log) = LOG.get() {
         log.finish(LAST_WORDS);
     }
 }
 
-/// Says why the program ends, whatever the level is; as a line of the log, where lines are objects.
+/// Says why the program ends, at whatever level. Where lines are objects, it is one as well.
 pub fn say_last(error: &dyn std::error::Error, json: bool) {
     let line = last_words(error, json);
     match LOG.get() {
@@ -90,7 +93,7 @@ fn last_words(error: &dyn std::error::Error, json: bool) -> String {
     }
 }
 
-/// What stands where lines are missing.
+/// The line in place of lines that are missing.
 fn lacking(lines: u64, json: bool) -> String {
     let message = format!("{lines} lines are missing here: this log could not be written");
     match json {
@@ -103,10 +106,10 @@ fn object(level: &str, message: &str) -> String {
     format!("{}\n", json!({"timestamp": now(), "level": level, "message": message}))
 }
 
-/// By the same clock as that of all other lines.
+/// The time, by the same clock as in all other lines.
 fn now() -> String {
     let mut timestamp = String::new();
-    // Into a string it does not fail.
+    // Writing into a string does not fail.
     let _ = SystemTime.format_time(&mut Writer::new(&mut timestamp));
     timestamp
 }

@@ -1,7 +1,7 @@
 //! Where programs are on this machine: node, npm, uv, python, docker, podman, git.
 //!
-//! Owns the looking, and the one question to the login shell. The order of places and what counts is `policy::runtimes`'s.
-//! Must never be called where the loop waits, nor wait for a shell longer than [`SHELL_LIMIT`].
+//! Owns the search, and the one question to the login shell. `policy::runtimes` owns the order of places and what counts. Must
+//! never be called where the loop waits, nor wait for a shell longer than [`SHELL_LIMIT`].
 
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -27,7 +27,7 @@ pub mod pythons;
 const SHELL_LIMIT: Duration = Duration::from_secs(5);
 /// How long a program may take to say its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(5);
-/// More of what they say is not read.
+/// Bytes that are read of what they say.
 const MAX_SAID: usize = 64 << 10;
 /// Names in one directory that are looked at.
 const MAX_NAMES: usize = 256;
@@ -38,7 +38,7 @@ pub struct Runtimes {
     login_path: OnceLock<Option<String>>,
 }
 
-/// What was found.
+/// The programs that were found on this machine.
 #[derive(Debug, Clone)]
 pub struct Looked {
     /// The directories, in the order in which they were looked at.
@@ -115,7 +115,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// What is in a directory; of one that cannot be read, nothing.
+/// The names in a directory; none of one that cannot be read.
 fn names(directory: &Path) -> Vec<String> {
     let entries = directory.read_dir().into_iter().flatten().flatten().take(MAX_NAMES);
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
@@ -132,7 +132,7 @@ fn login_path() -> Option<String> {
     path
 }
 
-/// What a program says when it is asked for its version.
+/// The version that a program says when it is asked for it.
 #[must_use]
 pub fn version_of(path: &str, search_path: &str) -> Option<String> {
     let mut command = Command::new(path);

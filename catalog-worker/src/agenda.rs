@@ -1,4 +1,4 @@
-//! What is to be done next, and whom its end answers.
+//! Decides which job is next, and whom its end answers.
 //!
 //! ```text
 //!  refresh(id, full) ─┬─ one runs that is full, or neither is: joins it
@@ -8,7 +8,7 @@
 //!
 //! Owns which requests wait and which one runs. Must never lose an id, nor answer one twice.
 
-/// So many requests of one kind wait at most.
+/// Requests of one kind that may wait.
 pub const MAX_WAITING: usize = 256;
 
 /// Something to do.
@@ -25,7 +25,7 @@ pub enum Job {
     Enrich,
 }
 
-/// What waits and what runs.
+/// The jobs that wait, and the one that runs.
 #[derive(Debug, Default)]
 pub struct Agenda {
     refreshes: Vec<u32>,
@@ -67,7 +67,7 @@ impl Agenda {
         self.due = self.running.is_none();
     }
 
-    /// What begins now; nothing while something runs.
+    /// Takes the job that begins now; nothing while one runs.
     pub fn begin(&mut self) -> Option<Job> {
         if self.running.is_some() {
             return None;
@@ -88,13 +88,13 @@ impl Agenda {
         Some(job)
     }
 
-    /// What runs.
+    /// The job that runs.
     #[must_use]
     pub fn running(&self) -> Option<Job> {
         self.running.as_ref().map(|(job, _)| *job)
     }
 
-    /// What ran has ended: who is answered; 0 when nobody asked.
+    /// Notes that the job has ended. Gives the ids that are answered; 0 when nobody asked.
     pub fn done(&mut self) -> Vec<u32> {
         let ids = self.running.take().map(|(_, ids)| ids).unwrap_or_default();
         if ids.is_empty() { vec![0] } else { ids }

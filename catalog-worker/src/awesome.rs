@@ -105,7 +105,7 @@ fn is_hosted(repository: &str) -> bool {
     })
 }
 
-/// What stands behind the link, without the dash between, and with links as their words.
+/// The words behind the link, without the dash between, and with links as their words.
 fn description(rest: &str) -> String {
     let mut words = String::new();
     let mut rest = rest.trim_start_matches(['*', ' ', '-', '–', '—', ':']);

@@ -1,7 +1,7 @@
 //! An enrichment: stars and last commit of repositories, downloads of packages, three at a time.
 //!
-//! Owns the requests and the reading of their answers. An answer that says that too much was asked ends the
-//! questions to that server until it allows more.
+//! Owns the requests and the reading of their answers. If a server answers that it was asked too much, it is asked no more
+//! until it allows that.
 
 use std::cell::{Cell, RefCell};
 
@@ -84,7 +84,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// What can be found out about it; `None` when nobody could be asked now, `Some(None)` when nobody knew.
+    /// Looks for facts about it; `None` when nobody could be asked now, `Some(None)` when nobody knew.
     #[allow(clippy::option_option, reason = "not asked is not the same as not known")]
     async fn look_up(&self, candidate: &Candidate) -> Option<Option<Found>> {
         let github = self.github(candidate).await;

@@ -1,12 +1,12 @@
-//! What a source says about one server, in the form in which it is kept.
+//! An entry: the facts that a source tells about one server, in the form in which they are kept.
 //!
-//! Owns the id, the fingerprint and the comparison. Must never hold what Harbor found out itself: stars, scores, times of
+//! Owns the id, the fingerprint and the comparison. Must never hold what Harbor found out itself: stars, scores and times of
 //! sight are the database's.
 
 use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 
-/// Whether a server is still offered.
+/// Tells if a server is still offered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Status {
     /// It is.
@@ -37,17 +37,17 @@ pub struct Entry {
     pub name: String,
     /// Its name for people.
     pub title: Option<String>,
-    /// What it does.
+    /// Its purpose, in the source's words.
     pub description: String,
     /// Its version.
     pub version: Option<String>,
-    /// Whether it is still offered.
+    /// Its status with the source.
     pub status: Status,
     /// JSON array.
     pub packages: String,
     /// JSON array.
     pub remotes: String,
-    /// What packages and remotes are called, for the search.
+    /// The names of packages and addresses of remotes, for the search.
     pub identifiers: String,
     /// Where its code is.
     pub repository: Option<String>,
@@ -55,7 +55,7 @@ pub struct Entry {
     pub website: Option<String>,
     /// Words to find it by.
     pub tags: Vec<String>,
-    /// Whether Harbor recommends it.
+    /// True if Harbor recommends it.
     pub featured: bool,
     /// When it first appeared.
     pub published_at: Option<u64>,
@@ -82,7 +82,7 @@ impl Entry {
         ]
     }
 
-    /// The same for the same entry; what differs in anything has another one.
+    /// A hash of the entry: the same for equal entries, and another one if anything differs.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 16] {
         let mut hash = Sha256::new();
@@ -131,7 +131,7 @@ pub fn id(source: &str, name: &str) -> String {
     hex(&digest[..8])
 }
 
-/// What an entry that was told of is, by what was known of its name.
+/// The change that an entry brings, compared with the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It was unknown.
@@ -148,12 +148,12 @@ pub enum Verdict {
     Ignored,
 }
 
-/// What was known.
+/// The facts about an entry that the database had.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// Of what the source said then.
+    /// The fingerprint of the entry as the source told it then.
     pub fingerprint: [u8; 16],
-    /// Whether it had been removed.
+    /// True if it had been removed.
     pub removed: bool,
 }
 

@@ -62,7 +62,7 @@ fn field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name)?.as_str()
 }
 
-/// What they are called: identifiers of packages, addresses of remotes.
+/// The identifiers of packages and addresses of remotes, for the search.
 #[must_use]
 pub fn identifiers(packages: &[Value], remotes: &[Value]) -> String {
     let packages = packages.iter().filter_map(|package| field(package, "identifier"));

@@ -1,7 +1,7 @@
 //! The way through the pages of a registry: where it goes on, and when something is wrong with it.
 //!
-//! Owns the cursors that were seen, as hashes. Must never end quietly before the end: what was not read to the end must not be
-//! taken for all there is.
+//! Owns the cursors that were seen, as hashes. Must never end quietly before the last page: a list that was not read to its
+//! end must not be taken for all of it.
 
 use std::collections::HashSet;
 

@@ -4,8 +4,8 @@
 //!   harbor-catalog-worker BRIDGE_PID      link on stdin and stdout, until its end, Shutdown or SIGTERM
 //! ```
 //!
-//! Must never outlive the bridge, and never write anything but its link to stdout. What is under way at the end is dropped: catalog.db is then as it was
-//! before.
+//! Must never outlive the bridge, and never write anything but its link to stdout. A job that runs at the end is dropped:
+//! catalog.db is then as it was before.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ use crate::worker::{Order, Worker};
 const USAGE: u8 = 2;
 /// Settings are the longest message, and short.
 const MAX_MESSAGE: usize = 1024 * 1024;
-/// What waits for the worker while it writes.
+/// Orders that may wait for the worker while it writes.
 const ORDERS: usize = 64;
 
 /// Runs the program; gives its exit code.

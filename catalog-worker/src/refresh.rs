@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::up::Up;
 use crate::{awesome, registry};
 
-/// So often a request is tried.
+/// Tries of a request in all.
 const TRIES: u32 = 3;
 /// Before the second try; then twice that.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
@@ -51,13 +51,13 @@ impl From<DbError> for Failed {
     }
 }
 
-/// What is refreshed, with what.
+/// A refresh, and what it works with.
 pub struct Refresh<'a> {
     /// Written to.
     pub db: &'a mut Db,
-    /// What is wanted.
+    /// The person's settings.
     pub settings: &'a Settings,
-    /// Who is told.
+    /// Where progress is told.
     pub up: &'a Up,
     /// Everything.
     pub full: bool,

@@ -5,8 +5,9 @@
 //!   "metadata": {"nextCursor": "…"}}
 //! ```
 //!
-//! Owns the reading. Must never trust a page: what is no entry is left out and counted, what is too long is cut, packages
-//! are kept as the registry has them, as far as they are bounded. `_meta` may be missing: not every registry has it.
+//! Owns the reading. Must never trust a page. Items that are no entries are left out and counted; long texts are cut.
+//! Packages are kept as the registry has them, as far as they are bounded. `_meta` may be missing: not every registry has
+//! it.
 
 use reqwest::Url;
 use serde::Deserialize;

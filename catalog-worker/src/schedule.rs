@@ -6,8 +6,8 @@
 //!  it failed n times ────────► 5 min · 2^(n-1) later, at most 6 h, and up to a tenth later; never before its Retry-After has passed
 //! ```
 //!
-//! Owns intervals, jitter and back-off. A person who asks for a refresh need not wait for a back-off, but for a Retry-After: it
-//! is the server that asked.
+//! Owns intervals, jitter and back-off. A person who asks for a refresh need not wait for a back-off. They do have to wait
+//! for a Retry-After: there the server asked.
 
 use crate::time::DAY;
 
@@ -17,12 +17,13 @@ const FIRST_BACK_OFF: u64 = 5 * 60_000;
 const MAX_BACK_OFF: u64 = 6 * 60 * 60_000;
 /// The longest Retry-After that is believed.
 const MAX_RETRY_AFTER: u64 = DAY;
-/// What a source no longer tells of is found by whole passes only; increments do in between.
+/// Only whole passes find entries that a source no longer tells of; increments do in between.
 const FULL_EVERY: u64 = 7 * DAY;
-/// What may have changed while a pass went through the pages before, or by another clock.
+/// Overlap of an increment with the pass before: entries may have changed while that one read its pages, or by another
+/// clock.
 const OVERLAP: u64 = 10 * 60_000;
 
-/// What is known of a source.
+/// The past of a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct History {
     /// When it was last tried.
@@ -42,7 +43,7 @@ pub struct History {
 pub enum Pass {
     /// All of it.
     Full,
-    /// What has changed since.
+    /// Only changes since this time.
     Since(u64),
 }
 
@@ -65,7 +66,7 @@ fn jitter(of: u64, roll: u64) -> u64 {
     roll % (of / 10 + 1)
 }
 
-/// Whether one that a person asks for has to wait, and until when.
+/// The time until which even a refresh that a person asks for has to wait, if it has to.
 #[must_use]
 pub fn held(history: &History, now: u64) -> Option<u64> {
     history.retry_after.filter(|at| *at > now && *at <= now.saturating_add(MAX_RETRY_AFTER))

@@ -1,4 +1,4 @@
-//! What stands first in lists.
+//! The scores that decide which entries stand first in lists.
 //!
 //! ```text
 //!  popularity = 100·log10(stars + 1) + 100·log10(downloads + 1) + 50, 25, 10 for a commit less than 7, 30, 90 days ago
@@ -11,7 +11,7 @@
 
 use crate::time::DAY;
 
-/// What is known of an entry.
+/// The facts about an entry that its scores come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "they are independent facts")]
 pub struct Facts {
@@ -29,11 +29,11 @@ pub struct Facts {
     pub deprecated: bool,
     /// When it last changed.
     pub updated_at: Option<u64>,
-    /// Of its repository.
+    /// Stars of its repository.
     pub stars: Option<u64>,
-    /// Of its package.
+    /// Downloads of its package.
     pub downloads: Option<u64>,
-    /// Of its repository.
+    /// The last commit in its repository.
     pub last_commit_at: Option<u64>,
 }
 

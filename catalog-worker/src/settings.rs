@@ -1,6 +1,6 @@
-//! What the bridge wants done, checked.
+//! The settings that the bridge sends, checked.
 //!
-//! Owns what settings can be followed. They come from the person's configuration, so what is wrong is said.
+//! Owns which settings can be followed. They come from the person's configuration, so a mistake is named.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Settings {
     pub sources: Vec<(Origin, Url)>,
     /// Milliseconds; 0: only on request.
     pub interval: u64,
-    /// Of a request in all.
+    /// The time of a request in all.
     pub limit: Duration,
     /// Where more is looked up.
     pub lookups: Lookups,
@@ -43,7 +43,7 @@ pub struct Lookups {
 }
 
 impl Lookups {
-    /// Whether there is nowhere to look.
+    /// True if there is nowhere to look.
     #[must_use]
     pub fn are_none(&self) -> bool {
         *self == Self::default()
@@ -54,7 +54,7 @@ impl Settings {
     /// Checks them.
     ///
     /// # Errors
-    /// What is wrong, in a sentence.
+    /// A sentence on what is wrong.
     pub fn of(wire: &WorkerSettings<'_>) -> Result<Self, String> {
         let database = PathBuf::from(&*wire.database);
         if !database.is_absolute() {

@@ -39,7 +39,7 @@ pub fn clean(text: &str, limit: usize) -> String {
     out
 }
 
-/// The same, if anything is left.
+/// The text as [`clean`] gives it, if anything is left.
 #[must_use]
 pub fn some(text: Option<&str>, limit: usize) -> Option<String> {
     text.map(|text| clean(text, limit)).filter(|text| !text.is_empty())
@@ -79,7 +79,7 @@ pub fn repository(text: &str) -> Option<String> {
     path.split('/').all(is_name).then(|| format!("https://{host}{port}/{path}"))
 }
 
-/// Of a part of a path: a point at either end would read as something else the next time.
+/// True if this is a name in a path: a point at either end would read as something else the next time.
 fn is_name(part: &str) -> bool {
     !part.is_empty() && !part.starts_with('.') && !part.ends_with('.')
 }

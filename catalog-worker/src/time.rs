@@ -75,7 +75,7 @@ fn days(year: u64, month: u64, day: u64) -> u64 {
     year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-/// The same moment, as the registry reads it: `2026-11-03T12:34:56Z`.
+/// A moment as the registry reads it: `2026-11-03T12:34:56Z`.
 #[must_use]
 pub fn to_rfc3339(millis: u64) -> String {
     let (day, rest) = (millis / DAY + 719_468, millis / 1000 % 86_400);

@@ -1,6 +1,6 @@
-//! What goes up to the bridge.
+//! The messages that go up to the bridge.
 //!
-//! Owns the queue. A bridge that does not read misses progress, and never an answer: these are few and short.
+//! Owns the queue. A bridge that does not read misses progress, but never an answer: answers are few and short.
 
 use std::cell::RefCell;
 
@@ -8,7 +8,7 @@ use harbor_child::outbox::Outbox;
 use harbor_ipc_proto::link::codec::put_message;
 use harbor_ipc_proto::link::worker::{FromWorker, WorkerStatus, WorkerStep};
 
-/// So much waits for a bridge that does not read.
+/// Bytes that may wait for a bridge that does not read.
 const LIMIT: usize = 8 * 1024 * 1024;
 /// Progress is left out from here on.
 const ENOUGH: usize = 256 * 1024;

@@ -1,4 +1,4 @@
-//! The worker: what it was told to do, what is due, one job at a time.
+//! The worker: it does what it was told and what is due, one job at a time.
 //!
 //! ```text
 //!  orders ──┐
@@ -6,7 +6,7 @@
 //!  timer ───┘
 //! ```
 //!
-//! Owns the open database and the settings. New settings wait for the end of what runs.
+//! Owns the open database and the settings. New settings wait for the end of the job that runs.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::pin::pin;
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_secs(300);
 /// After a failure of catalog.db, such as a full disk, nothing begins by itself for so long.
 const REST: u64 = 5 * 60_000;
 
-/// What the bridge wants.
+/// An order of the bridge.
 #[derive(Debug)]
 pub enum Order {
     /// Other settings, or what is wrong with them.
@@ -59,7 +59,7 @@ impl Order {
     }
 }
 
-/// What a job found.
+/// The outcome of a job.
 #[derive(Debug, Default)]
 struct Report {
     sources: Vec<SourceOutcome<'static>>,
@@ -74,9 +74,9 @@ pub struct Worker {
     agenda: Agenda,
     /// Away while a job has it.
     db: Option<Db>,
-    /// Those that are followed; none before catalog.db was opened.
+    /// The settings in force; none before catalog.db was opened.
     settings: Option<Rc<Settings>>,
-    /// Those that wait.
+    /// New settings that wait for the end of a job.
     configure: Option<Result<Box<Settings>, String>>,
     pause: Rc<Pause>,
     /// After a failure of catalog.db nothing is due before this.

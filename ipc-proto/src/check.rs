@@ -1,24 +1,24 @@
-//! What `harbor-bridge check --json` answers: the look into the bridge's own files, for programs that cannot read them.
+//! The answer of `harbor-bridge check --json`: the bridge's own files, checked for programs that cannot read them.
 //!
 //! ```text
 //!  harbor doctor ─► harbor-bridge check --json config database ─► one JSON object on stdout ─► Checked
 //! ```
 //!
-//! Owns the words of the parts and the shape of the answer. Must never carry a secret or what stands in a file.
+//! Owns the words of the parts and the shape of the answer. Must never carry a secret or the content of a file.
 
 use serde::{Deserialize, Serialize};
 
 /// The name of the mode.
 pub const MODE: &str = "check";
 
-/// What can be asked for.
+/// The parts that can be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// `config.toml`, or the file that is named.
+    /// `config.toml`, or the file that the command line names.
     Config,
     /// `harbor.db`.
     Database,
-    /// The file of the secrets.
+    /// The file with the secrets.
     Secrets,
     /// Databases and journals that were set aside.
     Lost,
@@ -27,7 +27,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them.
+    /// All parts.
     pub const ALL: [Self; 5] = [Self::Config, Self::Database, Self::Secrets, Self::Lost, Self::Programs];
 
     /// The word on the command line.
@@ -59,7 +59,7 @@ pub struct Checked {
     pub database: Option<DatabaseCheck>,
     /// The secrets.
     pub secrets: Option<SecretsCheck>,
-    /// What was set aside.
+    /// The files that were set aside.
     pub lost: Option<Vec<Lost>>,
     /// The programs that were found.
     pub programs: Option<Vec<FoundProgram>>,
@@ -68,11 +68,11 @@ pub struct Checked {
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfigCheck {
-    /// Whether there is such a file; without one a bridge starts with the defaults.
+    /// True if the file exists. Without one a bridge starts with the defaults.
     pub is_there: bool,
-    /// Why no bridge starts with it.
+    /// Why no bridge starts with it; absent when one does.
     pub wrong: Option<String>,
-    /// What a new AI client gets by it (`mcp.firstUse`); by the defaults where it is wrong.
+    /// The value of `mcp.firstUse`: what a new AI client may do. The default where the file is wrong.
     pub first_use: String,
 }
 
@@ -84,25 +84,25 @@ pub enum DatabaseCheck {
     New,
     /// It can be used.
     Whole,
-    /// It is lost, and why: the next bridge sets aside what is left of it.
+    /// It is lost; the text says why. The next bridge sets aside what is left of it.
     Lost(String),
-    /// It cannot be used now, and why; nothing is set aside for that.
+    /// It cannot be used now; the text says why. Nothing is set aside for that.
     Unusable(String),
 }
 
 /// The secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretsCheck {
-    /// Why they cannot be used, as far as that is seen without their key.
+    /// Why they cannot be used, as far as that shows without their key; absent when they can.
     pub wrong: Option<String>,
 }
 
-/// Something that was set aside.
+/// A file that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
-    /// What it is.
+    /// What was set aside, as a sentence.
     pub what: String,
-    /// What to do about it.
+    /// What the person can do about it.
     pub next: String,
 }
 
@@ -113,7 +113,7 @@ pub struct FoundProgram {
     pub name: String,
     /// Where it is.
     pub path: String,
-    /// How its place is known: `PATH`, or what else knew it.
+    /// How the place was found: `PATH`, or another way.
     pub how: String,
 }
 

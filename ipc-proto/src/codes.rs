@@ -1,11 +1,11 @@
-//! The error codes that clients see: given here and nowhere else.
+//! The error codes that clients see. They are defined here and nowhere else.
 //!
-//! Codes in lower case say that the request was wrong or could not be placed; `ERR_` codes say what became
-//! of a tool call. Each has an integer for the `rpc` envelope, in JSON-RPC's ranges.
+//! Codes in lower case say that the request was wrong or could not be assigned. `ERR_` codes say how a tool call ended.
+//! Each has an integer for the `rpc` envelope, in JSON-RPC's ranges.
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])* $name:ident = $text:literal, $int:literal;)*) => {
-        /// What went wrong, in a word that programs can rely on.
+        /// An error code: a word that programs can rely on.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code { $($(#[doc = $doc])* $name,)* }
 
@@ -41,9 +41,9 @@ codes! {
     UnknownMessageType = "unknown_message_type", -32601;
     /// A field is missing or wrong; `details.field` and `details.expected` say which and what.
     InvalidParams = "invalid_params", -32602;
-    /// A frame is over the limit: of the bridge on the way in, of the client on the way out.
+    /// A frame is over the limit: that of the bridge for requests, that of the client for answers.
     MessageTooLarge = "message_too_large", -32005;
-    /// The request id is still open; `details.request_id` repeats it. The first request goes on.
+    /// Another request with this id is still open; `details.request_id` repeats the id. That request goes on.
     DuplicateRequestId = "duplicate_request_id", -32006;
     /// The request was cancelled by its own client.
     Cancelled = "cancelled", -32007;
@@ -55,16 +55,16 @@ codes! {
     ConnectionFailed = "connection_failed", -32001;
     /// The first frame did not prove who is calling.
     Unauthorized = "unauthorized", -32008;
-    /// Client and bridge are of versions that do not fit.
+    /// The versions of client and bridge do not fit each other.
     VersionMismatch = "version_mismatch", -32009;
-    /// The bridge cannot be reached or started; said by Harbor's own programs, not by the bridge.
+    /// The bridge cannot be reached or started. Harbor's own programs say this, not the bridge.
     BridgeUnreachable = "bridge_unreachable", -32011;
     /// The bridge is shutting down.
     ShuttingDown = "shutting_down", -32010;
-    /// The caller may not send this message, or the person has denied the origin what it wants.
+    /// The caller may not send this message, or the person has denied the origin what it asked for.
     PermissionDenied = "ERR_PERMISSION_DENIED", -32020;
-    /// The server is not running, or ended under the call. `details.cause` says why, `sent` whether the call had reached
-    /// it (it is never sent again), `next_retry` when it is tried again.
+    /// The server is not running, or ended during the call. `details.cause` says why. `sent` says whether the call had
+    /// reached it (it is never sent again), and `next_retry` when the server is tried again.
     ServerUnavailable = "ERR_SERVER_UNAVAILABLE", -32021;
     /// The server did not answer in time; it was told to stop working on the call.
     ToolTimeout = "ERR_TOOL_TIMEOUT", -32022;
@@ -72,33 +72,32 @@ codes! {
     ToolFailed = "ERR_TOOL_FAILED", -32023;
     /// The server's answer breaks the protocol.
     ProtocolError = "ERR_PROTOCOL_ERROR", -32024;
-    /// Too many requests are open, or came within a minute; `details.retry_after_ms` says when to try again, where that is
-    /// known.
+    /// Too many requests are open, or came within a minute. `details.retry_after_ms` says when to try again, if that is known.
     RateLimited = "ERR_RATE_LIMITED", -32025;
-    /// The person has not allowed the origin this scope (`details.scope`), or not any more.
+    /// The person has not allowed the origin this scope (`details.scope`), or no longer does.
     ScopeRequired = "ERR_SCOPE_REQUIRED", -32026;
     /// The server has no tool of that name.
     ToolNotFound = "ERR_TOOL_NOT_FOUND", -32027;
-    /// The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed
-    /// since the person saw it (`tool_changed`), or its server is another program by now (`server_changed`).
+    /// The tool is not among those that the person has allowed the origin (`details.reason` is `allowlist`). Or it has
+    /// changed since the person saw it (`tool_changed`). Or its server now runs another program (`server_changed`).
     ToolNotAllowed = "ERR_TOOL_NOT_ALLOWED", -32028;
-    /// The run has made all its calls; or the tokens of a day are used up, and `details.retry_after_ms` says when there are
-    /// more.
+    /// The run has made all its calls. Or the tokens of the day are used up: `details.retry_after_ms` says when there are more.
     BudgetExceeded = "ERR_BUDGET_EXCEEDED", -32029;
-    /// The server wants the person to let Harbor in, or to let it do more there: `harbor auth NAME`.
+    /// The server needs the person to let Harbor in, or to let it do more there: `harbor auth NAME`.
     AuthorizationRequired = "ERR_AUTHORIZATION_REQUIRED", -32030;
-    /// Nothing came of asking the person to let Harbor in; `details.cause` says why.
+    /// The person was asked to let Harbor in, without success; `details.cause` says why.
     AuthorizationFailed = "ERR_AUTHORIZATION_FAILED", -32031;
-    /// A model did not answer, or not to its end. `details.cause` says why in a word: `no_model`, `unauthorized`, `quota`,
-    /// `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or
-    /// `worker_lost`; `provider`, `model`, the HTTP `status` and `retry_after_ms` stand beside it where they are known.
+    /// A model did not answer, or not completely. `details.cause` is one of these words: `no_model`, `unauthorized`,
+    /// `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`,
+    /// `protocol` or `worker_lost`. `details` also has `provider`, `model`, the HTTP `status` and `retry_after_ms`, as far
+    /// as they are known.
     ModelFailed = "ERR_MODEL_FAILED", -32032;
-    /// This part of the page API is switched off (`[pages]` in config.toml); `details.feature` says which.
+    /// This part of the page API is switched off (`[pages]` in config.toml); `details.feature` names it.
     FeatureDisabled = "ERR_FEATURE_DISABLED", -32033;
-    /// The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`,
+    /// The catalog cannot be read or refreshed. `details.cause` is one of these words: `worker_off`, `disabled`,
     /// `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`.
     CatalogUnavailable = "catalog_unavailable", -32012;
-    /// Secrets are encrypted, and their key is not at hand: `unlock_secrets`, or what the message says.
+    /// The secrets are encrypted and their key is not available. Send `unlock_secrets`, or do what the message says.
     SecretsLocked = "secrets_locked", -32013;
     /// Harbor itself failed; the log says more.
     Internal = "ERR_INTERNAL", -32603;

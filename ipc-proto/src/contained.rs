@@ -1,14 +1,14 @@
-//! Whether a text can be put into a JSON frame without changing what is around it.
+//! The test whether a text can be put into a JSON frame without changing what is around it.
 //!
 //! ```text
 //!  64 bytes ─► four masks: quotes, backslashes, openings, closings ─► which quotes are escaped ─► what is inside
 //!  strings ─► depth: it may reach zero at the last byte only
 //! ```
 //!
-//! It is not a full syntax check (the runner makes that one). It is what keeps a hostile runner from closing the
-//! frame's object early and answering in the name of another request. On every text that a parser accepts, this
-//! and the parser agree where strings and brackets are; on others the whole frame does not parse. Works on 64
-//! bytes at a time, since each result passes here: no branch per byte, no allocation; long strings are passed over.
+//! It is not a full syntax check (the runner makes that one). It keeps a hostile runner from closing the frame's object
+//! early and answering in the name of another request. On every text that a parser accepts, this test and the parser agree
+//! where strings and brackets are. With any other text the whole frame does not parse. It works on 64 bytes at a time,
+//! since each result passes here: no branch per byte, no allocation. Long strings are skipped.
 
 use wide::i8x16;
 
@@ -18,7 +18,7 @@ const BLOCK: usize = 64;
 /// Bytes that are compared at once.
 const LANE: usize = 16;
 
-/// Whether `text` is one self-contained JSON value: put between two commas it stays one value.
+/// True if `text` is one self-contained JSON value: between two commas it stays one value.
 #[must_use]
 pub fn is_contained(text: &str) -> bool {
     let bytes = text.trim_ascii().as_bytes();
@@ -30,7 +30,7 @@ pub fn is_contained(text: &str) -> bool {
     }
 }
 
-/// Index just behind the closing quote of the string that `bytes` begins with.
+/// The index just after the closing quote of the string that `bytes` begins with.
 fn string_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -50,7 +50,7 @@ fn closes_at_end(bytes: &[u8]) -> bool {
         let outside = !strings.inside(masks.quotes, masks.backslashes);
         let (opens, closes) = (masks.opens & outside, masks.closes & outside);
         if opens | closes == 0 {
-            // Nothing to count, which takes as long as to compare: the oldest processors have no instruction for it.
+            // Nothing to count. Counting takes as long as a comparison, since the oldest processors have no instruction for it.
         } else if depth > closes.count_ones() {
             depth = depth + opens.count_ones() - closes.count_ones();
         } else if let Some(bit) = first_zero(&mut depth, opens, closes) {
@@ -68,7 +68,7 @@ fn closes_at_end(bytes: &[u8]) -> bool {
     false
 }
 
-/// The bytes from `at` on, with blanks behind the last one.
+/// The bytes from `at` on, padded with blanks to a whole block.
 fn block_at(bytes: &[u8], at: usize) -> [u8; BLOCK] {
     let rest = &bytes[at..];
     rest.first_chunk().copied().unwrap_or_else(|| {
@@ -78,7 +78,7 @@ fn block_at(bytes: &[u8], at: usize) -> [u8; BLOCK] {
     })
 }
 
-/// Follows the brackets of one block one by one; gives the place of the one that brings the depth to zero.
+/// Follows the brackets of one block one by one. Returns the place of the bracket that brings the depth to zero.
 fn first_zero(depth: &mut u32, opens: u64, closes: u64) -> Option<usize> {
     let mut brackets = opens | closes;
     while brackets != 0 {
@@ -96,22 +96,22 @@ fn first_zero(depth: &mut u32, opens: u64, closes: u64) -> Option<usize> {
     None
 }
 
-/// Where strings are, carried from block to block.
+/// The position of strings, carried from block to block.
 #[derive(Default)]
 struct Strings {
-    /// All ones while a string goes on into the next block.
+    /// All ones if a string continues into the next block.
     open: u64,
-    /// One when the next block's first byte is escaped.
+    /// One if the next block's first byte is escaped.
     escaped: u64,
 }
 
 impl Strings {
-    /// Whether the next byte is inside a string, and no escape has begun.
+    /// True if the next byte is inside a string and not escaped.
     fn goes_on(&self) -> bool {
         self.open != 0 && self.escaped == 0
     }
 
-    /// The bytes inside strings: each opening quote and all up to its closing one.
+    /// The bytes inside strings: each opening quote and everything up to its closing quote.
     fn inside(&mut self, quotes: u64, backslashes: u64) -> u64 {
         let escaped = if backslashes | self.escaped == 0 { 0 } else { self.escaped_by(backslashes) };
         let quotes = quotes & !escaped;
@@ -125,8 +125,8 @@ impl Strings {
         inside
     }
 
-    /// The bytes behind an odd number of backslashes. Of a run of backslashes every second one is escaped itself;
-    /// adding a run's start to the run carries to the byte behind it, which tells even runs from odd ones.
+    /// The bytes after an odd number of backslashes. In a run of backslashes, every second one is escaped itself. Adding a
+    /// run's start to the run carries to the byte after it, which tells even runs from odd ones.
     fn escaped_by(&mut self, backslashes: u64) -> u64 {
         const EVEN: u64 = 0x5555_5555_5555_5555;
         let backslashes = backslashes & !self.escaped;

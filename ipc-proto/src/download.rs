@@ -1,4 +1,4 @@
-//! What the steps of a download leave behind for the next one, as JSON files in the package's directory.
+//! The result of each step of a download, for the next step: JSON files in the package's directory.
 //!
 //! ```text
 //!  harbor-runner-http fetch ─► Fetched ─► harbor-runner-http unpack ─► Unpacked ─► bridge: lock, entry point
@@ -6,32 +6,32 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The file as it came.
+/// The downloaded file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fetched {
     /// Its SHA-256, in hexadecimal digits.
     pub sha256: String,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether a signature of minisign lies beside it that nobody has looked at.
+    /// True if a minisign signature lies beside the file and was not checked.
     pub unread_signature: bool,
 }
 
-/// The program in it.
+/// The program in the downloaded file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unpacked {
-    /// That of the file as it came.
+    /// The SHA-256 of the downloaded file, in hexadecimal digits.
     pub sha256: String,
-    /// The same, in bytes.
+    /// The size of the downloaded file in bytes.
     pub size: u64,
-    /// The path of the program, below the files.
+    /// The path of the program, relative to the unpacked files.
     pub program: String,
-    /// That of the file as it came.
+    /// As in [`Fetched::unread_signature`].
     pub unread_signature: bool,
 }
 
 impl Unpacked {
-    /// As a lock has it.
+    /// Reads it from the tree in a lock file.
     #[must_use]
     pub fn of_tree(tree: &str) -> Option<Self> {
         serde_json::from_str(tree).ok()

@@ -1,7 +1,7 @@
-//! How single fields of client messages are read from JSON text and written to it.
+//! Reads single fields of client messages from JSON text, and writes them.
 //!
 //! Owns the traits; `read` and `put` have the plain types. A field that does not fit becomes a [`FieldError`], which names
-//! the field and what was expected; a value is never echoed, it may be a secret.
+//! the field and the expected type. It never repeats the value, which may be a secret.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ mod read;
 
 pub(crate) use put::room_of;
 
-/// A word of the protocol: the bridge writes one of its own and allocates nothing, a client reads any.
+/// A word of the protocol. The bridge writes its own words without an allocation; a client reads any word.
 pub type Word = Cow<'static, str>;
 
 /// A JSON object that is carried as text.
@@ -37,30 +37,30 @@ impl JsonObject {
 pub struct FieldError {
     /// The field's name.
     pub field: &'static str,
-    /// What was expected there.
+    /// The type that was expected there.
     pub expected: &'static str,
-    /// What was found instead: `nothing`, or the kind of JSON value.
+    /// The kind of JSON value that was found instead, or `nothing`.
     pub found: &'static str,
 }
 
 /// A type that can be read from a field of a message.
 pub trait FromField: Sized {
-    /// What the documentation and the errors call this type.
+    /// The name of this type in the documentation and in errors.
     const EXPECTED: &'static str;
 
-    /// What they call an array of it.
+    /// The name of an array of this type there.
     const EXPECTED_ARRAY: &'static str = "an array";
 
-    /// What they call an object whose values are of this type.
+    /// The name of an object whose values are of this type.
     const EXPECTED_MAP: &'static str = "an object";
 
-    /// What they call an object whose values are arrays of it.
+    /// The name of an object whose values are arrays of this type.
     const EXPECTED_MAP_OF_ARRAYS: &'static str = "an object whose values are arrays";
 
     /// Reads the value from its text; `None` when it does not fit.
     fn from_text(text: &str) -> Option<Self>;
 
-    /// Of text that does not fit: the field inside it that is wrong, where it is one.
+    /// The wrong field inside a text that does not fit, if the text is an object with one.
     #[must_use]
     fn wrong_inside(text: &str) -> Option<FieldError> {
         let _ = text;
@@ -73,17 +73,17 @@ pub trait FromField: Sized {
         None
     }
 
-    /// Whether the field may be left out.
+    /// True if the field may be left out.
     const OPTIONAL: bool = false;
 
-    /// Whether `null` stands for a field that is absent. Of a payload it is the payload.
+    /// True if `null` stands for an absent field. In a payload, `null` is the payload.
     const NULL_IS_NOTHING: bool = true;
 }
 
 /// Reads the field `name` whose text is `text`.
 ///
 /// # Errors
-/// When it is missing although it must be there, or does not fit its type.
+/// When the field is missing and required, or does not fit its type.
 pub fn read<T: FromField>(name: &'static str, text: Option<&str>) -> Result<T, FieldError> {
     let read = match text {
         Some(text) => T::from_text(text),
@@ -113,20 +113,20 @@ pub fn kind_of(text: &str) -> &'static str {
 
 /// A type that can be written into a field of a message.
 pub trait PutField {
-    /// What the documentation calls this type.
+    /// The name of this type in the documentation.
     const TYPE: &'static str;
 
-    /// Of an array or a map: the type of its members.
+    /// The type of the members, for an array or a map.
     const MEMBER: &'static str = "";
 
     /// Appends the value as JSON.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// At least as many bytes as [`Self::put`] appends. A request's frame is allocated once by it: memory that was given back
-    /// while it grew could keep a secret.
+    /// An upper bound for the bytes that [`Self::put`] appends. It lets a request's frame be allocated once: memory that
+    /// was freed while a frame grew could keep a secret.
     fn room(&self) -> usize;
 
-    /// Whether the field is left out altogether.
+    /// True if the field is left out altogether.
     fn is_absent(&self) -> bool {
         false
     }
@@ -134,35 +134,35 @@ pub trait PutField {
 
 /// The fields of a message or of an object inside one.
 pub trait PutFields {
-    /// Appends `"name":value` pairs, separated by commas, each preceded by a comma when `first` is false.
-    /// Returns whether nothing has been written yet.
+    /// Appends `"name":value` pairs, separated by commas. Each has a comma before it if `first` is false. Returns true if
+    /// nothing has been written yet.
     fn put_fields(&self, out: &mut Vec<u8>, first: bool) -> bool;
 
-    /// At least as many bytes as [`Self::put_fields`] appends.
+    /// An upper bound for the bytes that [`Self::put_fields`] appends.
     fn fields_room(&self) -> usize;
 }
 
-/// A message, or an object inside one: what can be written can be read.
+/// A message, or an object inside one. It can be written and read.
 pub trait Message: PutFields + Sized {
-    /// Of a request or a push its `type` on the wire, of a reply that of its request, of an object its name.
+    /// The `type` on the wire, for a request or a push. For a reply: the type of its request. For an object: its name.
     const TAG: &'static str;
 
-    /// Reads it from its fields; those that it does not know are passed over.
+    /// Reads the message from its fields. Unknown fields are ignored.
     ///
     /// # Errors
-    /// Which field is missing or wrong.
+    /// Says which field is missing or wrong.
     fn read(fields: &Fields<'_>) -> Result<Self, FieldError>;
 }
 
-/// A request, which says what answers it.
+/// A request with the type of its reply.
 pub trait Ask: Message {
-    /// What the bridge answers.
+    /// The reply to this request.
     type Reply: Message;
 
-    /// The server that it is about, where it is about one.
+    /// The server that the request names, if it names one.
     fn server(&self) -> Option<&str>;
 
-    /// The profile of the origin that it is about, likewise.
+    /// The profile that the request names, if it names one.
     fn profile(&self) -> Option<&str>;
 }
 
@@ -198,7 +198,7 @@ impl<T: NamesOne> NamesOne for Option<T> {
 /// Reads a message from the text of its object.
 ///
 /// # Errors
-/// Which field is missing or wrong; the whole, under its name, where the text is no object.
+/// Says which field is missing or wrong. If the text is no object, the error names the whole message.
 pub fn read_object<T: Message>(text: &str) -> Result<T, FieldError> {
     let fields = Fields::parse(text.as_bytes());
     let fields =
@@ -220,7 +220,7 @@ pub fn put_pair<T: PutField>(out: &mut Vec<u8>, first: bool, name: &str, value: 
     false
 }
 
-/// At least as many bytes as [`put_pair`] appends.
+/// An upper bound for the bytes that [`put_pair`] appends.
 pub fn pair_room<T: PutField>(name: &str, value: &T) -> usize {
     name.len() + "\"\":,".len() + value.room()
 }

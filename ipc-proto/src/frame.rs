@@ -4,7 +4,7 @@
 //!  space() ─► the caller reads into it ─► filled(n) ─► pop() ─► Frame(bytes) | Oversize(length) | None
 //! ```
 //!
-//! Owns the bytes of half a frame. Must never do I/O: the caller reads, this only says what is whole.
+//! Owns the bytes of half a frame. Must never do I/O: the caller reads, and the decoder only says which frames are whole.
 //! An oversize frame is skipped by its length, so the connection survives it.
 
 use std::ops::Range;
@@ -24,12 +24,12 @@ const READ_STEP: usize = 4 * 1024;
 /// A buffer with more room than this is given back once it is empty.
 const KEEP: usize = 256 * 1024;
 
-/// What is read into an empty buffer begins so many bytes behind its start. malloc's large blocks begin 16 bytes into a page,
-/// pipes hold whole pages, and copying from the start of a page to 1–63 bytes behind that of another takes five times as
-/// long on AMD's processors with "fast short rep movsb".
+/// The offset in an empty buffer at which a read begins. malloc's large blocks begin 16 bytes into a page, and pipes hold
+/// whole pages. On AMD's processors with "fast short rep movsb", copying from the start of a page to 1–63 bytes after the
+/// start of another takes five times as long.
 pub const LEAD: usize = 48;
 
-/// What [`FrameDecoder::pop`] found.
+/// The result of [`FrameDecoder::pop`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Popped<'a> {
     /// One whole frame, without its length prefix.
@@ -38,7 +38,7 @@ pub enum Popped<'a> {
     Oversize(u32),
 }
 
-/// A frame that was taken out of its stream, with the memory that it came in.
+/// A frame that was taken out of its stream together with the memory that it came in.
 #[derive(Debug)]
 pub struct OwnedFrame {
     buf: Vec<u8>,
@@ -52,7 +52,8 @@ impl OwnedFrame {
         self.buf.get(self.body.clone()).unwrap_or_default()
     }
 
-    /// A text that lies within the frame, in the frame's own memory: no second copy of it is made. None where it lies elsewhere.
+    /// The text at `place` within the frame, in the frame's own memory, without a second copy. `None` if the place is
+    /// outside the frame.
     #[must_use]
     pub fn into_text(self, place: &Range<usize>) -> Option<String> {
         let Self { mut buf, body } = self;
@@ -65,7 +66,7 @@ impl OwnedFrame {
         String::from_utf8(buf).ok()
     }
 
-    /// Where `text`, which was read from the frame without a copy, lies within it.
+    /// The place within the frame of `text`, which was read from the frame without a copy.
     #[must_use]
     pub fn place_of(&self, text: &str) -> Option<Range<usize>> {
         let start = text.as_ptr().addr().checked_sub(self.bytes().as_ptr().addr())?;
@@ -91,7 +92,7 @@ impl FrameDecoder {
         Self { buf: Vec::new(), start: 0, end: 0, skip: 0, max }
     }
 
-    /// The same decoder, with what it holds, for frames of at most `max` bytes.
+    /// The same decoder and its bytes, for frames of at most `max` bytes.
     #[must_use]
     pub fn with_max(self, max: usize) -> Self {
         Self { max, ..self }
@@ -144,7 +145,7 @@ impl FrameDecoder {
         Some(Popped::Frame(&self.buf[body..body + length]))
     }
 
-    /// The next frame, if it is whole and longer than `bound` bytes: to be read elsewhere, without a copy.
+    /// The next frame, if it is whole and longer than `bound` bytes, with its memory: another reader gets it without a copy.
     pub fn take_longer_than(&mut self, bound: usize) -> Option<OwnedFrame> {
         let length = self.announced().filter(|length| *length > bound && *length <= self.max)?;
         let body = self.start + HEADER..self.start + HEADER + length;
@@ -156,7 +157,7 @@ impl FrameDecoder {
         Some(OwnedFrame { buf: std::mem::replace(&mut self.buf, rest), body })
     }
 
-    /// How many bytes the frame in progress still lacks; 0 where that is not known yet, or it is oversize.
+    /// How many bytes the frame in progress still lacks; 0 if that is not known yet, or the frame is oversize.
     #[must_use]
     pub fn lacking(&self) -> usize {
         match self.announced() {
@@ -165,13 +166,13 @@ impl FrameDecoder {
         }
     }
 
-    /// How many bytes are here of what is not whole yet.
+    /// How many bytes of unfinished frames the decoder holds.
     #[must_use]
     pub fn held(&self) -> usize {
         self.end - self.start
     }
 
-    /// Whether the stream stopped inside a frame.
+    /// True if the stream stopped inside a frame.
     #[must_use]
     pub fn is_torn(&self) -> bool {
         self.skip > 0 || self.start != self.end
@@ -182,8 +183,8 @@ impl FrameDecoder {
         usize::try_from(u32::from_le_bytes(header)).ok()
     }
 
-    /// How much room the next read gets. A length may lie: memory follows what has come, not what was announced. And room is
-    /// made of zeros: for all of a long frame at once they would take milliseconds.
+    /// The room for the next read, in bytes. A length may lie, so memory follows the bytes that have come, not the
+    /// announced length. Room is filled with zeros, which would take milliseconds for a whole long frame at once.
     fn wanted(&self) -> usize {
         self.lacking().clamp(READ_STEP, KEEP)
     }

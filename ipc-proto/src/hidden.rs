@@ -1,22 +1,22 @@
-//! Characters that a person does not see, or that change how the text around them is shown.
+//! Hidden characters: those that a person does not see, or that change how the text around them is shown.
 //!
-//! Owns the one list of them, for every question that a person is asked. Must never judge words: what a text asks for is
-//! read by people.
+//! Owns the one list of them, for every question that the person is asked. Must never judge words: people read what a text
+//! asks for.
 //!
 //! The list is that of `extension/shared/text/visible.ts`: the general categories Cc, Cf, Co, Zl and Zp, and
 //! Default_Ignorable_Code_Point, all of Unicode 16; noncharacters; and the blanks among the letters. Other unassigned
 //! characters are shown as boxes.
 //!
-//! Two kinds are ordinary where they belong to the character before them. A zero-width joiner is part of many emoji: one
-//! directly behind an emoji, a skin tone or a variation selector 16 is not hidden. A variation selector behind a
-//! character that has such a variant is not hidden either: the two of emoji behind what can be shown as one, those of
-//! ideographs behind an ideograph. The rule looks at the one character before it and at nothing else, so of two
-//! selectors in a row the second is hidden: else sixteen of them would be an alphabet that nobody sees.
+//! Two kinds are ordinary if they belong to the character before them. A zero-width joiner is part of many emoji: it is not
+//! hidden directly after an emoji, a skin tone or a variation selector 16. A variation selector is not hidden after a
+//! character that has such a variant. The two selectors of emoji belong after a character that can be shown as emoji, those
+//! of ideographs after an ideograph. The rule looks only at the one character before. So the second of two selectors in a
+//! row is hidden: otherwise sixteen of them would be an alphabet that nobody sees.
 
 /// The zero-width joiner.
 const JOINER: char = '\u{200d}';
 
-/// Whether `text` has a hidden character.
+/// True if `text` has a hidden character.
 #[must_use]
 pub fn has_hidden(text: &str) -> bool {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
@@ -26,8 +26,8 @@ pub fn has_hidden(text: &str) -> bool {
     text.chars().any(|character| is_hidden(std::mem::replace(&mut before, character), character))
 }
 
-/// Whether `character` is hidden where it stands behind `before`. Who writes hidden characters out passes for `before` what
-/// stands there then: a joiner behind a selector that was written out is hidden, too.
+/// True if `character` is hidden after `before`. A caller that writes hidden characters out passes the last character of
+/// its output as `before`: a joiner after a selector that was written out is hidden too.
 #[must_use]
 pub fn is_hidden(before: char, character: char) -> bool {
     match character {
@@ -39,7 +39,7 @@ pub fn is_hidden(before: char, character: char) -> bool {
     }
 }
 
-/// Whether a character changes the direction of the text around it: what is read would not be what is there.
+/// True if `character` changes the direction of the text around it, so that people read something else than is there.
 #[must_use]
 pub fn turns_text(character: char) -> bool {
     matches!(
@@ -53,20 +53,20 @@ fn is_format(character: char) -> bool {
     matches!(
         character,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}'
-        // Signs that enclose the digits behind them.
+        // Signs that enclose the digits after them.
         | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{110bd}' | '\u{110cd}'
-        // Without width; ends of lines; what turns text, and what is kept for such things.
+        // Without width; ends of lines; characters that turn text; characters reserved for such purposes.
         | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-        // Annotations between the lines, and what is kept for such things.
+        // Annotations between the lines, and characters reserved for them.
         | '\u{fff0}'..='\u{fffb}'
-        // Of hieroglyphs, shorthand and music.
+        // Controls of hieroglyphs, shorthand and music.
         | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        // Tags, and all that plane 14 keeps for such things.
+        // Tags, and everything that plane 14 reserves for such purposes.
         | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
-/// Letters without ink, and the variation selectors that have no letter here.
+/// Letters without ink, and the variation selectors that no letter here has.
 fn is_blank(character: char) -> bool {
     matches!(
         character,
@@ -75,7 +75,7 @@ fn is_blank(character: char) -> bool {
     )
 }
 
-/// Private use, which is something else in each font, and noncharacters, the last two of each plane among them.
+/// Private use characters, which each font shows differently, and noncharacters, among them the last two of each plane.
 fn is_nobodys(character: char) -> bool {
     let is_last = u32::from(character) & 0xfffe == 0xfffe;
     is_last || matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{f0000}'..)
@@ -89,8 +89,8 @@ fn can_be_joined(character: char) -> bool {
     )
 }
 
-/// What is text with one selector and emoji with the other: all of Emoji, and its neighbours in the blocks of symbols but
-/// Braille.
+/// Characters that are text with one selector and emoji with the other: all of Emoji, and its neighbours in the blocks of
+/// symbols except Braille.
 fn can_be_emoji(character: char) -> bool {
     matches!(
         character,

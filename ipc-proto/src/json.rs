@@ -1,8 +1,7 @@
-//! JSON text that is carried, not modelled.
+//! JSON as text, which Harbor passes on without a model of it.
 //!
-//! Tool arguments and results cross Harbor as the text that their author wrote: unknown fields, key order
-//! and big integers survive. Owns the type for such text and the one-pass split of an object into its fields.
-//! Must never build a value tree.
+//! Tool arguments and results cross Harbor as the text that their author wrote: unknown fields, key order and big integers
+//! survive. Owns the type for such text and the one-pass split of an object into its fields. Must never build a value tree.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -36,17 +35,17 @@ impl Json {
         &self.0
     }
 
-    /// Gives the text away.
+    /// The text, without a copy.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 }
 
-/// Room behind an array for what ends its message, so that nothing large is moved for that.
+/// Room after an array for the end of its message, so that the array is not moved for that.
 const AROUND: usize = 64;
 
-/// A JSON array put together of texts that others hold: nothing is copied before it is sent.
+/// A JSON array from parts of texts that others hold. Nothing is copied before it is sent.
 #[derive(Debug, Clone, Default)]
 pub struct Pieces(Vec<(Rc<str>, Range<usize>)>);
 
@@ -54,7 +53,7 @@ impl Pieces {
     /// Adds a part of `text`: one element, or more with a comma between them.
     pub fn push(&mut self, text: &Rc<str>, part: Range<usize>) {
         match self.0.last_mut() {
-            // What stands there one comma later goes with what was before it.
+            // The next element of the same text, one comma later, extends the last part.
             Some((last, range)) if Rc::ptr_eq(last, text) && range.end + 1 == part.start => {
                 range.end = part.end;
             }
@@ -62,7 +61,7 @@ impl Pieces {
         }
     }
 
-    /// At least as many bytes as [`Self::put`] appends.
+    /// An upper bound for the bytes that [`Self::put`] appends.
     #[must_use]
     pub fn room(&self) -> usize {
         self.0.iter().map(|(_, part)| part.len().max("null".len()) + 1).sum::<usize>() + 2
@@ -90,7 +89,7 @@ impl Pieces {
     }
 }
 
-/// Equal are those that are the same array: what was put together of many texts is read back as one.
+/// Pieces are equal if they are the same array: an array from many texts is read back as one text.
 impl PartialEq for Pieces {
     fn eq(&self, other: &Self) -> bool {
         self.to_json() == other.to_json()
@@ -99,8 +98,8 @@ impl PartialEq for Pieces {
 
 impl Eq for Pieces {}
 
-/// The object with this value for a member, and all else as it was written; `None` where it is no object, or one of more
-/// members than any message has.
+/// The object with `value` for the member `name`, and everything else as it was written. `None` if `object` is no object,
+/// or has more members than any message.
 #[must_use]
 pub fn with_member(object: &str, name: &str, value: &str) -> Option<String> {
     let fields = Fields::parse(object.as_bytes()).ok().filter(|fields| !fields.are_too_many())?;
@@ -113,7 +112,7 @@ pub fn with_member(object: &str, name: &str, value: &str) -> Option<String> {
     Some(format!("{rest}{comma}{}:{value}}}", Json::string(name).as_str()))
 }
 
-/// The object without a member, and all else as it was written; `None` as above.
+/// The object without the member `name`; all other values stay as they were written. `None` as in [`with_member`].
 #[must_use]
 pub fn without_member(object: &str, name: &str) -> Option<String> {
     let fields = Fields::parse(object.as_bytes()).ok().filter(|fields| !fields.are_too_many())?;
@@ -130,14 +129,14 @@ pub struct Fields<'a> {
     too_many: bool,
 }
 
-/// More fields than any message has; each new one is compared with those before.
+/// The limit for fields: more than any message has. Each new field is compared with those before.
 const MAX_FIELDS: usize = 64;
 
 impl<'a> Fields<'a> {
     /// Splits the object in `bytes`.
     ///
     /// # Errors
-    /// Says what is wrong when the bytes are no JSON object.
+    /// Says what is wrong if the bytes are no JSON object.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| Malformed { what: "it is not UTF-8", at: error.valid_up_to() })?;
@@ -166,14 +165,14 @@ impl<'a> Fields<'a> {
         self.pairs.iter().map(|(name, _)| name.as_ref())
     }
 
-    /// Whether the object has more fields than any message; those behind the 64th were passed over.
+    /// True if the object has more fields than any message. Fields after the 64th were left out.
     #[must_use]
     pub fn are_too_many(&self) -> bool {
         self.too_many
     }
 
-    /// A key that stands twice. Two readers may take different ones for the valid one, so such an object must be
-    /// refused; it is not an error of the split, since whoever sent it wants to be told under the right id.
+    /// A key that stands twice. Two readers may take different values for it, so such an object must be refused. It is no
+    /// error of `parse`, since the sender must be told under the right id.
     #[must_use]
     pub fn twice(&self) -> Option<&str> {
         self.twice.as_deref()

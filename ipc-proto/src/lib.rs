@@ -1,8 +1,8 @@
 //! Every wire type of Harbor, and nothing else.
 //!
-//! Owns: the frames of the local socket and of native messaging, the client messages (JSON), the link
-//! messages to runners and to the catalog worker (bincode), what a download leaves behind, what a check of the bridge's files
-//! answers, and the error codes.
+//! Owns: the frames of the local socket and of native messaging, the client messages (JSON), the link messages to runners
+//! and workers (bincode), and the error codes. Also the files that a download leaves, and the answer of a check of the
+//! bridge's files.
 //! Must never: do I/O, read a clock, keep state between messages other than half a frame.
 //!
 //! ```text
@@ -36,8 +36,8 @@ pub const CLIENT_PROTOCOL: u32 = 1;
 /// Version of the runner and worker links. Raised with every change that is not an append.
 pub const LINK_PROTOCOL: u32 = 9;
 
-/// The build that this code belongs to: package version plus, where the build scripts give it, a commit.
-/// Both ends of a link must show the same one.
+/// The build of this code: the package version and, if the build scripts give it, a commit. Both ends of a link must have
+/// the same build.
 pub const BUILD: &str = match option_env!("HARBOR_BUILD") {
     Some(build) => build,
     None => concat!(env!("CARGO_PKG_VERSION"), "-dev"),

@@ -1,11 +1,12 @@
-//! Whether a JSON Schema says at its root that it is one of objects, as MCP wants it of a tool's arguments.
+//! The test whether a JSON Schema says at its root that it describes an object, as MCP demands for a tool's arguments.
 //!
 //! ```text
 //!  {"type":"object",…} ─► as it is        {…}, {"type":["object","null"],…}, true ─► completed        anything else ─► none
 //! ```
 //!
-//! AI clients drop a tool whose schema does not say so, or all tools of its list. Arguments are an object in any case, so
-//! saying it changes nothing about which of them fit. Owns what may be completed; must never change anything else.
+//! AI clients drop a tool whose schema does not say so, or all tools of its list. Arguments are always an object, so adding
+//! the word changes nothing about which arguments fit. Owns the rule which schemas may be completed; must never change
+//! anything else.
 
 use crate::json::{Fields, with_member};
 use crate::strings::text_of;
@@ -13,19 +14,19 @@ use crate::strings::text_of;
 const TYPE: &str = "type";
 const OBJECT: &str = "\"object\"";
 
-/// What a schema is for a tool's arguments.
+/// The root of a schema for a tool's arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Root {
-    /// One of objects, and says so.
+    /// It describes an object, and says so.
     Object,
-    /// The same with the word that was missing.
+    /// It described an object without saying so. This is the schema with the word added.
     Completed(String),
-    /// One that no object fits, or no schema.
+    /// No object fits it, or it is no schema.
     Other,
 }
 
 impl Root {
-    /// What `schema`, a JSON text, is.
+    /// The root of `schema`, a JSON text.
     #[must_use]
     pub fn of(schema: &str) -> Self {
         if schema.trim() == "true" {

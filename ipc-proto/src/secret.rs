@@ -1,8 +1,8 @@
 //! A text that only its server may see.
 //!
-//! Owns that the text shows itself to nobody by accident: it has no `Display`, its `Debug` hides it, only the frame of a request has it as JSON, it is
-//! compared in constant time, and its memory is overwritten when it is dropped. Must never be copied into a plain string but
-//! where it is used.
+//! Owns that the text is not shown by accident. It has no `Display`, and its `Debug` hides it. Only the frame of a request
+//! has it as JSON. It is compared in constant time, and its memory is overwritten when it is dropped. Must never be copied
+//! into a plain string except where it is used.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,25 +23,25 @@ use crate::strings::put_str;
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Takes a text over.
+    /// Takes over `text`.
     #[must_use]
     pub fn new(text: String) -> Self {
         Self(Zeroizing::new(text))
     }
 
-    /// The text, for whoever uses it.
+    /// The text, for code that uses it.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// How many bytes it has.
+    /// The text's length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it is empty.
+    /// True if the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,6 +1,6 @@
 //! The name of a server definition: `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$` without `..` or `__`.
 //!
-//! It becomes a directory name and one half of `server/tool`, so it is checked once, here, at the border.
+//! It becomes a directory name and one half of `server/tool`. So it is checked once, here, where it comes in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(pub(crate) Arc<str>);
 
-/// What a server id must look like, for error messages.
+/// The rule for server ids, for error messages.
 pub const RULE: &str =
     "1 to 64 letters, digits, '.', '_' or '-', starting with a letter or digit, without '..' or '__'";
 

@@ -1,25 +1,25 @@
-//! The id of a tool source: of whatever has tools.
+//! The id of a tool source: of anything that has tools.
 //!
 //! ```text
 //!  time                  a server                      browser, browser:work    a browser that the extension is in
 //!  js:notes, wasm:notes  a runtime in the browser      page:example.com:8080~2  a page, here the second tab of it
 //! ```
 //!
-//! Owns the grammar and which kind an id is of. A server's name has no colon, so ids of two kinds are never the same; the
-//! one word `browser` is reserved ([`is_reserved`]).
+//! Owns the grammar, and the kind that an id has. A server's name has no colon, so ids of two kinds are never equal. Only
+//! the word `browser` is reserved ([`is_reserved`]).
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::server_id::ServerId;
 
-/// The longest id, in bytes: a host name with what stands around it.
+/// The longest id in bytes: a host name and the text around it.
 const MAX: usize = 300;
 
-/// The one browser that has no name of its own.
+/// The id of the browser without a name of its own.
 const BROWSER: &str = "browser";
 
-/// What kind of thing a source is.
+/// The kind of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
     /// An MCP server below a runner.
@@ -52,7 +52,7 @@ pub struct SourceId {
     text: Arc<str>,
 }
 
-/// What an id must look like, for error messages.
+/// The rule for ids, for error messages.
 pub const RULE: &str = "the name of a server, browser, browser:NAME, page:HOST, js:NAME or wasm:NAME";
 
 impl SourceId {
@@ -71,13 +71,13 @@ impl SourceId {
         Some(Self { kind, text: text.into() })
     }
 
-    /// What kind of source it names.
+    /// The kind of source that the id names.
     #[must_use]
     pub fn kind(&self) -> SourceKind {
         self.kind
     }
 
-    /// The server that it names, if it is one.
+    /// The server that the id names, if it names one.
     #[must_use]
     pub fn as_server(&self) -> Option<ServerId> {
         (self.kind == SourceKind::Server).then(|| ServerId(self.text.clone()))
@@ -108,7 +108,7 @@ impl fmt::Display for SourceId {
     }
 }
 
-/// Whether a server may not have this name, since it is a source's of another kind.
+/// True if no server may have this name, since it belongs to a source of another kind.
 #[must_use]
 pub fn is_reserved(id: &ServerId) -> bool {
     id.as_str() == BROWSER

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use wide::i8x16;
 
-/// The text that a JSON string is; none where `json` is none, or is no text (half a surrogate pair).
+/// The text of a JSON string. `None` if `json` is no string, or the string is no text (half a surrogate pair).
 #[must_use]
 pub fn text_of(json: &str) -> Option<Cow<'_, str>> {
-    // What has no escape is the text itself: it came out of a parser.
+    // A string without an escape is the text itself: it came out of a parser.
     let inside = json.strip_prefix('"')?.strip_suffix('"')?;
     let has_escape = memchr::memchr(b'\\', inside.as_bytes()).is_some();
     if has_escape { serde_json::from_str(json).ok().map(Cow::Owned) } else { Some(inside.into()) }
@@ -32,19 +32,19 @@ pub fn put_str(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Bytes that are looked at in one word, in one vector, and in one step over a long text.
+/// How many bytes are compared in one word, in one vector, and in one step over a long text.
 const WORD: usize = 8;
 const LANE: usize = 16;
 const BLOCK: usize = 64;
 
-/// The first place from `at` on where a quote, a backslash or a control character stands; the end where none does.
+/// The first place from `at` on with a quote, a backslash or a control character; the end if there is none.
 #[inline(always)]
 pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     // Most strings are short: two words are done before the vectors are set up.
     if ends_in_words(bytes, &mut at, 2) { at } else { plain_end_of_long(bytes, at) }
 }
 
-/// The same of a text that goes on: blocks as long as they are plain, then words.
+/// As [`plain_end`], for a long text: whole blocks as long as they are plain, then words.
 fn plain_end_of_long(bytes: &[u8], mut at: usize) -> usize {
     let blocks = bytes.get(at..).unwrap_or_default().as_chunks::<BLOCK>().0;
     at += blocks.iter().take_while(|block| is_plain(block)).count() * BLOCK;
@@ -52,7 +52,7 @@ fn plain_end_of_long(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Moves `at` over so many words, or to the end of what is plain; whether it is there.
+/// Moves `at` over at most `most` words, or to the end of the plain text. Returns true if it is at that end.
 #[inline(always)]
 fn ends_in_words(bytes: &[u8], at: &mut usize, most: usize) -> bool {
     for _ in 0..most {
@@ -75,7 +75,7 @@ fn plain_end_bytewise(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().position(|byte| matches!(byte, ..b' ' | b'"' | b'\\')).unwrap_or(rest.len())
 }
 
-/// The high bit of each byte of a word that ends a plain text; above the lowest of them there may be others.
+/// The high bit of each byte of a word that ends a plain text. Above the lowest of these bits, other bits may be set wrongly.
 fn ends_in_word(word: u64) -> u64 {
     const EACH: u64 = u64::MAX / 255;
     let below = |word: u64, least: u8| word.wrapping_sub(EACH * u64::from(least)) & !word;

@@ -1,44 +1,44 @@
-//! How Harbors that are each other's servers tell what is their own.
+//! Lets Harbors that are each other's servers recognise their own items.
 //!
 //! ```text
 //!  `harbor mcp` of A ─► a tool with _meta: {"harbor/via": [A]} ─► B ─► `harbor mcp` of B ─► the same with [B, A] ─► A: left out
 //! ```
 //!
-//! Owns the names and this member. Without it A would list to B what it has from B, which would list it to A again. Must
-//! never carry anything but identities: nobody looks it through.
+//! Owns the names and this member. Without it, A would list to B the items that A has from B, and B would list them to A
+//! again. Must never carry anything but identities, since nobody checks its content.
 
 use crate::json::{Fields, Json, with_member};
 
 /// The variable that tells a runner the identity of its Harbor.
 pub const IDENTITY: &str = "HARBOR_ID";
 
-/// The header by which a server elsewhere on this machine gets it.
+/// The header that tells it to a server elsewhere on this machine.
 pub const HEADER: &str = "harbor-id";
 
-/// The member of `_meta` with the identities of the Harbors that an item has come through, the last one first.
+/// The member of `_meta` with the identities of the Harbors that an item came through, the last one first.
 pub const VIA: &str = "harbor/via";
 
-/// How many hexadecimal digits an identity has.
+/// The number of hexadecimal digits of an identity.
 const DIGITS: usize = 16;
 
-/// What comes through as many has come through one of them twice, whatever they call themselves.
+/// An item with this many identities has come through one Harbor twice, whatever the Harbors call themselves.
 const MOST: usize = 16;
 
-/// Whether an item of a list has come through the Harbor `own`.
+/// True if an item of a list has come through the Harbor `own`.
 #[must_use]
 pub fn is_own(item: &str, own: &str) -> bool {
     let via = via(item);
     via.len() >= MOST || via.iter().any(|harbor| harbor == own)
 }
 
-/// The Harbors that an item has come through, as the text of a JSON array; `None` where it does not say so.
+/// The Harbors that an item came through, as the text of a JSON array; `None` if the item names none.
 #[must_use]
 pub fn said(item: &str) -> Option<String> {
     let via = via(item);
     (!via.is_empty()).then(|| array(&via))
 }
 
-/// The same; none where it does not say so, or not in this form.
+/// The Harbors that an item came through; empty if the item names none, or not in this form.
 fn via(item: &str) -> Vec<String> {
     if !item.contains("_meta") {
         return Vec::new();
@@ -49,13 +49,12 @@ fn via(item: &str) -> Vec<String> {
     if said.iter().all(|said| is_identity(said)) { said } else { Vec::new() }
 }
 
-/// What is none is passed on to nobody: it could be any text.
+/// True if `text` has the form of an identity. Other texts are passed on to nobody: they could say anything.
 fn is_identity(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// An item as the Harbor `by` passes it on to another one; `None` where it is no object, or one of more members than any
-/// message has.
+/// An item as the Harbor `by` passes it on to another one. `None` if it is no object, or has more members than any message.
 #[must_use]
 pub fn passed_on(item: &str, by: &str) -> Option<String> {
     let harbors = array(&[vec![by.to_owned()], via(item)].concat());

@@ -7,5 +7,5 @@ use std::pin::Pin;
 
 use harbor_ipc_proto::link::runner::EndCause;
 
-/// What is under way with a server until there is nothing more to carry.
+/// Carries a server's messages, or does some other work of a carrier, until its end.
 pub type Carrying = Pin<Box<dyn Future<Output = EndCause<'static>>>>;

@@ -1,10 +1,10 @@
-//! What a server is held to, from the bridge's message to the launcher's profile.
+//! A server's sandbox, from the bridge's message to the launcher's profile.
 //!
 //! ```text
 //!  bridge ──Sandbox──► plan ──the same bytes, in a file without a name──► launcher: profile
 //! ```
 //!
-//! Owns that translation, and what the kernel offers as the bridge is told it. Must never weaken anything.
+//! Owns that translation, and the report to the bridge of what the kernel offers. Must never weaken anything.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ use harbor_ipc_proto::link::runner::FromRunner;
 use harbor_ipc_proto::link::sandbox::{self as wire, PathAccess, PathRule, Sandbox};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 
-/// What comes before a message on a link, and not in a file.
+/// Bytes of the length before a message, which stands on a link and not in a file.
 const LENGTH: usize = 4;
 
 /// The bridge sets it; see the policy on environments.

@@ -1,7 +1,7 @@
 //! A server's log lines on their way up, and the first and the last of them for the record.
 //!
-//! Owns the bounds: length of a line, lines per second, size of the tail. A server that floods its stderr costs
-//! nobody else anything: lines over the budget are counted, not sent.
+//! Owns the bounds: length of a line, lines per second, size of the tail. A server that floods its stderr costs nobody else
+//! anything: lines over the bound are counted, not sent.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -16,17 +16,17 @@ const BUDGET: u32 = 500;
 const HEAD_LINES: usize = 5;
 const HEAD_BYTES: usize = 1024;
 
-/// What stands where lines are left out.
+/// The mark in place of lines that are left out.
 const LEFT_OUT: &str = "…";
 
-/// Of a longer line its beginning is kept: what is wrong may stand there.
+/// Bytes that are kept of a longer line, from its beginning: the error may stand there.
 const KEPT_LINE: usize = 1024;
 
 /// Lines and bytes of the tail.
 const TAIL_LINES: usize = 20;
 const TAIL_BYTES: usize = 4 * 1024;
 
-/// Whether a line may go up.
+/// Tells if a line may go up.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Pass {
     /// Yes.
@@ -74,7 +74,7 @@ pub struct Tail {
     head: Vec<String>,
     lines: VecDeque<String>,
     bytes: usize,
-    /// Whether there were lines between them.
+    /// True if there were lines between them.
     left_out: bool,
 }
 

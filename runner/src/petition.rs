@@ -6,7 +6,7 @@
 //!  carrier ──granted──► Granted ──► bridge
 //! ```
 //!
-//! Owns handing the one answer over, and the tasks. Must never look into it.
+//! Owns handing over the one answer, and the tasks. Must never look into the answer.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -47,11 +47,11 @@ impl Petition {
     }
 }
 
-/// What is under way besides servers, by the bridge's numbers.
+/// The carrier's work that is under way besides servers, by the bridge's numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Petitions(RefCell<HashMap<u32, Begun>>);
 
-/// Who waits for the person's answer, until it is there; and the task.
+/// Where the person's answer goes, until it is there; and the task.
 type Begun = (Option<oneshot::Sender<Secret>>, AbortHandle);
 
 impl Petitions {

@@ -40,7 +40,7 @@ const OF_AN_ENGINE: &str = "a container engine needs the processes of the whole 
 /// Servers of one runner would end together in a namespace.
 const SHARED: &str = "the servers share a runner";
 
-/// What the system tells of at once: a runner has a few pipes, and pays for the room of each.
+/// Events that the system tells of at once: a runner has a few pipes, and pays for the room of each event.
 const IO_EVENTS: usize = 64;
 
 /// Exit code for a wrong command line.
@@ -52,7 +52,7 @@ pub fn run() -> ExitCode {
     run_as(c"harbor-runner", None)
 }
 
-/// The same for the runner of that name, with what it carries messages by.
+/// Runs a runner of that name, which carries messages by `carrier`.
 #[must_use]
 pub fn run_with(name: &'static CStr, carrier: Rc<dyn Carrier>) -> ExitCode {
     run_as(name, Some(carrier))

@@ -39,11 +39,11 @@ pub struct Servers {
     reaper: Rc<Reaper>,
     /// For servers elsewhere; who has it runs no programs.
     carrier: Option<Rc<dyn Carrier>>,
-    /// Whether they are those of all runners.
+    /// True if this process is the one runner of all servers.
     is_shared: bool,
     sessions: RefCell<HashMap<u32, Rc<Session>>>,
     petitions: Rc<Petitions>,
-    /// Those of them that renew.
+    /// The tasks that renew logins.
     renewals: RefCell<Vec<JoinHandle<()>>>,
     is_ending: Cell<bool>,
     ended: Notify,

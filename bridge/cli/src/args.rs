@@ -1,7 +1,8 @@
 //! The command line, read by clap.
 //!
-//! Owns the list of commands and how a wrong line is answered; a file of `args/` has the options of one group of commands, and its
-//! doc comments are the help. Must never touch the system: what a word means on this machine is found out when the command runs.
+//! Owns the list of commands and the answer to a wrong line. A file of `args/` has the options of one group
+//! of commands, and its doc comments are the help. Must never touch the system: the meaning of a word on this
+//! machine is found out when the command runs.
 
 mod about;
 mod add;
@@ -81,7 +82,7 @@ struct Line {
     command: Option<Command>,
 }
 
-/// What is to be done.
+/// The commands.
 #[derive(Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
     Setup(Setup),
@@ -90,15 +91,17 @@ pub enum Command {
     Upgrade(Upgrade),
     /// Show where node, uv, git and other programs are
     ///
-    /// The bridge looks in its own PATH, in that of your login shell, in version managers (nvm, fnm, volta, asdf, mise, pyenv), in Homebrew
-    /// and in the usual directories. Servers and installers use the programs that it finds.
+    /// The bridge looks in its own PATH, in that of your login shell, in version managers (nvm, fnm, volta,
+    /// asdf, mise, pyenv), in Homebrew and in the usual directories. Servers and installers use the programs
+    /// that it finds.
     Runtimes,
     Add(Box<Definition>),
     Sandbox(Box<Sandbox>),
     /// Manage keys and passwords of servers
     ///
-    /// Without a subcommand: lists the secrets of all servers, without values. Encrypted secrets are locked after each start of the bridge;
-    /// servers wait for them until you run `harbor secrets unlock`. More: docs/secrets.md.
+    /// Without a subcommand: lists the secrets of all servers, without values. Encrypted secrets are locked
+    /// after each start of the bridge; servers wait for them until you run `harbor secrets unlock`. More:
+    /// docs/secrets.md.
     ///
     /// Example: `harbor secrets set weather API_KEY < key.txt`
     Secrets {
@@ -136,8 +139,9 @@ pub enum Command {
     Set(Box<Set>),
     /// Change a server's definition in your editor
     ///
-    /// Opens what `harbor add` or `harbor import` stored in $VISUAL or $EDITOR. What is saved is checked and applied as a whole; a server
-    /// that runs is started again. Values of variables and headers are not shown: `***` stays as it is.
+    /// Opens the definition that `harbor add` or `harbor import` stored, in $VISUAL or $EDITOR. The saved
+    /// text is checked and applied as a whole; a server that runs is started again. Values of variables and
+    /// headers are not shown: `***` stays as it is.
     Edit {
         /// The server's name
         #[arg(value_parser = server_id)]
@@ -172,8 +176,9 @@ pub enum Command {
     },
     /// Answer questions about calls, and take answers back
     ///
-    /// Without a subcommand: lists the questions that wait for your answer or were missed in the last ten minutes, and the answers that
-    /// stand. The first answer counts, wherever it comes from. An ID may be cut short as long as it is clear.
+    /// Without a subcommand: lists the questions that wait for your answer or were missed in the last ten
+    /// minutes, and the answers that stand. The first answer counts, wherever it comes from. An ID may be cut
+    /// short as long as it is clear.
     ///
     /// Example: `harbor approvals yes 3f2a91c0 --for chat-tool`
     Approvals {
@@ -203,15 +208,15 @@ pub enum Command {
     Health,
     /// Print metrics for a monitoring system
     ///
-    /// OpenMetrics text, for Prometheus. It names origins only with `metrics.origins = true` in config.toml, because they reveal your
-    /// browsing. `harbor-bridge serve --metrics 127.0.0.1:9464`, or `metrics.listen` in config.toml, serves it over HTTP.
-    /// With --json: {metrics}.
+    /// OpenMetrics text, for Prometheus. It names origins only with `metrics.origins = true` in config.toml,
+    /// because they reveal your browsing. `harbor-bridge serve --metrics 127.0.0.1:9464`, or `metrics.listen`
+    /// in config.toml, serves it over HTTP. With --json: {metrics}.
     Metrics,
     /// Find problems and how to solve them
     ///
-    /// Checks the files in HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers need, what this kernel can
-    /// enforce, and servers that fail; starts a bridge if none runs. The exit code is 1 if there is an error, and 0 with warnings only. With
-    /// --json: {broken, warnings, findings}.
+    /// Checks the files in HARBOR_HOME, config.toml, the database, Harbor's programs and those that servers
+    /// need, what this kernel can enforce, and servers that fail; starts a bridge if none runs. The exit code
+    /// is 1 if there is an error, and 0 with warnings only. With --json: {broken, warnings, findings}.
     Doctor {
         /// Repair file modes, stale sockets and the manifests of browsers
         #[arg(long)]
@@ -233,13 +238,14 @@ pub enum Command {
     Events,
     /// Serve an AI client as one MCP server
     ///
-    /// An AI client starts this command and speaks MCP on its stdin and stdout; `harbor mcp install` puts it into the client's
-    /// configuration. Tools and prompts are named server__tool. Prompts, resources and questions of a server need a grant for all its
-    /// tools. Adding the entry is the consent: a NAME that connects for the first time gets all tools, or those of --only, as grants that
-    /// `harbor grants` shows and `harbor revoke` revokes. With `mcp.firstUse` in config.toml it starts with none.
+    /// An AI client starts this command and speaks MCP on its stdin and stdout; `harbor mcp install` puts it
+    /// into the client's configuration. Tools and prompts are named server__tool. Prompts, resources and
+    /// questions of a server need a grant for all its tools. Adding the entry is the consent: a NAME that
+    /// connects for the first time gets all tools, or those of --only, as grants that `harbor grants` shows
+    /// and `harbor revoke` revokes. With `mcp.firstUse` in config.toml it starts with none.
     ///
-    /// Over HTTP a client sends the token of `harbor mcp token CLIENT` as `Authorization: Bearer TOKEN`, and is client://NAME. The path is
-    /// /mcp.
+    /// Over HTTP a client sends the token of `harbor mcp token CLIENT` as `Authorization: Bearer TOKEN`, and
+    /// is client://NAME. The path is /mcp.
     ///
     /// Example: `harbor mcp --client claude-code --only 'time/*'`
     Mcp {
@@ -251,8 +257,8 @@ pub enum Command {
     Import(Import),
     /// Connect your browsers to Harbor
     ///
-    /// Without a subcommand: `status`. A Chromium from a snap or a flatpak cannot start native hosts. If HARBOR_HOME is not ~/.harbor, the
-    /// manifest names a script there that sets it.
+    /// Without a subcommand: `status`. A Chromium from a snap or a flatpak cannot start native hosts. If
+    /// HARBOR_HOME is not ~/.harbor, the manifest names a script there that sets it.
     Host {
         #[command(subcommand)]
         wanted: Option<NativeHost>,
@@ -261,8 +267,9 @@ pub enum Command {
     },
     /// Search the server catalog
     ///
-    /// The catalog comes from the official registry and a community list, every hour and when you refresh it. Searches never leave this
-    /// machine. `[catalog]` in config.toml sets the sources; docs/catalog.md says who is asked what.
+    /// The catalog comes from the official registry and a community list, every hour and when you refresh it.
+    /// Searches never leave this machine. `[catalog]` in config.toml sets the sources; docs/catalog.md says
+    /// who is asked what.
     ///
     /// Example: `harbor catalog search time zone`
     Catalog {
@@ -273,7 +280,7 @@ pub enum Command {
     },
     /// Use language models: your own, and services that you have a key for
     ///
-    /// Without more words: the models of all providers. docs/models.md says more.
+    /// Without a subcommand: shows the models of all providers. More: docs/models.md.
     ///
     /// Example: `harbor models detect`
     Models {
@@ -284,8 +291,8 @@ pub enum Command {
     Chat(Chat),
     /// Look at conversations with language models, export and delete them
     ///
-    /// Without more words: all of them, the one that was used last first. An ID may be cut short as long as it is clear. `harbor chat ID`
-    /// goes on with one.
+    /// Without a subcommand: shows all of them, the most recently used first. An ID may be cut short as long
+    /// as it is clear. `harbor chat ID` goes on with one.
     ///
     /// Example: `harbor sessions export 3f2a91c0 > talk.md`
     Sessions {
@@ -327,13 +334,13 @@ pub enum Command {
     /// Show the version
     Version,
     Complete(Names),
-    /// What clap prints.
+    /// A text that clap prints.
     #[command(skip)]
     Text(String),
 }
 
 impl Command {
-    /// Whether what it prints is a text, and no answer that could be JSON.
+    /// True if it prints a text, not an answer that could be JSON.
     fn is_of_text(&self) -> bool {
         let is_server = matches!(self, Self::Mcp { wanted: None, .. });
         is_server
@@ -357,7 +364,8 @@ pub fn command() -> clap::Command {
     command.override_help(help)
 }
 
-/// The help is as long with `-h` as with `--help`: a line for each option, and the notes below. An option's value may begin with a dash.
+/// The help is as long with `-h` as with `--help`: a line for each option, and the notes below. An option's
+/// value may begin with a dash.
 fn tidy(command: clap::Command) -> clap::Command {
     let text = command.get_long_about().map(ToString::to_string);
     let notes = text.as_deref().and_then(|text| text.split_once("\n\n")).map(|(_, notes)| notes.to_owned());
@@ -372,7 +380,7 @@ fn tidy(command: clap::Command) -> clap::Command {
     command.mut_subcommands(tidy)
 }
 
-/// Whether `--json` was asked for, even if the rest makes no sense.
+/// True if `--json` was typed, even if the rest makes no sense.
 pub fn wants_json(args: &[String]) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json")
 }
@@ -426,7 +434,7 @@ fn no_command() -> Failure {
     Failure::Usage("there is no such command\n`harbor help` lists the commands".into())
 }
 
-/// How a command is used; all of it without one.
+/// The help of a command; all of the help without one.
 pub fn help(words: &[String]) -> Result<String, Failure> {
     if words == ["exit-codes"] {
         return Ok(root::exit_codes());
@@ -462,7 +470,7 @@ fn usage(command: &mut clap::Command, matches: &ArgMatches) -> String {
     }
 }
 
-/// What is wrong, in one line, and what to do about it.
+/// The error in one line, and the advice below it.
 fn said(error: &clap::Error) -> (String, String) {
     let text = error.to_string();
     let mut parts = text.strip_prefix("error: ").unwrap_or(&text).split("\n\n");
@@ -472,7 +480,7 @@ fn said(error: &clap::Error) -> (String, String) {
     (wrong, more.collect::<Vec<_>>().join("\n"))
 }
 
-/// What other programs call our commands, where it is spelt too differently to be guessed.
+/// Names that other programs have for our commands, where the spelling is too different for a guess.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("allow", "grant ORIGIN SCOPE"),
     ("clients", "mcp status"),

@@ -1,4 +1,4 @@
-//! The question to the bridge's program what is wrong with the bridge's own files, beside a bridge that runs or without one.
+//! Asks the bridge's program what is wrong with the bridge's own files, whether a bridge runs or not.
 //!
 //! Owns the start of `harbor-bridge check --json` and the reading of its answer. Must never look into those files itself.
 
@@ -12,13 +12,13 @@ use harbor_ipc_proto::check::{Checked, ConfigCheck, MODE, Part};
 
 use harbor_client::errors::Failure;
 
-/// What is found of these parts.
+/// The findings about these parts.
 pub fn ask(paths: &Paths, parts: &[Part]) -> Result<Checked, Failure> {
     let words = parts.iter().map(|part| part.as_str());
     run(paths, |command| command.args(words))
 }
 
-/// What is found of `config.toml`, or of another file.
+/// The findings about `config.toml`, or about another file.
 pub fn config(paths: &Paths, file: Option<&Path>) -> Result<ConfigCheck, Failure> {
     let checked = run(paths, |command| {
         if let Some(file) = file {

@@ -38,9 +38,9 @@ pub struct Client {
     writing: Arc<Mutex<()>>,
     /// The type of the pushes that are followed; all others are dropped.
     followed: Option<&'static str>,
-    /// Those that came while an answer was waited for.
+    /// Pushes that came while an answer was waited for.
     pushes: VecDeque<Vec<u8>>,
-    /// What the bridge said about itself, once it was greeted.
+    /// The bridge's description of itself, once it was greeted.
     pub bridge: Option<HelloResult>,
 }
 
@@ -65,7 +65,7 @@ impl Canceller {
     }
 }
 
-/// What came of one of several requests.
+/// The answer to one of several requests, or its failure.
 pub type Asked<A> = Result<Answer<<A as Ask>::Reply>, Failure>;
 
 /// A request on its way: what tells its answer from other messages, and its errors from others'.
@@ -76,7 +76,7 @@ struct Sent<'a> {
     profile: Option<&'a str>,
 }
 
-/// What a frame of the bridge means to the open request.
+/// The meaning of a frame of the bridge for the open request.
 enum Meaning {
     Answer(Vec<u8>),
     Progress(Vec<u8>),

@@ -1,6 +1,6 @@
-//! What a server answered, as text for people: the content of a tool's result, of a resource, of a prompt.
+//! A server's answer, as text for people: the content of a tool's result, of a resource, of a prompt.
 //!
-//! Owns which parts of it are shown, and how. Must never fail: what it does not know is shown as JSON.
+//! Owns which parts of it are shown, and how. Must never fail: an unknown part is shown as JSON.
 
 use harbor_client::payload::Payload;
 
@@ -12,7 +12,7 @@ use crate::table::bracket;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Content {
     pub text: String,
-    /// Whether the tool says that it failed.
+    /// True if the tool says that it failed.
     pub is_error: bool,
 }
 
@@ -31,7 +31,7 @@ pub fn render(result: &str, shelf: &mut Shelf) -> Content {
     Content { text: lines.join("\n"), is_error: is_error(&members) }
 }
 
-/// The same without its text, for whoever shows the result as it is: only whether the tool says that it failed.
+/// Reads only if the tool says that it failed, for callers that show the result as it is. The text is empty.
 pub fn only_judge(result: &str) -> Content {
     let members = Payload::parse(result.as_bytes()).unwrap_or_default();
     Content { text: String::new(), is_error: is_error(&members) }

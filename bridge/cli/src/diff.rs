@@ -1,7 +1,7 @@
-//! Two texts, line by line: what went and what came.
+//! The difference between two texts, line by line: removed lines and added ones.
 //!
-//! Owns the marks and how much stands around a change. What hides in a line is made visible, since these texts are shown to
-//! be judged.
+//! Owns the marks and how much stands around a change. Hidden characters are made visible, since people judge
+//! these texts.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -10,10 +10,11 @@ use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_di
 
 use harbor_client::terminal::reveal;
 
-/// So many lines that are the same stand before and behind a change.
+/// The number of unchanged lines before and behind a change.
 const AROUND: usize = 3;
 
-/// What takes longer is shown as gone and come in one piece: texts of servers may be made to be slow.
+/// A comparison that takes longer shows the text as replaced in one piece: texts of servers may be made to be
+/// slow.
 const LIMIT: Duration = Duration::from_millis(500);
 
 /// The lines that differ, marked `-` and `+`, with some around them; `…` where some are left out. Nothing when the texts

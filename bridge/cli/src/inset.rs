@@ -1,14 +1,14 @@
-//! What others have written, behind an indentation of ours.
+//! Texts of others, behind an indentation of ours.
 //!
-//! Owns where such a line is broken. Must never let it begin at the margin, not even where a terminal ends: there it could look like a
-//! line of ours.
+//! Owns where such a line is broken. Must never let it begin at the margin, not even where a terminal ends:
+//! there it could look like a line of ours.
 
 use crate::table::char_places;
 
 /// A tab is this wide at most.
 const TAB: usize = 8;
 
-/// So much of a line stands beside its indentation at least.
+/// The least places of a line beside its indentation.
 const LEAST: usize = 8;
 
 /// The lines of `text` behind `first` blanks, in at most `width` places; what is broken off stands behind `hang` blanks.

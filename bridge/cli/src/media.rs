@@ -1,4 +1,5 @@
-//! What is no text in an answer: images, sounds, resources; named, and written to files when the person wants that.
+//! The parts of an answer that are no text: images, sounds, resources. They are named, and written to files
+//! when the person wants that.
 //!
 //! Owns the files' names, which are made of the tool's name, a number and the kind of content. Must never take a path
 //! from a server, nor write over a file, nor through a link.
@@ -95,21 +96,21 @@ impl Media {
     }
 }
 
-/// Where the media of an answer go: into a directory, or nowhere.
+/// The place of an answer's media: a directory, or none.
 #[derive(Debug, Default)]
 pub struct Shelf {
     directory: Option<PathBuf>,
     stem: String,
     /// The number that is tried next; 0 before the directory was looked at.
     number: u32,
-    /// Those that were only named.
+    /// The parts that were only named.
     left: usize,
-    /// What became of the others.
+    /// The results of writing the others.
     saved: Vec<Result<PathBuf, String>>,
 }
 
 impl Shelf {
-    /// One for the answer of `name`, in this directory if there is one.
+    /// A shelf for the answer of `name`, in this directory if there is one.
     pub fn new(directory: Option<&str>, name: &str) -> Self {
         Self { directory: directory.map(PathBuf::from), stem: stem(name), ..Self::default() }
     }
@@ -124,7 +125,7 @@ impl Shelf {
         }
     }
 
-    /// Whether there is a directory.
+    /// True if there is a directory.
     pub fn saves(&self) -> bool {
         self.directory.is_some()
     }
@@ -192,7 +193,8 @@ impl Shelf {
     }
 }
 
-/// What of a name is harmless in a file's: letters, digits, `.`, `_` and `-`, and no dot or dash in front.
+/// The part of a name that is harmless in a file's name: letters, digits, `.`, `_` and `-`, and no dot or
+/// dash in front.
 fn stem(name: &str) -> String {
     let harmless = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let stem: String = name.chars().take(MAX_STEM).map(harmless).collect();

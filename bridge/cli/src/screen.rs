@@ -1,4 +1,4 @@
-//! What we print on: a terminal or a pipe, for people or for programs.
+//! The place where we print: a terminal or a pipe, for people or for programs.
 //!
 //! Owns stdout and stderr of the command line. Must never pass control characters of a server to a terminal:
 //! they could change what the person sees, or type for them.
@@ -17,7 +17,7 @@ use crate::wrap::wrap_all;
 /// The width of a terminal that does not tell.
 pub const WIDTH: usize = 80;
 
-/// What a word is to a person; a colour on a terminal.
+/// The tone of a word for a person; a colour on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Good,
@@ -27,7 +27,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// Of a state that people are shown.
+    /// The tone of a state that people are shown.
     pub fn of_state(state: &str) -> Option<Self> {
         Some(match state.split([' ', '(']).next().unwrap_or_default() {
             "running" | "ok" => Self::Good,
@@ -49,10 +49,10 @@ impl Tone {
     }
 }
 
-/// Where results go.
+/// The place for results.
 pub struct Screen {
     out: Box<dyn Write>,
-    /// Whether results are JSON.
+    /// True if results are JSON.
     pub json: bool,
     terminal: bool,
     colour: bool,
@@ -93,7 +93,7 @@ impl Screen {
         }
     }
 
-    /// The same, with its first bytes in a colour. The head is ours, and plain ASCII.
+    /// Like [`Self::prose`], with its first bytes in a colour. The head is ours, and plain ASCII.
     pub fn headed(&mut self, text: &str, head: usize, tone: Tone) -> io::Result<()> {
         if !self.colour {
             return self.prose(text);
@@ -163,7 +163,7 @@ impl Status {
         }
     }
 
-    /// Whether anybody would see it.
+    /// True if anybody would see a status line.
     pub fn is_visible() -> bool {
         io::stderr().is_terminal()
     }
@@ -192,7 +192,7 @@ fn terminal_width() -> usize {
     width_of(&io::stdout())
 }
 
-/// The same of stderr.
+/// The width of the terminal on stderr.
 pub fn notes_width() -> usize {
     width_of(&io::stderr())
 }

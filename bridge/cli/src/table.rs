@@ -4,10 +4,10 @@
 
 use harbor_client::terminal::reveal;
 
-/// What stands between two columns.
+/// The places between two columns.
 const GAP: usize = 2;
 
-/// Where a line was cut.
+/// The mark where a line was cut.
 const CUT: char = '…';
 
 /// No column is cut below this many places.
@@ -20,7 +20,7 @@ pub struct Table {
     rows: Vec<Vec<String>>,
     /// Columns that a narrow terminal does without, the first one first.
     spare: &'static [&'static str],
-    /// Whether the last column matters as much as those before it.
+    /// True if the last column matters as much as those before it.
     evenly: bool,
 }
 
@@ -29,12 +29,12 @@ impl Table {
         Self { header: header.to_vec(), rows: Vec::new(), spare: &[], evenly: false }
     }
 
-    /// The same; what does not fit into a terminal loses these columns first, in this order.
+    /// Names the columns that a narrow terminal does not show: the first of them goes first.
     pub fn without(self, spare: &'static [&'static str]) -> Self {
         Self { spare, ..self }
     }
 
-    /// The same; what does not fit is taken from the widest columns, from the first one only where it has to be.
+    /// Takes the missing places from the widest columns; from the first one only where it has to be.
     pub fn evenly(self) -> Self {
         Self { evenly: true, ..self }
     }
@@ -48,14 +48,15 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The lines, the header first. So that they fit into `width` places, if there is such a limit, columns that say nothing
-    /// and spare ones are left out, the last column is cut, and then the others, the widest first.
+    /// The lines, the header first. `width` is the limit of places, if there is one. To fit, columns without
+    /// content and spare ones are left out first. Then the last column is cut, and then the others, the
+    /// widest first.
     pub fn lines(&self, width: Option<usize>) -> Vec<String> {
         self.painted(width, |_, _| None)
     }
 
-    /// The same, with cells below the header as `paint` makes them of the column and the text that is shown; it must not change
-    /// how many places that takes.
+    /// The lines, with cells below the header painted: `paint` gets the column and the text that is shown. It
+    /// must not change how many places the text takes.
     pub fn painted(&self, width: Option<usize>, paint: impl Fn(&str, &str) -> Option<String>) -> Vec<String> {
         let header: Vec<String> = self.header.iter().map(|&name| name.into()).collect();
         let all = self.widths();
@@ -99,7 +100,7 @@ impl Table {
         kept
     }
 
-    /// Whether no row has anything in this column.
+    /// True if no row has anything in this column.
     fn is_silent(&self, at: usize) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.get(at).is_some_and(|cell| cell == "-"))
     }
@@ -113,7 +114,7 @@ impl Table {
     }
 }
 
-/// How many places a line has with columns of these widths.
+/// The number of places of a line with columns of these widths.
 fn places_of(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
@@ -162,13 +163,13 @@ pub fn fit(text: &str, limit: Option<usize>) -> String {
     cut
 }
 
-/// One line: line ends and tabs become spaces, and what nobody would see becomes visible.
+/// The text as one line: line ends and tabs become spaces, and hidden characters become visible.
 pub fn flatten(text: &str) -> String {
     let line = |c: char| if matches!(c, '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}') { ' ' } else { c };
     reveal(&text.trim().chars().map(line).collect::<String>())
 }
 
-/// How many places `text` takes on a terminal.
+/// The number of places that `text` takes on a terminal.
 pub fn places(text: &str) -> usize {
     text.chars().map(char_places).sum()
 }

@@ -1,6 +1,6 @@
 //! Times in words: when it was, how long ago, how soon.
 //!
-//! Owns how a time looks. Must never ask for the time in a word: the caller says which now is meant.
+//! Owns how a time looks. Must never ask for the current time itself: the caller passes it.
 
 use harbor_home::date::rfc3339;
 
@@ -36,7 +36,7 @@ pub fn lasting(millis: u64) -> String {
     span(millis / 1000)
 }
 
-/// In the largest unit of which there are two.
+/// A time span in the largest unit of which there are two.
 fn span(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),
@@ -51,7 +51,7 @@ pub fn utc(millis: u64) -> String {
     rfc3339(millis).replacen('T', " ", 1)
 }
 
-/// The same as `2026-11-03 12:34:56Z`.
+/// A time to the second, as `2026-11-03 12:34:56Z`.
 pub fn to_the_second(millis: u64) -> String {
     utc(millis).chars().take(19).collect::<String>() + "Z"
 }

@@ -32,7 +32,7 @@ pub fn wrap_all(text: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// Where the text of a line begins: behind its title, or behind its indentation.
+/// The place where the text of a line begins: behind its title, or behind its indentation.
 fn begin(line: &str) -> usize {
     let indented = line.len() - line.trim_start_matches(' ').len();
     let title = line[indented..].find("  ").map(|at| indented + at);

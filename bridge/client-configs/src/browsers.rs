@@ -23,12 +23,13 @@ pub struct Browser {
     pub id: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What its program is called.
+    /// The names of its program.
     pub programs: &'static [&'static str],
     kind: Kind,
-    /// Whether it is told of only where it is: a channel for those who try things out, or one that few have.
+    /// True if only a browser that is installed here is mentioned: a test channel, or a browser that few
+    /// have.
     pub is_rare: bool,
-    /// Where it keeps its things when a snap or a flatpak holds it, below the person's home.
+    /// The place of its data when a snap or a flatpak confines it, below the person's home.
     confined: &'static [&'static str],
 }
 
@@ -154,7 +155,7 @@ pub struct Whereabouts {
 }
 
 impl Whereabouts {
-    /// For a person with this home and these variables.
+    /// The places for a person with this home and these variables.
     #[must_use]
     pub fn of(home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Self {
         let named = ["CHROME_CONFIG_HOME", "XDG_CONFIG_HOME"].into_iter().find_map(variable);
@@ -164,7 +165,7 @@ impl Whereabouts {
 }
 
 impl Browser {
-    /// Whether it is Chromium or made from it: it takes `--user-data-dir`.
+    /// True for Chromium and the browsers made from it, which take `--user-data-dir`.
     #[must_use]
     pub fn is_chromium(&self) -> bool {
         matches!(self.kind, Kind::Chromium(_))
@@ -186,7 +187,7 @@ impl Browser {
         }
     }
 
-    /// Where it is when its sandbox keeps it from starting a native host.
+    /// The place of its data when its sandbox keeps it from starting a native host.
     #[must_use]
     pub fn confined(&self, at: &Whereabouts) -> Vec<PathBuf> {
         self.confined.iter().map(|directory| at.home.join(directory)).collect()
@@ -203,7 +204,7 @@ impl Browser {
         directory.join(format!("{NATIVE_HOST}.json"))
     }
 
-    /// Which extensions it has to let in: ours, and of `more` those that it could have.
+    /// The extensions that it has to let in: ours, and those of `more` that it could have.
     #[must_use]
     pub fn extension_ids(&self, more: &[String]) -> Vec<String> {
         let own = if self.is_chromium() { HARBOR.chromium() } else { HARBOR.firefox.into() };
@@ -216,7 +217,7 @@ impl Browser {
         ids
     }
 
-    /// Whether an extension with this id could be its.
+    /// True if an extension of this browser can have this id.
     #[must_use]
     pub fn can_have(&self, id: &str) -> bool {
         is_chromium_id(id) == self.is_chromium()
@@ -237,7 +238,8 @@ impl Browser {
         )
     }
 
-    /// What a manifest says; `None` when this browser does not take it for one of Harbor's native host.
+    /// Reads a manifest; `None` when this browser does not take the text for a manifest of Harbor's native
+    /// host.
     #[must_use]
     pub fn read(&self, text: &str) -> Option<Manifest> {
         let value: Value = serde_json::from_str(text).ok()?;
@@ -248,7 +250,7 @@ impl Browser {
         Some(Manifest { program: program.into(), ids: ids.into_iter().map(str::to_owned).collect() })
     }
 
-    /// What is to be said of the manifest that stands there. `runs` answers for its program.
+    /// The state of the manifest that stands there. `runs` says if its program can be started.
     #[must_use]
     pub fn judge(
         &self,
@@ -288,21 +290,21 @@ fn quoted(text: &str) -> String {
 /// A manifest, as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// What the browser starts.
+    /// The program that the browser starts.
     pub program: PathBuf,
     /// The extensions that it starts it for, as they stand there.
     pub ids: Vec<String>,
 }
 
 impl Manifest {
-    /// Whether it is one of Harbor's, of whichever installation.
+    /// True if the manifest is Harbor's, of whichever installation.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.program.file_name().is_some_and(|name| name == PROGRAM)
     }
 }
 
-/// How it stands with a browser's manifest. The words are for scripts and stay as they are.
+/// The state of a browser's manifest. The words are for scripts and stay as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It is as it has to be.
@@ -313,7 +315,7 @@ pub enum State {
     Elsewhere,
     /// It starts another program.
     Foreign,
-    /// What it starts is not there, or cannot be started.
+    /// The program that it names is not there, or cannot be started.
     NotExecutable,
     /// It lets in other extensions than it has to.
     WrongId,
@@ -336,7 +338,8 @@ impl State {
         }
     }
 
-    /// Whether it is somebody else's, as far as can be told: only a person's word removes it.
+    /// True if the manifest is somebody else's, as far as can be told: it is removed only when the person
+    /// says so.
     #[must_use]
     pub fn is_foreign(self) -> bool {
         matches!(self, Self::Foreign | Self::Unreadable)

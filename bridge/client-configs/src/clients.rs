@@ -13,15 +13,15 @@ pub struct AiClient {
     pub id: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What its file is written in.
+    /// The format of its file.
     pub format: Format,
-    /// Under which key the servers are.
+    /// The key of the object with the servers.
     pub key: &'static str,
-    /// Whether an entry says that it is a program on pipes.
+    /// True if an entry says that the server is a program on pipes.
     pub typed: bool,
-    /// Which variables of the environment it puts into an entry.
+    /// The variables of the environment that it puts into an entry.
     pub fills: Fills,
-    /// What the person does for a change to be seen.
+    /// The thing that the person does for a change to take effect.
     pub after: &'static str,
     linux: Place,
     macos: Place,
@@ -110,7 +110,7 @@ pub const CLIENTS: &[AiClient] = &[
     AiClient { format: Format::Toml, key: "mcp_servers", ..usual("codex", "Codex", CODEX) },
 ];
 
-/// What is put into a project's file by the client that reads files of this name: `.mcp.json`, `.vscode/mcp.json`.
+/// The placeholders that a client fills in a project's file of this name: `.mcp.json`, `.vscode/mcp.json`.
 #[must_use]
 pub fn fills_of(file: &Path) -> Fills {
     let directory = file.parent().and_then(Path::file_name).map(std::ffi::OsStr::as_encoded_bytes);
@@ -129,7 +129,7 @@ pub fn client(id: &str) -> Option<&'static AiClient> {
 }
 
 impl AiClient {
-    /// Where its configuration is, for a person with this home and these variables.
+    /// The place of its configuration, for a person with this home and these variables.
     #[must_use]
     pub fn file(&self, macos: bool, home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> PathBuf {
         let place = if macos { self.macos } else { self.linux };

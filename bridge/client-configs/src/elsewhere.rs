@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::launch::{Elsewhere, Skip};
 use super::placeholders::{Surroundings, Use};
 
-/// Under which keys the URL is.
+/// The keys that may have the URL.
 const URLS: [&str; 4] = ["url", "serverUrl", "httpUrl", "uri"];
 
-/// Whether an entry is for such a server.
+/// True if an entry is for a server that runs elsewhere.
 pub fn is_meant(entry: &Value) -> bool {
     let kind = kind(entry).unwrap_or("stdio");
     kind != "stdio" && kind != "local" || URLS.iter().any(|key| entry.get(key).is_some())
@@ -22,10 +22,10 @@ fn kind(entry: &Value) -> Option<&str> {
     entry["type"].as_str().or_else(|| entry["transport"].as_str())
 }
 
-/// What the entry says.
+/// Reads such an entry.
 ///
 /// # Errors
-/// Says why it is left out.
+/// Says why the entry is left out.
 pub fn read(entry: &Value, around: &Surroundings<'_>, taken: &mut BTreeSet<Use>) -> Result<Elsewhere, Skip> {
     let url = URLS.iter().find_map(|key| entry[key].as_str()).ok_or(Skip::Malformed("url"))?;
     let mut headers = BTreeMap::new();

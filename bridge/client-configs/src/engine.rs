@@ -1,7 +1,8 @@
 //! A command that has an engine run an image: `docker run -i --rm -e TOKEN mcp/time`.
 //!
-//! Such a program reaches no engine from below a sandbox, so what is taken over is the image, which Harbor has its engine run itself.
-//! Owns which options mean the same there. Must never drop one that means more: what it would open, or lack, is not ours to decide.
+//! Such a program reaches no engine from inside a sandbox. So Harbor takes over the image, and has its own
+//! engine run it. Owns the list of options that mean the same there. Must never drop an option that means
+//! more: what it would open, or lack, is not ours to decide.
 
 use std::collections::BTreeSet;
 
@@ -62,13 +63,14 @@ const WITH_VALUE: &[&str] = &[
     "-w",
 ];
 
-/// What is about files of this machine.
+/// Options about files of this machine.
 const OF_FILES: &[&str] = &["-v", "--volume", "--mount"];
 
-/// What Harbor does for each container anyway: it is spoken to on its pipes, named, and removed at its end.
+/// Options that Harbor sets for each container anyway: it speaks to it on its pipes, names it, and removes it
+/// at its end.
 const MEANT_ANYWAY: &[&str] = &["-i", "--interactive", "--rm", "--init"];
 
-/// What was read of the words behind `run`.
+/// The words behind `run`, as they were read.
 #[derive(Debug, Default)]
 struct Run<'a> {
     /// `NAME` or `NAME=VALUE`.
@@ -177,7 +179,7 @@ fn takes_value(name: &str) -> bool {
     ["-e", "--env", "--name"].contains(&name) || WITH_VALUE.contains(&name)
 }
 
-/// By which a command chooses its engine.
+/// True for variables by which a command chooses its engine.
 fn is_of_engine(name: &str) -> bool {
     ["DOCKER_", "CONTAINER_", "CONTAINERS_"].iter().any(|start| name.starts_with(start))
 }
@@ -200,7 +202,7 @@ fn beyond(what: &str, reference: &str, args: &[String]) -> Beyond {
     }
 }
 
-/// Where not even the image can be told.
+/// The advice where not even the image can be told.
 fn unread(what: Option<&str>) -> Beyond {
     let what = what.unwrap_or("the image").to_owned();
     Beyond {

@@ -14,7 +14,7 @@ const WORD: &str = "mcp";
 pub struct Entry {
     /// Its name among the servers.
     pub name: String,
-    /// Whether the client wants to be told that it is a program on pipes.
+    /// True if the client wants to be told that the server is a program on pipes.
     pub typed: bool,
     /// The program's whole path.
     pub command: String,
@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// As it is read back.
+    /// The entry as it is read back.
     #[must_use]
     pub fn value(&self) -> Value {
         let env: Map<_, _> =
@@ -42,7 +42,7 @@ impl Entry {
         value
     }
 
-    /// Whether one that stands there says the same; what else the client or the person has added is theirs.
+    /// True if an existing entry says the same. Members that the client or the person has added do not count.
     #[must_use]
     pub fn fits(&self, old: &Value) -> bool {
         self.stale(old).is_empty()
@@ -63,7 +63,7 @@ impl Entry {
         stale
     }
 
-    /// One of ours that stands there, with what it has to say otherwise.
+    /// An existing entry of ours, with the values that have to change.
     pub(super) fn renewed(&self, old: &Value) -> Value {
         let (mut value, new) = (old.clone(), self.value());
         for key in self.stale(old) {
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// Whether an entry is one of Harbor's: `harbor mcp …`, whatever the program is called if it is told its home.
+/// True if an entry is one of Harbor's: `harbor mcp …`, or a program of any name that is told Harbor's home.
 #[must_use]
 pub fn is_ours(entry: &Value) -> bool {
     let command = entry["command"].as_str().map(Path::new).and_then(Path::file_name);

@@ -4,8 +4,9 @@
 //!  public key (DER) ─ sha256 ─► 32 hexadecimal digits ─ 0-f to a-p ─► the id in Chromium
 //! ```
 //!
-//! Owns what an id looks like, and which ones are Harbor's. The keys are those of `extension/keys.json`: a manifest's `key`
-//! gives an extension the same id wherever it is loaded from. Nobody has the private halves, and nobody needs them.
+//! Owns the form of an id, and the list of Harbor's ids. The keys are those of `extension/keys.json`: a
+//! manifest's `key` gives an extension the same id wherever it is loaded from. Nobody has the private halves,
+//! and nobody needs them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -55,20 +56,20 @@ fn chromium_id(key: &[u8]) -> String {
     digest.chars().map(letter).collect()
 }
 
-/// Whether Chromium gives such ids.
+/// True if Chromium gives ids of this form.
 #[must_use]
 pub fn is_chromium_id(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|byte| (b'a'..=b'p').contains(&byte))
 }
 
-/// Whether an extension of any browser can have this id.
+/// True if an extension of any browser can have this id.
 #[must_use]
 pub fn is_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"@._-{}".contains(&byte);
     !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(plain)
 }
 
-/// Whether it is the extension that may start the native host.
+/// True if the id is that of the extension that may start the native host.
 #[must_use]
 pub fn is_harbor(id: &str) -> bool {
     id == HARBOR.firefox || (is_chromium_id(id) && id == HARBOR.chromium())

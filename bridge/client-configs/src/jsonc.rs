@@ -7,8 +7,8 @@
 //!                                     }
 //! ```
 //!
-//! Owns where an entry goes in and comes out, in the hand of the file: its indentation, its line ends, its commas. Must
-//! never write anew what it did not write.
+//! Owns where an entry goes in and comes out, in the file's own style: its indentation, its line ends, its
+//! commas. Must never rewrite text that it did not write.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
 use jsonc_parser::common::Ranged;
@@ -176,12 +176,12 @@ fn value(node: &Node<'_>) -> Value {
     }
 }
 
-/// How a file is written.
+/// The style in which a file is written.
 struct Style {
     newline: &'static str,
     /// One step of indentation.
     unit: String,
-    /// Whether all stands on one line.
+    /// True if everything stands on one line.
     compact: bool,
 }
 
@@ -213,7 +213,7 @@ impl Style {
         self.object(&self.members(entry, &self.deeper(indent)), indent)
     }
 
-    /// What an entry says; each member stands at `indent`.
+    /// The members of an entry; each one stands at `indent`.
     fn members<'a>(&self, entry: &'a Entry, indent: &str) -> Vec<(&'a str, String)> {
         let comma = if self.compact { "," } else { ", " };
         let list = |words: &[String]| {
@@ -306,7 +306,8 @@ fn remove(text: &str, object: &Object<'_>, name: &str) -> String {
     }
 }
 
-/// Where the line break before a member begins, or the space before one that shares its line.
+/// The place where the line break before a member begins, or the space before a member that shares its
+/// line.
 fn line_start_before(text: &str, start: usize) -> usize {
     let head = text[..start].trim_end_matches([' ', '\t']);
     let head = head.strip_suffix('\n').map_or(head, |head| head.strip_suffix('\r').unwrap_or(head));
@@ -342,7 +343,7 @@ fn comma_behind(text: &str, mut at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the comments that stand on the same line.
+/// The place behind the comments that stand on the same line.
 fn line_content_end(text: &str, mut at: usize) -> usize {
     loop {
         let rest = &text[at..];

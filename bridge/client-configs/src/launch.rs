@@ -1,13 +1,14 @@
-//! What can be taken over of an entry: a command, an image or a server elsewhere; or why nothing is.
+//! The part of an entry that can be taken over: a command, an image or a server elsewhere; or why
+//! nothing is.
 //!
-//! Must never show a value of an environment variable or a header: a reason names names.
+//! Must never show a value of an environment variable or a header: a reason gives names only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::placeholders::{Unresolved, Use};
 
-/// How a server is started.
+/// The way to start a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {
     /// A path, or a name for PATH.
@@ -20,11 +21,11 @@ pub struct Launch {
     pub env: BTreeMap<String, String>,
     /// Variables that are secrets, which the client asks its person for or that are not set here.
     pub missing: BTreeSet<String>,
-    /// Where it runs, if that is said or matters.
+    /// The directory in which it runs, if that is given or matters.
     pub cwd: Option<String>,
     /// The person's own variables that went into it.
     pub taken: BTreeSet<Use>,
-    /// Where it runs, if that is elsewhere; then there is no command.
+    /// The server's address, if it runs elsewhere; then there is no command.
     pub remote: Option<Elsewhere>,
 }
 
@@ -37,7 +38,7 @@ pub enum Skip {
     Disabled,
     /// It names no command: an extension of the client starts it.
     NoCommand,
-    /// It is not written as servers are; where.
+    /// Its form is not that of a server; where.
     Malformed(&'static str),
     /// A path that is relative to what only the client knows.
     Relative(String),
@@ -89,7 +90,7 @@ impl fmt::Display for Skip {
     }
 }
 
-/// How such a server is added. A value may be a secret, which belongs on no command line.
+/// Advice how to add such a server. A value may be a secret, which belongs on no command line.
 fn by_hand(f: &mut fmt::Formatter<'_>, variable: Option<&str>) -> fmt::Result {
     match variable {
         Some(name) => write!(
@@ -110,11 +111,11 @@ impl From<Unresolved> for Skip {
 /// A server that runs elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// Where.
+    /// Its address.
     pub url: String,
-    /// Whether it is said that it speaks HTTP+SSE only.
+    /// True if the entry says that the server speaks HTTP+SSE only.
     pub sse: bool,
-    /// What goes with each request.
+    /// Headers that go with each request.
     pub headers: BTreeMap<String, String>,
 }
 
@@ -132,7 +133,7 @@ pub struct Image {
 pub struct Beyond {
     /// The command's option or variable.
     pub what: String,
-    /// What helps, as a sentence's second half.
+    /// Advice, as a sentence's second half.
     pub advice: String,
 }
 

@@ -1,5 +1,5 @@
-//! Files of other people's programs: how Harbor gets into the configurations of AI clients and out of them, what servers
-//! they name, and how browsers learn of its native host.
+//! Files of other people's programs: how Harbor gets into the configurations of AI clients and out of them.
+//! Also: which servers they name, and how browsers learn of its native host.
 //!
 //! ```text
 //!  text ─┬─► jsonc, toml ─► Value ─► servers ─► what can be taken over, or why not
@@ -7,8 +7,9 @@
 //!        └─► browsers ─► what is wrong with a native host's manifest
 //! ```
 //!
-//! Owns the tables of clients and browsers, and the editing of their files. Must never touch a disk, print a person's secret, or
-//! return a text that says anything else than before about anything else: each edit is read again and compared.
+//! Owns the tables of clients and browsers, and the editing of their files. Must never touch a disk or print
+//! a person's secret. An edit must never change anything but Harbor's entry: each result is read again and
+//! compared.
 
 pub mod browsers;
 mod clients;
@@ -39,7 +40,7 @@ pub use self::placeholders::{Fills, Surroundings, Unresolved, Use};
 pub use self::servers::{Named, launch, named};
 pub use self::swap::Swap;
 
-/// What such a file is written in.
+/// The format of such a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// JSON, with comments and trailing commas.
@@ -51,7 +52,7 @@ pub enum Format {
 /// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForeignError {
-    /// It is not what its client reads; where, and what is wrong there.
+    /// The client could not read it; where, and what is wrong there.
     Malformed {
         /// Counted from 1.
         line: usize,
@@ -60,7 +61,7 @@ pub enum ForeignError {
         /// In words.
         what: String,
     },
-    /// What has to be an object is something else.
+    /// A value that has to be an object is something else.
     NoTable(String),
     /// A name stands there twice, and clients differ about which one holds.
     Twice(String),
@@ -87,10 +88,10 @@ impl std::error::Error for ForeignError {}
 const MARK: char = '\u{feff}';
 
 impl Format {
-    /// What a text says; nothing but space is an empty object.
+    /// Reads a text; nothing but space is an empty object.
     ///
     /// # Errors
-    /// When it is malformed, or no object.
+    /// When the text is malformed, or no object.
     pub fn read(self, text: &str) -> Result<Value, ForeignError> {
         let text = text.strip_prefix(MARK).unwrap_or(text);
         match self {
@@ -120,8 +121,8 @@ impl Format {
         self.checked(format!("{mark}{after}"), &wanted, key)
     }
 
-    /// The text with an entry again that it had in an earlier one, as it is written there. `None` when it has one of that name, or
-    /// the earlier one had none.
+    /// The text with an entry again that it had in an earlier one, as it is written there. `None` when it has
+    /// one of that name, or the earlier one had none.
     ///
     /// # Errors
     /// When one of them is malformed, or the text cannot be edited.

@@ -1,10 +1,11 @@
-//! What clients put in for `${…}` before they start a server.
+//! Placeholders `${…}`, which clients replace before they start a server.
 //!
-//! Owns what each means here. Must never pass one on as it stands: the server would take it for a value.
+//! Owns the meaning of each one here. Must never pass one on as it stands: the server would take it for
+//! a value.
 
 use std::collections::BTreeSet;
 
-/// What a placeholder can be replaced by.
+/// The values that can replace a placeholder.
 pub struct Surroundings<'a> {
     /// The person's environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
@@ -14,11 +15,11 @@ pub struct Surroundings<'a> {
     pub workspace: Option<&'a str>,
     /// How the file's client writes variables of the environment.
     pub fills: Fills,
-    /// Whether there is something at a path.
+    /// True if there is something at a path.
     pub is_there: &'a dyn Fn(&str) -> bool,
 }
 
-/// What a client puts in from the person's environment.
+/// The placeholders for environment variables that a client replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fills {
     /// Nothing at all.
@@ -87,10 +88,10 @@ impl Surroundings<'_> {
         Ok(out)
     }
 
-    /// The same, with where each of them goes.
+    /// Like [`Self::complete`]; also records the place of each variable that it took.
     ///
     /// # Errors
-    /// The same.
+    /// Says which placeholder could not be replaced.
     pub(super) fn put(
         &self,
         text: &str,

@@ -1,6 +1,7 @@
 //! The servers that a client's configuration names, and what Harbor can take over of each.
 //!
-//! Owns the words that clients use for it. Must never show a value of an environment variable: a reason names names.
+//! Owns the words that clients use for this. Must never show a value of an environment variable: a reason
+//! gives names only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use super::launch::{Launch, Skip};
 use super::placeholders::{Surroundings, Unresolved, Use};
 use super::{elsewhere, engine};
 
-/// Under which keys servers are, whoever wrote the file.
+/// The keys that may have the servers, whoever wrote the file.
 const KEYS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
 
 /// A server as it stands there.
@@ -22,7 +23,7 @@ pub struct Named<'a> {
     pub name: &'a str,
     /// The project for which alone it is.
     pub project: Option<&'a str>,
-    /// What is said of it.
+    /// Its entry in the file.
     pub entry: &'a Value,
 }
 
@@ -146,7 +147,7 @@ fn environment(
     Ok(all)
 }
 
-/// Whether nothing stands around it.
+/// True if the whole text is one placeholder.
 fn is_one_placeholder(text: &str) -> bool {
     text.starts_with('$') && text.matches('$').count() == 1 && (text.ends_with('}') || !text.contains('{'))
 }

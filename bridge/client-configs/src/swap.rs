@@ -1,20 +1,21 @@
 //! The difference between two texts as one piece, which can be taken back exactly.
 //!
-//! Owns finding it and undoing it. Must never guess: a text that is not the one it leads to is left alone by its user.
+//! Owns finding it and undoing it. Must never guess: if a text is not the second one, the caller leaves it
+//! alone.
 
 /// At a place, one piece instead of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swap {
-    /// Where, in bytes.
+    /// The place, in bytes.
     pub at: usize,
-    /// What stood there.
+    /// The old text at that place.
     pub removed: String,
-    /// What stands there now.
+    /// The new text at that place.
     pub added: String,
 }
 
 impl Swap {
-    /// What makes `after` of `before`, as short as it can be.
+    /// The shortest swap that makes `after` of `before`.
     #[must_use]
     pub fn between(before: &str, after: &str) -> Self {
         let same = before.char_indices().zip(after.chars()).find(|((_, old), new)| old != new);

@@ -28,7 +28,7 @@ pub fn renew(text: &str, key: &str, entry: &Entry, stale: &[&str]) -> Result<Str
     Ok(text)
 }
 
-/// Where in the text a member of our entry goes, and what goes there.
+/// The place in the text where a member of our entry goes, and the text that goes there.
 fn place(text: &str, key: &str, entry: &Entry, name: &str, value: &str) -> Option<(Range<usize>, String)> {
     let root = parse(text).ok()?;
     let ours = root.get(key)?.get_ref().as_table()?.get(entry.name.as_str())?.get_ref().as_table()?;

@@ -1,6 +1,7 @@
-//! What the bridge says beside an error of a call: what the sandbox refused, which places the server does not have.
+//! Remarks of the bridge beside an error of a call: what the sandbox refused, which places the server does
+//! not have.
 //!
-//! Owns reading it. Must never print.
+//! Owns reading them. Must never print.
 
 use crate::errors::Refusal;
 use crate::payload::Payload;

@@ -21,7 +21,7 @@ mod installed;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// As wanted.
+    /// It did what was wanted.
     Done = 0,
     /// For another reason than those below.
     Failed = 1,
@@ -114,7 +114,7 @@ const IDLE: [&str; 5] = [
 ];
 
 impl Refusal {
-    /// Whether it has this code.
+    /// True if the refusal has this code.
     #[must_use]
     pub fn is(&self, code: Code) -> bool {
         self.code == code.as_str()
@@ -139,25 +139,26 @@ impl Refusal {
         Some(self.detail(name)?.as_str()?.to_owned())
     }
 
-    /// Whether it is about a call that was never sent, because its server was stopped, is stopping, or never started.
+    /// True if the call was never sent because its server was stopped, is stopping, or never started.
     #[must_use]
     pub fn found_it_stopped(&self) -> bool {
         let stopped = self.detail("state").is_some_and(|state| state == "stopped" || state == "stopping");
         self.is(Code::ServerUnavailable) && stopped && self.detail("sent") == Some(false.into())
     }
 
-    /// Whether it is about arguments that do not fit the tool's schema: the server was not asked.
+    /// True if the arguments do not fit the tool's schema: the server was not asked.
     #[must_use]
     pub fn is_of_arguments(&self) -> bool {
         self.is(Code::InvalidParams) && self.text("path").is_some()
     }
 
-    /// Whether what was asked may have been done.
+    /// True if the request was sent, so that its work may have been done.
     fn was_sent(&self) -> bool {
         self.detail("sent") == Some(true.into())
     }
 
-    /// What the bridge says, with the one word for why when the server is what failed.
+    /// The bridge's message. If a server failed, the one word for the cause follows, where the message lacks
+    /// it.
     fn reason(&self) -> String {
         let of_server = self.is(Code::ServerUnavailable) || self.is(Code::ConnectionFailed);
         let cause = self.text("cause");
@@ -187,7 +188,7 @@ impl Refusal {
         typed.unwrap_or_else(|| self.message.clone())
     }
 
-    /// What the person may do now; the bridge's message says what is wrong.
+    /// The next thing that the person may do; the bridge's message says what is wrong.
     fn next_step(&self) -> Option<String> {
         let code = self.known()?;
         let server = self.server.clone().or_else(|| self.text("server_id")).unwrap_or_else(|| "NAME".into());
@@ -242,7 +243,7 @@ impl Refusal {
         })
     }
 
-    /// What a person does who wants the origin to be allowed after all.
+    /// The way to allow the origin after all.
     fn next_step_to_permission(&self, code: Code, server: &str) -> Option<String> {
         if self.text("reason").is_some_and(|reason| reason == "tool_changed") {
             return Some(format!("`harbor tools --changed {server}` shows how, and how to accept it"));
@@ -271,7 +272,7 @@ impl Refusal {
         })
     }
 
-    /// What is to be done about a provider.
+    /// Advice about a provider.
     fn next_step_to_model(&self) -> Option<String> {
         let provider = self.text("provider")?;
         match self.text("cause")?.as_str() {
@@ -311,7 +312,7 @@ impl Refusal {
     }
 }
 
-/// Whether the message has the next step: the server itself has said nothing.
+/// True if the bridge's message has the next step already: the server itself has said nothing.
 fn has_next_step(cause: &str) -> bool {
     matches!(
         cause,
@@ -325,17 +326,17 @@ fn has_next_step(cause: &str) -> bool {
     )
 }
 
-/// Whether it is said of a server that runs elsewhere.
+/// True if only a server that runs elsewhere fails for this cause.
 fn is_elsewhere(cause: &str) -> bool {
     matches!(cause, "unreachable" | "unauthorized" | "session_lost" | "forbidden" | "tls" | "no_mcp")
 }
 
-/// What is said of a message that is not the protocol.
+/// The message about data that is not the protocol.
 fn of_another_version(what: &str) -> String {
     format!("the bridge sent {what}; if it is another version, stop it with `harbor shutdown` and try again")
 }
 
-/// What is said of a call whose bridge is gone.
+/// The message about a call whose bridge is gone.
 pub const CALL_LOST: &str =
     "the connection to the bridge was lost. The call may have been made; it was not sent again";
 
@@ -353,7 +354,7 @@ pub enum Failure {
     Dial(DialError),
     /// The bridge answered with an error.
     Refused(Box<Refusal>),
-    /// The same of a question to a model, whose exit codes are its own.
+    /// The bridge answered a question to a model with an error. Such questions have exit codes of their own.
     Unanswered(Box<Refusal>),
     /// There is nothing to do it to; the second text is the next step.
     Nothing(String, String),
@@ -361,7 +362,7 @@ pub enum Failure {
     Unsent,
     /// The connection ended before the answer.
     Lost,
-    /// The same of a call, which may have been made.
+    /// The connection ended before a call's answer; the call may have been made.
     CallLost,
     /// No answer to a call came in this many seconds.
     CallSlow(u64),
@@ -369,7 +370,7 @@ pub enum Failure {
     Ended,
     /// No answer came in this many seconds.
     Slow(u64),
-    /// What came is not the protocol.
+    /// The data that came is not the protocol.
     Garbled(&'static str),
     /// A message came without a field that it must have, or with another kind of value in it.
     Unreadable(FieldError),
@@ -425,7 +426,7 @@ impl Failure {
         }))
     }
 
-    /// The same about this server, where nobody has said yet which one it is about.
+    /// Sets the server that a refusal is about, if none is set yet.
     #[must_use]
     pub fn about(mut self, server: &str) -> Self {
         if let Self::Refused(refusal) = &mut self {
@@ -434,7 +435,7 @@ impl Failure {
         self
     }
 
-    /// The same of a call: nobody is told to make one again that may have been made.
+    /// The failure of a call: nobody is told to repeat a call that may have been made.
     #[must_use]
     pub fn of_call(self) -> Self {
         match self {
@@ -445,7 +446,7 @@ impl Failure {
         }
     }
 
-    /// How the program ends by it.
+    /// The exit code for this failure.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self {
@@ -466,7 +467,7 @@ impl Failure {
         }
     }
 
-    /// What the process ends with.
+    /// The exit code of the process.
     pub fn number(&self) -> u8 {
         let of_question = |code: Code| match code {
             Code::PermissionDenied | Code::ScopeRequired | Code::ToolNotAllowed => Some(3),
@@ -483,7 +484,7 @@ impl Failure {
         own.unwrap_or(self.exit() as u8)
     }
 
-    /// The same of a question to a model.
+    /// The failure of a question to a model.
     #[must_use]
     pub fn of_question(self) -> Self {
         match self {

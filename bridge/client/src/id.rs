@@ -16,7 +16,7 @@ pub fn server_id(text: &str) -> Result<ServerId, Failure> {
     ServerId::parse(text).ok_or_else(|| wrong(server_id::RULE, text))
 }
 
-/// The same of whatever has tools.
+/// The id of a source, as a request has it.
 ///
 /// # Errors
 /// When the bridge would refuse it.

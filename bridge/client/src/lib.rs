@@ -1,7 +1,8 @@
-//! What a program of the person's that talks to the bridge says to them: why it failed, what to do next, how it ends.
+//! The words in which one of the person's programs tells of the bridge: why something failed, what to do
+//! next, how the program ends.
 //!
-//! Owns the reading of answers and refusals for the command line and for `harbor mcp`. Must never open a connection
-//! (`harbor_home::dial` does) or know what a command is.
+//! Owns the reading of answers and refusals for the command line and for `harbor mcp`. Must never open a
+//! connection (`harbor_home::dial` does) or know what a command is.
 
 mod beside;
 pub mod errors;

@@ -1,7 +1,7 @@
-//! What MCP servers and programs wrote: JSON objects that Harbor passes on, and reads for people only.
+//! JSON objects that MCP servers and programs wrote. Harbor passes them on, and reads them for people only.
 //!
-//! Owns reading their members. Must never read a message of the bridge: those have types. Must never read a payload into values
-//! and write it again: numbers and order would change.
+//! Owns reading their members. Must never read a message of the bridge: those have types. Must never read a
+//! payload into values and write it again: numbers and order would change.
 
 use std::collections::BTreeMap;
 

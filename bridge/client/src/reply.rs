@@ -40,7 +40,7 @@ impl<T: Message> Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// What was read, without the text.
+    /// The value that was read, without the text.
     #[must_use]
     pub fn into_value(self) -> T {
         self.value
@@ -67,7 +67,7 @@ impl<T> Answer<T> {
         self.members().objects(name)
     }
 
-    /// What `--json` prints.
+    /// The text that `--json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         self.members().to_json()

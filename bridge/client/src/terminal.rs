@@ -1,6 +1,7 @@
-//! What is said on stderr, and what makes a text harmless before a terminal gets it.
+//! Messages on stderr, and the cleaning of a text before a terminal gets it.
 //!
-//! Must never pass control characters of a server to a terminal: they could change what the person sees, or type for them.
+//! Must never pass control characters of a server to a terminal: they could change what the person sees, or
+//! type for them.
 
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};

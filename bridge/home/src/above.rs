@@ -1,7 +1,7 @@
 //! The directories above Harbor's own.
 //!
-//! Owns that nobody else can put something in the place of what lies there, and the making of the home. Must never change
-//! what is above it.
+//! Owns the check that no other user can replace what lies there, and the making of the home. Must never
+//! change what is above it.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -12,16 +12,16 @@ use nix::unistd::{getegid, geteuid};
 
 use crate::files::{FileError, private_directory};
 
-/// Whom files belong to that are no user's of this user namespace.
+/// The owner of files that belong to no user of this user namespace.
 const NOBODY: u32 = 65_534;
 
 /// Whoever may write a directory may move what is in it away, unless its sticky bit is set.
 const STICKY: u32 = 0o1000;
 
-/// That nobody but this user and root can replace what is at `path`, which `variable` names.
+/// Checks that nobody but this user and root can replace the file at `path`, which `variable` names.
 ///
 /// # Errors
-/// Which directory lets others do that.
+/// Says which directory lets others do that.
 pub fn is_ours_alone(path: &Path, variable: &str) -> Result<(), FileError> {
     let above = || path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     // Where links lead, and what is above that.
@@ -76,7 +76,7 @@ fn why_not(found: &Metadata) -> Option<String> {
     is_open.then(|| format!("others may write to it (its mode is {:o})", found.mode() & 0o7777))
 }
 
-/// Whether there are users without a number here; root may be one of them.
+/// True in a user namespace where some users have no number. Root may be one of them.
 fn is_in_a_namespace() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     map.split_whitespace().collect::<Vec<_>>() != ["0", "0", "4294967295"]

@@ -1,6 +1,7 @@
-//! What time it is.
+//! The current time.
 //!
-//! Owns the two clocks that outlive a sleep of the machine. Durations within a call are `std::time::Instant`'s.
+//! Owns the two clocks that go on while the machine sleeps. Durations within a call are
+//! `std::time::Instant`'s.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -4,8 +4,9 @@
 //!  HARBOR_HOME, read-only ─► a directory of ours in XDG_RUNTIME_DIR or the temporary directory ◄─ run/, logs/, a copy of the tables
 //! ```
 //!
-//! Owns what is in that copy: the definitions, grants and pins, no secret and no conversation. Whoever works with it
-//! may change nothing: a change would be lost with the copy. Must never be used for a home that can be written to.
+//! Owns the contents of that copy: the definitions, grants and pins, no secret and no conversation. Nobody
+//! may change anything in it: a change would be lost with the copy. Must never be used for a home that can be
+//! written to.
 
 use std::fs;
 use std::io;
@@ -14,7 +15,7 @@ use std::path::Path;
 use crate::Paths;
 use crate::files::{FileError, own_directory, private_directory};
 
-/// What is copied.
+/// The files that are copied.
 const FILES: [&str; 3] = ["harbor.db", "harbor.db-wal", "definitions.journal"];
 
 /// Makes the copy anew, where these paths are of one; only the one bridge of it may.

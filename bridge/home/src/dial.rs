@@ -43,7 +43,7 @@ pub use self::start::EXIT_LOCKED;
 use crate::Paths;
 use crate::lock::holder;
 
-/// How long a program looks for the bridge when it has no wish of its own.
+/// The time that a program looks for the bridge when it sets no limit of its own.
 pub const DIAL_LIMIT: Duration = Duration::from_secs(10);
 
 /// The pause between two tries.
@@ -58,7 +58,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// No token is longer than this, in bytes.
 const MAX_TOKEN: u64 = 4096;
 
-/// What the program is to the bridge; stated once, in the first frame.
+/// The role of this program for the bridge; stated once, in the first frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
     /// The native host of a browser.
@@ -213,7 +213,7 @@ impl Dial {
         Ok(answer)
     }
 
-    /// As `read_exact`, but the limit holds for all of it, whatever ends a read early.
+    /// Like `read_exact`, but the limit holds for all of it, whatever ends a read early.
     fn fill(&self, mut stream: &UnixStream, mut wanted: &mut [u8]) -> io::Result<()> {
         while !wanted.is_empty() {
             if Instant::now() >= self.until {
@@ -268,13 +268,13 @@ impl Dial {
     }
 }
 
-/// What is left of a limit; never zero, which would mean "no limit" to a socket.
+/// The time left until `until`; never zero, which a socket would take for "no limit".
 #[must_use]
 pub fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
-/// As `UnixStream::connect`, but within a limit: a bridge that hangs stops taking connections.
+/// Like `UnixStream::connect`, but within a limit: a bridge that hangs stops taking connections.
 fn connect_within(path: &Path, limit: Duration) -> io::Result<UnixStream> {
     let stream =
         UnixStream::from(socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?);
@@ -323,12 +323,12 @@ fn version_of(details: &Json) -> Option<Version> {
     Some(Version { protocol, build: build.unwrap_or_else(|| "unknown".into()) })
 }
 
-/// Who listens may be another one than who owns the file.
+/// True if this user's process listens there: the listener need not be the file's owner.
 fn listens_as_us(stream: &UnixStream) -> bool {
     getsockopt(stream, PeerCredentials).is_ok_and(|peer| peer.uid() == geteuid().as_raw())
 }
 
-/// What stands at the token's place, if that is a file.
+/// Reads the token, if a file is at its place.
 fn read_token(path: &Path) -> io::Result<String> {
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -337,7 +337,8 @@ fn read_token(path: &Path) -> io::Result<String> {
     Ok(token)
 }
 
-/// Whether `path` exists; an error when anybody but this user could have put it there, or it leads elsewhere.
+/// True if `path` exists. An error if anybody but this user could have put it there, or if it leads
+/// elsewhere.
 fn is_ours(path: &Path) -> Result<bool, DialError> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,

@@ -14,14 +14,14 @@ use nix::unistd::geteuid;
 /// An operation on a file that failed.
 #[derive(Debug)]
 pub struct FileError {
-    /// What was done to which file.
+    /// The operation that failed, and its file.
     pub what: String,
-    /// What the system says.
+    /// The system's error.
     pub source: io::Error,
 }
 
 impl FileError {
-    /// For `map_err`: what was done to which file.
+    /// For `map_err`: the operation, and its file.
     pub fn of(what: &str, path: &Path) -> impl Fn(io::Error) -> Self {
         let what = format!("{what} {}", path.display());
         move |source| Self { what: what.clone(), source }
@@ -36,10 +36,10 @@ impl fmt::Display for FileError {
 
 impl std::error::Error for FileError {}
 
-/// What a person can do about a disk that is full, to stand behind the error.
+/// Advice about a disk that is full, to stand behind the error.
 pub const MAKE_ROOM: &str = ": make room on that disk";
 
-/// What a person can do about an error of a disk, to stand behind it; nothing where the error says all.
+/// Advice about an error of a disk, to stand behind it; empty where the error says all.
 #[must_use]
 pub fn advice(error: io::ErrorKind) -> &'static str {
     if matches!(error, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) { MAKE_ROOM } else { "" }
@@ -55,7 +55,8 @@ pub fn private_directory(path: &Path) -> Result<(), FileError> {
         .map_err(FileError::of("protect", path))
 }
 
-/// As `private_directory`, and it is this user's own, and no link: what lies in it lets programs in.
+/// Like `private_directory`, but the directory must also be this user's own, and no link: the files in it let
+/// programs in.
 ///
 /// # Errors
 /// When it is not, or the file system refuses.
@@ -114,7 +115,7 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> Result<(), FileError> {
     })
 }
 
-/// Where a file's new content is written first.
+/// The place where a file's new content is written first.
 #[must_use]
 pub fn temporary(path: &Path) -> PathBuf {
     path.with_extension("new")

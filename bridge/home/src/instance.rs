@@ -22,8 +22,9 @@ pub fn mark(paths: &Paths) -> String {
     hex(&Sha256::digest(home.as_os_str().as_encoded_bytes())[..8])
 }
 
-/// Which Harbor this is among all that there are, until this machine starts again: 16 hexadecimal digits that no other home
-/// has, on whatever machine. For that the mark does not do: people have their homes at the same path everywhere.
+/// The identity of this Harbor among all Harbors, until this machine starts again: 16 hexadecimal digits that
+/// no other home has, on whatever machine. The mark does not do for that: people have their homes at the same
+/// path everywhere.
 #[must_use]
 pub fn identity(paths: &Paths) -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();

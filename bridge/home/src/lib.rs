@@ -1,7 +1,8 @@
-//! What every program of Harbor knows of the user's one home: where its files are, how the bridge is found there, what time it is.
+//! Knowledge that every program of Harbor has of the home: where its files are, how the bridge is found
+//! there, what time it is.
 //!
-//! Owns names, modes and the search for the bridge. Must never read or write what the bridge keeps, nor depend on it: the command
-//! line is built without the bridge.
+//! Owns names, modes and the search for the bridge. Must never read or write the bridge's data, nor depend on
+//! the bridge: the command line is built without it.
 
 pub mod above;
 pub mod clock;

@@ -1,6 +1,6 @@
-//! Who holds the lock of a home, as other programs than its bridge see it.
+//! The holder of a home's lock, as programs other than the bridge see it.
 //!
-//! Owns the look. Must never take a lock.
+//! Owns this look at the lock. Must never take a lock.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -9,10 +9,10 @@ use std::path::Path;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::libc;
 
-/// Who holds the lock of a home.
+/// The process that holds the lock of a home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process id; none where it is not to be seen from here.
+    /// Its process id; none where it cannot be seen from here.
     pub pid: Option<i32>,
 }
 
@@ -28,7 +28,7 @@ pub fn holder(lock: &Path) -> Option<Holder> {
     is_held.then_some(Holder { pid: Some(found.l_pid).filter(|pid| *pid > 1) })
 }
 
-/// All of a file, to write: what the bridge locks of its lock.
+/// The range of a whole file, to write: the bridge locks this range of its lock.
 #[must_use]
 pub fn whole_file() -> libc::flock {
     libc::flock {

@@ -1,4 +1,4 @@
-//! What the file system of a home does not allow.
+//! Limits that a file system sets to a home on it.
 //!
 //! Owns the look at its mount. Must never change one.
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nix::sys::statvfs::{FsFlags, statvfs};
 
-/// What a mount does not allow.
+/// A thing that a mount does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lacks {
     /// It is read-only.
@@ -15,7 +15,7 @@ pub enum Lacks {
     Running,
 }
 
-/// What the file system of a home does not allow, if anything.
+/// The first thing that the file system of a home does not allow, if any.
 #[must_use]
 pub fn lacks(home: &Path) -> Option<Lacks> {
     let flags = statvfs(home).ok()?.flags();
@@ -26,7 +26,7 @@ pub fn lacks(home: &Path) -> Option<Lacks> {
     }
 }
 
-/// Whether a directory that is there lies on a file system that nobody can write to.
+/// True if the directory `home` exists and lies on a read-only file system.
 #[must_use]
 pub fn is_read_only(home: &Path) -> bool {
     lacks(home) == Some(Lacks::Writing)

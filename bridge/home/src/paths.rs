@@ -16,7 +16,7 @@ use crate::mounted::is_read_only;
 /// The longest path that fits into `sockaddr_un`, in bytes, without its closing NUL.
 const MAX_SOCKET_PATH: usize = 107;
 
-/// What a person has configured, in the home.
+/// The person's configuration file, in the home.
 pub const CONFIG_FILE: &str = "config.toml";
 
 /// Why there is no home, or no socket in it; and what to do.
@@ -35,7 +35,8 @@ impl std::error::Error for PathError {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
     home: PathBuf,
-    /// Where what is written lies: the home, or what stands for it where that is read-only.
+    /// The place of files that are written: the home, or a directory in its place where the home is
+    /// read-only.
     work: PathBuf,
     runtime_dir: Option<PathBuf>,
 }
@@ -61,7 +62,7 @@ impl Paths {
         }
     }
 
-    /// With a directory of ours in the place of a home that nobody can write to.
+    /// The paths with a directory of ours in place of a home that nobody can write to.
     fn of_a_copy(self) -> Self {
         let name = format!("harbor-{}-{}", geteuid(), name_of(&self.home));
         let work = self.runtime_dir.clone().unwrap_or_else(env::temp_dir).join(name);
@@ -92,7 +93,7 @@ impl Paths {
         &self.work
     }
 
-    /// What exists while a bridge runs: socket, token, lock.
+    /// Files that exist while a bridge runs: socket, token, lock.
     #[must_use]
     pub fn run_dir(&self) -> PathBuf {
         self.work.join("run")
@@ -116,7 +117,7 @@ impl Paths {
         Ok(runtime_dir.join("harbor").join(format!("{}.sock", name_of(&self.work))))
     }
 
-    /// What a Harbor program proves itself with.
+    /// The token by which a Harbor program proves what it is.
     #[must_use]
     pub fn token(&self) -> PathBuf {
         self.run_dir().join("token")
@@ -134,13 +135,13 @@ impl Paths {
         self.work.join("harbor.db")
     }
 
-    /// What the server definitions are rebuilt from when the database is lost.
+    /// The journal from which the server definitions are rebuilt when the database is lost.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.work.join("definitions.journal")
     }
 
-    /// Which versions of their packages servers have.
+    /// The lock files of servers: the versions of their packages.
     #[must_use]
     pub fn locks(&self) -> PathBuf {
         self.work.join("locks")
@@ -164,37 +165,37 @@ impl Paths {
         self.work.join("catalog.db")
     }
 
-    /// What the person typed in their conversations, for the command line's line editor.
+    /// The messages that the person typed in conversations, for the command line's line editor.
     #[must_use]
     pub fn chat_history(&self) -> PathBuf {
         self.work.join("chat_history")
     }
 
-    /// What the person has configured.
+    /// The person's configuration.
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.home.join(CONFIG_FILE)
     }
 
-    /// Which browsers were told of this Harbor, and for which extensions.
+    /// The browsers that were told of this Harbor, and for which extensions.
     #[must_use]
     pub fn native_hosts(&self) -> PathBuf {
         self.work.join("native-host").join("installed.json")
     }
 
-    /// What browsers start where the bridge has to be told its home.
+    /// The program that browsers start where the bridge has to be told its home.
     #[must_use]
     pub fn native_host_program(&self) -> PathBuf {
         self.work.join("native-host").join("harbor-bridge")
     }
 
-    /// Where a bridge that has no terminal logs to.
+    /// The log of a bridge that has no terminal.
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
         self.work.join("logs").join("bridge.log")
     }
 
-    /// Who did what.
+    /// The audit log: who did what.
     #[must_use]
     pub fn audit_log(&self) -> PathBuf {
         self.work.join("logs").join("audit.jsonl")
@@ -206,25 +207,26 @@ impl Paths {
         self.work.join("logs").join("servers")
     }
 
-    /// Where a server's directories are.
+    /// The directory of a server.
     #[must_use]
     pub fn server(&self, server_id: &str) -> PathBuf {
         self.work.join("servers").join(server_id)
     }
 
-    /// Where a server's package is installed.
+    /// The directory of a server's package.
     #[must_use]
     pub fn server_package(&self, server_id: &str) -> PathBuf {
         self.server(server_id).join("package")
     }
 
-    /// What a server runs in while it is tried out, before it is installed or upgraded.
+    /// The directory in which a server runs while it is tried out, before it is installed or
+    /// upgraded.
     #[must_use]
     pub fn server_trial(&self, server_id: &str) -> PathBuf {
         self.server(server_id).join("trial")
     }
 
-    /// Where the directories of all servers are.
+    /// The directory of all servers.
     #[must_use]
     pub fn servers(&self) -> PathBuf {
         self.work.join("servers")
@@ -236,13 +238,13 @@ impl Paths {
         self.work.join("sessions")
     }
 
-    /// What is installed, for others to read.
+    /// The list of installed servers, for other programs to read.
     #[must_use]
     pub fn installed_servers(&self) -> PathBuf {
         self.work.join("installed_servers.json")
     }
 
-    /// Where it is kept which image a server runs.
+    /// The file that says which image a server runs.
     #[must_use]
     pub fn server_image(&self, id: &str) -> PathBuf {
         self.server(id).join("image")
@@ -254,7 +256,7 @@ impl Paths {
         self.server(server_id).join("tmp")
     }
 
-    /// Where the directories are of its processes that belong to one web origin or AI client each.
+    /// The directory for its processes that belong to one web origin or AI client each.
     #[must_use]
     pub fn server_instances(&self, server_id: &str) -> PathBuf {
         self.server(server_id).join("instances")

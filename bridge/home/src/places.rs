@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Whether a directory is there; `None` where nothing is, or nothing that can be seen.
+/// True if `path` is a directory; `None` if nothing is there, or nothing that can be seen.
 #[must_use]
 pub fn is_directory(path: &str) -> Option<bool> {
     fs::metadata(path).ok().map(|found| found.is_dir())

@@ -1,12 +1,12 @@
-//! What the servers offer, as the AI client is told of it: tools, resources, their templates, prompts.
+//! The servers' offers, as the AI client is told of them: tools, resources, their templates, prompts.
 //!
 //! ```text
 //!  host_list_tools ───► Directory ─► pages of MCP's lists
 //!  host_list_offers ──►     └──────► which server is meant by a name, a URI
 //! ```
 //!
-//! Owns both directions. What servers wrote stands as they wrote it, but for names that have to tell servers apart: of tools
-//! and prompts always, of resources only where two servers have the same URI.
+//! Owns both directions. The servers' own text stays as it is, except for names that have to tell servers
+//! apart. Names of tools and prompts always do; those of resources only where two servers have the same URI.
 
 use std::collections::HashSet;
 
@@ -40,7 +40,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What the bridge is asked for it.
+    /// The bridge's request for this list.
     pub fn ask(self) -> Request {
         let (origin, profile, tab_id) = (None, None, None);
         let offers = |kind: &str| {
@@ -54,10 +54,10 @@ impl Kind {
         }
     }
 
-    /// What of the bridge's answer is the list.
+    /// Reads the list from the bridge's answer.
     ///
     /// # Errors
-    /// Where it is no such answer.
+    /// When the answer is of another type.
     pub fn read(self, answer: &Heard<'_>) -> Result<Told, FieldError> {
         Ok(match self {
             Self::Tools => Told::Tools(answer.read::<HostListToolsResult>()?.tools.to_json()),
@@ -89,14 +89,14 @@ pub enum Told {
 /// Something that the client is told of.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Where a page may go on behind it.
+    /// The cursor of a page that goes on behind it.
     pub cursor: String,
     /// MCP's object.
     pub json: String,
 }
 
 impl Listed {
-    /// Whether it can be.
+    /// Adds to the object that it is passed on `by` this Harbor; true if it may be passed on.
     fn pass_on(&mut self, by: &str) -> bool {
         let passed = via::passed_on(&self.json, by);
         passed.map(|passed| self.json = passed).is_some()
@@ -121,8 +121,9 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Learns from the bridge's answer; gives what of it may be shown: of tools those that `only` covers, of all else what
-    /// belongs to servers all of whose tools it covers. To another Harbor it is passed on `by` this one.
+    /// Learns from the bridge's answer, and gives the part that the client may see. That is the tools that
+    /// `only` covers, and all else from servers all of whose tools it covers. To another Harbor it is passed
+    /// on `by` this one.
     pub fn learn(
         &mut self,
         kind: Kind,
@@ -237,7 +238,7 @@ fn covers(only: Option<&Allowlist>, tool: &ToolDescriptor) -> bool {
     server.is_some_and(|server| only.is_none_or(|only| only.covers(&server, &tool.originalName)))
 }
 
-/// By which resource a tool shows itself (MCP Apps), and where it says so.
+/// The resource by which a tool shows itself (MCP Apps), and where the tool says so.
 struct App {
     /// `ui`, where that is an object of its own.
     inside: Option<&'static str>,

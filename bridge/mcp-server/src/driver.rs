@@ -7,9 +7,10 @@
 //!                                             └─► thread
 //! ```
 //!
-//! Owns the machine, its connection and the threads of that, and ends with its owner. Whoever has heard something serves
-//! the machine by itself, one at a time: nobody is woken up to do it. The bridge reads whatever its clients do, so that a
-//! write to it does not wait for somebody who waits here. Must never know how lines come from the client or get there.
+//! Owns the machine, its connection and the threads of that, and ends with its owner. A thread that has heard
+//! something serves the machine itself, one at a time: no other thread is woken up for it. The bridge goes on
+//! reading while others wait, so a write to it does not wait for somebody who waits here. Must never know how
+//! lines come from the client or get there.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -29,7 +30,7 @@ use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 
 use super::machine::{Machine, Out};
 
-/// Where the machine's lines go.
+/// The way of the machine's lines to the client.
 pub trait Lines: Send + 'static {
     /// Passes a line on; gives what the machine hears in return, as if from its client.
     fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>>;
@@ -38,7 +39,7 @@ pub trait Lines: Send + 'static {
 /// A machine that is served.
 pub struct Driver<L>(Arc<Shared<L>>);
 
-/// The same for those who must not keep it.
+/// A weak reference to a driver, for threads that must not keep it alive.
 pub struct Way<L>(Weak<Shared<L>>);
 
 struct Shared<L> {
@@ -59,7 +60,7 @@ struct Served<L> {
     connection: u64,
 }
 
-/// What of a frame was not written.
+/// The part of a frame that was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unwritten {
     /// All of it: the bridge knows nothing of it.

@@ -6,7 +6,8 @@
 //!                                                                            DELETE ─► the session's end
 //! ```
 //!
-//! Owns what all requests share, and the order of these checks. Must never say on stderr more than what begins and ends.
+//! Owns everything that requests share, and the order of these checks. Must never say on stderr more than
+//! what begins and ends.
 
 mod alone;
 mod body;
@@ -44,13 +45,13 @@ use self::reply::{Refusal, Reply, SESSION_ID};
 use self::server::{PATH, Server, find_session, lock};
 use self::tokens::Client;
 
-/// How long whoever shows a wrong token waits for being told so.
+/// The delay before a wrong token is refused.
 const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(500);
 
-/// How often wrong tokens are worth a line.
+/// The pause between two lines about wrong tokens.
 const WRONG_TOKEN_LINES: Duration = Duration::from_secs(60);
 
-/// What a page may send.
+/// Headers that a page may send.
 const SENT_BY_PAGES: &str = "authorization, content-type, accept, last-event-id, mcp-session-id, \
                              mcp-protocol-version, mcp-method, mcp-name";
 
@@ -147,7 +148,7 @@ impl Server {
     }
 }
 
-/// What a page that is allowed here may do.
+/// The answer to a page's preflight request: methods and headers that an allowed page may use.
 fn preflight() -> Reply {
     let mut reply = reply::empty(StatusCode::NO_CONTENT);
     let headers = reply.headers_mut();

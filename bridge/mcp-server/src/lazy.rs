@@ -5,8 +5,8 @@
 //!  call_tool {name, arguments} ─► as if the tool itself had been called
 //! ```
 //!
-//! Owns their results as MCP has them; what they are and how tools are found is [`meta`]'s. Must never show what the list of
-//! tools would not.
+//! Owns their results as MCP has them. Their definitions and the search for tools are [`meta`]'s. Must never
+//! show what the list of tools would not.
 
 use harbor_ipc_proto::json::Fields;
 use harbor_ipc_proto::strings::put_str;
@@ -17,7 +17,7 @@ use super::want::{Call, Want, text};
 
 pub use meta::TOOLS;
 
-/// What a call of one of the three wants; `Err(None)` when it is another one.
+/// The request behind a call of one of the three; `Err(None)` when it is a call of another tool.
 pub fn unpack(call: Call) -> Result<Want, Option<&'static str>> {
     Ok(match meta::unpack(&call.name, &call.arguments)? {
         Meta::Search(query) => Want::Search(query),
@@ -37,7 +37,7 @@ pub fn found(tools: &[Listed], query: &str) -> String {
     result(&meta::found(&tools, query))
 }
 
-/// What a tool says of itself; none where it is no object.
+/// A tool's description, else its title; none where it is no object.
 fn about(tool: &Listed) -> Option<String> {
     let fields = Fields::parse(tool.json.as_bytes()).ok()?;
     Some(text(&fields, "description").or_else(|| text(&fields, "title")).unwrap_or_default())

@@ -34,18 +34,18 @@ use self::machine::Machine;
 pub use self::http::{Http, tokens};
 pub use self::names::called;
 
-/// Which AI client is served, and how.
+/// The AI client that is served, and how.
 #[derive(Debug)]
 pub struct Wanted<'a> {
     /// Its name on stdin and stdout: it is `client://NAME`.
     pub client: &'a str,
     /// The tools that it gets; `None`: all.
     pub only: Option<Allowlist>,
-    /// Whether three tools, to find and call others, stand for all.
+    /// True if three tools, which find and call others, stand for all.
     pub lazy: bool,
     /// The id of an earlier session of this client's in a browser, to go on with.
     pub browser_session: Option<&'a str>,
-    /// Where clients come from that are not on stdin and stdout.
+    /// HTTP, for clients that do not come on stdin and stdout.
     pub http: Option<Http<'a>>,
 }
 

@@ -1,6 +1,7 @@
 //! Reads one line of the AI client: JSON-RPC, envelope only.
 //!
-//! Owns telling what a line is, and JSON-RPC's numbers for what it is not. Must never judge payloads, or repeat them.
+//! Owns telling what a line is, and JSON-RPC's error numbers for a line that is no message. Must never judge
+//! payloads, or repeat them.
 
 use harbor_ipc_proto::json::Fields;
 use serde::de::IgnoredAny;
@@ -20,7 +21,7 @@ pub const NO_RESOURCE: i64 = -32002;
 /// The bridge refuses, or there is none.
 pub const REFUSED: i64 = -32000;
 
-/// What a line is.
+/// A line, by its kind.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
     /// Something is asked; `id` and `params` are JSON text.
@@ -76,7 +77,7 @@ fn no_object(line: &[u8]) -> Line<'_> {
     }
 }
 
-/// Whether this JSON text is a string or a number.
+/// True if this JSON text is a string or a number.
 pub fn is_id(text: &str) -> bool {
     text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }

@@ -1,4 +1,5 @@
-//! What an AI client's lines mean to the bridge, and the bridge's frames to the client.
+//! Translates an AI client's lines into requests to the bridge, and the bridge's frames into lines to the
+//! client.
 //!
 //! ```text
 //!  line ──► answered here: initialize, server/discover, ping, whatever is wrong
@@ -11,8 +12,9 @@
 //!          └─────────────────────┴────────────────┴──── connection lost ◄─ Ending
 //! ```
 //!
-//! Owns who is answered what: each request once, in whatever order. A list is asked for again when its bridge was lost; a
-//! call that may have been made is not. Pure: no clock, no I/O; a driver performs what it puts out.
+//! Owns which request gets which answer: each request gets one, in whatever order. A list is asked for again
+//! when its bridge was lost; a call that may have been made is not. Pure: no clock, no I/O; a driver performs
+//! the actions that it puts out.
 
 mod answers;
 mod requests;
@@ -40,7 +42,7 @@ use super::write;
 /// The ids of our own requests; those of others are numbers.
 const OWN: [&str; 3] = ["hello", "begin", "watch"];
 
-/// What the driver has to do.
+/// An action for the driver.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Out {
     /// Write this line to the AI client.
@@ -53,7 +55,7 @@ pub enum Out {
     Remark(String),
 }
 
-/// How it stands with the bridge.
+/// The state of the connection to the bridge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     Down,
@@ -67,44 +69,44 @@ enum Link {
 #[derive(Debug)]
 pub struct Machine {
     only: Option<Allowlist>,
-    /// Whether three tools stand for all.
+    /// True if three tools stand for all.
     lazy: bool,
     /// The session in a browser that the client goes on with.
     browser_session: Option<String>,
     /// The identity of this Harbor.
     own: String,
-    /// Whether the client is a Harbor, too.
+    /// True if the client is a Harbor, too.
     is_harbor: bool,
     link: Link,
-    /// Whether there was a bridge before.
+    /// True if there was a bridge before.
     had_bridge: bool,
     directory: Directory,
     next: u64,
     quiet: u64,
-    /// What the bridge works on, by the id that it knows.
+    /// Requests that the bridge works on, by the id that it knows.
     open: BTreeMap<u64, Open>,
-    /// What waits for the bridge.
+    /// Requests that wait for the bridge.
     waiting: Vec<Open>,
     /// The client's ids that are not free.
     ids: HashSet<String>,
     pieces: HashMap<String, Pieces>,
-    /// Whether it has said `initialize`.
+    /// True if the client has said `initialize`.
     greeted: bool,
-    /// What the client can answer, JSON text, where it has said so once for all.
+    /// The client's capabilities, JSON text, where it has told them once for all.
     capabilities: Option<String>,
-    /// From which level on it wants to have the servers' messages.
+    /// The least level of the servers' messages that the client wants.
     level: Option<String>,
     watches: Watches,
     /// Resources that the bridge is still to be asked to tell of, one after the other.
     wishes: BTreeSet<String>,
     questions: Questions,
-    /// Whether what lacks a permission is told the command that gives it.
+    /// True if a refusal names the command that gives the missing permission.
     names_commands: bool,
     out: Vec<Out>,
 }
 
 impl Machine {
-    /// One that lists and lets through these tools only; by three tools instead of all where it is to be lazy.
+    /// A machine that lists and lets through these tools only; if lazy, by three tools that stand for all.
     pub fn new(only: Option<Allowlist>, lazy: bool) -> Self {
         Self {
             only,
@@ -132,27 +134,28 @@ impl Machine {
         }
     }
 
-    /// The same with a name that no other machine has: what it gives its client to remember is no other's.
+    /// Gives the machine a name that no other machine has: so the states that it gives its client are no
+    /// other machine's.
     pub fn named(mut self, name: &str) -> Self {
         self.questions = Questions::named(name);
         self
     }
 
-    /// The same that goes on with an earlier session of its client in a browser.
+    /// Lets the machine go on with an earlier session of its client in a browser.
     pub fn going_on_with(mut self, browser_session: Option<&str>) -> Self {
         self.browser_session = browser_session.map(str::to_owned);
         self
     }
 
-    /// Whether no answer comes to a client that says nothing more: subscriptions have no end, and its own answer to a question
-    /// does not come.
+    /// True if a client that says nothing more gets no more answers. Subscriptions have no end, and a request
+    /// that waits for the client's own answer to a question gets none.
     pub fn is_settled(&self) -> bool {
         let waits = |open: &Open| open.id.is_some();
         let comes = |(number, open): (&u64, &Open)| waits(open) && !self.questions.are_about(*number);
         !self.waiting.iter().any(waits) && !self.open.iter().any(comes)
     }
 
-    /// What is to be done since it was last asked.
+    /// The actions that are new since the last call.
     pub fn take_out(&mut self) -> Vec<Out> {
         std::mem::take(&mut self.out)
     }

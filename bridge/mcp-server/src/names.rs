@@ -6,8 +6,8 @@
 //!  browser/browser_click     browser_click                        of what is no server: its own name, where that is unique
 //! ```
 //!
-//! Owns both directions. A name says the same tool at all times, whatever other tools there are: what could be read in
-//! two ways has the hash, and what looks as if it had one has it too.
+//! Owns both directions. A name means the same tool at all times, whatever other tools there are. A name that
+//! could be read in two ways has the hash; so has a name that looks as if it had one.
 
 use std::collections::HashMap;
 use std::iter;
@@ -24,7 +24,7 @@ const LONGEST: usize = 64;
 /// How many digits of the hash there are.
 const DIGITS: usize = 12;
 
-/// What stands between the server and its tool.
+/// The text between the server's name and its tool's.
 const BETWEEN: &str = "__";
 
 /// The browser, and how its tools' names begin.
@@ -52,14 +52,14 @@ impl Names {
         name
     }
 
-    /// What has this name.
+    /// The target that has this name.
     pub fn find(&self, name: &str) -> Option<Target> {
         let (server, name) = self.0.get(name)?.split_once('/')?;
         Some(Target { server: server.to_owned(), name: name.to_owned() })
     }
 }
 
-/// What a tool is called among AI clients, as long as no other one has that name.
+/// The name of a tool among AI clients, as long as no other tool has that name.
 #[must_use]
 pub fn called(server: &str, tool: &str) -> String {
     Names::default().add(server, tool)
@@ -73,7 +73,7 @@ fn own(source: &str, tool: &str) -> Option<String> {
     (!is_server && fits).then(|| tool.to_owned())
 }
 
-/// What a name stands for without a list.
+/// The target of a name that is clear without a list.
 pub fn without_list(name: &str) -> Option<Target> {
     if name.starts_with(OF_BROWSER) && own(BROWSER, name).is_some() {
         return Some(Target { server: BROWSER.to_owned(), name: name.to_owned() });

@@ -1,4 +1,4 @@
-//! What servers ask of the AI client while they work on its requests.
+//! Questions of servers to the AI client while they work on its requests.
 //!
 //! ```text
 //!  older generation:  ask ─► a request to the client ─► its response ─► mcp_answer
@@ -7,7 +7,8 @@
 //!                     the request again, with inputResponses ◄──────────┘─► mcp_answer; and it goes on
 //! ```
 //!
-//! Owns which question is open, and where the request is that it is about. Must never look into questions or answers.
+//! Owns which question is open, and the state of the request that it is about. Must never look into questions
+//! or answers.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use harbor_ipc_proto::json::Fields;
 use super::want::{Want, text};
 use super::write;
 
-/// So many requests may wait for being made again; the oldest is given up for one more.
+/// Requests that may wait for being made again; for one more the oldest is given up.
 const MOST_PARKED: usize = 64;
 
 /// A question, as the bridge passes it on. The parameters are JSON text.
@@ -28,7 +29,7 @@ pub struct Question {
     pub params: String,
 }
 
-/// What became of a request that waits for being made again.
+/// The result of a request that waits for being made again.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ending {
     /// A result, JSON text.
@@ -41,9 +42,9 @@ pub enum Ending {
 #[derive(Debug)]
 struct Parked {
     want: Want,
-    /// What the client was asked.
+    /// The questions that the client was asked.
     told: Vec<Question>,
-    /// What it will be asked next.
+    /// The questions that it will be asked next.
     next: Vec<Question>,
     ending: Option<Ending>,
 }
@@ -58,7 +59,7 @@ pub struct Resumed {
     pub then: Then,
 }
 
-/// What follows for a request that was made again.
+/// The next step of a request that was made again.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Then {
     /// Its server goes on.
@@ -72,7 +73,7 @@ pub enum Then {
 /// The open questions.
 #[derive(Debug, Default)]
 pub struct Questions {
-    /// With which the states begin that clients give back.
+    /// The beginning of the states that clients give back.
     name: String,
     next: u64,
     /// Requests to the client by their number: the bridge's question, and the request that it is about.
@@ -81,12 +82,12 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Those of a machine with this name, which stands in JSON as it is.
+    /// The questions of a machine with this name, which goes into JSON unchanged.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Whether the request `number` waits for the client's word.
+    /// True if the request `number` waits for the client's answer.
     pub fn are_about(&self, number: u64) -> bool {
         self.parked.contains_key(&number) || self.asked.values().any(|(_, about)| *about == number)
     }

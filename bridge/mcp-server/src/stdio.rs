@@ -23,8 +23,8 @@ use self::written::{LOOK, Over, Written, has_hung_up};
 use super::driver::{Driver, Way};
 use super::machine::Machine;
 
-/// How long answers may take to come once stdin has ended: who pipes requests in wants to have them, and clients that want us
-/// to go wait for two seconds.
+/// The time for answers once stdin has ended. A program that pipes requests in wants their answers; clients
+/// that want us to end wait for two seconds.
 const LAST_ANSWERS: Duration = Duration::from_millis(1500);
 
 /// Serves until stdin ends and what it asked for is answered, or nobody reads stdout.
@@ -64,7 +64,7 @@ fn spawn_reader(way: Way<Written>, over: Over) {
     });
 }
 
-/// What stdin had.
+/// A line from stdin, or one that is too long.
 #[derive(Debug, PartialEq, Eq)]
 enum FromStdin {
     Line(Vec<u8>),

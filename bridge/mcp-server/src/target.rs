@@ -1,6 +1,6 @@
-//! What a name or an address of an AI client stands for.
+//! The target of a name or an address that an AI client gives.
 
-/// Which server is meant, and what it calls what is meant.
+/// A server, and its own name for the thing that is meant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     pub server: String,

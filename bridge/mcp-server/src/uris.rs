@@ -7,9 +7,10 @@
 //!  ui://harbor/SERVER/… the same of one that began with ui://
 //! ```
 //!
-//! Owns both directions. A URI that two servers list, or that the templates of two fit, is nobody's: reading it at the
-//! wrong one would tell one server what another knows. What a server lists goes before what another's template fits. What a
-//! server that has gone has listed stays its own: else others would get what was meant for it.
+//! Owns both directions. A URI that two servers list, or that the templates of two fit, is nobody's: reading
+//! it at the wrong server would tell that server what the other one knows. A URI that a server lists goes
+//! before a template of another server that fits it. The URIs of a server that is gone stay its own: else
+//! another server would get what was meant for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +18,13 @@ use harbor_ipc_proto::server_id::ServerId;
 
 use super::target::Target;
 
-/// How the URIs begin that name their server.
+/// The beginning of URIs that name their server.
 const SCHEME: &str = "harbor://";
 
-/// How the URIs begin that tools show themselves by; hosts look for that.
+/// The beginning of URIs by which tools show themselves; hosts look for it.
 pub const APP: &str = "ui://";
 
-/// How those of them begin that name their server.
+/// The beginning of those of them that name their server.
 const APP_SCHEME: &str = "ui://harbor/";
 
 /// The resources and templates of the last lists.
@@ -86,7 +87,7 @@ impl Uris {
         if is_one && is_plain { uri.to_owned() } else { of_server(server, uri) }
     }
 
-    /// What a URI of the client means.
+    /// The target of a client's URI.
     pub fn find(&self, uri: &str) -> Result<Target, Unknown> {
         if let Some(target) = named(uri) {
             return Ok(target);
@@ -149,8 +150,9 @@ fn named(uri: &str) -> Option<Target> {
     Some(Target { server, name: String::from_utf8(bytes).ok()? })
 }
 
-/// Whether a URI could be one of the template `template` (RFC 6570), which has to name a scheme: its fixed parts stand in it, in their order, from the
-/// beginning to the end. What the variables may hold is the server's to say.
+/// True if a URI could be one of the template `template` (RFC 6570), which has to name a scheme. Its fixed
+/// parts must stand in the URI, in their order, from the beginning to the end. The server says what the
+/// variables may hold.
 fn fits(template: &str, uri: &str) -> bool {
     let mut parts = Vec::new();
     let mut rest = template;

@@ -6,7 +6,8 @@
 //!    └──────────────────────────┴─ it is known what is meant ─► Ask ─► its server's answer
 //! ```
 //!
-//! Owns what is remembered of one, and how it is put to the bridge. Arguments stay the text that the client wrote.
+//! Owns the record of such a request, and how it is put to the bridge. Arguments stay the text that the
+//! client wrote.
 
 use harbor_client::errors::Failure;
 use harbor_client::id::server_id;
@@ -31,17 +32,17 @@ use super::write::with_said;
 pub struct Open {
     /// The client's id, JSON text; none when nobody waits for an answer, or not yet again.
     pub id: Option<String>,
-    /// Whether it came without `initialize`.
+    /// True if it came without `initialize`.
     pub modern: bool,
     pub want: Want,
     pub step: Step,
-    /// What the client can answer meanwhile: its capabilities, JSON text.
+    /// The client's capabilities, JSON text: the questions that it can answer meanwhile.
     pub answers: Option<String>,
-    /// Whether its bridge was lost once.
+    /// True if its bridge was lost once.
     pub again: bool,
 }
 
-/// What a request wants of the bridge next.
+/// The next thing that a request needs from the bridge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The first of these lists.
@@ -50,10 +51,10 @@ pub enum Step {
     Ask(Target),
 }
 
-/// What a request wants.
+/// The work that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Want {
-    /// What stands in a list behind this cursor; from the first item on when absent.
+    /// The part of a list behind this cursor; from the first item on when absent.
     List(Kind, Option<String>),
     Call(Call),
     /// A prompt, by its name; its arguments are JSON text.
@@ -65,7 +66,7 @@ pub enum Want {
     Complete(Complete),
     /// Tools that fit these words.
     Search(String),
-    /// What there is to know of a tool.
+    /// The description of a tool.
     Describe(String),
 }
 
@@ -83,7 +84,7 @@ pub struct Call {
 /// A completion; all but the name are JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complete {
-    /// Whether it is about a prompt, or a template of resources.
+    /// True if it is about a prompt; else it is about a template of resources.
     of_prompt: bool,
     pub name: String,
     argument: String,
@@ -91,10 +92,10 @@ pub struct Complete {
 }
 
 impl Open {
-    /// What the bridge is asked.
+    /// The next request to the bridge.
     ///
     /// # Errors
-    /// Where a server is meant that there cannot be.
+    /// When it is meant for a server that cannot exist.
     pub fn ask(&self) -> Result<Request, Failure> {
         match &self.step {
             Step::Look(kinds) => Ok(kinds.first().copied().unwrap_or(Kind::Tools).ask()),
@@ -102,14 +103,14 @@ impl Open {
         }
     }
 
-    /// Whether it may have done something by now: it is not to be sent again.
+    /// True if it may have had effects by now: then it must not be sent again.
     pub fn may_have_acted(&self) -> bool {
         matches!((&self.want, &self.step), (Want::Call(_), Step::Ask(_)))
     }
 }
 
 impl Want {
-    /// Whether this is the same request, made again: where its progress goes may differ.
+    /// True if this is the same request, made again: the token of its progress may differ.
     pub fn is_again(&self, first: &Self) -> bool {
         match (self, first) {
             (Self::Call(call), Self::Call(first)) => {
@@ -119,10 +120,10 @@ impl Want {
         }
     }
 
-    /// What a request wants, by its parameters and their `_meta`; none when it is no request for the bridge.
+    /// Reads a request from its parameters and their `_meta`; none when it is no request for the bridge.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// Says what is wrong with the parameters.
     pub fn read(method: &str, fields: &Fields<'_>, meta: &Fields<'_>) -> Result<Option<Self>, &'static str> {
         let uri = || text(fields, "uri").ok_or("`uri` is no string");
         Ok(Some(match method {
@@ -155,15 +156,15 @@ impl Want {
         }
     }
 
-    /// Whether it is a call in the client's eyes: what comes to nothing is a result that says so.
+    /// True if the client takes it for a tool call: a failure is then a result that says so.
     pub fn is_tool_call(&self) -> bool {
         matches!(self, Self::Call(_) | Self::Search(_) | Self::Describe(_))
     }
 
-    /// What of the bridge's answer is the client's.
+    /// The client's part of the bridge's answer.
     ///
     /// # Errors
-    /// Where it is no such answer.
+    /// When the answer is of another type.
     pub fn result(&self, answer: &Heard<'_>) -> Result<Json, FieldError> {
         Ok(match self {
             Self::Call(_) => {
@@ -241,7 +242,7 @@ impl Complete {
         Ok(Self { of_prompt, name, argument, context })
     }
 
-    /// Whether it is about a prompt.
+    /// True if it is about a prompt.
     pub fn is_of_prompt(&self) -> bool {
         self.of_prompt
     }

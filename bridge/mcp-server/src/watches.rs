@@ -1,4 +1,4 @@
-//! What the AI client is told without asking each time: that lists and resources have changed.
+//! Notifications to the AI client: lists and resources have changed.
 //!
 //! ```text
 //!  older generation: initialized, resources/subscribe ─┐
@@ -6,7 +6,7 @@
 //!  newer generation: subscriptions/listen ─────────────┘
 //! ```
 //!
-//! Owns who wants to be told what. Pure: it gives lines to write, and says what the bridge has to be asked.
+//! Owns who wants which of them. Pure: it gives lines to write, and says what the bridge has to be asked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,16 +60,16 @@ struct Listening {
     uris: BTreeSet<String>,
 }
 
-/// Who wants to be told what.
+/// The client's wishes for notifications.
 #[derive(Debug, Default)]
 pub struct Watches {
-    /// Whether the client is told of lists without having asked for it.
+    /// True if the client is told of changed lists without having asked for it.
     initialized: bool,
     /// Subscriptions by their ids, JSON text.
     listening: BTreeMap<String, Listening>,
     /// Resources of the older generation's subscriptions.
     own: BTreeSet<String>,
-    /// What the bridge tells of, by the client's URI.
+    /// The resources that the bridge tells of, by the client's URI.
     followed: BTreeMap<String, Target>,
     /// Lists that the client has had since it was last told of a change.
     had: BTreeSet<Change>,

@@ -21,7 +21,7 @@ pub const MODERN: &str = "2026-07-28";
 const SERVER_INFO: &str =
     concat!("{\"name\":\"harbor\",\"title\":\"Harbor\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 
-/// What is offered to both generations.
+/// The capabilities that both generations are offered.
 const OFFERS: &str = "\"tools\":{\"listChanged\":true},\"resources\":{\"listChanged\":true,\"subscribe\":true},\
                       \"prompts\":{\"listChanged\":true},\"completions\":{}";
 
@@ -32,7 +32,7 @@ const INSTRUCTIONS: &str = "The tools, prompts and resources of several MCP serv
 const LAZY: &str =
     " To find a tool, use search_tools; describe_tool gives its parameters, and call_tool calls it.";
 
-/// Where a modern result says what it is.
+/// The member in which a modern result says what it is.
 const RESULT_TYPE: &str = "resultType";
 
 /// The parts of a tool's result, and of a tool.
@@ -40,7 +40,7 @@ const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const OUTPUT_SCHEMA: &str = "outputSchema";
 
-/// How long a modern result may be kept, and by whom: not at all.
+/// The time that a modern result may be kept, and by whom: not at all.
 const CACHE: [(&str, &str); 2] = [("ttlMs", "0"), ("cacheScope", "\"private\"")];
 
 /// The answer to `id`: a result, as JSON text.
@@ -96,7 +96,7 @@ pub fn discovered(lazy: bool) -> String {
     )
 }
 
-/// What a client of the modern generation is told that asks for another revision.
+/// The error's data for a client of the modern generation that asks for another revision.
 pub fn supported(asked: &str) -> String {
     let mut out = format!("{{\"supported\":[\"{MODERN}\"],\"requested\":").into_bytes();
     put_str(&mut out, asked);
@@ -195,7 +195,7 @@ pub fn for_older(result: &str) -> Cow<'_, str> {
     with_member(&left, CONTENT, &format!("[{}]", content.join(","))).unwrap_or(left).into()
 }
 
-/// Whether a block of content is the text of this JSON, however it is spaced.
+/// True if a block of content is the text of this JSON, however it is spaced.
 fn says(block: &str, json: &str) -> bool {
     let Ok(fields) = Fields::parse(block.as_bytes()) else { return false };
     let Some(text) = fields.get("text").and_then(text_of) else { return false };
@@ -204,8 +204,8 @@ fn says(block: &str, json: &str) -> bool {
         || value(&text).is_some_and(|text| Some(text) == value(json))
 }
 
-/// A tool for clients of the older generation, which drop the whole list for an `outputSchema` of anything but objects: they
-/// get no schema then, as they get no such content. `None` where it stays as it is.
+/// A tool for clients of the older generation. They drop the whole list for an `outputSchema` of anything but
+/// objects. So they get no such schema, as they get no such content. `None` where the tool stays as it is.
 pub fn tool_for_older(tool: &str) -> Option<String> {
     let fields = Fields::parse(tool.as_bytes()).ok()?;
     let schema = fields.get(OUTPUT_SCHEMA)?;
@@ -228,7 +228,7 @@ pub fn request(id: &str, method: &str, params: &str) -> Vec<u8> {
     out
 }
 
-/// What a subscription's notifications carry.
+/// The `_meta` of a subscription's notifications.
 pub fn of_subscription(id: &str) -> String {
     format!("\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}")
 }

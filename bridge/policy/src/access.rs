@@ -1,18 +1,18 @@
-//! Who may send which message.
+//! Decides which principal may send which message.
 //!
 //! ```text
 //!  message ─► check ─► Pass ─┬─ of the owner: Right ──────────────────────┬─► consent: Run ─► Permit
 //!                            └─ for an origin: its grants are asked ─► Right ┘
 //! ```
 //!
-//! The kind of a connection is fixed by its first frame. Only this crate makes a [`Right`] and a permit
-//! (`consent`), and the supervisor takes one by value for each call: "was it checked?" is a question for the compiler.
+//! The first frame of a connection fixes its kind. Only this crate makes a [`Right`] and a permit (`consent`). The supervisor
+//! takes one by value for each call, so the compiler answers the question "was it checked?".
 
 use harbor_ipc_proto::source_id::SourceKind;
 
 use crate::origin::Origin;
 
-/// Who is at the other end of a connection.
+/// The principal at the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Principal {
     /// The person: the command line, or the parent of `serve --stdio`.
@@ -29,7 +29,7 @@ pub enum Principal {
     },
 }
 
-/// What a principal's kind says about messages.
+/// The kind of principal that may send a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// Whoever is connected.
@@ -197,20 +197,20 @@ const TABLE: &[(&str, Reach)] = &[
 pub struct Pass(Reach);
 
 impl Pass {
-    /// What the owner asks of a source needs nothing more. `None` where it is the grants that decide: for messages that
-    /// everybody may send, and for what an AI client sends.
+    /// The right to use a source, for a message of the owner: it needs nothing more. `None` where grants decide: for messages
+    /// that everybody may send, and for messages of an AI client.
     #[must_use]
     pub fn right(self, kind: SourceKind) -> Option<Right> {
         (self.0 == Reach::Owner).then_some(Right(kind))
     }
 
-    /// What the owner asks of a model needs nothing more.
+    /// The permit to ask a model, for a message of the owner: it needs nothing more.
     #[must_use]
     pub fn model_permit(self) -> Option<ModelPermit> {
         (self.0 == Reach::Owner).then_some(ModelPermit(()))
     }
 
-    /// What the owner says to the agent begins a turn.
+    /// The proof that the owner has begun a turn, for a message of the owner to the agent.
     #[must_use]
     pub fn turn(self) -> Option<OwnersTurn> {
         (self.0 == Reach::Owner).then_some(OwnersTurn(()))
@@ -242,7 +242,7 @@ impl OwnersTurn {
 pub struct Right(SourceKind);
 
 impl Right {
-    /// The same for one more try of a call, in case its source refuses the first one unread.
+    /// A copy for one more try of a call, in case its source refuses the first one unread.
     #[must_use]
     pub fn for_another_try(&self) -> Self {
         Self(self.0)

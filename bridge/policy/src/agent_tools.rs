@@ -1,4 +1,4 @@
-//! Which tools a model is told of, and how.
+//! Chooses the tools that a model is told of, and the form in which it is told.
 //!
 //! ```text
 //!  tools of the turn ─► schema in the dialect ─► at most 40, in 15 % of the window? ─► all
@@ -6,8 +6,8 @@
 //!                                                                                    the servers that the task names
 //! ```
 //!
-//! Owns this choice, the names ([`names`]), the schemas ([`schema`]) and the tools about tools ([`meta`]). Must never let one
-//! bad tool spoil a request, nor pass on a description with what a model would not take for text.
+//! Owns this choice, the names ([`names`]), the schemas ([`schema`]) and the tools about tools ([`meta`]). Must never let one bad
+//! tool spoil a request. Must never pass on a description that has characters which a model would not take for text.
 
 pub mod meta;
 pub mod names;
@@ -34,22 +34,22 @@ const BYTES_OF_A_TOKEN: usize = 4;
 /// The window of a model that has not said one, in tokens.
 pub const UNKNOWN_WINDOW: u32 = 8192;
 
-/// What a definition takes beside its texts, in bytes.
+/// The size of a definition without its texts, in bytes.
 const AROUND: usize = 40;
 
 /// Words of servers' names that name no server.
 const COMMON: [&str; 4] = ["mcp", "server", "the", "a"];
 
-/// What a model is told of.
+/// The tools that a model is told of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// In the order of the request, by their names for the model.
     pub tools: Vec<Tool>,
     /// The names of all tools that may be called, also of those that have to be searched for.
     pub names: Names,
-    /// Whether the model has to search for tools.
+    /// True if the model has to search for tools.
     pub lazy: bool,
-    /// What is missing.
+    /// The tools that the model is not told of.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -123,7 +123,7 @@ fn lazily(tools: Vec<Tool>, names: &Names, room: usize, task: &str) -> Vec<Tool>
     offered
 }
 
-/// Whether a task has the words of a server's name, one behind the other.
+/// True if a task has the words of a server's name, in their order and next to each other.
 fn is_named(server: &str, task: &[String]) -> bool {
     let all = words(server);
     let telling: Vec<_> = all.iter().filter(|word| !COMMON.contains(&word.as_str())).cloned().collect();

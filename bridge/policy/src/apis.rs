@@ -1,6 +1,7 @@
-//! Whose a key is, and which hosts it is for: who has no other keys can be held to them.
+//! The provider that a key belongs to, and the hosts that the key is for. A server that has no other keys can be held to these
+//! hosts.
 //!
-//! Owns the lists, from what the providers document. Must never name a host that more than the key's provider answers at.
+//! Owns the lists, from the documents of the providers. Must never name a host where others than the key's provider answer.
 
 use crate::credentials::is_secret_name;
 

@@ -1,31 +1,31 @@
-//! Who is cut off where too much waits for all clients together.
+//! Chooses the clients that are cut off when too much waits for all clients together.
 //!
-//! Owns the limits of that. Below the harder one it must never name one that reads: an answer that was just queued is always
-//! long.
+//! Owns the limits for this. Below the harder limit it must never choose a client that reads: an answer that was just queued is
+//! always long.
 
 use std::time::Duration;
 
-/// What may wait for all clients together, in bytes, at most: a few of the largest answers.
+/// The most that may wait for all clients together, in bytes: a few of the largest answers.
 const MOST_WAITING: usize = 256 << 20;
 
-/// And where the machine has little memory: so much of it, but no less than one large answer.
+/// On a machine with little memory, one part in this many of it may wait, but no less than one large answer.
 const SHARE: u64 = 32;
 const LEAST_WAITING: usize = 64 << 20;
 
-/// So many times as much is too much, whoever reads.
+/// The harder limit, as a multiple of the first. Above it, clients that read are cut off too.
 const HARDER: usize = 2;
 
-/// Who has read nothing for so long, while there was something, does not read.
+/// A client that has read nothing for this long, while something waited, counts as one that does not read.
 pub const DEAF: Duration = Duration::from_secs(10);
 
-/// What may wait for all clients together, in bytes, on a machine with so much memory.
+/// The most that may wait for all clients together, in bytes, on a machine with this much memory.
 #[must_use]
 pub fn most_waiting(memory: Option<u64>) -> usize {
     let share = memory.map(|memory| usize::try_from(memory / SHARE).unwrap_or(MOST_WAITING));
     share.unwrap_or(MOST_WAITING).clamp(LEAST_WAITING, MOST_WAITING)
 }
 
-/// What waits for one client.
+/// The answers that wait for one client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog {
     /// In bytes.

@@ -1,11 +1,11 @@
-//! What is said where a server's browser does not start.
+//! The advice for a server whose browser does not start.
 //!
-//! Owns the words: those of Debian's Chromium in a sandbox without what a browser needs, and of the libraries that start it. Each was
-//! met so. Must never advise more than the entry of the same package gives.
+//! Owns the words by which this is recognized. They come from Debian's Chromium in a sandbox without what a browser needs, and
+//! from the libraries that start it. Each was seen in practice. Must never advise more than the entry of the same package gives.
 
 use crate::sandbox::hint::shell;
 
-/// Of a browser that is not where it is looked for, or has ended at once, in small letters.
+/// The words for a browser that is not found, or that has ended at once, in small letters.
 const NO_BROWSER: &[&str] = &[
     "chromium distribution 'chrome' is not found at",
     "could not find google chrome executable",
@@ -15,14 +15,15 @@ const NO_BROWSER: &[&str] = &[
     "missing x server to start the headful browser",
 ];
 
-/// Of one whose own sandbox cannot be made.
+/// The words for a browser whose own sandbox cannot be made.
 const NO_SANDBOX: &[&str] = &[
     "no usable sandbox!",
     "running as root without --no-sandbox is not supported",
     "chrome does not start as root",
 ];
 
-/// What is advised whose tool has failed with these words. `entry`: the id of the entry that Harbor brings along for its package.
+/// The advice for a server whose tool failed with these words. `entry`: the id of the entry that Harbor brings along for its
+/// package.
 #[must_use]
 pub fn advice(said: &str, server: &str, entry: Option<&str>) -> Option<String> {
     let said = said.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! How many tokens of models somebody may use, and how often they may ask.
+//! The number of tokens that a principal may use of models, and how often it may ask.
 //!
 //! ```text
 //!  request ─► at once ─► per minute ─► its own day ─► everybody's day ─► Ticket: tokens are kept for it ─► settle: what it took
@@ -7,12 +7,12 @@
 //!          TooManyAtOnce  TooManyPerMinute        Exceeded, until the day ends
 //! ```
 //!
-//! Owns the accounts. What is kept for a request is its input and the most that may come; what it took is counted when it is
-//! over, on the day on which that is. Must never let a ticket be settled twice, nor forget what is kept for one: a request
-//! that is under way at midnight is kept for on the new day, too.
+//! Owns the accounts. For each request, tokens are kept: its input and the longest answer that may come. When it is over, the
+//! tokens that it took are counted, on the day of its end. Must never let a ticket be settled twice, nor forget the tokens that
+//! are kept for one. A request that is under way at midnight keeps its tokens on the new day, too.
 //!
-//! Time is an argument, in milliseconds since 1970. A day is one of UTC. A clock that is set to another day begins that day
-//! with nothing used.
+//! Time is an argument, in milliseconds since 1970. A day is a UTC day. A clock that is set to another day begins that day with
+//! nothing used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,10 +24,10 @@ pub const EVERYBODY: &str = "*";
 /// The person.
 pub const OWNER: &str = "owner";
 
-/// What an origin has a day, unless a person says otherwise.
+/// Tokens that an origin may use a day, unless the person sets another number.
 pub const OF_AN_ORIGIN: u64 = 50_000;
 
-/// What is kept for an answer whose request does not say how long it may be.
+/// Tokens that are kept for an answer whose request does not limit its length.
 pub const ANSWER: u64 = 4096;
 
 /// A day in milliseconds.
@@ -64,25 +64,25 @@ pub enum Refusal {
     },
     /// The tokens of the day do not suffice.
     Exceeded {
-        /// Whether it is everybody's that do not; else its principal's.
+        /// True if everybody's tokens do not suffice, false if the principal's own do not.
         of_everybody: bool,
-        /// What is left of them.
+        /// The tokens that are left of them.
         left: u64,
         /// When the next day begins.
         retry_after_ms: u64,
     },
 }
 
-/// What is known of one account.
+/// The limit and the use of one account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     /// Tokens of a day; none: no bound.
     pub limit: Option<u64>,
-    /// Whether a person has said so.
+    /// True if the person has set the limit.
     pub is_set: bool,
-    /// What is used of today's.
+    /// The tokens that are used today.
     pub used: u64,
-    /// What is kept for requests under way.
+    /// The tokens that are kept for requests under way.
     pub reserved: u64,
 }
 
@@ -123,7 +123,7 @@ pub struct Budgets {
 }
 
 impl Budgets {
-    /// What a person has said of somebody; none: nothing any more.
+    /// Sets the limit of a principal. `None` removes the limit that the person had set.
     pub fn set(&mut self, principal: &str, tokens: Option<u64>) {
         match tokens {
             Some(tokens) => drop(self.set.insert(principal.to_owned(), tokens)),
@@ -131,7 +131,7 @@ impl Budgets {
         }
     }
 
-    /// What somebody has used today before this bridge began.
+    /// Adds the tokens that a principal used today before this bridge began.
     pub fn note_used(&mut self, principal: &str, tokens: u64, now: u64) {
         for name in [principal, EVERYBODY] {
             let account = self.account(name, now);
@@ -186,7 +186,7 @@ impl Budgets {
         }
     }
 
-    /// Whether something bounds the tokens of `principal`, so that an answer needs a bound, too.
+    /// True if a limit applies to the tokens of `principal`, so that an answer needs a bound, too.
     #[must_use]
     pub fn is_bounded(&self, principal: &str) -> bool {
         self.limit(principal).is_some() || self.limit(EVERYBODY).is_some()

@@ -1,4 +1,4 @@
-//! Whether a call runs, is asked about, or is refused: decided here, by what Harbor knows, for everybody who calls.
+//! Decides for every caller whether a call runs, is asked about, or is refused. It goes by what Harbor knows.
 //!
 //! ```text
 //!  call, who, facts ─► need ─┬─ nothing ──────────────────────────────────────────► Run ─► Permit
@@ -16,14 +16,14 @@
 //!  an AI client         run     run                                    ask        –, with its guard on: ask
 //! ```
 //!
-//! A source that tells nobody and writes only what is its own runs in every row, unless the tool declares that it destroys.
-//! In `auto` a write asks where the source has reach or may write the person's files.
+//! A source that can send data nowhere and writes only its own files runs in every row, unless the tool declares that it
+//! destroys. In `auto` a write asks where the source has reach or may write the person's files.
 //!
 //! *Leaves*: the model has read something private, and the call goes to a source with reach (`leaves`).
 //!
-//! Owns the rule, and the only way to a [`Permit`]. Must never believe a hint about reach or privacy: those are what the
-//! confinement holds (`facts`). A hint about the effect is believed, since a lie gains a server nothing that it could not do
-//! without being called.
+//! Owns the rule, and the only way to a [`Permit`]. Must never believe a hint about reach or privacy: the confinement decides
+//! those (`facts`). A hint about the effect is believed: with a lie a server gains nothing that it could not do without being
+//! called.
 
 use std::collections::BTreeSet;
 
@@ -52,10 +52,10 @@ pub type Names = BTreeSet<String>;
 /// The private name of what answers at addresses of this machine and its network.
 pub const NETWORK: &str = "this machine and its network";
 
-/// So many calls of a turn may carry what was typed to a source with reach, though something private was read.
+/// The calls of a turn that may carry typed text to a source with reach, though the model has read something private.
 pub const MOST_TYPED: u32 = 20;
 
-/// Who acts.
+/// The one who makes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     /// The person: they have typed this very call.
@@ -68,7 +68,7 @@ pub enum Who {
     Page,
     /// An AI client itself.
     Client {
-        /// Whether it is asked before something private leaves.
+        /// True if the person is asked before something private leaves.
         guard: bool,
     },
 }
@@ -98,12 +98,12 @@ pub enum Mode {
     Reads,
 }
 
-/// What a model has read.
+/// The record of what a model has read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Read {
-    /// What of it is private.
+    /// The names of the private things that it has read.
     pub private: Names,
-    /// Whether there was any text that the person has not typed: a result, a page, an attachment.
+    /// True if it has read any text that the person has not typed: a result, a page, an attachment.
     pub untrusted: bool,
 }
 
@@ -114,38 +114,38 @@ pub struct Call<'a> {
     pub principal: &'a str,
     /// The chat that it belongs to, or a client whose guard is on.
     pub chat: Option<&'a str>,
-    /// What has the tool.
+    /// The source of the tool.
     pub source: &'a str,
     /// The tool, as its source names it.
     pub tool: &'a str,
-    /// What the tool said of itself.
+    /// The hash of the tool's own definition.
     pub hash: Option<&'a [u8; 32]>,
     /// JSON, exactly as it would be sent.
     pub arguments: &'a str,
     /// The schema of its arguments, as the person has seen it.
     pub schema: Option<&'a str>,
-    /// What it does.
+    /// The effect of the tool.
     pub effect: Effect,
-    /// Whether the person, or Harbor's own list, says so: else it is the word of the tool's server.
+    /// True if the effect is the word of the person or of Harbor's own list. Else it is the word of the tool's server.
     pub is_sure: bool,
-    /// What holds its source.
+    /// The holding of its source.
     pub holding: Holding,
     /// The name under which its answer would be private: the source's, or that of the page that it acts in.
     pub name: &'a str,
-    /// Of a browser: it stays within the page that is open.
+    /// For a browser: true if the call stays within the page that is open.
     pub within: bool,
-    /// Of a browser: it looks at a document that is loaded, which its page does not notice.
+    /// For a browser: true if the call only looks at a loaded document, which its page does not notice.
     pub looks: bool,
     /// The arguments that are ids of Harbor's.
     pub ids: &'a [&'a str],
 }
 
-/// What is known of whoever wants a call.
+/// The state of the caller before a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Before<'a> {
-    /// What its model has read.
+    /// The record of what its model has read.
     pub read: &'a Read,
-    /// What the person has typed in this chat.
+    /// The text that the person has typed in this chat.
     pub typed: &'a Typed,
     /// Calls of this turn that carried what was typed.
     pub typed_calls: u32,
@@ -155,7 +155,7 @@ pub struct Before<'a> {
     pub now: u64,
 }
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug)]
 pub enum Verdict {
     /// It runs.
@@ -174,7 +174,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// What a source wants to see: the right to call it, and this.
+    /// Makes the permit that a source demands, from the right to call it and this proof.
     #[must_use]
     pub fn permit(self, right: Right) -> Permit {
         Permit(right.kind())
@@ -186,21 +186,21 @@ impl Run {
 pub struct Permit(SourceKind);
 
 impl Permit {
-    /// Whether it is for sources of this kind: what was granted for servers never covers another kind.
+    /// True if it is for sources of this kind: a grant for servers never covers another kind.
     #[must_use]
     pub fn is_for(&self, kind: SourceKind) -> bool {
         self.0 == kind
     }
 }
 
-/// What the person is asked.
+/// A question to the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Why.
     pub why: Why,
     /// The private names of what would leave.
     pub private: Names,
-    /// What a yes may cover, the mildest first.
+    /// The covers that a yes may have, the mildest first.
     pub covers: Vec<Cover>,
 }
 
@@ -232,7 +232,7 @@ impl Why {
         }
     }
 
-    /// The same as a sentence.
+    /// The reason as a sentence.
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
@@ -257,7 +257,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// What whoever wanted the call is told.
+    /// The answer to the caller.
     #[must_use]
     pub fn sentence(self) -> &'static str {
         match self {
@@ -314,7 +314,7 @@ pub fn judge(who: Who, call: &Call<'_>, before: &Before<'_>) -> Verdict {
     Verdict::Ask(Question { why, private, covers: answers::offered(who, call, why) })
 }
 
-/// What the person is asked before an AI client's first call of a source that it was not given.
+/// The question to the person before an AI client's first call of a source that it was not given.
 #[must_use]
 pub fn first_use() -> Question {
     let covers = vec![Cover::Once, Cover::TenMinutes, Cover::Always];
@@ -329,7 +329,7 @@ fn asks_before_leaving(who: Who) -> bool {
     }
 }
 
-/// Whether something private would leave with a call; and whether it would, were it not typed.
+/// First: true if something private would leave with a call. Second: true if only typed text would leave, which is let through.
 fn leaves(call: &Call<'_>, before: &Before<'_>) -> (bool, bool) {
     let private = &before.read.private;
     if private.is_empty() || call.holding.reach == Reach::Closed || call.looks {
@@ -374,8 +374,8 @@ pub fn joins(call: &Call<'_>, carried: &Names) -> Names {
     names
 }
 
-/// Whether a call may leave something in its source's own store, which can be read there later. That it only reads, its server may say
-/// of what it keeps.
+/// True if a call may leave something in its source's own store, which can be read there later. For such a source the server's
+/// own word that a tool only reads is not enough.
 #[must_use]
 pub fn stores(call: &Call<'_>) -> bool {
     call.holding.reach == Reach::Closed && !(call.effect == Effect::Reads && call.is_sure)

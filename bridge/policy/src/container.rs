@@ -1,12 +1,12 @@
-//! Servers that are container images: what holds them, and the command lines of the engine.
+//! Servers that are container images: their confinement, and the command lines of the engine.
 //!
 //! ```text
 //!  settings, facts, machine ─► held ─► Profile (what is shown) ─┐
 //!  image as it was pinned, names of variables, own arguments ───┴─► run ─► the engine's arguments
 //! ```
 //!
-//! Owns the translation of a sandbox into options of podman and docker. Must never soften a setting: what an engine cannot
-//! hold is refused by name, or told as missing. Must never put a value of a variable into an argument, nor let a word from
+//! Owns the translation of a sandbox into options of podman and docker. Must never soften a setting: one that an engine cannot
+//! enforce is refused by name, or reported as missing. Must never put a value of a variable into an argument, nor let a word from
 //! outside become an option.
 
 use std::collections::BTreeSet;
@@ -37,26 +37,26 @@ const FULL_SHARE: f64 = 1024.0;
 /// An image, as it is run until somebody says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinned {
-    /// What was asked for.
+    /// The reference that the person asked for.
     pub reference: String,
-    /// Who has it.
+    /// The engine that has it.
     pub engine: Engine,
     /// Its own name, made of its content: `sha256:…`.
     pub id: String,
-    /// What a registry calls it, where it came from one.
+    /// Its digest in a registry, if it came from one.
     pub digest: Option<String>,
-    /// Whether root in the container is the person outside.
+    /// True if root in the container is the person outside.
     pub rootless: bool,
 }
 
-/// What of this machine counts.
+/// The facts of this machine that matter for containers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Machine {
     /// The person.
     pub user: u32,
     /// Their group.
     pub group: u32,
-    /// Whether control groups are those of version 2, which a person can be given a part of.
+    /// True if control groups are version 2: only there can a person be given a part of them.
     pub unified: bool,
     /// The processes that the person may have at most.
     pub processes: Option<u64>,
@@ -145,7 +145,7 @@ fn limits(settings: &SandboxSettings, facts: &Facts, machine: &Machine) -> Resul
     })
 }
 
-/// What the engine is told about one start.
+/// The facts of one start of a container.
 #[derive(Debug)]
 pub struct Start<'a> {
     /// The container's name.
@@ -245,7 +245,7 @@ impl Words {
         }
     }
 
-    /// What does not exist is left out: engines refuse it, or make a directory of root's.
+    /// Adds the mounts. Places that do not exist are left out: engines refuse them, or make a directory of root's.
     fn mounts(&mut self, places: &[Place], facts: &Facts) -> Result<(), String> {
         mountable(&facts.data)?;
         if facts.data.contains(':') {
@@ -283,7 +283,7 @@ fn mountable(path: &str) -> Result<(), String> {
     }
 }
 
-/// What is left of the processor to whoever steps back so far: each step is a quarter, as nice(1) has it.
+/// The share of the processor at this nice level: each step divides it by 1.25, as nice(1) has it.
 fn share(nice: u8) -> u64 {
     (FULL_SHARE / 1.25_f64.powi(i32::from(nice))).round().max(2.0) as u64
 }

@@ -1,4 +1,4 @@
-//! The secrets of a server: what they may be called, how it is given them, and what is wrong with them.
+//! The secrets of a server: their names, how the server is given them, and their faults.
 //!
 //! ```text
 //!  api_key, password, oauth ─► environment: KEY (and KEY_USERNAME)      header ─► requests to a remote server
@@ -31,7 +31,7 @@ const MAX_NAME: usize = 128;
 /// The longest user name, in bytes.
 const MAX_USERNAME: usize = 1024;
 
-/// What stands behind the name of a password for the name that belongs to it.
+/// The ending of the variable for a user name: it follows the name of the password.
 const USERNAME: &str = "_USERNAME";
 
 /// One secret.
@@ -47,16 +47,16 @@ pub struct Credential {
     pub set_at: u64,
     /// When it ends, likewise.
     pub expires_at: Option<u64>,
-    /// What gets a new one when it has ended.
+    /// The token that gets a new one when this one has ended.
     pub refresh_token: Option<Secret>,
-    /// Of a token that the person has let Harbor have by OAuth: where it is from.
+    /// The origin of a token that Harbor got by OAuth with the person's permission.
     pub origin: Option<Origin>,
 }
 
 /// Where a token is from, and what renews it: a [`Grant`] without its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// What it is for.
+    /// The scopes that it is for.
     pub scopes: Vec<String>,
     /// When the person said yes, in milliseconds since 1970.
     pub granted_at: u64,
@@ -73,7 +73,7 @@ pub struct Origin {
 }
 
 impl Credential {
-    /// Whether it has ended. What is renewed automatically has not.
+    /// True if it has ended. A secret that is renewed automatically never counts as ended.
     #[must_use]
     pub fn is_expired(&self, now: u64) -> bool {
         let renews = self.origin.is_some() && self.refresh_token.is_some();
@@ -164,7 +164,7 @@ pub fn named_as_missing(said: &str) -> Option<&str> {
         .or_else(|| variable_read(said))
 }
 
-/// What stands before its name where a program of Python reads a variable.
+/// The text before a variable's name where a Python program reads the variable.
 const READS: &[&str] = &["getenv(", "environ[", "environ.get("];
 
 /// The variable that stands in the code of the last lines of a traceback.
@@ -210,7 +210,7 @@ pub(crate) fn is_variable(word: &str) -> bool {
 pub struct Credentials(pub BTreeMap<String, Credential>);
 
 impl Credentials {
-    /// What goes into the environment of a local server.
+    /// The secrets for the environment of a local server.
     #[must_use]
     pub fn variables(&self) -> BTreeMap<String, Secret> {
         let is_variable = |credential: &Credential| {
@@ -226,19 +226,20 @@ impl Credentials {
             .collect()
     }
 
-    /// What goes into the headers of requests to a remote server.
+    /// The secrets for the headers of requests to a remote server.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &Secret)> {
         let is_header = |(_, credential): &(&String, &Credential)| credential.kind == CredentialType::Header;
         self.0.iter().filter(is_header).map(|(key, credential)| (key.as_str(), &credential.value))
     }
 
-    /// What the person has let Harbor do at the server.
+    /// The login that the person gave Harbor for the server.
     #[must_use]
     pub fn grant(&self) -> Option<Grant> {
         self.0.get(KEY)?.grant()
     }
 
-    /// What finds them in texts, and these headers' values: whole, and behind the word that says what kind of secret follows.
+    /// A redactor for these secrets and for the values of these headers: whole, and without the first word, which names the kind
+    /// of secret.
     #[must_use]
     pub fn redactor(&self, headers: &[(&str, &str)]) -> Redactor {
         let of_one =
@@ -251,7 +252,7 @@ impl Credentials {
         Redactor::new(values.chain(self.0.iter().flat_map(of_one)))
     }
 
-    /// Of these names those that are not here.
+    /// The names among `wanted` for which there is no secret.
     #[must_use]
     pub fn missing(&self, wanted: &[String]) -> Vec<String> {
         wanted.iter().filter(|key| !self.0.contains_key(*key)).cloned().collect()
@@ -278,8 +279,8 @@ impl Credentials {
             .then(|| format!("the secrets of a server have at most {} KiB in all", MAX_TOTAL / 1024))
     }
 
-    /// What to mind, a sentence each. `env` are the variables that the definition sets; `is_remote` says whether its server
-    /// runs elsewhere.
+    /// Warnings about the secrets, a sentence each. `env` are the variables that the definition sets; `is_remote` is true if the
+    /// server runs elsewhere.
     #[must_use]
     pub fn warnings(&self, env: &BTreeMap<String, String>, is_remote: bool) -> Vec<String> {
         let mut all = Vec::new();
@@ -298,7 +299,7 @@ impl Credentials {
     }
 }
 
-/// What a name may be, where this one may not.
+/// The names that are allowed, if this one is not.
 #[must_use]
 pub fn wrong_key(kind: CredentialType, key: &str) -> Option<&'static str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
@@ -333,7 +334,7 @@ const SECRET_WORDS: &[&str] = &[
 ];
 const SECRET_ENDS: &[&str] = &["key", "pat", "pwd", "pass", "auth", "credential"];
 
-/// Whether a variable or a header is by its name probably a secret: `GITHUB_TOKEN`, `X-Api-Key`, `Authorization`.
+/// True if the name of a variable or a header suggests a secret: `GITHUB_TOKEN`, `X-Api-Key`, `Authorization`.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -345,7 +346,7 @@ pub fn is_secret_name(name: &str) -> bool {
         || (!is_public && ["accesskey", "authkey", "privatekey"].iter().any(|end| lower.ends_with(end)))
 }
 
-/// What a value may be, where this one may not.
+/// The values that are allowed, if this one is not.
 #[must_use]
 pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str> {
     let value = value.expose();
@@ -361,7 +362,7 @@ pub fn wrong_value(kind: CredentialType, value: &Secret) -> Option<&'static str>
     }
 }
 
-/// What a user name may be, where this one may not.
+/// The user names that are allowed, if this one is not.
 #[must_use]
 pub fn wrong_username(kind: CredentialType, username: &str) -> Option<&'static str> {
     match kind {

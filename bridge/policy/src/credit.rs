@@ -1,4 +1,4 @@
-//! How many pushes of one stream may still be sent.
+//! The number of pushes that one stream may still send.
 //!
 //! ```text
 //!  begin: 64 ─ take ─► 63 ─► … ─► 0 ─ take ─► wait for `add`
@@ -6,7 +6,7 @@
 //!
 //! Owns the count. A client that does not count gets as much as it reads. Must never let more through than was given.
 
-/// What a client that counts has at the start.
+/// The credit of a stream at its start, for a client that counts.
 pub const AT_FIRST: u32 = 64;
 
 /// More than this is not kept: a client cannot give so much that it no longer counts.
@@ -20,7 +20,7 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// Of a stream that begins; whether its client counts.
+    /// The credit of a stream that begins now. `counts`: true if its client counts.
     #[must_use]
     pub fn new(counts: bool) -> Self {
         Self { left: counts.then_some(AT_FIRST) }

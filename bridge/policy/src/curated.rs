@@ -1,11 +1,11 @@
 //! The servers that Harbor brings along: known packages, with the settings of their sandbox that are known to work.
 //!
-//! Owns the list (`curated/entries.rs`), its types, and what a person must fill in. Must never name a version: the newest is
-//! resolved when one is installed. docs/sandbox.md tells why each needs what it is granted, and which of it is tested.
+//! Owns the list (`curated/entries.rs`), its types, and the inputs that a person must fill in. Must never name a version: the
+//! newest is resolved at installation. docs/sandbox.md says why each server needs its grants, and which of them are tested.
 //!
 //! ```text
 //!  {directory}      a placeholder: the person gives it (`Input`), an absolute path each; `recipe` fills it in
-//!  {data}           the server's own data directory, which whoever installs it knows
+//!  {data}           the server's own data directory, which the installation knows
 //! ```
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
@@ -27,23 +27,23 @@ pub struct Curated {
     pub id: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What it does, in a sentence.
+    /// A sentence that describes it.
     pub description: &'static str,
-    /// What is installed.
+    /// The package or endpoint that is installed.
     pub source: Source,
     /// Its arguments. A placeholder stands alone in its argument, and is as many arguments as the person gives values.
     pub args: &'static [&'static str],
-    /// What the person fills in.
+    /// The inputs that the person fills in.
     pub inputs: &'static [Input],
     /// Its environment beyond what every server has; values may have placeholders.
     pub env: &'static [Variable],
-    /// What it has to be given in secret.
+    /// The secrets that it needs.
     pub secrets: &'static [Secret],
     /// The settings of its sandbox.
     pub sandbox: Sandbox,
     /// Its tools that change nothing, where it does not say so itself.
     pub reads: &'static [&'static str],
-    /// Whether it keeps what one says for the next one who asks: then each web origin and AI client gets its own process.
+    /// True if it keeps data of one caller for the next one: then each web origin and AI client gets its own process.
     pub stateful: bool,
     /// Words to find it by.
     pub tags: &'static [&'static str],
@@ -53,7 +53,7 @@ pub struct Curated {
     pub homepage: &'static str,
 }
 
-/// What is installed.
+/// The package or endpoint that is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// A package of npm.
@@ -79,16 +79,16 @@ impl Source {
     }
 }
 
-/// What a person fills in.
+/// An input that a person fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Input {
     /// `directory` for `{directory}`.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A sentence that describes it.
     pub description: &'static str,
-    /// Whether more than one may be given.
+    /// True if more than one value may be given.
     pub many: bool,
-    /// Whether there must be one.
+    /// True if there must be a value.
     pub required: bool,
     /// Where it usually is, the best first: the first of these that exists is meant where the person says nothing.
     pub places: &'static [&'static str],
@@ -99,9 +99,9 @@ pub struct Input {
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
-    /// What it is for, in a sentence.
+    /// A sentence that says what it is for.
     pub description: &'static str,
-    /// What it is set to; none: it is set only if the person gives a value.
+    /// Its value; none: it is set only if the person gives a value.
     pub value: Option<&'static str>,
 }
 
@@ -110,11 +110,11 @@ pub struct Variable {
 pub struct Secret {
     /// The name of its variable, or of its header for a remote server.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// A sentence that describes it.
     pub description: &'static str,
-    /// Whether the server is of no use without it.
+    /// True if the server is of no use without it.
     pub required: bool,
-    /// What stands before its value in the header: `Bearer `.
+    /// The text before its value in the header: `Bearer `.
     pub prefix: &'static str,
     /// Where a person gets one.
     pub help_url: &'static str,
@@ -129,11 +129,11 @@ pub struct Sandbox {
     pub network: Option<NetworkKind>,
     /// With the network `hosts`.
     pub hosts: &'static [&'static str],
-    /// What it may read besides; placeholders stand alone.
+    /// Paths that it may read besides; placeholders stand alone.
     pub read: &'static [&'static str],
-    /// What it may read besides where it exists: programs lie in different places on different machines.
+    /// Paths that it may read besides, if they exist: programs lie in different places on different machines.
     pub read_if_there: &'static [&'static str],
-    /// What it may write besides; placeholders stand alone.
+    /// Paths that it may write besides; placeholders stand alone.
     pub write: &'static [&'static str],
     /// Sockets: `{data}` lets its own programs find each other.
     pub sockets: &'static [&'static str],
@@ -189,7 +189,7 @@ pub fn of_package(package: &Package) -> Option<&'static Curated> {
         .find(|curated| package::source::read(&curated.source.spec(), &[]).is_ok_and(|known| is_it(&known)))
 }
 
-/// What this list says of a tool of a package.
+/// The effect that this list has for a tool of a package.
 #[must_use]
 pub fn effect(package: &Package, tool: &str) -> Option<Effect> {
     let mut listing = CURATED.iter().filter(|curated| curated.reads.contains(&tool)).peekable();

@@ -1,7 +1,7 @@
-//! What a server sees of the bridge's environment.
+//! The part of the bridge's environment that a server sees.
 //!
-//! Names on a list and the server's own variables, nothing else: the person's shell is full of other people's
-//! secrets. In a sandbox its home and its temporary files are its own, and so is the proxy that it goes through.
+//! A server gets the names on a list and its own variables, nothing else: the person's shell is full of other people's secrets.
+//! In a sandbox the server's home, its temporary files and the proxy that it goes through are its own.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ const PASSED: &[&str] = &[
 /// Names that programs, shells and the C library read themselves.
 const OF_SYSTEM: &[&str] = &["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER"];
 
-/// Whether every program acts on a variable of this name: no secret is in it but by a mistake.
+/// True if every program acts on a variable of this name: a secret is in it only by mistake.
 #[must_use]
 pub fn is_of_system(name: &str) -> bool {
     OF_SYSTEM.contains(&name) || name.starts_with("LD_")
@@ -88,7 +88,7 @@ const ROOTS: &[(&str, &str)] = &[
     ("/.volta", "VOLTA_HOME"),
 ];
 
-/// What the runner of a server elsewhere needs to know: the proxies, and the marks.
+/// The environment for the runner of a remote server: the proxies, and the marks.
 pub fn of_remote(
     inherited: impl IntoIterator<Item = (String, String)>,
     instance: &str,
@@ -102,7 +102,7 @@ pub fn of_remote(
     environment
 }
 
-/// What a sandbox changes about an environment.
+/// The changes that a sandbox makes to an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confined<'a> {
     /// The server's data directory: its home. What it keeps below `~/.config` or `~/.cache` is there, too.
@@ -111,7 +111,7 @@ pub struct Confined<'a> {
     pub tmp: &'a str,
     /// Where it connects without its egress proxy, if it has one: a list for `NO_PROXY`.
     pub no_proxy: Option<String>,
-    /// What its program needs: the roots of version managers among it are told.
+    /// The paths that its program needs. The roots of version managers among them are told to it.
     pub program: &'a [String],
     /// The directory that this start installs a package into.
     pub installs_into: Option<&'a str>,
@@ -120,9 +120,9 @@ pub struct Confined<'a> {
 /// Where programs are looked for when the bridge has no PATH.
 pub const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What Python orders its sets by. It takes another number at each start unless one is given, and a tool whose description lists a
-/// set would be another tool each time, which nobody may use before its person has looked. Whoever knows the number can make
-/// dictionaries slow: that costs the server its own time, which is limited.
+/// The seed by which Python orders its sets. Without it, Python takes another number at each start. Then a tool whose description
+/// lists a set would change at each start, and nobody may use a changed tool before the person has looked at it. One who knows
+/// the number can make dictionaries slow. That costs the server its own time, which is limited.
 pub(crate) const OF_PYTHON_SETS: (&str, &str) = ("PYTHONHASHSEED", "0");
 
 /// The name of the mark by which a later bridge finds what an earlier one left behind.
@@ -131,7 +131,7 @@ pub const INSTANCE_MARK: &str = "HARBOR_INSTANCE";
 /// The name of the mark by which a runner that serves several servers knows whose a process is.
 pub const SERVER_MARK: &str = "HARBOR_SERVER";
 
-/// What the catalog worker sees: how to get out, whose certificates to believe, and the mark.
+/// The environment of the catalog worker: the proxies, the certificates to trust, and the mark.
 pub fn of_worker(
     inherited: impl IntoIterator<Item = (String, String)>,
     instance: &str,
@@ -143,8 +143,8 @@ pub fn of_worker(
     environment
 }
 
-/// What the model worker sees of the environment: who signs certificates. No proxy is taken from there: keys and all that is
-/// said would go to it.
+/// The environment of the model worker: the certificates to trust, and the mark. No proxy is taken from there: it would see keys
+/// and whole conversations.
 pub fn of_model_worker(
     inherited: impl IntoIterator<Item = (String, String)>,
     instance: &str,
@@ -180,7 +180,7 @@ pub fn of_server(
 }
 
 impl Confined<'_> {
-    /// What is set, whatever was passed on.
+    /// The variables that are set, whatever was passed on.
     fn variables(&self) -> Vec<(String, String)> {
         let mut all = vec![("HOME".to_owned(), self.home.to_owned())];
         all.extend(["TMPDIR", "TMP", "TEMP"].map(|name| (name.into(), self.tmp.into())));

@@ -1,24 +1,24 @@
-//! How much of what somebody causes is told one by one.
+//! Limits how many events of one source are reported one by one.
 //!
 //! ```text
 //!  it happens ─► room in this minute? ─ yes ─► told, with how many before it were not
 //!                                     └ no ──► counted
 //! ```
 //!
-//! A page may ask without end for what it does not get, and a server change its tools without end. Each line for it would
-//! push an older one out of a log, each push keep somebody busy; so beyond a few a minute they are counted. Owns those
+//! A page may ask without end for what it does not get. A server may change its tools without end. Each line about it would push
+//! an older one out of a log, and each push would keep somebody busy. So beyond a few a minute they are only counted. Owns those
 //! counts. Must never forget one: `take_counted` gives the rest.
 
 use std::collections::HashMap;
 
-/// What is told of one source in one minute.
+/// Events of one source that are reported in one minute.
 const TOLD: u32 = 60;
 
-/// What is told of all web origins together: who has many names shall not have many shares.
+/// Events of all web origins together that are reported in one minute: a site with many names shall not have many shares.
 const TOLD_IN_ALL: u32 = 240;
 
-/// Beyond that the first few of each source are told all the same, so that some that are loud do not hide the others;
-/// up to so many.
+/// Beyond that, the first few of each source are still reported, so that loud sources do not hide the others; and the most in
+/// all that are reported so.
 const FIRST: u32 = 5;
 const FIRST_IN_ALL: u32 = 1200;
 
@@ -47,7 +47,7 @@ impl Minute {
     }
 }
 
-/// What all sources cause.
+/// The events of all sources.
 #[derive(Debug, Default)]
 pub struct Flood {
     sources: HashMap<String, Minute>,

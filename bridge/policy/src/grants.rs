@@ -1,4 +1,4 @@
-//! Who may do what: every grant of one bridge, and the verdicts that follow from them.
+//! Every grant of one bridge, and the verdicts that follow from them.
 //!
 //! ```text
 //!  key: origin + profile + scope ─► its grants, in the order in which they are looked at
@@ -13,10 +13,10 @@
 //!             └───► deadline passed, too many ─────► returned by the next `expire`
 //! ```
 //!
-//! A DENY wins until it is revoked, whatever is granted before or after it. A grant ends at its deadline to the
-//! millisecond: time is an argument, in milliseconds of a clock that goes on while the machine sleeps and does not
-//! jump. Wall-clock times are carried for people to read, and must never decide anything. Grants that last belong
-//! on disk, but that is for others to do: from here nobody reads or writes.
+//! A DENY wins until it is revoked, whatever is granted before or after it. A grant ends at its deadline to the millisecond. Time
+//! is an argument, in milliseconds of a clock that goes on while the machine sleeps and does not jump. Wall-clock times are
+//! carried for people to read, and must never decide anything. Grants that last belong on disk, but others write them there: this
+//! module neither reads nor writes files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
@@ -38,7 +38,7 @@ pub use grant::{DEFAULT_PROFILE, Grant, GrantType, Key, MAX_PROFILE, NewGrant, T
 /// How many ALLOW_ONCE one key may have: one per tab, and a browser may have hundreds of tabs of one site.
 pub const MAX_ONCE: usize = 256;
 
-/// What a check comes to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// Yes, by this grant.
@@ -54,30 +54,30 @@ pub enum Verdict {
     },
 }
 
-/// What one tab of an origin may call at one instant, for going through many tools.
+/// The tools that one tab of an origin may call at one instant. It serves checks of many tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     denied: bool,
-    /// Whether the origin is an AI client.
+    /// True if the origin is an AI client.
     is_client: bool,
     /// The list of each grant; none where there is a DENY.
     lists: Vec<Option<Allowlist>>,
 }
 
 impl View {
-    /// Whether there is a DENY.
+    /// True if there is a DENY.
     #[must_use]
     pub fn denied(&self) -> bool {
         self.denied
     }
 
-    /// Whether there is a grant, be it for no tool at all.
+    /// True if there is a grant, even one for no tool at all.
     #[must_use]
     pub fn any(&self) -> bool {
         !self.lists.is_empty()
     }
 
-    /// The same for the tools of one source.
+    /// The view of the tools of one source.
     #[must_use]
     pub fn of_source(&self, source: &SourceId) -> SourceView<'_> {
         let kind = source.kind();
@@ -89,8 +89,7 @@ impl View {
     }
 }
 
-/// What one tab of an origin may call of one source at one instant: looked up once, however many tools are held
-/// against it.
+/// The tools of one source that one tab of an origin may call at one instant. It is looked up once, for any number of tools.
 #[derive(Debug)]
 pub struct SourceView<'a> {
     /// A grant covers every tool that servers have.
@@ -99,13 +98,13 @@ pub struct SourceView<'a> {
 }
 
 impl SourceView<'_> {
-    /// Whether a grant covers any tool.
+    /// True if a grant covers any tool.
     #[must_use]
     pub fn any(&self) -> bool {
         self.all || !self.lists.is_empty()
     }
 
-    /// Whether a grant covers this tool.
+    /// True if a grant covers this tool.
     #[must_use]
     pub fn covers(&self, tool: &str) -> bool {
         self.all || self.lists.iter().any(|list| list.has(tool))
@@ -200,14 +199,14 @@ impl Grants {
         named
     }
 
-    /// Whether a grant names a tool of this source.
+    /// True if a grant names a tool of this source.
     #[must_use]
     pub fn name(&self, source: &SourceId) -> bool {
         let names = |grant: &Grant| grant.tools.as_ref().is_some_and(|list| list.names(source));
         self.all().any(|(_, grant)| names(grant))
     }
 
-    /// Whether `revoke` would take any.
+    /// True if `revoke` would take any grant.
     #[must_use]
     pub fn has(&self, key: &Key, grant_type: Option<GrantType>, tab: Option<&Tab>) -> bool {
         self.get(key).iter().any(|(_, grant)| is_meant(grant, grant_type, tab))
@@ -283,12 +282,12 @@ impl Grants {
         Ok(access::model_permit())
     }
 
-    /// What `check` would say about any number of tools, looked up once.
+    /// The answers of `check` for any number of tools, looked up once.
     pub fn view(&mut self, key: &Key, tab: Option<&Tab>, now: Millis) -> View {
         self.view_of(key, now, |grant| grant.is_for(tab))
     }
 
-    /// The same for all tabs together.
+    /// The view of all tabs together.
     pub fn view_of_all_tabs(&mut self, key: &Key, now: Millis) -> View {
         self.view_of(key, now, |_| true)
     }
@@ -340,7 +339,7 @@ impl Grants {
         kept.map(|(key, grant)| (key, grant)).filter(move |(key, _)| is_in(key))
     }
 
-    /// Whether an origin has any, or a DENY.
+    /// True if an origin has any grant, or a DENY.
     #[must_use]
     pub fn knows(&self, origin: &str) -> bool {
         self.by_origin.contains_key(origin)
@@ -359,7 +358,7 @@ impl Grants {
         self.by_origin.values().map(Vec::len).sum()
     }
 
-    /// Whether there is none.
+    /// True if there is no grant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_origin.is_empty()
@@ -384,7 +383,7 @@ impl Grants {
         gone
     }
 
-    /// So that whoever looks behind it finds nothing but valid grants. Costs nothing while nothing has ended.
+    /// Takes out the grants that have ended, so that only valid ones are left. Costs nothing while nothing has ended.
     fn sweep(&mut self, now: Millis) {
         while self.due.first().is_some_and(|due| due.deadline <= now) {
             let Some(due) = self.due.pop_first() else { return };
@@ -417,12 +416,12 @@ impl Grants {
     }
 }
 
-/// Whether a grant to call tools can cover a source of this kind. A page drives a browser by the scopes `browser:*` only.
+/// True if a grant to call tools can cover a source of this kind. A page drives a browser by the scopes `browser:*` only.
 fn is_reachable(is_client: bool, kind: SourceKind) -> bool {
     is_client || kind != SourceKind::Browser
 }
 
-/// Whether it is of this type, if one is named, and for this tab, if one is named.
+/// True if the grant is of this type and for this tab. A type or tab that is not named fits every grant.
 fn is_meant(grant: &Grant, grant_type: Option<GrantType>, tab: Option<&Tab>) -> bool {
     grant_type.is_none_or(|wanted| wanted == grant.grant_type)
         && tab.is_none_or(|tab| grant.tab.as_ref() == Some(tab))

@@ -1,7 +1,7 @@
-//! Which commands of servers would hand over the machine, or hide what they do.
+//! Finds commands of servers that would hand over the machine, or hide what they do.
 //!
-//! Owns the look at the words of a command that somebody else has written, and the sentences for its reader. It is a warning and no
-//! wall: the sandbox holds whatever is started. Must never repeat an argument: it may be a secret.
+//! Owns the look at the words of a command that somebody else has written, and the sentences for its reader. It is a warning and
+//! no wall: the sandbox confines whatever is started. Must never repeat an argument: it may be a secret.
 
 /// Programs that give others' rights.
 const RIGHTS: &[&str] = &["sudo", "doas", "su", "pkexec", "run0"];

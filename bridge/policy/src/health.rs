@@ -1,11 +1,11 @@
-//! Whether all is well, from what is known.
+//! Decides whether all is well, from the facts that the bridge has.
 //!
 //! ```text
 //!  audit log, database, servers ─► reasons, the worst first ─► ok | degraded | failing
 //! ```
 //!
-//! Owns what counts as wrong. A server that is stopped, slow or held less closely than it could be is none of it: that is how
-//! the person or the machine has it.
+//! Owns what counts as wrong. A server that is stopped, slow or less confined than it could be does not count: the person or the
+//! machine has it so.
 
 use crate::lifecycle::State;
 
@@ -33,7 +33,7 @@ impl Health {
     }
 }
 
-/// What is known of a server.
+/// The facts about a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerFacts {
     /// Its id.
@@ -42,7 +42,7 @@ pub struct ServerFacts {
     pub state: State,
     /// How it last ended against the person's will, a sentence.
     pub last_error: Option<String>,
-    /// What is wrong with its lists.
+    /// The problems with its lists.
     pub lists: Vec<ListProblem>,
 }
 
@@ -55,7 +55,7 @@ pub struct ListProblem {
     pub why: String,
 }
 
-/// What is known of the audit log.
+/// The facts about the audit log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AuditFacts {
     /// It cannot be written at present.
@@ -66,7 +66,7 @@ pub struct AuditFacts {
     pub required: bool,
 }
 
-/// What is known of the database.
+/// The facts about the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DatabaseFacts {
     /// Why the last change was not stored.
@@ -75,7 +75,7 @@ pub struct DatabaseFacts {
     pub lost: Option<String>,
 }
 
-/// What is known of the bridge's own log.
+/// The facts about the bridge's own log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogFacts {
     /// Why it cannot be written at present.
@@ -84,7 +84,7 @@ pub struct LogFacts {
     pub dropped: u64,
 }
 
-/// What is known of answers that clients have not read.
+/// The facts about answers that clients have not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UnreadFacts {
     /// Bytes that are held for them.
@@ -93,14 +93,14 @@ pub struct UnreadFacts {
     pub most: u64,
 }
 
-/// What is known besides.
+/// All facts that health depends on, besides those about servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The audit log.
     pub audit: AuditFacts,
     /// The database.
     pub database: DatabaseFacts,
-    /// What was denied or revoked, and is not stored: `mcp:tools.call of https://example.com`.
+    /// Denials and revocations that are not stored: `mcp:tools.call of https://example.com`.
     pub unstored: Vec<String>,
     /// Conversations that the disk has not taken, and why: `ab12: No space left on device`.
     pub sessions: Vec<String>,
@@ -116,7 +116,7 @@ pub struct Facts {
     pub config: Option<String>,
     /// Why metrics are not served where they should be.
     pub metrics: Option<String>,
-    /// What is wrong with providers of models and needs a person, a sentence each.
+    /// Problems with providers of models that need a person, a sentence each.
     pub models: Vec<String>,
 }
 
@@ -219,7 +219,7 @@ fn of_logins(unstored: &[String]) -> Option<Reason> {
     Some(Reason { health: Health::Degraded, server: None, code: "logins_unstored", message })
 }
 
-/// What was dropped once it can be written again is said by the log itself.
+/// The reason, while the log cannot be written. Once it can be written again, the log itself says how many lines were dropped.
 fn of_log(log: LogFacts) -> Option<Reason> {
     let why = log.failing?;
     let message =

@@ -1,11 +1,11 @@
-//! Whether a conversation may be sent to a model, and how a broken one becomes one that may.
+//! Checks that a conversation may be sent to a model, and repairs one that may not.
 //!
 //! ```text
 //!  assistant: calls a, b ─► tool: results of a and b, each exactly once ─► anything else
 //! ```
 //!
 //! A provider refuses a conversation with a call that has no result, and goes on refusing it: the session would be lost. Owns
-//! these rules, and what is put where something is missing. Must never drop what a person or a model said.
+//! these rules, and the texts that stand in for missing parts. Must never drop what a person or a model said.
 
 mod fit;
 
@@ -16,14 +16,14 @@ use harbor_ipc_proto::model::{self, Image, MAX_IMAGES, Message, Part, Role, Tool
 
 pub use fit::{Shortened, fit};
 
-/// What a model is told where nobody knows what came of a call.
+/// The text in place of a call's result, where nobody knows the outcome.
 pub const NO_RESULT: &str =
     "There is no result: the call was interrupted. It may have had its effect, or a part of it.";
 
-/// What stands in place of a picture that providers do not take.
+/// The text in place of a picture that providers do not take.
 pub const NO_PICTURE: &str = "(A picture was here. It was too large, or of a kind that models do not take.)";
 
-/// What stands in place of a picture when there are too many.
+/// The text in place of a picture when there are too many.
 pub const OLD_PICTURE: &str = "(A picture was here. Later ones have taken its place.)";
 
 /// The longest id that every provider takes, in bytes.
@@ -58,10 +58,10 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Whether these messages may be sent. None at all may be kept, though there is nothing to send.
+/// Checks that these messages may be sent. An empty conversation passes, though there is nothing to send.
 ///
 /// # Errors
-/// The first thing that is wrong with them.
+/// The first fault in them.
 pub fn check(messages: &[Message]) -> Result<(), Broken> {
     match model::check(messages) {
         Ok(()) | Err(Wrong::Empty) => {}
@@ -90,7 +90,7 @@ pub fn check(messages: &[Message]) -> Result<(), Broken> {
     if open.is_empty() { Ok(()) } else { Err(Broken::NoResult) }
 }
 
-/// The same conversation, so that it may be sent. One that may be sent stays as it is.
+/// Repairs a conversation so that it may be sent. One that may be sent already stays as it is.
 #[must_use]
 pub fn repair(messages: Vec<Message>) -> Vec<Message> {
     if check(&messages).is_ok() {
@@ -188,7 +188,7 @@ fn placed(role: Role, part: Part) -> Option<Part> {
     fits.then_some(part)
 }
 
-/// Whether providers take a picture.
+/// True if providers take the picture.
 fn is_taken(image: &Image) -> bool {
     let message = Message { role: Role::User, parts: vec![Part::Image(image.clone())] };
     model::check(std::slice::from_ref(&message)).is_ok()
@@ -220,7 +220,7 @@ fn add_sentence(text: &mut String, sentence: &str) {
     text.push_str(sentence);
 }
 
-/// Whether every provider takes this id.
+/// True if every provider takes this id.
 fn is_id(id: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(fits)

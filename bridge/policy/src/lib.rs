@@ -1,7 +1,7 @@
 //! Decisions of the bridge: state, event and time in, actions out.
 //!
-//! Owns every rule that could be argued about: who may send what, how many at once, when a server starts and
-//! stops, what it may see of the environment. Must never wait, read a clock, touch a disk or a process.
+//! Owns every rule that could be argued about: which principal may send what, how many at once, when a server starts and stops,
+//! which part of the environment it may see. Must never wait, read a clock, touch a disk or a process.
 
 pub mod access;
 pub mod agent_tools;

@@ -25,14 +25,15 @@
 //! | Stopping | begin after | begin after, as in Stopped | no start after | – | – | as Ended | – | Stopped, or what comes after | kill the runner |
 //! | Failed | begin | once a minute, if it had run and the policy is not `never`: Starting | Stopped | – | – | illegal | illegal | illegal | – |
 //!
-//! Barred is Ended where starting it again does not help: in place of *down* it is Failed, and no demand tries it again.
+//! Barred is Ended where another start does not help: in place of *down* the server becomes Failed, and no demand tries it again.
 //!
-//! *begin*: Installing where a package is missing, else Starting; the restarts count anew. *down*: Crashed while the
-//! policy allows one more restart and the server had connected (or the policy is `always`), else Failed. A stop holds:
-//! until the next Start no demand begins anything. An idle stop is as good as a stable period. After a half-open try there is no restart until a stable period.
+//! *begin*: Installing where a package is missing, else Starting; the restarts count anew. *down*: Crashed while the policy
+//! allows one more restart and the server had connected (or the policy is `always`), else Failed. A stop holds: until the next
+//! Start no demand begins anything. An idle stop is as good as a stable period. After a half-open try there is no restart until a
+//! stable period.
 //!
-//! A stop always wins over what was begun before it. Illegal events change nothing and are reported, so that
-//! the driver can count them. Time is an argument, in milliseconds of any clock that does not jump.
+//! A stop always wins over everything that was begun before it. Illegal events change nothing and are reported, so that the
+//! driver can count them. Time is an argument, in milliseconds of any clock that does not jump.
 
 use std::time::Duration;
 
@@ -90,7 +91,7 @@ impl State {
     }
 }
 
-/// What happened.
+/// An event in the life of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A person wants it running.
@@ -109,13 +110,13 @@ pub enum Event {
     Connected,
     /// It is gone: its process (the installer's, while installing), or its runner.
     Ended,
-    /// The same, for a reason that only a person can do something about.
+    /// It is gone, as in `Ended`, for a reason that only a person can mend.
     Barred,
     /// Time has passed.
     Tick,
 }
 
-/// What the driver shall do.
+/// An action for the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Have a runner install its package.
@@ -141,7 +142,7 @@ pub enum Action {
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// Of the whole installation, the runner's own limits included.
+    /// For the whole installation, the runner's own limits included.
     pub install: Duration,
     /// From launch to contact, the runner's own limit included.
     pub start: Duration,
@@ -149,18 +150,18 @@ pub struct Limits {
     pub stop: Duration,
 }
 
-/// What is fixed about a server's life.
+/// The settings that are fixed for a server's life.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rules {
     /// How long things may take.
     pub limits: Limits,
     /// When and how often it is started again.
     pub restart: Restart,
-    /// Whether a call starts it.
+    /// True if a call starts it.
     pub lazy: bool,
 }
 
-/// What comes after the end of a server that is stopping.
+/// The step that follows the end of a server that is stopping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum After {
     Rest,
@@ -178,9 +179,9 @@ pub struct Lifecycle {
     since: Millis,
     deadline: Option<Millis>,
     after: After,
-    /// Whether a package is still to be installed.
+    /// True if a package is still to be installed.
     missing: bool,
-    /// Whether contact was made since the last Start.
+    /// True if contact was made since the last Start.
     connected: bool,
     /// Restarts since the last Start or stable period.
     attempt: u32,
@@ -223,7 +224,7 @@ impl Lifecycle {
         self.rules = rules;
     }
 
-    /// Whether it rests, and a demand begins it.
+    /// True if the server is stopped and a demand starts it.
     #[must_use]
     pub fn wakes_on_demand(&self) -> bool {
         self.state == State::Stopped && self.rules.lazy && !self.held
@@ -260,7 +261,7 @@ impl Lifecycle {
         can.then(|| self.since.saturating_add(millis(limits::HALF_OPEN)))
     }
 
-    /// Whether a call that cannot be sent now may wait: the server is on its way up.
+    /// True if a call that cannot be sent now may wait: the server is on its way up.
     #[must_use]
     pub fn is_worth_waiting(&self) -> bool {
         match self.state {
@@ -270,7 +271,7 @@ impl Lifecycle {
         }
     }
 
-    /// What was demanded cannot begin yet, because of somebody else: the limit of the start does not run meanwhile.
+    /// Stops the clock of a start that waits for somebody else: its limit does not run meanwhile.
     pub fn hold_the_clock(&mut self) {
         if matches!(self.state, State::Starting | State::Installing) {
             self.deadline = None;
@@ -292,7 +293,7 @@ impl Lifecycle {
         self.missing = true;
     }
 
-    /// Whether the next start installs first.
+    /// True if the next start installs first.
     #[must_use]
     pub fn installs_first(&self) -> bool {
         self.missing

@@ -1,4 +1,4 @@
-//! Who may call now, who waits, who is refused.
+//! Decides which call runs now, which waits, and which is refused.
 //!
 //! ```text
 //!              per minute        per minute         at once, per origin
@@ -14,13 +14,13 @@
 //!                                               TooManyAtOnce
 //! ```
 //!
-//! Owns the places of each origin, its queue, and the token buckets of origins and servers. Lanes of an origin take
-//! turns, so that one that fills the queue neither delays nor shuts out the others. A token is taken for what is
-//! admitted or queued, never for what is refused at once. Must never give a place to a call that has ended, nor
-//! take one back twice: a ticket counts until its first `finish`.
+//! Owns the places of each origin, its queue, and the token buckets of origins and servers. Lanes of an origin take turns, so
+//! that one that fills the queue neither delays nor shuts out the others. A call that is admitted or queued takes a token; one
+//! that is refused at once takes none. Must never give a place to a call that has ended. Must never take a place back twice: a
+//! ticket counts until its first `finish`.
 //!
-//! Time is an argument, in milliseconds of any clock. One that jumps back or far ahead costs nobody more than what a
-//! bucket can hold.
+//! Time is an argument, in milliseconds of any clock. A clock that jumps back or far ahead costs nobody more than a bucket can
+//! hold.
 
 mod bucket;
 mod entries;
@@ -35,7 +35,7 @@ pub(crate) use bucket::Bucket;
 use entries::{Entries, Entry};
 use places::{Places, Way};
 
-/// What holds for the calls of one origin.
+/// The limits for the calls of one origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Calls at once; 0: no bound, and so no queue.
@@ -52,7 +52,7 @@ pub struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// It has a place.

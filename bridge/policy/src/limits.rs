@@ -14,7 +14,7 @@ pub const PROGRESS_LIMIT: Duration = Duration::from_secs(600);
 /// How long a start and contact may take together when the definition does not say.
 pub const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The same for a command that downloads before it runs.
+/// The same limit for a command that downloads before it runs.
 pub const WRAPPER_START_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long the installation of a package may take: one step of it.
@@ -77,8 +77,8 @@ pub const OPEN_PER_SERVER: u32 = 4096;
 pub const LEVELS: &[&str] =
     &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// What may wait for a client that is told of things unasked and does not read: in bytes, log lines are left out beyond
-/// the first, and it is cut off beyond the second.
+/// Bytes of pushes that may wait for a client that does not read. Beyond this limit log lines are left out; beyond
+/// [`PUSHES_MOST`] the client is cut off.
 pub const PUSHES_WAIT: usize = 4 * 1024 * 1024;
 /// See [`PUSHES_WAIT`].
 pub const PUSHES_MOST: usize = 8 * 1024 * 1024;

@@ -1,11 +1,11 @@
-//! Whose program answers at an address of this machine.
+//! Finds out whose program answers at an address of this machine.
 //!
 //! ```text
 //!  the kernel's tables of sockets, an address ─► who listens there, by the number of the account ─► another person's?
 //! ```
 //!
-//! Owns reading those tables and which accounts are no other people's: one's own, root, and those of the system, which only root
-//! makes and under which programs such as Ollama are installed. Must never take a port for somebody's because of what answers there.
+//! Owns the reading of those tables, and which accounts are no other person's: one's own, root's, and those of the system. Only
+//! root makes system accounts, and programs such as Ollama run under them. Must never judge a port's owner by what answers there.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::ops::RangeInclusive;
@@ -17,7 +17,7 @@ use crate::remote::says_loopback;
 /// The first account of a person where nothing else is said.
 const FIRST_PERSON: u32 = 1000;
 
-/// What systemd gives services for as long as they run (`DynamicUser=`).
+/// The accounts that systemd gives services while they run (`DynamicUser=`).
 const OF_SERVICES: RangeInclusive<u32> = 61_184..=65_519;
 
 /// Which accounts there are.
@@ -38,7 +38,7 @@ impl Accounts {
         Self { own, first_person: login_defs.lines().find_map(number).unwrap_or(FIRST_PERSON) }
     }
 
-    /// Whether an account is another person's.
+    /// True if an account is another person's.
     #[must_use]
     pub fn is_another_persons(self, account: u32) -> bool {
         account != self.own && account >= self.first_person && !OF_SERVICES.contains(&account)

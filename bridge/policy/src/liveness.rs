@@ -1,4 +1,4 @@
-//! Whether a server with open calls is alive, busy or hung.
+//! Decides whether a server with open calls is alive, busy or hung.
 //!
 //! ```text
 //!  calls are open ─► Probe every 5 s ─► Probed: quiet for how long, a ping unanswered for how long ─► busy or not
@@ -9,9 +9,9 @@
 //!                                       └─ not even Probed within 2 s ────────► its runner is hung
 //! ```
 //!
-//! A probe that is missed marks the server as busy and no more: many servers do one thing at a time, and do it well.
-//! Only a call that has passed its timeout makes silence a verdict. Output of any kind is a sign of life. Time is
-//! an argument, in milliseconds of any clock that does not jump.
+//! A missed probe marks the server as busy and no more: many servers do one thing at a time, and do it well. Silence counts as a
+//! hang only for a server with a call that has passed its timeout. Output of any kind is a sign of life. Time is an argument, in
+//! milliseconds of any clock that does not jump.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const OFTEN: Millis = 1000;
 /// How long a runner may take to say what it knows. It does nothing that takes long.
 const RUNNER_GRACE: Millis = 2000;
 
-/// What happened.
+/// An event in the calls of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// A call was sent.
@@ -42,12 +42,12 @@ pub enum Event {
     Tick,
 }
 
-/// What the driver shall do.
+/// An action for the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Ask the runner.
     Probe {
-        /// Whether the server is pinged in any case, not only when it has been silent for a while.
+        /// True if the server is pinged in any case. Else only when it has been silent for a while.
         ping: bool,
     },
     /// Say that the server is busy.
@@ -94,7 +94,7 @@ impl Liveness {
         self.next
     }
 
-    /// Whether it has not answered a probe while calls are open.
+    /// True if it has not answered a probe while calls are open.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.busy

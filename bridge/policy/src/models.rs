@@ -1,7 +1,7 @@
-//! What is known of providers of models before anybody is asked.
+//! The facts about providers of models that are known without asking anybody.
 //!
-//! Owns the list of types, what may be an id, a name, an address of one, and when a key belongs to an address. Must never know a
-//! provider's format: that is the model worker's.
+//! Owns the list of types, and the rules for ids, names and addresses, and for which address a key belongs to. Must never know a
+//! provider's format: the model worker knows it.
 
 use harbor_ipc_proto::model::{Dialect, Kind};
 use url::Url;
@@ -28,13 +28,13 @@ pub fn split_model(name: &str, is_provider: impl Fn(&str) -> bool) -> Option<(&s
     is_provider(provider).then_some((provider, model))
 }
 
-/// Whether programs of this kind list all that they have.
+/// True if programs of this kind list all models that they have.
 #[must_use]
 pub fn lists_all(kind: Kind) -> bool {
     matches!(kind, Kind::Ollama | Kind::Llamafile | Kind::LlamaServer | Kind::LmStudio | Kind::Vllm)
 }
 
-/// Whether a provider lists this model. Ollama takes a name without a tag for the tag `latest`.
+/// True if a provider lists this model. Ollama takes a name without a tag for the tag `latest`.
 pub fn has_model<'a>(listed: impl IntoIterator<Item = &'a str>, model: &str) -> bool {
     listed.into_iter().any(|known| known == model || known.strip_suffix(":latest") == Some(model))
 }
@@ -50,7 +50,7 @@ pub struct About {
     pub base_url: &'static str,
     /// How it is spoken to.
     pub dialect: Dialect,
-    /// Whether it answers nobody without a key.
+    /// True if it answers nobody without a key.
     pub needs_key: bool,
     /// Where its key lies in environments; empty where there is no custom.
     pub variable: &'static str,
@@ -87,17 +87,17 @@ pub const TYPES: [About; 12] = [
     local(Kind::OpenAiCompatible, "OpenAI-compatible", "", Dialect::Chat),
 ];
 
-/// What is known of a type.
+/// The facts about a type.
 #[must_use]
 pub fn about(kind: Kind) -> About {
     let found = TYPES.iter().copied().find(|about| about.kind == kind);
     found.unwrap_or(local(kind, "", "", Dialect::Chat))
 }
 
-/// The address of a provider as it is kept.
+/// The address of a provider in the form that is kept.
 ///
 /// # Errors
-/// What it has to be instead.
+/// The form that it has to have instead.
 pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> {
     let url = remote::parse(text.trim()).map_err(|expected| match expected {
         "a URL like https://example.com/mcp" => "a URL like https://example.com/v1",
@@ -117,14 +117,14 @@ pub fn address(text: &str, allow_private: bool) -> Result<String, &'static str> 
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// Whether a provider counts the tokens of a conversation without answering it. llama-server does, whatever its format, by the
+/// True if a provider counts the tokens of a conversation without answering it. llama-server does so in every format, by the
 /// request that Anthropic has for it.
 #[must_use]
 pub fn counts_tokens(kind: Kind, dialect: Dialect) -> bool {
     dialect == Dialect::Anthropic || matches!(kind, Kind::LlamaServer | Kind::Llamafile)
 }
 
-/// Whether a provider at this address runs on this machine.
+/// True if the address of a provider is on this machine.
 #[must_use]
 pub fn is_local(base_url: &str) -> bool {
     Url::parse(base_url).is_ok_and(|url| remote::says_loopback(&url))

@@ -1,7 +1,7 @@
-//! Which Node.js a package of npm gets, where the usual one is none that it admits.
+//! Chooses the Node.js for a package of npm that does not admit the usual one.
 //!
-//! What is required (`engines.node`) is other people's text: a range that is not understood to the last word is none. Owns reading
-//! it, and which of those that are installed come into question. Must never touch a disk, nor start one.
+//! The requirement (`engines.node`) is other people's text: a range that is not understood to the last word counts as none. Owns
+//! the reading of it, and which installed versions qualify. Must never touch a disk, nor start a Node.js.
 
 use crate::pythons::{Python, Version};
 
@@ -14,7 +14,7 @@ const MAX_RANGE: usize = 100;
 const OPERATORS: &[&str] = &[">=", "<=", ">", "<", "=", "^", "~"];
 const END: Version = [u64::MAX; 3];
 
-/// What is required of a Node, as in `^20.19 || >=22.12`.
+/// A range of Node.js versions, as in `^20.19 || >=22.12`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     text: String,
@@ -41,13 +41,13 @@ impl Range {
         &self.text
     }
 
-    /// Whether this version will do.
+    /// True if this version will do.
     #[must_use]
     pub fn admits(&self, version: Version) -> bool {
         self.spans.iter().any(|(from, to)| *from <= version && version < *to)
     }
 
-    /// What a person does who has none of them; `None` where there is none to be had.
+    /// The step for a person who has no version in the range; `None` where no such version exists.
     #[must_use]
     pub fn step(&self) -> Option<String> {
         // The last one of each major is what is installed.

@@ -1,4 +1,4 @@
-//! Who asks, as one canonical text: the key of all grants.
+//! The origin of a request, as one canonical text: the key of all grants.
 //!
 //! ```text
 //!  https://Bücher.example:443/     ─►  https://xn--bcher-kva.example
@@ -7,9 +7,9 @@
 //!  client://NAME                                   an AI client behind `harbor mcp`
 //! ```
 //!
-//! Two texts that a browser takes for one origin are equal here, and two that it keeps apart are not (so a dot at the
-//! end of a host stays). Must never repair: what is an address only after leniency is refused before the crate `url`
-//! sees it, since somebody else may repair it into another origin. No error text repeats what was sent.
+//! Two texts that a browser takes for one origin are equal here, and two that it keeps apart are not (so a dot at the end of a
+//! host stays). Must never repair a text. A text that is an address only after leniency is refused before the crate `url` sees
+//! it: somebody else may repair it into another origin. No error text repeats what was sent.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -24,7 +24,7 @@ pub const MAX_ORIGIN: usize = 1024;
 /// The longest name of a client, in bytes.
 pub const MAX_CLIENT: usize = 128;
 
-/// What is written as `%XX` in the name of a client.
+/// The characters that become `%XX` in the name of a client.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 const CLIENT: &str = "client://";
@@ -125,7 +125,7 @@ impl Origin {
         fits.then(|| Self(format!("{CLIENT}{}", utf8_percent_encode(name, ENCODED)).into()))
     }
 
-    /// Whether it is an AI client.
+    /// True if it is an AI client.
     #[must_use]
     pub fn is_client(&self) -> bool {
         self.0.starts_with(CLIENT)
@@ -176,12 +176,12 @@ fn without_scheme(text: &str) -> WrongOrigin {
     }
 }
 
-/// Of `blob:https://…` it is the first scheme that counts.
+/// True if the scheme has no origin of its own. In `blob:https://…` the first scheme counts.
 fn is_opaque(scheme: &str) -> bool {
     OPAQUE.contains(&scheme.split(':').next().unwrap_or_default())
 }
 
-/// What stands behind `://`, if it is host and port only.
+/// The text behind `://`, if it is host and port only.
 fn authority(rest: &str) -> Result<&str, WrongOrigin> {
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

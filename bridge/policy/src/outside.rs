@@ -1,12 +1,12 @@
-//! Places that a person's words name and that a server does not have: what it finds there is nothing, and what it leaves there is
-//! in a place of its own, without a word from it.
+//! Places that a person's words name and that a server does not have. The server finds nothing there. What it leaves there lands
+//! in a place of its own, and it says no word about that.
 //!
 //! ```text
 //!  {"path": "/tmp/a/report.md"}, --db=/srv/x.db, file:///home/me/b ─► named ─► not within its reach ─► advised: --read, --write
 //! ```
 //!
-//! Owns which words are meant as places, and which option would open one. Must never be asked for words that are not the person's
-//! own: what comes of them is advice to open something.
+//! Owns which words are meant as places, and which option would open one. Must never be asked about words that are not the
+//! person's own: the result is advice to open something.
 
 use std::iter::successors;
 
@@ -25,13 +25,13 @@ const MOST: usize = 4;
 /// Longer ones are no path, in bytes.
 const LONGEST: usize = 1024;
 
-/// What patterns and templates have, and next to no directory: none of such a name is to be made.
+/// Characters of patterns and templates. Next to no directory has them, so no directory with such a name is to be made.
 const OF_PATTERNS: &[char] = &['*', '?', '[', ']', '{', '}', '<', '>', '|', '^', '$', '%', '"'];
 
 /// Schemes whose addresses are files.
 const OF_FILES: &[&str] = &["file://", "sqlite:///", "duckdb:///"];
 
-/// What a place is on this machine.
+/// The state of a place on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// A directory.
@@ -44,7 +44,7 @@ pub enum Found {
     Nowhere,
 }
 
-/// What opens a place.
+/// The option that opens a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     /// The option of `harbor sandbox`.
@@ -109,8 +109,8 @@ fn place(text: &str) -> Option<String> {
     clean(&path).filter(|clean| is_plain && !path.starts_with("//") && clean != "/")
 }
 
-/// What a place is. `is_directory`: whether a directory is at a path; `None` where nothing is. `None` where nothing of this machine
-/// seems to be meant: of what does not exist at all, as of the path of a URL, or of a pattern.
+/// Finds a place on this machine. `is_directory`: true for a directory, false for a file, `None` where nothing is. The result is
+/// `None` where nothing of this machine seems to be meant, as with the path of a URL, or a pattern.
 pub fn find(place: &str, is_directory: impl Fn(&str) -> Option<bool>) -> Option<Found> {
     match is_directory(place) {
         Some(true) => return Some(Found::Directory),
@@ -136,7 +136,7 @@ const OF_ITS_ARGUMENTS: &[&str] =
 /// Words of Playwright's, which has its working and its output directory, unless its arguments say otherwise. It names both.
 const OF_ITS_ROOTS: &str = "is outside allowed roots";
 
-/// What is true where it is the server itself that refuses: no sandbox is in its way, and no option of one helps.
+/// The advice where the server itself refuses: no sandbox is in its way, and no option of one helps.
 #[must_use]
 pub fn its_own_refusal(said: &str, server: &str) -> Option<String> {
     if said.contains(OF_ITS_ROOTS) {
@@ -151,16 +151,16 @@ pub fn its_own_refusal(said: &str, server: &str) -> Option<String> {
     })
 }
 
-/// Whether it is the server itself that refuses.
+/// True if it is the server itself that refuses.
 #[must_use]
 pub fn is_its_own_refusal(said: &str) -> bool {
     said.contains(OF_ITS_ROOTS) || OF_ITS_ARGUMENTS.iter().any(|words| said.contains(words))
 }
 
-/// What would open a place: the directory, since what lies beside a file is usually meant, too.
+/// The option that would open a place. It opens the directory, since files beside the named one are usually meant, too.
 ///
 /// # Errors
-/// Why nothing does.
+/// The reason why no option opens it.
 pub fn advised(path: &str, found: Found, facts: &Facts) -> Result<Opening, String> {
     let directory = parent(path);
     let advice = match found {
@@ -179,14 +179,14 @@ pub fn advised(path: &str, found: Found, facts: &Facts) -> Result<Opening, Strin
 /// Files that are run and that nobody makes by running them.
 const OF_PROGRAMS: &[&str] = &["js", "mjs", "cjs", "ts", "py", "sh", "rb", "php", "pl", "jar", "dll", "wasm"];
 
-/// Whether a word of a command line names a program that is not there: no grant helps where the file is missing.
+/// True if a word of a command line names a program that is not there: no grant helps where the file is missing.
 #[must_use]
 pub fn is_missing_program(place: &str, found: Found) -> bool {
     let end = place.rsplit_once('.').map(|(_, end)| end);
     matches!(found, Found::Nothing | Found::Nowhere) && end.is_some_and(|end| OF_PROGRAMS.contains(&end))
 }
 
-/// What is said of a place that a server does not have.
+/// The sentence about a place that a server does not have.
 #[must_use]
 pub fn told(server: &str, place: &str, opens: &Result<Opening, String>) -> String {
     let outside = format!(

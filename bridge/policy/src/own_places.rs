@@ -5,8 +5,8 @@
 //!  SERVERS/NAME/package/2/…  ─┴► the same: another installation  SERVERS/NAME/data ───────┴► the same: it was tried out there
 //! ```
 //!
-//! Each version is installed into a directory of its own, and may be tried out in another one than it will run in. A tool that names
-//! one of them has not changed by that. Owns which places are the same; all else is a change.
+//! Each version is installed into a directory of its own, and may be tried out in another one than it will run in. A tool that
+//! names one of them has not changed by that. Owns which places count as the same; any other difference is a change.
 
 /// The number of an installation stands behind it.
 const PACKAGE: &str = "package/";

@@ -1,4 +1,4 @@
-//! Which package a command line runs, and how that package is installed instead.
+//! Finds the package that a command line runs, and installs that package instead.
 //!
 //! ```text
 //!  npm:…, pypi:…, git:…,
@@ -6,10 +6,10 @@
 //!  npx …, uvx … ─────────┴─► Package ─┴─ the program of the package
 //! ```
 //!
-//! `npx` and `uvx` download before they run and stay resident after that. Owns the reading of what they were asked
-//! for, so that it is installed once and run by its own program. Each kind has a file with its commands. Must never let
-//! a word through that an installer would take for an option, a path or an address: what is not understood to the
-//! last word is `None`, and the server is kept as it was written.
+//! `npx` and `uvx` download before they run and stay resident after that. Owns the reading of their command lines, so that the
+//! package is installed once and run by its own program. Each kind has a file with its commands. Must never let a word through
+//! that an installer would take for an option, a path or an address. A command line that is not understood to the last word gives
+//! `None`, and the server is kept as it was written.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl Ecosystem {
 pub struct Package {
     /// Where it comes from.
     pub ecosystem: Ecosystem,
-    /// What the installer is given: `@scope/name@1.2`, `name==1.2`, `name[extra]>=1`.
+    /// The package as the installer is given it: `@scope/name@1.2`, `name==1.2`, `name[extra]>=1`.
     pub spec: String,
     /// The package, without version and extras.
     pub name: String,
@@ -110,7 +110,7 @@ impl Package {
     }
 }
 
-/// What `bin` in a package.json says. It is other people's data.
+/// The value of `bin` in a package.json. It is other people's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bins {
     /// One path: a program that is called like the package.
@@ -154,7 +154,7 @@ pub fn recognise(command: &str, args: &[String]) -> Option<Package> {
     }
 }
 
-/// Whether a command is a program that downloads before it runs: its server needs longer for its start.
+/// True if a command is a program that downloads before it runs: its server needs longer for its start.
 #[must_use]
 pub fn is_wrapper(command: &str) -> bool {
     tool(command).is_some_and(|tool| WRAPPERS.contains(&tool))
@@ -337,7 +337,7 @@ fn obvious<'a>(programs: &BTreeMap<&'a str, &'a str>, like_package: &'a str) -> 
     programs.values().all(|other| plain(other) == plain(path)).then_some(first)
 }
 
-/// What people are told when the program of a package is not there or not obvious.
+/// The sentence for a person when the program of a package is missing or not obvious.
 #[must_use]
 pub fn no_program<'a>(package: &Package, programs: impl IntoIterator<Item = &'a str>) -> String {
     let Package { spec, name, .. } = package;
@@ -375,7 +375,7 @@ fn quoted(spec: &str) -> String {
 /// One command line of an installer.
 pub type Step = Vec<String>;
 
-/// What the repository of a package of git turned out to hold.
+/// The content of the repository of a package of git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// A `package.json`.
@@ -389,7 +389,7 @@ pub enum Content {
     Python,
 }
 
-/// What comes first: it makes an environment (of this `python`, if not the usual one), or fetches a repository.
+/// The first steps: they make an environment (of this `python`, if not the usual one), or fetch a repository.
 #[must_use]
 pub fn prepare(package: &Package, dir: &str, has_uv: bool, python: Option<&str>) -> Vec<Step> {
     match package.ecosystem {
@@ -400,13 +400,13 @@ pub fn prepare(package: &Package, dir: &str, has_uv: bool, python: Option<&str>)
     }
 }
 
-/// Whether it cannot be found out what a package needs before code of it has run.
+/// True if only running the package's code can show what the package needs.
 #[must_use]
 pub fn must_build(content: Option<Content>) -> bool {
     content == Some(Content::Python)
 }
 
-/// What finds out which versions there will be, of everything. Unless something `may_build`, no code of any package runs.
+/// The steps that find the exact versions of everything. Unless something `may_build`, no code of any package runs.
 #[must_use]
 pub fn resolve(
     package: &Package,
@@ -429,7 +429,7 @@ pub fn resolve(
     }
 }
 
-/// What installs exactly those, which this `lock` names.
+/// The steps that install exactly the versions in this `lock`.
 #[must_use]
 pub fn install(
     package: &Package,

@@ -1,12 +1,12 @@
-//! Which program a definition runs, as one text: the name that a person gave to a server was given to this program.
+//! The program that a definition runs, as one text. The name that a person gave to a server was given to this program.
 //!
 //! ```text
 //!  npx -y mcp-time@1.2 --utc      npm:mcp-time            ghcr.io/a/time:1.2   image ghcr.io/a/time
 //!  python3 /x/time.py --utc       python3 /x/time.py      https://a.example/mcp?key=1   https://a.example/mcp
 //! ```
 //!
-//! Owns what counts as another program: another package, image, address or command. A version, arguments and variables
-//! do not. A script belongs to the command that interprets it: `python3` alone says nothing.
+//! Owns which change makes it another program: another package, image, address or command. A change of version, arguments or
+//! variables does not. A script belongs to the command that interprets it: `python3` alone says nothing.
 
 use crate::package::{Ecosystem, Package};
 use crate::remote;
@@ -73,7 +73,7 @@ const LAUNCHERS: &[&str] = &[
 /// Options of Python that change nothing about which program it is; other interpreters mean other things by these letters.
 const PLAIN_PYTHON: &[&str] = &["-u", "-B", "-E", "-I", "-O", "-OO", "-q", "-s", "-S"];
 
-/// The same, with a value behind them.
+/// Such options that take a value.
 const VALUED_PYTHON: &[&str] = &["-W", "-X"];
 
 /// How files end that an interpreter runs.
@@ -153,8 +153,8 @@ fn may_name_a_program(arg: &str) -> bool {
     INTERPRETERS.contains(&name) || LAUNCHERS.contains(&name) || SCRIPTS.iter().any(|end| arg.ends_with(end))
 }
 
-/// What an interpreter is told to run: its first word, or Python's module. `None` where anything else may name a program: an
-/// option, or what stands behind.
+/// The script that an interpreter runs: its first word, or Python's module. `None` where anything else may name a program: an
+/// option, or the words behind it.
 fn script(interpreter: &str, args: &[String]) -> Option<String> {
     let is_python = matches!(interpreter, "python" | "pypy");
     let mut words = args.iter().map(String::as_str);

@@ -1,17 +1,17 @@
-//! How often a caller hears of a call's progress.
+//! Limits how often a caller hears of a call's progress.
 //!
 //! ```text
-//!  BURST at once ─► then one each STEP ─► of what comes faster only the newest is told, later
+//!  BURST at once ─► then one each STEP ─► if more come, only the newest is told, later
 //! ```
 //!
-//! Owns the pace. A server may tell of progress a hundred thousand times a second, and each would have to pass through
-//! what its caller shares with others: a browser has one port for all pages. Must never decide whether a call goes on:
-//! each sign of progress counts for that, told or not.
+//! Owns the pace. A server may report progress a hundred thousand times a second. Each report would have to pass through what its
+//! caller shares with others: a browser has one port for all pages. Must never decide whether a call goes on: each sign of
+//! progress counts for that, told or not.
 
 /// Milliseconds of any clock that does not go back.
 type Millis = u64;
 
-/// So many in a row are told, however fast they come.
+/// Reports in a row that are told, however fast they come.
 const BURST: u64 = 50;
 
 /// Then one in so many milliseconds.
@@ -25,7 +25,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Whether what comes at `now` is told.
+    /// True if a report at `now` is told.
     pub fn tells(&mut self, now: Millis) -> bool {
         let full_at = self.full_at.max(now) + STEP;
         let tells = full_at - now <= BURST * STEP;

@@ -1,4 +1,4 @@
-//! Which Python a package gets, where the usual one is none that it admits.
+//! Chooses the Python for a package that does not admit the usual one.
 //!
 //! ```text
 //!  what it requires: ">=3.12.1" ─► Requirement ─┬─ admits the usual python3 ─► that, and nobody looks for another
@@ -6,8 +6,8 @@
 //!                                                                 └─ none ─► what the person may install
 //! ```
 //!
-//! What is required is other people's text: one that is not understood to the last word is none. Owns where interpreters are
-//! looked for, what one says of itself, and which of them come into question. Must never touch a disk, nor start one.
+//! The requirement is other people's text: one that is not understood to the last word counts as none. Owns where interpreters
+//! are looked for, the reading of their answers, and which of them qualify. Must never touch a disk, nor start an interpreter.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ use crate::sandbox::paths::below;
 /// Numbers of a version: 3.12.1.
 pub type Version = [u64; 3];
 
-/// What a plan is made with needs this one.
+/// The oldest Python that can make a plan.
 const LEAST: Version = [3, 8, 0];
 /// Later ones are not looked for by their names.
 const LAST_MINOR: u64 = 40;
@@ -63,24 +63,25 @@ pub struct Chosen {
     pub path: String,
     /// Its version.
     pub version: String,
-    /// What is required.
+    /// The requirement.
     pub requires: String,
 }
 
 impl Chosen {
-    /// What it is called.
+    /// The name of its language.
     #[must_use]
     pub fn called(path: &str) -> &'static str {
         if path.ends_with(NODE) { "Node.js" } else { "Python" }
     }
 
-    /// What a PATH begins with, in which its package finds it: a program of npm looks for its Node there, one of Python knows its own.
+    /// The directory for the front of its package's PATH: a program of npm looks for its Node there. A program of Python needs
+    /// none.
     #[must_use]
     pub fn in_front(path: &str) -> Option<&str> {
         path.strip_suffix(NODE)
     }
 
-    /// What stands for it: itself, or where it is gone another one of its kind, with which the same files fit.
+    /// The interpreter itself, or, if it is gone, another one of its kind, with which the same files fit.
     #[must_use]
     pub fn in_place(&self, all: &[Python]) -> Option<Self> {
         if all.iter().any(|python| python.path == self.path) {
@@ -101,7 +102,7 @@ impl Python {
     }
 }
 
-/// What is required of a Python, as in `>=3.12,<4`.
+/// The Python that is required, as in `>=3.12,<4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
     text: String,
@@ -134,25 +135,25 @@ impl Requirement {
         &self.text
     }
 
-    /// Whether this version will do.
+    /// True if this version will do.
     #[must_use]
     pub fn admits(&self, version: Version) -> bool {
         self.clauses.iter().all(|clause| clause.admits(version))
     }
 
-    /// Whether one that is newer than this would do.
+    /// True if this version does not do, but a newer one would.
     #[must_use]
     pub fn wants_newer_than(&self, version: Version) -> bool {
         !self.admits(version) && self.minors().any(|minor| minor >= version[1])
     }
 
-    /// Those of which it admits any.
+    /// The minor versions of which it admits any patch.
     fn minors(&self) -> impl Iterator<Item = u64> {
         let admits = |minor: u64| (0..LAST_MINOR).any(|patch| self.admits([3, minor, patch]));
         (LEAST[1]..=LAST_MINOR).filter(move |minor| admits(*minor))
     }
 
-    /// What a person does who has none of them; `None` where there is none to be had.
+    /// The step for a person who has no version that it admits; `None` where no such version exists.
     #[must_use]
     pub fn step(&self) -> Option<String> {
         let minors: Vec<_> = self.minors().collect();
@@ -275,7 +276,7 @@ pub fn version(text: &str) -> Option<Version> {
     numbers.try_into().ok()
 }
 
-/// The same as a text.
+/// The version as a text.
 #[must_use]
 pub fn text([major, minor, patch]: Version) -> String {
     format!("{major}.{minor}.{patch}")

@@ -1,4 +1,4 @@
-//! How a server that can be had becomes a definition: what is installed, and what the person fills in.
+//! Turns a server that can be installed into a definition: the package, and the inputs that the person fills in.
 //!
 //! ```text
 //!  curated entry ─┐
@@ -6,8 +6,8 @@
 //!  mcp-manifest ──┘           └─► fill(what was given) ─► arguments, environment, headers, sandbox, or what is missing
 //! ```
 //!
-//! Owns what is declared and how it is filled in. Must never hold a secret's value, and never let somebody else's recipe loosen
-//! the sandbox: what other people wrote has Harbor's default.
+//! Owns what a recipe declares and how it is filled in. Must never hold a secret's value. Must never let somebody else's recipe
+//! loosen the sandbox: a recipe of other people gets Harbor's default.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,42 +35,43 @@ pub const MOST: usize = 64;
 pub struct Recipe {
     /// As `harbor install` takes it: `npm:…`, `pypi:…`, `git:…`, `binary:…`, `oci:…` or a URL, whose placeholders are filled in.
     pub source: String,
-    /// What its server is called where the person says nothing; made of the source when absent.
+    /// The name of its server, unless the person gives one; made of the source when absent.
     pub name: Option<String>,
     /// Its arguments, in groups: a group without a value for its placeholder is left out, one with many is repeated.
     pub args: Vec<Vec<String>>,
-    /// What the person fills in for `{name}`.
+    /// The inputs that the person fills in for `{name}`.
     pub inputs: Vec<Input>,
     /// Variables of its environment.
     pub env: Vec<Variable>,
     /// Headers of each request to a server elsewhere, with placeholders.
     pub headers: Vec<(String, String)>,
-    /// What it has to be given in secret.
+    /// The secrets that it needs.
     pub secrets: Vec<Secret>,
     /// The settings of its sandbox, with placeholders.
     pub sandbox: SandboxSettings,
-    /// Whether it is elsewhere and says that it speaks HTTP+SSE only.
+    /// True if it is a remote server that says that it speaks HTTP+SSE only.
     pub sse: bool,
-    /// Whether its arguments are somebody else's, for a program that runs here: none may name a place that the person did not.
+    /// True if its arguments are other people's text, for a program that runs here. None of them may name a place that the person
+    /// did not name.
     pub of_others: bool,
 }
 
-/// What the person fills in for a placeholder.
+/// An input that the person fills in for a placeholder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Input {
     /// `directory` for `{directory}`.
     pub name: String,
-    /// What it is.
+    /// A sentence that describes it.
     pub description: String,
-    /// Whether there may be more than one.
+    /// True if there may be more than one value.
     pub many: bool,
-    /// Whether there must be one.
+    /// True if there must be a value.
     pub required: bool,
-    /// Whether it is a path of this machine: then it has to be whole.
+    /// True if it is a path of this machine: then it has to be whole.
     pub path: bool,
-    /// What it is where the person says nothing.
+    /// Its value, unless the person gives one.
     pub default: Option<String>,
-    /// What it may be, where that is a list.
+    /// The values that it may have, if there is a list.
     pub choices: Vec<String>,
 }
 
@@ -79,15 +80,15 @@ pub struct Input {
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// A sentence that says what it is for.
     pub description: String,
-    /// Whether it must be set.
+    /// True if it must be set.
     pub required: bool,
-    /// What it is where the person says nothing; may have placeholders.
+    /// Its value, unless the person gives one; may have placeholders.
     pub value: Option<String>,
-    /// What it has to be.
+    /// The kind of value that it takes.
     pub kind: Kind,
-    /// What it may be, where that is a list.
+    /// The values that it may have, if there is a list.
     pub choices: Vec<String>,
 }
 
@@ -96,21 +97,21 @@ pub struct Variable {
 pub struct Secret {
     /// The name under which it is kept: that of its variable, or one made of that of its header.
     pub name: String,
-    /// What it is.
+    /// A sentence that describes it.
     pub description: String,
-    /// Whether the server is of no use without it.
+    /// True if the server is of no use without it.
     pub required: bool,
-    /// Of a server elsewhere: the header that it goes into, and what is sent: `Authorization`, `Bearer ${AUTHORIZATION}`.
+    /// For a remote server: the header that it goes into, and the header's value: `Authorization`, `Bearer ${AUTHORIZATION}`.
     pub header: Option<(String, String)>,
     /// Where a person gets one.
     pub help_url: Option<String>,
-    /// What one looks like, for people.
+    /// An example of its form, for people.
     pub placeholder: Option<String>,
-    /// What it must match, as `pattern` reads it.
+    /// The pattern that it must match, as `pattern` reads it.
     pub pattern: Option<String>,
 }
 
-/// What a value has to be.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Anything.
@@ -142,7 +143,7 @@ impl Kind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("string", |(name, _)| name)
     }
 
-    /// What is expected instead of a value; `None` when it is right.
+    /// The kind that is expected instead of a value; `None` when the value is right.
     #[must_use]
     pub fn expected(self, value: &str) -> Option<&'static str> {
         let (is_right, expected) = match self {
@@ -158,7 +159,7 @@ impl Kind {
     }
 }
 
-/// What the person gave.
+/// The values that the person gave.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
     /// Values for inputs.
@@ -169,7 +170,8 @@ pub struct Given<'a> {
     pub secrets: &'a [String],
     /// The server's data directory, for `{data}`.
     pub data: &'a str,
-    /// Whether it is only to be shown: what must be given and was not stands there as `{name}`, and opens nothing.
+    /// True if the result is only to be shown. Then an input that must be given and was not appears as `{name}`, and opens
+    /// nothing.
     pub incomplete: bool,
 }
 
@@ -197,7 +199,7 @@ pub enum Unfilled {
     Missing(Vec<(String, String)>, Vec<(String, String)>),
     /// There is no such input.
     Unknown(String, Vec<String>),
-    /// What it has to be instead.
+    /// The input's value is wrong. The second text says what is expected.
     Wrong(String, String),
     /// This argument of others, without what was filled in, would name a place of this machine.
     Place(String),
@@ -257,10 +259,10 @@ impl Secret {
 }
 
 impl Recipe {
-    /// The recipe with what was given, and with what it says itself where nothing was.
+    /// The recipe with the given values, and with its own values where none was given.
     ///
     /// # Errors
-    /// What is missing or wrong, without a value.
+    /// The inputs and variables that are missing or wrong, without their values.
     pub fn fill(&self, given: Given<'_>) -> Result<Filled, Unfilled> {
         let known = || self.inputs.iter().map(|input| input.name.clone()).collect();
         if let Some(stray) = given.inputs.keys().find(|name| self.input(name).is_none()) {
@@ -316,7 +318,7 @@ impl Recipe {
         })
     }
 
-    /// What is wrong with a secret's value, without the value; `None` when nothing is.
+    /// The fault in a secret's value, without the value; `None` when there is none.
     #[must_use]
     pub fn wrong_secret(&self, name: &str, value: &str) -> Option<String> {
         let secret = self.secrets.iter().find(|secret| secret.name == name)?;
@@ -327,7 +329,7 @@ impl Recipe {
         self.inputs.iter().find(|input| input.name == name)
     }
 
-    /// What must be given and was not: inputs, then variables, each with what it is.
+    /// The inputs and the variables that must be given and were not, each with its description.
     fn lacking(&self, values: &Values<'_>, env: &BTreeMap<String, String>) -> (Lacking, Lacking) {
         let empty = |input: &&Input| {
             input.required && values.get(input.name.as_str()).is_none_or(|given| given.words.is_empty())

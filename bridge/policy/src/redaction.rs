@@ -1,12 +1,13 @@
-//! What a server must not say aloud: its secrets, wherever they stand in a text that it wrote.
+//! Removes secrets from texts that a server wrote, wherever they stand.
 //!
 //! ```text
 //!  secrets ─► forms: as it is, its lines, as in JSON, in base64, percent-encoded ─► Redactor
 //!  text ─► every place where a form stands, or its beginning where the text was cut ─► `[KEY]`
 //! ```
 //!
-//! Owns which forms are known and that none is left. Must never show a secret, nor take long: a text is read once or twice,
-//! however many secrets there are. Texts of fewer than six characters are not looked for: half of every log would be hidden.
+//! Owns which forms are known, and that none of them is left in a text. Must never show a secret, nor take long: a text is read
+//! once or twice, however many secrets there are. Texts of fewer than six characters are not looked for: half of every log would
+//! be hidden.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,13 +22,13 @@ use forms::forms;
 /// A shorter text is not looked for, in characters; of one that was cut, so many bytes have to be there.
 pub const SHORTEST: usize = 6;
 
-/// What a runner puts behind a line that it has cut.
+/// The mark that a runner puts behind a line that it has cut.
 const CUT: &str = " … (cut)";
 
-/// What stands for a text in which marks and secrets cannot be told apart.
+/// The text that replaces one in which marks and secrets cannot be told apart.
 const HIDDEN: &str = "[…]";
 
-/// So many bytes say which forms may begin at a place.
+/// The number of bytes at a place that tell which forms may begin there.
 const HEAD: usize = 4;
 
 /// The bits of the first look at a place.
@@ -78,7 +79,7 @@ impl Redactor {
         self.forms.push((form, owner));
     }
 
-    /// Whether there is anything to be found.
+    /// True if there are no secrets to be found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.forms.is_empty()

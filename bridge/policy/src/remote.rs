@@ -1,11 +1,11 @@
-//! What may stand in the definition of a server that runs elsewhere.
+//! The rules for the definition of a remote server.
 //!
 //! ```text
 //!  URL ─► http or https, a host, no user information, not too long
 //!  headers ─► names that are free to use, values of one line ─► `${KEY}` in them: filled at each start
 //! ```
 //!
-//! Owns these rules, for those who define servers and for those who connect to them. Must never look a name up, or put a
+//! Owns these rules, for the code that defines servers and the code that connects to them. Must never look a name up, or put a
 //! header's value into an error.
 
 use core::net::IpAddr;
@@ -18,11 +18,11 @@ use crate::sandbox::hosts::is_private;
 /// Longer URLs are refused, in bytes.
 const MAX_URL: usize = 2048;
 
-/// So many headers, and so many bytes of each.
+/// The most headers, and the most bytes of each.
 const MAX_HEADERS: usize = 32;
 const MAX_HEADER: usize = 16 * 1024;
 
-/// What Harbor says itself, or what is about the connection.
+/// Headers that Harbor sets itself, or that are about the connection.
 const RESERVED: [&str; 17] = [
     "accept",
     "accept-encoding",
@@ -46,7 +46,7 @@ const RESERVED: [&str; 17] = [
 /// Reads the URL of a server.
 ///
 /// # Errors
-/// What it has to be instead.
+/// The form that it has to have instead.
 pub fn parse(text: &str) -> Result<Url, &'static str> {
     if text.len() > MAX_URL {
         return Err("a URL of at most 2048 bytes");
@@ -81,15 +81,14 @@ pub fn shown(text: &str) -> String {
     if had_query { format!("{url}?…") } else { url.to_string() }
 }
 
-/// Whether a name always means this machine.
+/// True if a name always means this machine.
 #[must_use]
 pub fn is_local_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
 }
 
-/// Whether the URL itself says that it is about a private place: an address that is one, or this machine's name. Who types
-/// that means it.
+/// True if the URL itself names a private place: a private address, or this machine's name. A person who types that means it.
 #[must_use]
 pub fn says_private(url: &Url) -> bool {
     match url.host() {
@@ -100,7 +99,7 @@ pub fn says_private(url: &Url) -> bool {
     }
 }
 
-/// Whether the URL itself says that it is about this machine.
+/// True if the URL itself names this machine.
 #[must_use]
 pub fn says_loopback(url: &Url) -> bool {
     match url.host() {
@@ -111,7 +110,7 @@ pub fn says_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether it is spoken to without TLS although it is not on this machine.
+/// True if the connection has no TLS although the server is not on this machine.
 #[must_use]
 pub fn is_exposed(url: &Url) -> bool {
     url.scheme() == "http" && !says_loopback(url)
@@ -120,9 +119,9 @@ pub fn is_exposed(url: &Url) -> bool {
 /// Which addresses a server, and what it names, may be at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of the public network.
+    /// Addresses of the public network.
     Public,
-    /// Those, and this machine's own: the server itself is here.
+    /// Public addresses, and this machine's own: the server itself is here.
     Loopback,
     /// All: the person has allowed it.
     Private,
@@ -139,7 +138,7 @@ impl Reach {
         }
     }
 
-    /// Whether an address is within it.
+    /// True if an address is within the reach.
     #[must_use]
     pub fn permits(self, address: IpAddr) -> bool {
         match self {
@@ -149,7 +148,7 @@ impl Reach {
         }
     }
 
-    /// Whether what a URL itself says is within it. A name may mean anything: that is for whoever looks it up.
+    /// True if the host in the URL is within the reach. A name may mean any address: the code that looks it up has to check that.
     #[must_use]
     pub fn permits_host(self, url: &Url) -> bool {
         match self {
@@ -160,7 +159,7 @@ impl Reach {
     }
 }
 
-/// What is wrong with headers, without a value.
+/// The fault in headers, without a value.
 #[must_use]
 pub fn wrong_headers(headers: &BTreeMap<String, String>) -> Option<String> {
     if headers.len() > MAX_HEADERS {

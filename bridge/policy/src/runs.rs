@@ -8,8 +8,8 @@
 //!  end, end of the client, or long without use and nothing reserved: the run is gone, and settling is harmless
 //! ```
 //!
-//! Owns each run's count and whom it belongs to. Must never let on that somebody else's run exists, nor settle a
-//! reservation twice: settling takes it by value. Time is an argument, in milliseconds of any clock.
+//! Owns each run's count and its owner. Must never reveal that somebody else's run exists. Must never settle a reservation twice:
+//! settling takes it by value. Time is an argument, in milliseconds of any clock.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct RunOwner {
     pub profile: Arc<str>,
 }
 
-/// What its owner may know about a run.
+/// The facts about a run that its owner may know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunView {
     /// The budget.
@@ -71,7 +71,7 @@ pub enum BudgetError {
 pub struct Share {
     /// The server.
     pub server: Arc<str>,
-    /// So many.
+    /// The number of calls.
     pub most: u32,
 }
 
@@ -144,7 +144,7 @@ impl Runs {
         Ok(view)
     }
 
-    /// What there is to know about a run of this owner.
+    /// The facts about a run of this owner.
     #[must_use]
     pub fn get(&self, id: &str, owner: &RunOwner, now: Millis) -> Option<RunView> {
         self.runs.get(id).filter(|run| run.owner == *owner).map(|run| run.view(now))
@@ -224,7 +224,7 @@ impl Runs {
         self.runs.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()

@@ -1,12 +1,12 @@
-//! Where the programs are that servers and installers need: node, npm, uv, python and the rest.
+//! Finds the programs that servers and installers need: node, npm, uv, python and the rest.
 //!
 //! ```text
 //!  the bridge's PATH ─► the login shell's PATH ─► version managers, newest first ─► usual prefixes
 //!                        the first place that has a program gives it
 //! ```
 //!
-//! A bridge that a browser has started has a bare PATH. Owns the order in which places are looked at, and which program
-//! of several counts. Must never touch a disk: what is there is an argument.
+//! A bridge that a browser has started has a bare PATH. Owns the order in which places are searched, and which program counts
+//! where there are several. Must never touch a disk: the contents of directories are an argument.
 
 use std::cmp::Ordering;
 
@@ -15,11 +15,11 @@ use crate::sandbox::paths::below;
 /// A program that is looked for.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Runtime {
-    /// What it is called here.
+    /// Its name in Harbor.
     pub name: &'static str,
     /// The names that its file may have, the best first.
     pub files: &'static [&'static str],
-    /// Who needs it.
+    /// The use that needs it.
     pub needed_for: &'static str,
     /// How to get it.
     pub hint: &'static str,
@@ -48,7 +48,7 @@ pub const RUNTIMES: &[Runtime] = &[
     runtime("git", &["git"], "installing from repositories", "install git by the system's packages"),
 ];
 
-/// What can be installed, and the programs that each kind takes: of every group one. What is downloaded needs none.
+/// The kinds of packages, and the programs that each takes: one of every group. A kind that is downloaded needs none.
 pub const KINDS: &[(&str, &[&[&str]])] = &[
     ("npm", &[&["node"], &["npm"]]),
     ("pypi", &[&["uv", "python"]]),
@@ -57,7 +57,7 @@ pub const KINDS: &[(&str, &[&[&str]])] = &[
     ("binary", &[]),
 ];
 
-/// What each kind lacks, where these programs are there: `podman or docker`; empty of those that can be installed.
+/// The programs that each kind lacks, where these programs are there: `podman or docker`; empty for a kind that can be installed.
 pub fn lacks(has: impl Fn(&str) -> bool) -> impl Iterator<Item = (&'static str, String)> {
     KINDS.iter().map(move |(kind, groups)| {
         let missing = groups.iter().filter(|group| !group.iter().any(|name| has(name)));
@@ -71,7 +71,7 @@ pub const USUAL: &[&str] = &["node", "npm", "python3", "git"];
 /// A version manager, by one of its directories that have a directory for each version.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Manager {
-    /// What it is called.
+    /// Its name.
     pub how: &'static str,
     /// The variable that names its root.
     variable: &'static str,
@@ -107,7 +107,7 @@ const MANAGERS: &[Manager] = &[
     manager("pyenv", ("PYENV_ROOT", ".pyenv"), "versions"),
 ];
 
-/// Those that have a directory of shims beside their versions: who has that in a PATH has the root with it.
+/// The managers that have a directory of shims beside their versions. A PATH with that directory also gives their root.
 const WITH_SHIMS: &[&str] = &["asdf", "mise", "pyenv"];
 const SHIMS: &str = "/shims";
 
@@ -147,7 +147,7 @@ const OF_HOME: &[(&str, &str)] = &[
     ("Homebrew", ".linuxbrew/bin"),
 ];
 
-/// The same of the system.
+/// Directories of the system that have programs.
 const OF_SYSTEM: &[(&str, &str)] = &[
     ("a usual prefix", "/usr/local/bin"),
     ("a usual prefix", "/usr/bin"),
@@ -164,7 +164,7 @@ const MAX_VERSIONS: usize = 16;
 /// Directories of a PATH that are looked at.
 const MAX_PATH: usize = 64;
 
-/// What was found on this machine.
+/// The places that were found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// The bridge's own.
@@ -173,7 +173,7 @@ pub struct Found {
     pub login_path: Option<String>,
     /// The person's home.
     pub home: Option<String>,
-    /// What [`of_managers`] says, each with the names that are there.
+    /// The directories of [`of_managers`], each with the names that are there.
     pub versions: Vec<(&'static Manager, String, Vec<String>)>,
 }
 
@@ -277,7 +277,7 @@ pub fn version(said: &str) -> Option<String> {
     words.into_iter().find(plain).map(|word| word.strip_prefix('v').unwrap_or(word).to_owned())
 }
 
-/// What stands around the PATH that a login shell is asked for: what its own files print is not between.
+/// The mark around the PATH that a login shell is asked for. Output of the shell's own files stands outside of the marks.
 pub const MARK: &str = "__harbor_path__";
 
 /// The command for it.

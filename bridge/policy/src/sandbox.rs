@@ -1,4 +1,4 @@
-//! What a server is held to: from its settings, the facts about its program, and what the kernel offers.
+//! Decides the confinement of a server: from its settings, the facts about its program, and the kernel's offer.
 //!
 //! ```text
 //!  settings ─┐
@@ -6,7 +6,7 @@
 //!  offer ────┘         └──► Refusal: the kernel cannot hold what is required
 //! ```
 //!
-//! Owns the decision. Must never look at the disk (the facts are given), and must never soften what is required.
+//! Owns the decision. Must never look at the disk (the facts are given). Must never soften a requirement.
 
 use std::borrow::Cow;
 
@@ -36,7 +36,7 @@ const NEWEST_LANDLOCK: u32 = 7;
 /// Directories that are the server's own where a mount namespace exists.
 const REPLACED: &[&str] = &["/tmp", "/var/tmp"];
 
-/// What was found on the disk before a start; all paths are absolute and without symbolic links.
+/// The facts that were found on the disk before a start; all paths are absolute and without symbolic links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The person's home.
@@ -49,7 +49,7 @@ pub struct Facts {
     pub tmp: String,
     /// Where its package is installed.
     pub package: Option<String>,
-    /// Whether this start installs that package: then it may be written.
+    /// True if this start installs that package: then it may be written.
     pub installs: bool,
     /// Files and directories of the system that exist.
     pub system: Vec<(String, PathAccess)>,
@@ -60,10 +60,10 @@ pub struct Facts {
     /// Granted paths (`read`, `write`, `sockets` of the settings), as given and without symbolic links; what does not
     /// exist stands for itself.
     pub granted: Vec<(String, String)>,
-    /// Those of the granted paths, as given, on whose way a link leads out of a directory that the server can change: it
+    /// Granted paths, as given, with a link on their way that leads out of a directory which the server can change. The server
     /// can have laid that link.
     pub led_out: Vec<String>,
-    /// The same of the command, the working directory and the arguments: they are not granted then.
+    /// Such paths of the command, the working directory and the arguments: they are not granted then.
     pub not_followed: Vec<String>,
     /// Symbolic links on the ways to all of this: where each lies, and where it leads.
     pub links: Vec<(String, String)>,
@@ -73,13 +73,13 @@ pub struct Facts {
     pub written: Vec<String>,
     /// Where servers could ever write, this one or another: what lies there can be theirs.
     pub ever_written: Vec<String>,
-    /// Those of `written` in which git repositories lie.
+    /// The directories of `written` in which git repositories lie.
     pub repositories: Vec<String>,
-    /// Those of the granted paths, as given, that do not exist.
+    /// The granted paths, as given, that do not exist.
     pub absent: Vec<String>,
-    /// Whether the servers share a runner, and so their view of processes.
+    /// True if the servers share a runner, and so their view of processes.
     pub shared: bool,
-    /// Those of the granted `sockets`, as given, that exist and are none.
+    /// The granted `sockets`, as given, that exist and are no sockets.
     pub not_sockets: Vec<String>,
     /// Where protected places are that are symbolic links (`protected::of_home`).
     pub protected: Vec<String>,
@@ -98,7 +98,7 @@ pub struct Named {
     pub path: String,
     /// The directory of the package that it belongs to.
     pub package_root: Option<String>,
-    /// Whether it is the working directory; else an argument.
+    /// True if it is the working directory; else it is an argument.
     pub is_cwd: bool,
 }
 
@@ -128,13 +128,13 @@ pub enum Why {
 pub struct Place {
     /// The file or directory.
     pub path: String,
-    /// What it may do there.
+    /// The access that it has there.
     pub access: PathAccess,
     /// Why.
     pub why: Why,
 }
 
-/// What a server is held to.
+/// The confinement of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// The level.
@@ -145,16 +145,16 @@ pub struct Profile {
     pub launch: Sandbox<'static>,
     /// The same paths with their reasons.
     pub places: Vec<Place>,
-    /// What does it: `landlock 7, seccomp, namespaces`, or less.
+    /// The means that enforce it: `landlock 7, seccomp, namespaces`, or less.
     pub held_by: String,
-    /// What the level asks for and the kernel cannot do, a sentence each.
+    /// The requirements of the level that the kernel cannot enforce, a sentence each.
     pub missing: Vec<String>,
     /// Ways out that this profile leaves, and what it reaches beyond what one would think, a sentence each.
     pub warnings: Vec<String>,
 }
 
 impl Profile {
-    /// What this makes of the server's environment; nothing at the level `off`.
+    /// The changes that the profile makes to the server's environment; none at the level `off`.
     #[must_use]
     pub fn confined<'a>(&self, facts: &'a Facts) -> Option<Confined<'a>> {
         (self.level != Level::Off).then(|| Confined {
@@ -169,7 +169,7 @@ impl Profile {
         })
     }
 
-    /// Whether a path can be reached in that way, as far as this profile goes: a refusal has another cause then.
+    /// True if the profile allows this access to a path. A refusal then has another cause.
     #[must_use]
     pub fn allows(&self, path: &str, write: bool) -> bool {
         let enough = |access| if write { access != PathAccess::Read } else { true };
@@ -207,7 +207,8 @@ pub fn profile(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> 
     }
 }
 
-/// What a kernel with this offer cannot hold of a server whose definition says nothing, a sentence each; and what holds it.
+/// The means of a kernel with this offer, and the rules that it cannot enforce, a sentence each. Both are for a server whose
+/// definition says nothing.
 #[must_use]
 pub fn of_kernel(offer: &Offer<'_>) -> (String, Vec<String>) {
     let landlock = offer.landlock.min(NEWEST_LANDLOCK);
@@ -332,8 +333,8 @@ fn mounts(facts: &Facts, places: &[Place]) -> Mounts<'static> {
     }
 }
 
-/// Those that lie where something is hidden or replaced, and lead to what may be reached, or to a directory above it: it
-/// is there as the way.
+/// The links that lie where something is hidden or replaced and that the server needs. They lead to a place that it may reach, or
+/// to a directory above one, which is on the way.
 fn links(facts: &Facts, places: &[Place], hidden: &[String]) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
     let is_gone = |link: &str| {
         let mut covers = hidden.iter().map(String::as_str).chain(REPLACED.iter().copied());
@@ -348,7 +349,8 @@ fn links(facts: &Facts, places: &[Place], hidden: &[String]) -> Vec<(Cow<'static
     needed.map(|(link, real)| (link.clone().into(), real.clone().into())).collect()
 }
 
-/// What is not there yet cannot be installed without a network, and where packages come from is the person's setting.
+/// The kind of network. A start that installs gets the whole network: a package that is not there yet cannot be installed without
+/// it, and the person's settings say where packages come from.
 fn network_kind(settings: &SandboxSettings, facts: &Facts) -> NetworkKind {
     if facts.installs { NetworkKind::All } else { settings::network(settings) }
 }
@@ -381,7 +383,7 @@ fn filter(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> Filte
     }
 }
 
-/// What its runner answers it, on the machine's network.
+/// The rules by which its runner answers its calls to listen, on the machine's network.
 fn listening(
     settings: &SandboxSettings,
     facts: &Facts,
@@ -395,7 +397,7 @@ fn listening(
     Ok(is_asked.then(|| Listening { port, unix_sockets: has_own_sockets(settings, facts) }))
 }
 
-/// Whether it may make sockets in its own directories, on which its own programs find each other.
+/// True if it may make sockets in its own directories, on which its own programs find each other.
 fn has_own_sockets(settings: &SandboxSettings, facts: &Facts) -> bool {
     let own = |path: &String| paths::is_within(path, &facts.data) || paths::is_within(path, &facts.tmp);
     settings.sockets.iter().flatten().any(own)

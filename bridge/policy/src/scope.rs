@@ -1,4 +1,4 @@
-//! What an origin can be allowed to do: the scopes by name.
+//! The scopes that an origin can be allowed, by name.
 //!
 //! Owns the one list of them. Must never know a scope that is not in it: an unknown word is no scope.
 

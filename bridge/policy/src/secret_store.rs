@@ -1,4 +1,4 @@
-//! Where the secrets of servers are kept, and what may become of them there.
+//! The rules for the file that keeps the secrets of servers: its forms, and the changes between them.
 //!
 //! ```text
 //!  config.toml              the file on the disk            its key
@@ -6,12 +6,12 @@
 //!  store = "keyring"  ──►   keyring                ──►      an item of the Secret Service
 //! ```
 //!
-//! Owns which form belongs to which choice, and reading what `secret-tool` says. Must never have a new secret written in
-//! another form than the person chose.
+//! Owns which form belongs to which choice, and the reading of `secret-tool`. Must never have a new secret written in another
+//! form than the person chose.
 
 use harbor_ipc_proto::secret::Secret;
 
-/// What the person chose.
+/// The person's choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Choice {
     /// The file; a passphrase protects it, if there is one.
@@ -57,16 +57,16 @@ impl Form {
         }
     }
 
-    /// Whether it takes a key to read it.
+    /// True if it takes a key to read it.
     #[must_use]
     pub fn is_encrypted(self) -> bool {
         matches!(self, Self::Passphrase | Self::Keyring)
     }
 
-    /// In which form a new secret is written.
+    /// The form in which a new secret is written.
     ///
     /// # Errors
-    /// What to do where the file is not as the person chose.
+    /// The step to take where the file is not as the person chose.
     pub fn of_new(self, choice: Choice) -> Result<Self, &'static str> {
         match (self, choice) {
             (Self::None, Choice::File) => Ok(Self::Plain),
@@ -75,7 +75,7 @@ impl Form {
         }
     }
 
-    /// What to do where the file is not as the person chose; it can be read all the same.
+    /// The step to take where the file is not as the person chose; it can be read all the same.
     #[must_use]
     pub fn misplaced(self, choice: Choice) -> Option<&'static str> {
         match (self, choice) {
@@ -101,7 +101,7 @@ pub const SHORTEST_PASSPHRASE: usize = 8;
 /// The longest passphrase, in bytes.
 pub const LONGEST_PASSPHRASE: usize = 1024;
 
-/// What a new passphrase has to be, where this one is not.
+/// The rule for a new passphrase, if this one breaks it.
 #[must_use]
 pub fn wrong_passphrase(passphrase: &Secret) -> Option<&'static str> {
     let text = passphrase.expose();
@@ -111,7 +111,7 @@ pub fn wrong_passphrase(passphrase: &Secret) -> Option<&'static str> {
     (!fits).then_some("a passphrase of 8 characters or more, on one line of at most 1 KiB")
 }
 
-/// What `secret-tool search` has found.
+/// The result of `secret-tool search`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Searched {
     /// Nothing.

@@ -1,6 +1,6 @@
-//! How one server is supervised: what its definition asks for, checked and filled up.
+//! The supervision of one server: the settings of its definition, checked and completed.
 //!
-//! Owns the ranges and the defaults, in one table below. Must never be asked twice: a `Settings` is valid.
+//! Owns the ranges and the defaults, in one table below. A `Settings` is always valid, and must never be checked again.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Settings {
     pub restart: Restart,
     /// From launch to contact.
     pub start_timeout: Duration,
-    /// Of a call that does not say.
+    /// For a call that sets none.
     pub call_timeout: Duration,
     /// How long a call waits for the server to run.
     pub queue_wait: Duration,
@@ -25,9 +25,9 @@ pub struct Settings {
     pub eof_grace: Duration,
     /// From SIGTERM to SIGKILL.
     pub term_grace: Duration,
-    /// Whether it starts with the bridge.
+    /// True if it starts with the bridge.
     pub auto_start: bool,
-    /// Whether a call starts it.
+    /// True if a call starts it.
     pub lazy: bool,
     /// How long it may stay without a call.
     pub idle_stop: Option<Duration>,
@@ -59,7 +59,7 @@ impl Restart {
         delay + delay * (random % (self.jitter_percent + 1)) / 100
     }
 
-    /// Whether restart number `attempt` (from 1) is still allowed.
+    /// True if restart number `attempt` (from 1) is still allowed.
     #[must_use]
     pub fn allows(&self, attempt: u32) -> bool {
         self.when != RestartWhen::Never
@@ -75,7 +75,7 @@ impl Restart {
 pub struct Wrong {
     /// Which.
     pub field: &'static str,
-    /// What it may be.
+    /// The values that are allowed.
     pub expected: &'static str,
 }
 
@@ -104,10 +104,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What `asked` means; `downloads` says that the command may download before it runs.
+    /// The settings for `asked`; `downloads` is true if the command may download before it runs.
     ///
     /// # Errors
-    /// Which setting is out of its range.
+    /// The setting that is out of its range.
     pub fn new(asked: &Supervision, downloads: bool) -> Result<Self, Wrong> {
         let start = if downloads { limits::WRAPPER_START_TIMEOUT } else { limits::START_TIMEOUT };
         let [start_timeout, call_timeout, queue_wait, hung_grace, eof_grace, term_grace] = [
@@ -155,7 +155,7 @@ impl Settings {
         })
     }
 
-    /// Those of a process that belongs to one web origin or AI client: a call starts it, and it ends when it is not used.
+    /// The settings for a process that belongs to one web origin or AI client: a call starts it, and it ends when it is not used.
     #[must_use]
     pub fn of_instance(self) -> Self {
         let idle_stop = self.idle_stop.or(Some(limits::INSTANCE_IDLE));

@@ -1,6 +1,6 @@
-//! Whether more time may help a server that did not answer in time.
+//! Decides whether more time may help a server that did not answer in time.
 //!
-//! Owns the last thing that is advised: only where nothing that it said is a reason by itself.
+//! Owns this last advice: it is given only where no word of the server is a reason by itself.
 
 use crate::credentials::named_as_missing;
 use crate::package::usage::{listens, wants_arguments};
@@ -17,7 +17,7 @@ const NOBODY_THERE: &[&str] = &[
     "fetch failed",
 ];
 
-/// Whether nothing in these words explains the silence.
+/// True if nothing in these words explains the silence.
 #[must_use]
 pub fn is_unexplained(said: &str) -> bool {
     let named = named_as_missing(said).is_some();
@@ -26,7 +26,7 @@ pub fn is_unexplained(said: &str) -> bool {
     !named && !nobody_there && !listens(said) && !wants_arguments(said, named)
 }
 
-/// What is advised then, behind why it failed.
+/// The advice for such a server, to follow the reason of the failure.
 #[must_use]
 pub fn more_time(server: &str) -> String {
     format!(

@@ -1,4 +1,4 @@
-//! How a server stands, in the few words that a person needs.
+//! The standing of a server, in the few words that a person needs.
 //!
 //! ```text
 //!  another program than was accepted ────────────────────────────► needs_approval
@@ -9,11 +9,11 @@
 //!  at rest: a call starts it ─► ready    only a person starts it ─► stopped
 //! ```
 //!
-//! Owns the choice of the word. Must never take the place of the machine's states, which stand beside it for programs.
+//! Owns the choice of the word. Must never take the place of the lifecycle's states, which stand beside it for programs.
 
 use crate::lifecycle::State;
 
-/// What a server waits for before it can run.
+/// The thing that a server waits for before it can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// A secret that is missing, or a passphrase that opens them.
@@ -22,14 +22,14 @@ pub enum Need {
     SignIn,
 }
 
-/// What is known of a server.
+/// The facts about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
     /// Where it is in its life.
     pub state: State,
-    /// Whether it rests and a call starts it.
+    /// True if it is stopped and a call starts it.
     pub wakes_on_demand: bool,
-    /// What its start lacks, as far as that is known.
+    /// The need of its start, as far as that is known.
     pub need: Option<Need>,
     /// It is another program than the one that was accepted.
     pub is_other_program: bool,

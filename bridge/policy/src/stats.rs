@@ -1,7 +1,7 @@
-//! What was called, how often, how long, and what was decided: counters without payloads.
+//! Counters without payloads: which calls there were, how often, how long they took, and how they were decided.
 //!
-//! Owns the counts and the bound on how many names they are kept for. Must never hold an argument or a result, nor
-//! grow with what a caller makes up: what finds no room is counted under [`OTHERS`].
+//! Owns the counts and the bound on the number of names with counts of their own. Must never hold an argument or a result. Must
+//! never grow with names that a caller makes up: a name that finds no room is counted under [`OTHERS`].
 
 mod counters;
 mod histogram;
@@ -31,7 +31,7 @@ pub struct Stats {
     total: Counters,
     origins: Names<Counters>,
     servers: Names<Server>,
-    /// Those in `servers`, without the others.
+    /// The number of tools in `servers`, without the others.
     tools: usize,
     decisions: Names<BTreeMap<(&'static str, &'static str), u64>>,
 }
@@ -66,34 +66,34 @@ impl Stats {
         });
     }
 
-    /// Of all calls.
+    /// The counters of all calls.
     #[must_use]
     pub fn total(&self) -> &Counters {
         &self.total
     }
 
-    /// Of one origin, if it has counters of its own.
+    /// The counters of one origin, if it has its own.
     #[must_use]
     pub fn origin(&self, origin: &str) -> Option<&Counters> {
         self.origins.get(origin)
     }
 
-    /// Of each origin, by name.
+    /// The counters of each origin, by name.
     pub fn origins(&self) -> impl Iterator<Item = (&str, &Counters)> {
         self.origins.iter().map(|(name, counters)| (&**name, counters))
     }
 
-    /// Of each server, by name.
+    /// The counters of one server, by name.
     pub fn server(&self, name: &str) -> Option<&Counters> {
         self.servers.get(name).map(|server| &server.all)
     }
 
-    /// Of each server, by name.
+    /// The counters of each server, by name.
     pub fn servers(&self) -> impl Iterator<Item = (&str, &Counters)> {
         self.servers.iter().map(|(name, server)| (&**name, &server.all))
     }
 
-    /// Of each tool, by the names of its server and its own.
+    /// The counters of each tool, by the names of its server and its own.
     pub fn tools(&self) -> impl Iterator<Item = (&str, &str, &Counters)> {
         self.servers.iter().flat_map(|(name, server)| {
             server.tools.iter().map(|(tool, counters)| (&**name, &**tool, counters))

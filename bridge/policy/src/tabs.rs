@@ -1,4 +1,4 @@
-//! Whose tab is whose: the sessions in one browser.
+//! The sessions in one browser, and the tabs of each.
 //!
 //! ```text
 //!  Holder ─ one session each ─► Session: name, colour, its tabs, the current one, what happened to them
@@ -8,9 +8,9 @@
 //!  nobody calls ─► 30 minutes ─► over            the person presses Stop ─► over, and refused for a while
 //! ```
 //!
-//! Owns who may act on which tab. A tab is of one session at most. Must never give a tab to a session unless the browser has
-//! said that it was opened for it, by one of its tabs, or put there by the person. Ids of sessions come from outside: nobody
-//! can guess one.
+//! Owns who may act on which tab. A tab belongs to one session at most. Must never give a tab to a session unless the browser has
+//! said so: it was opened for the session, by one of its tabs, or put there by the person. Ids of sessions come from outside:
+//! nobody can guess one.
 
 mod events;
 mod session;
@@ -48,7 +48,7 @@ pub const MAX_NAME: usize = 32;
 /// The colours of groups, in turn; grey is left to the person.
 const COLOURS: [&str; 8] = ["blue", "red", "yellow", "green", "pink", "purple", "cyan", "orange"];
 
-/// Who has a session.
+/// The holder of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Holder {
     /// The person at the command line: one session, whatever they run.
@@ -65,7 +65,7 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// Who it is, without which of its connections.
+    /// The holder's principal, without the number of its connection.
     #[must_use]
     pub fn principal(&self) -> &str {
         match self {
@@ -75,7 +75,7 @@ impl Holder {
         }
     }
 
-    /// The same, whichever its connection is.
+    /// The holder with any of its connections.
     fn of_any_connection(&self) -> Self {
         match self {
             Self::Client { origin, .. } => Self::Client { origin: origin.clone(), connection: 0 },
@@ -367,7 +367,7 @@ impl Tabs {
         Some(session)
     }
 
-    /// Whether the person has stopped this holder a short while ago.
+    /// True if the person has stopped this holder a short while ago.
     pub fn is_stopped(&mut self, holder: &Holder, now: Millis) -> bool {
         self.stopped.retain(|_, until| *until > now);
         self.stopped.contains_key(&holder.of_any_connection())

@@ -1,11 +1,11 @@
-//! Which arguments of a command look like secrets.
+//! Finds the arguments of a command that look like secrets.
 //!
-//! Arguments stand in definitions as they are, and every process of the user can read them. Owns the look at that: a guess, by the
-//! name before a value and by what keys of well-known services begin with. Must never give a value back.
+//! Arguments stand in definitions as they are, and every process of the user can read them. Owns this check. It is a guess, by
+//! the name before a value and by the beginnings of well-known services' keys. Must never give a value back.
 
 use super::credentials::is_secret_name;
 
-/// What keys and tokens of services begin with.
+/// The beginnings of keys and tokens of services.
 const BEGINNINGS: &[&str] = &[
     "sk-",
     "sk_live_",
@@ -41,7 +41,7 @@ const BEGINNINGS: &[&str] = &[
     "ATATT",
 ];
 
-/// What is shorter is a word, in characters.
+/// The shortest secret, in characters. Anything shorter is a word.
 const SHORTEST: usize = 12;
 
 /// One argument, or what follows one.
@@ -49,7 +49,7 @@ const SHORTEST: usize = 12;
 pub struct Telltale {
     /// Which argument has the value, from 0.
     pub at: usize,
-    /// What it is called there: `--api-key`, `GITHUB_TOKEN`, `argument 3`.
+    /// Its name there: `--api-key`, `GITHUB_TOKEN`, `argument 3`.
     pub name: String,
 }
 
@@ -76,7 +76,7 @@ fn named(arg: &str, before: Option<&String>) -> Option<String> {
     (is_value(arg) && !arg.starts_with('-')).then(|| option.clone())
 }
 
-/// Whether a value looks like a secret, or has a password in it, whatever it is called.
+/// True if a value looks like a secret, or has a password in it, whatever its name is.
 #[must_use]
 pub fn is_secret_value(value: &str) -> bool {
     is_key(value) || masked(value).is_some()
@@ -94,7 +94,7 @@ pub fn without_secrets(args: &[String]) -> Vec<String> {
     shown
 }
 
-/// What stands for a value that may be secret.
+/// The text that replaces a value which may be secret.
 pub const HIDDEN: &str = "…";
 
 /// A text with the password of each address in it hidden: `://user:***@`, or `https://***@` for a token. `None` if it has none.

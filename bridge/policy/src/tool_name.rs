@@ -1,4 +1,4 @@
-//! How tools are named, `server/tool`, and lists of tools that a grant covers.
+//! The names of tools, `server/tool`, and lists of tools that a grant covers.
 //!
 //! ```text
 //!  time/get_current_time       the tool `get_current_time` of the server `time`
@@ -28,8 +28,8 @@ pub const MAX_ENTRIES: usize = 1000;
 /// In a list: every tool of the server.
 pub const EVERY: &str = "*";
 
-/// What is wrong with a name that a server gives one of its tools; none where nothing is. Such a name means something else to
-/// whoever reads it: to Harbor, to a shell, to a program that keeps tools by path or as members of an object.
+/// The fault in a name that a server gives one of its tools; none if there is no fault. Such a name means something else to
+/// others: to Harbor, to a shell, to a program that keeps tools by path or as members of an object.
 #[must_use]
 pub fn wrong_of_server(name: &str) -> Option<&'static str> {
     match name {
@@ -48,9 +48,9 @@ pub fn wrong_of_server(name: &str) -> Option<&'static str> {
 pub enum WrongToolName {
     /// There is no slash in it.
     NoSlash,
-    /// What stands before the first slash is no id of a source.
+    /// The text before the first slash is no id of a source.
     Source,
-    /// What stands behind it is empty, too long, or has control characters.
+    /// The text behind it is empty, too long, or has control characters.
     Tool,
 }
 
@@ -118,7 +118,7 @@ struct Listed {
     of_servers: Option<Tools>,
 }
 
-/// What a list has of one source.
+/// The tools that a list has of one source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tools {
     every: bool,
@@ -128,7 +128,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Whether this tool is among them. Its time does not depend on how many there are.
+    /// True if this tool is among them. Its time does not depend on how many there are.
     #[must_use]
     pub fn has(&self, tool: &str) -> bool {
         self.every || self.named.contains(tool)
@@ -161,26 +161,26 @@ impl Allowlist {
         Ok(Self(Arc::new(listed)))
     }
 
-    /// Whether it has this tool. Its time does not depend on the length of the list.
+    /// True if it has this tool. Its time does not depend on the length of the list.
     #[must_use]
     pub fn covers(&self, source: &SourceId, tool: &str) -> bool {
         self.of_source(source).is_some_and(|tools| tools.has(tool))
     }
 
-    /// What it has of this source, if anything.
+    /// The tools that it has of this source, if any.
     #[must_use]
     pub fn of_source(&self, source: &SourceId) -> Option<&Tools> {
         let of_servers = self.0.of_servers.as_ref().filter(|_| source.kind() == SourceKind::Server);
         of_servers.or_else(|| self.0.by_source.get(source))
     }
 
-    /// Whether it names this source, or a tool of it.
+    /// True if it names this source, or a tool of it.
     #[must_use]
     pub fn names(&self, source: &SourceId) -> bool {
         self.0.by_source.contains_key(source)
     }
 
-    /// The same list without what it has of this source; none where it has nothing of it.
+    /// The same list without the tools of this source; none where it has none of them.
     #[must_use]
     pub fn without(&self, source: &SourceId) -> Option<Self> {
         let mut others = Listed::clone(&self.0);
@@ -188,7 +188,7 @@ impl Allowlist {
         Some(Self(Arc::new(others)))
     }
 
-    /// Whether it has nothing.
+    /// True if it has nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.by_source.is_empty() && self.0.of_servers.is_none()

@@ -1,4 +1,4 @@
-//! A turn of the agent: what is done next, and when it is enough.
+//! A turn of the agent: the next step, and the end.
 //!
 //! ```text
 //!              ┌───────────────────────── every call has its result ─────────────────────┐
@@ -19,8 +19,8 @@
 //!  any      time is over          Asking or Ended           Cancel, Settle each open call, Ask without tools or End
 //! ```
 //!
-//! Owns the order, the limits, and that each call has exactly one result: of a call that was wanted, `Run` is followed by the driver's
-//! `ended`, and everything else by one `Settle`. Must never know what a call is about; that is `consent`'s.
+//! Owns the order, the limits, and that each call has exactly one result. The driver's `ended` follows a `Run`; every other call
+//! that was wanted gets one `Settle`. Must never know what a call is about; `consent` does.
 
 mod call;
 #[cfg(test)]
@@ -32,16 +32,16 @@ pub use self::call::Wanted;
 use self::call::{CallState, Open};
 use crate::lifecycle::Millis;
 
-/// The same call with the same result: from so many on the model is told.
+/// The number of times that the same call has the same result before the model is told.
 pub const TOLD_AT: u32 = 3;
 
-/// With so many the turn ends with a question to the person.
+/// The number of such times with which the turn ends with a question to the person.
 pub const ENOUGH_AT: u32 = 5;
 
 /// How long the last answer may take when the time of a turn is over, in milliseconds.
 pub const GRACE: u64 = 60_000;
 
-/// What a turn may take.
+/// The limits of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Answers of the model with tools.
@@ -54,14 +54,14 @@ pub struct Limits {
     pub time: u64,
 }
 
-/// What has happened.
+/// An event of a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// The model has answered.
     Answered {
         /// The calls that it wants, in their order.
         calls: Vec<Wanted>,
-        /// What that took.
+        /// The tokens that it took.
         tokens: u64,
     },
     /// It has not.
@@ -78,7 +78,7 @@ pub enum Event {
     Tick,
 }
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
@@ -89,12 +89,12 @@ pub enum Verdict {
     Refuse,
 }
 
-/// What the driver has to do.
+/// An action for the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Ask the model.
     Ask {
-        /// Whether it may call tools; where not, why this is its last answer.
+        /// None if it may call tools. Else the reason why this is its last answer.
         last: Option<Why>,
     },
     /// Say whether a call may be made.
@@ -208,7 +208,7 @@ impl Turn {
         (turn, vec![Action::Ask { last: None }])
     }
 
-    /// What is to be done now that something has happened. What comes too late does nothing.
+    /// The actions after an event. An event that comes too late does nothing.
     #[must_use]
     pub fn on(&mut self, event: Event, now: Millis) -> Vec<Action> {
         let mut actions = Vec::new();

@@ -1,11 +1,11 @@
-//! What a tool answered, as a model reads it.
+//! The answer of a tool, as a model reads it.
 //!
 //! ```text
 //!  CallToolResult { content: [text, image, resource, …], structuredContent, isError } ─► text, images
 //! ```
 //!
-//! Owns this translation: the one place in the bridge that looks into a result. Must never lose that something was there: what a model
-//! cannot read is named.
+//! Owns this translation: no other part of the bridge looks into a result. Must never hide that a part was there: parts
+//! that a model cannot read are named.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
@@ -13,20 +13,20 @@ use harbor_ipc_proto::model::{Image, MAX_IMAGE};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What providers take.
+/// Types of images that providers take.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Longer results are not read, in bytes: no model could, and each copy of one is as long.
+/// The longest result that is read, in bytes. No model could read more, and each copy of a result is as long.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// What a model reads of a result.
+/// The parts of a result that a model reads.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Read {
-    /// Its texts, a line between two.
+    /// Its texts, separated by line ends.
     pub text: String,
     /// Its images, as far as a provider takes them.
     pub images: Vec<Image>,
-    /// Whether the tool says that it failed.
+    /// True if the tool says that it failed.
     pub is_error: bool,
 }
 
@@ -72,7 +72,7 @@ struct Resource {
     text: Option<String>,
 }
 
-/// Reads a result, with what Harbor says beside it.
+/// Reads a result, with Harbor's notes beside it.
 #[must_use]
 pub fn read(result: &Json, beside: &[String]) -> Read {
     let mut read = match result.as_str().len() {
@@ -88,7 +88,7 @@ pub fn read(result: &Json, beside: &[String]) -> Read {
     read
 }
 
-/// Why there is no result, with the same.
+/// The reason why there is no result, with the notes beside it.
 #[must_use]
 pub fn of_error(error: &ErrorBody) -> String {
     let said = error.details.iter().find(|(name, _)| *name == "beside");
@@ -108,7 +108,7 @@ fn read_alone(result: &Json) -> Read {
     let mut lines = Vec::new();
     for content in parsed.content {
         let Ok(parsed) = serde_json::from_str::<Content>(content.get()) else {
-            // Of a kind that a newer MCP has.
+            // A kind of content from a newer MCP.
             lines.push(content.get().to_owned());
             continue;
         };

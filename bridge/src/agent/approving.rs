@@ -1,7 +1,7 @@
 //! A call of a turn, as `host::consent` judges it.
 //!
-//! Owns putting it there: on whose behalf, in which conversation, and what its model was told of the tool. Must never decide by
-//! itself.
+//! Owns the way to consent: on whose behalf a call is, in which conversation, and how its model was told of the tool.
+//! Must never decide by itself.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::host::consent::Judged;
 use crate::host::consent::wanted::Wish;
 use crate::host::{Consenting, Usable};
 
-/// The person's yes to a call, or why there is none; no yes where it was not needed any more.
+/// The person's yes to a call, or why it may not be made; no yes if none was needed any more.
 pub(super) type Cleared = Result<Option<Cover>, ErrorBody>;
 
 /// A tool that the model wants called.
@@ -28,24 +28,24 @@ pub(super) struct Candidate {
     pub session: Rc<Session>,
     pub usable: Usable,
     pub arguments: String,
-    /// What consent has to know of it.
+    /// The facts for consent.
     pub consent: Consenting,
 }
 
 impl Candidate {
-    /// Whether it may be called now.
+    /// The judgement of the call as it is now.
     pub async fn judged(&self) -> Judged {
         let caller = self.caller();
         self.agent.host.judged(&self.wish(&caller)).await
     }
 
-    /// Waits until it may be called: the person is asked. Gives their yes.
+    /// Waits until it may be called, and asks the person if needed. Gives their yes.
     pub async fn cleared(&self) -> Cleared {
         let caller = self.caller();
         self.agent.host.clear(&self.wish(&caller), None, Duration::MAX).await
     }
 
-    /// On whose behalf it is called.
+    /// The caller on whose behalf it is called.
     pub fn caller(&self) -> Caller {
         match &*self.on_behalf {
             OnBehalf::Owner(sender, turn) => {
@@ -61,7 +61,7 @@ impl Candidate {
     }
 }
 
-/// A turn begins: what was answered to single calls before is over, and its log hears of questions.
+/// A turn begins: earlier answers to single calls end, and its log hears of questions.
 pub(super) fn begin(agent: &Agent, session: &Session, log: &Rc<TurnLog>) {
     let chat = &session.chat;
     chat.mode.set(consents(session.head.borrow().mode));

@@ -1,41 +1,42 @@
-//! What an answer comes from, as far as it says so.
+//! The sources of an answer, as far as the answer names them.
 //!
 //! ```text
 //!  a result ─► add: its number ─► the model is told `[3] …` ─► "It rains [3]." ─► cite: "It rains [1].", citations[0] = that call
 //! ```
 //!
-//! Owns the numbers. Pure. Must never let an answer point at a result that there is not, nor claim a source for what the answer itself does
-//! not mark.
+//! Owns the numbers. Pure. Must never let an answer point at a result that does not exist, nor claim a source that the
+//! answer itself does not mark.
 
 use harbor_ipc_proto::client::Citation;
 use harbor_ipc_proto::model::{Message, Role};
 
-/// So much of a result stands in a citation, in bytes.
+/// Bytes of a result that are in a citation.
 const EXCERPT: usize = 500;
 
 /// The results of one turn, by number.
 #[derive(Debug)]
 pub(super) struct Sources {
-    /// Those before it belong to earlier turns: what they said is not kept.
+    /// The first number of this turn. Smaller ones belong to earlier turns, whose results are not kept.
     first: usize,
     results: Vec<Citation>,
 }
 
 impl Sources {
-    /// Of a turn behind these messages.
+    /// The results of a turn that follows these messages.
     pub fn after(messages: &[Message]) -> Self {
         let before = messages.iter().filter(|message| message.role == Role::Tool).count();
         Self { first: before + 1, results: Vec::new() }
     }
 
-    /// Takes in what a call has answered; gives its number.
+    /// Adds the result of a call; gives its number.
     pub fn add(&mut self, tool: &str, call: &str, text: &str) -> usize {
         let excerpt = text[..text.floor_char_boundary(EXCERPT)].to_owned();
         self.results.push(Citation { source: tool.to_owned(), r#ref: call.to_owned(), excerpt });
         self.first + self.results.len() - 1
     }
 
-    /// An answer whose numbers are places in the list of what it names, counted from 1. Numbers of nothing are left out.
+    /// An answer whose numbers are places in the list of its citations, counted from 1. Numbers without a
+    /// result are left out.
     pub fn cite(&self, text: &str) -> (String, Vec<Citation>) {
         let (mut out, mut named) = (String::with_capacity(text.len()), Vec::new());
         let mut rest = text;
@@ -63,7 +64,7 @@ impl Sources {
     }
 }
 
-/// The number in front of a closing bracket, and what is behind that.
+/// The number in front of a closing bracket, and the text behind it.
 fn number(text: &str) -> Option<(usize, &str)> {
     let (number, rest) = text.split_once(']')?;
     let is_number = (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,14 +1,15 @@
-//! What of a conversation a model is sent.
+//! The messages that a model is sent of a conversation.
 //!
-//! Owns the order: what it has to heed first, then what was said.
+//! Owns their order: first what the model has to heed, then the conversation.
 
 use harbor_ipc_proto::model::{Message, Part, Role};
 use harbor_policy::history;
 
-/// The last answer has no tools.
+/// Tells the model that its last answer has no tools.
 const LAST: &str = include_str!("prompts/last.md");
 
-/// The messages of one request. What must not be sent so (too many images, a call without a result) is mended.
+/// The messages of one request. Parts that must not be sent as they are (too many images, a call without a result) are
+/// mended.
 pub(super) fn messages(system: &str, said: &[Message], is_last: bool) -> Vec<Message> {
     let last = if is_last { LAST } else { "" };
     let system = format!("{}\n\n{last}", system.trim_end());
@@ -16,7 +17,7 @@ pub(super) fn messages(system: &str, said: &[Message], is_last: bool) -> Vec<Mes
     history::repair(std::iter::once(system).chain(said.iter().cloned()).collect())
 }
 
-/// A conversation that may be sent as it stands, with one result in each message of tools, as clients and files have it.
+/// A conversation that may be sent as it is. Each message of tools has one result, as clients and files have it.
 pub(super) fn mended(messages: Vec<Message>) -> Vec<Message> {
     let split = |message: Message| match message.role {
         Role::Tool => {

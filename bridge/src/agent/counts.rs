@@ -1,6 +1,6 @@
-//! What turns have done since the bridge began, in numbers.
+//! The numbers of turns since the bridge began.
 //!
-//! Owns these counts, and what of a turn and of a question is in the audit log. Must never have a word of what was said.
+//! Owns these counts, and the audit log's records of turns and questions. Must never have a word of a conversation.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ struct Sum {
 /// How a question ended that nobody answered before its time, or its turn, was over.
 const GONE: &str = "gone";
 
-/// Something that is under way is counted as long as this is there.
+/// While this exists, something under way is counted.
 #[derive(Debug)]
 pub(super) struct Counted {
     counts: Rc<Counts>,
@@ -60,7 +60,7 @@ impl Drop for Counted {
     }
 }
 
-/// A turn that is counted until this is dropped.
+/// A turn, which is counted until this is dropped.
 #[derive(Debug)]
 pub(super) struct CountedTurn {
     turn: Counted,
@@ -78,7 +78,7 @@ impl Counts {
         Counted::begin(self, |counts| &counts.waiting)
     }
 
-    /// What there is to see.
+    /// The counts as they are shown.
     pub fn status(&self) -> AgentStatus {
         let sum = self.sum.borrow();
         let named = |all: &BTreeMap<&'static str, u64>| {
@@ -107,7 +107,7 @@ impl Counts {
 }
 
 impl CountedTurn {
-    /// The turn has ended: it is counted, and written down.
+    /// The turn has ended: counts it, and writes it down.
     pub fn ended(self, trail: &Trail, on_behalf: &OnBehalf, turn: &str, outcome: &Outcome) {
         self.turn.counts.add(outcome.ended, outcome);
         let used = outcome.spent.view();
@@ -128,7 +128,7 @@ impl CountedTurn {
 }
 
 impl Counted {
-    /// The question is over; without a decision its turn has ended before.
+    /// The question is over. Without a decision, its turn ended first.
     pub fn answered(
         self,
         trail: &Trail,

@@ -1,10 +1,10 @@
-//! A session's file that is not whole: a disk that lost power leaves zeroes, or half of it.
+//! A session's file that is damaged: a disk that lost power leaves zeroes, or half of the file.
 //!
 //! ```text
 //!  {"session":{…},"messages":[{…},{…},{"ro▒▒▒▒          what stands before the damage is read; the file is kept beside what is written anew
 //! ```
 //!
-//! Owns what of such a file can be read. Must never guess at what cannot.
+//! Owns which parts of such a file can be read. Must never guess at the others.
 
 use serde_json::value::RawValue;
 

@@ -6,8 +6,8 @@
 //!    └──────────────────────────────── events ◄────────────────────────────────────────┘
 //! ```
 //!
-//! Owns that an answer with calls enters the conversation together with all their results, so that it is whole at each instant. Must never
-//! call a tool otherwise than by `host`, nor a model otherwise than by `models`.
+//! Owns the rule that an answer with calls enters the conversation together with all their results, so that it is whole
+//! at each instant. Must never call a tool except by `host`, nor a model except by `models`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -40,10 +40,10 @@ use crate::host::consent::Judged;
 use crate::host::{Called, Consenting, Usable};
 use crate::models::Answered;
 
-/// The longest answer, with what the model thought, in bytes.
+/// The longest answer, including the model's thoughts, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
-/// What a task has come to.
+/// The result of a task.
 enum Done {
     Answered(Result<Answered, ErrorBody>),
     Judged(usize, Judged),
@@ -55,10 +55,10 @@ enum Done {
 struct Call {
     planned: Planned,
     result: Option<ToolResult>,
-    /// What is added to its result.
+    /// A text that is added to its result.
     remark: Option<String>,
     refusal: Option<String>,
-    /// As long as the person is asked about it.
+    /// Counts the question while the person is asked about it.
     waits: Option<Counted>,
 }
 
@@ -72,10 +72,10 @@ pub(super) struct Drive {
     /// The answer that is being worked on, without its results.
     answer: Option<Message>,
     calls: Vec<Call>,
-    /// What has come of the answer so far.
+    /// The answer so far.
     partial: Rc<RefCell<String>>,
     outcome: Outcome,
-    /// Whether the answer that is under way is one step.
+    /// True if the answer that is under way is one step.
     is_step: bool,
     counted: CountedTurn,
 }
@@ -135,7 +135,7 @@ impl Drive {
             let event = self.next(&turn).await;
             let is_result = matches!(event, Event::Ended(..));
             actions.extend(turn.on(event, boot_clock()));
-            // The next request, and the end, write it down themselves.
+            // The next request and the end save it themselves.
             let writes = |action: &Action| matches!(action, Action::Ask { .. } | Action::End(_));
             if is_result && !actions.iter().any(writes) {
                 self.save().await;
@@ -147,7 +147,7 @@ impl Drive {
         self.guard.ongoing.log.add(happening);
     }
 
-    /// What happens next.
+    /// Waits for the next event.
     async fn next(&mut self, turn: &Turn) -> Event {
         let ongoing = self.guard.ongoing.clone();
         let left =
@@ -163,7 +163,7 @@ impl Drive {
             () = ongoing.stop.notified() => Event::Stopped,
             done = self.tasks.join_next(), if !self.tasks.is_empty() => match done {
                 Some(Ok(done)) => self.done(done),
-                // A task that was ended says nothing.
+                // A task that was ended gives nothing.
                 _ => Event::Tick,
             },
             () = late => Event::Tick,
@@ -202,7 +202,8 @@ impl Drive {
                 None
             }
             Action::Run(at) => {
-                // Before it may have an effect: a bridge that dies now is not to make it again.
+                // Saved before it may have an effect: if the bridge dies
+                // now, the call must not be made again.
                 self.save().await;
                 self.call(at)
             }
@@ -219,7 +220,8 @@ impl Drive {
             }
             Action::Cancel => {
                 self.tasks.abort_all();
-                // They are gone when this returns, and their servers were told.
+                // When this returns, they are gone and their servers were
+                // told.
                 while self.tasks.join_next().await.is_some() {}
                 None
             }
@@ -235,7 +237,7 @@ impl Drive {
         if let Some(what) = self.plan.shortened.sentence().filter(|_| self.plan.shortened != before) {
             self.tell(Happening::Status(what));
         }
-        // A step is told once it is whole.
+        // A step is told only when it is whole.
         self.is_step = prompt.options.response_schema.is_some();
         let is_step = self.is_step;
         let (agent, on_behalf) = (self.agent.clone(), self.on_behalf.clone());
@@ -268,7 +270,7 @@ impl Drive {
     fn answered(&mut self, mut answered: Answered) -> Event {
         let tokens = self.outcome.spent.add(&answered);
         if self.is_step {
-            // One that the session has not had.
+            // A number that the session has not used yet.
             let number = self.session.messages.borrow().len();
             answered.message = steps::read(answered.message, number);
             let texts = answered.message.parts.iter().filter_map(|part| match part {
@@ -302,7 +304,7 @@ impl Drive {
         Call { planned, result: None, remark: None, refusal: None, waits: None }
     }
 
-    /// A call that the person, or their grant, has to do with; none for what is Harbor's own.
+    /// A call that the person's yes, or the origin's grant, decides; none for Harbor's own calls.
     fn candidate(&self, at: usize) -> Option<Candidate> {
         let call = &self.calls[at].planned;
         let What::Tool(usable, arguments) = &call.what else { return None };
@@ -347,7 +349,7 @@ impl Drive {
         self.tasks.spawn_local(async move { Done::Decided(at, candidate.cleared().await) });
     }
 
-    /// The person is not waited for any more; `cleared` where they have answered.
+    /// The person is no longer waited for. `cleared` is there if they have answered.
     fn question_is_over(&mut self, at: usize, cleared: Option<&Cleared>) {
         let call = &mut self.calls[at];
         if let (Some(waits), What::Tool(usable, _)) = (call.waits.take(), &call.planned.what) {
@@ -453,7 +455,7 @@ impl Drive {
         );
     }
 
-    /// A call has its result: what the model is told, and what is shown.
+    /// A call has its result: `told` is for the model, `text` is shown.
     fn result(
         &mut self,
         at: usize,
@@ -474,7 +476,7 @@ impl Drive {
         self.tell(Happening::Result { call, text, answer, is_error, took });
     }
 
-    /// Writes the session down, with the answer that is worked on and the results that it has so far.
+    /// Saves the session, with the answer that is worked on and its results so far.
     async fn save(&self) {
         let results = self
             .calls
@@ -484,7 +486,7 @@ impl Drive {
         self.agent.save(&self.session, &self.guard.ongoing.log).await;
     }
 
-    /// The answer that was worked on enters the conversation, with all its results.
+    /// Adds the answer that was worked on to the conversation, with all its results.
     fn enter_answer(&mut self) {
         let Some(answer) = self.answer.take() else { return };
         self.session.say(answer);
@@ -524,13 +526,13 @@ impl Drive {
     }
 }
 
-/// The answer is longer than any answer is; what has come is kept.
+/// The error for an answer that is too long; its text so far is kept.
 fn endless() -> ErrorBody {
     let message = "the answer has more than 4 MiB and no end; what has come stands there";
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::Protocol.name())
 }
 
-/// A result as it stands in the conversation.
+/// A result as the conversation has it.
 fn message_of(mut result: ToolResult, remark: Option<&str>) -> Message {
     if let Some(remark) = remark {
         result.text = format!("{}\n{remark}", result.text);
@@ -541,7 +543,7 @@ fn message_of(mut result: ToolResult, remark: Option<&str>) -> Message {
     Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] }
 }
 
-/// What the model is told is what is shown.
+/// The same text for the model and for show.
 fn same(text: String) -> (String, String) {
     (text.clone(), text)
 }

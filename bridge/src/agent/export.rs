@@ -1,6 +1,6 @@
 //! A session as a text for people and for other programs.
 //!
-//! Owns these forms. Must never give what only a provider understands to people.
+//! Owns these forms. Must never show people what only a provider understands.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ fn put(out: &mut String, message: &Message) {
     }
 }
 
-/// A text between fences that it does not have itself.
+/// A text between fences that are not in the text itself.
 fn fenced(kind: &str, text: &str) -> String {
     let mut fence = "```".to_owned();
     while text.contains(&fence) {

@@ -1,12 +1,12 @@
-//! What happens in a turn, and the list of it that watchers follow.
+//! The events of a turn, and the list of them that watchers follow.
 //!
 //! ```text
 //!  driver ─► TurnLog: 0, 1, 2, … ─┬─► Follower of one client, at its own pace
 //!                                 └─► Follower of another one: the same, in the same order
 //! ```
 //!
-//! Owns the order. Whoever comes late or reads slowly hears all of it: nothing waits for a watcher, and nothing is left out. Must never
-//! be written down.
+//! Owns their order. Whoever comes late or reads slowly hears all of them: nothing waits for a watcher, and nothing is
+//! left out. Must never be written down.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::rc::Rc;
@@ -18,44 +18,45 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use tokio::sync::Notify;
 
-/// So much of a result is shown to who watches, in bytes.
+/// Bytes of a result that watchers are shown.
 const SHOWN: usize = 64 * 1024;
 
-/// A turn keeps so many bytes of whole results, all together: a page that watches it gets results whole.
+/// Bytes of whole results that a turn keeps, all together: a page that watches it gets results whole.
 const WHOLE: usize = 16 * 1024 * 1024;
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone)]
 pub enum Happening {
     /// A sentence.
     Status(String),
     /// A piece of the answer.
     Text(String),
-    /// A piece of what the model thinks.
+    /// A piece of the model's thoughts.
     Reasoning(String),
     /// The model wants a call.
     Call(Shown),
-    /// The person is asked about one, or not any more.
+    /// The person is asked about a call, or not any more.
     Approval {
         /// The question.
         approval: Box<Approval>,
-        /// Whether it still waits.
+        /// True if it still waits.
         waits: bool,
     },
     /// A call has its result.
     Result {
         /// The call.
         call: Shown,
-        /// What the model is told; its beginning, once it is in a log.
+        /// The text that the model is told; only its beginning, once it is in a log.
         text: String,
-        /// What the tool answered, as MCP writes it, or why there is nothing. Long ones are not all kept.
+        /// The tool's answer, as MCP writes it, or the reason why there is none. Long ones are
+        /// not all kept.
         answer: Result<Json, ErrorBody>,
-        /// Whether it failed.
+        /// True if the call failed.
         is_error: bool,
         /// How long it took, in milliseconds.
         took: u64,
     },
-    /// What the turn has taken so far.
+    /// The tokens that the turn has used so far.
     Usage(ChatUsage),
     /// The end.
     Final {
@@ -63,9 +64,9 @@ pub enum Happening {
         text: String,
         /// Why it ended.
         ended: &'static str,
-        /// What the turn has taken.
+        /// The tokens that the turn has used.
         usage: ChatUsage,
-        /// Where the answer comes from, where it has to say that.
+        /// The sources of the answer, if it has to name them.
         citations: Option<Vec<Citation>>,
     },
     /// The end without an answer.
@@ -75,16 +76,16 @@ pub enum Happening {
 /// A call as it is shown.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    /// The model's id of it.
+    /// The id that the model gave it.
     pub id: String,
-    /// `server/tool`, or what the model wrote.
+    /// `server/tool`, or the model's own text.
     pub tool: String,
     /// A JSON value.
     pub arguments: Json,
 }
 
 impl Happening {
-    /// The same for a client that follows a session.
+    /// The event for a client that follows a session.
     #[must_use]
     pub fn event(&self) -> TurnEvent {
         match self {
@@ -149,7 +150,7 @@ fn beginning(text: &str) -> &str {
     &text[..text.floor_char_boundary(SHOWN)]
 }
 
-/// All that has happened in one turn.
+/// All events of one turn.
 #[derive(Debug)]
 pub struct TurnLog {
     /// The turn's id.
@@ -157,7 +158,7 @@ pub struct TurnLog {
     /// The number of its first event in its session.
     first: u64,
     happened: RefCell<Vec<Happening>>,
-    /// How much of results is in it as their tools wrote it, in bytes.
+    /// Bytes of whole results in it.
     whole: Cell<usize>,
     is_over: Cell<bool>,
     began: Instant,
@@ -165,7 +166,7 @@ pub struct TurnLog {
 }
 
 impl TurnLog {
-    /// Nothing has happened yet.
+    /// A log without events.
     #[must_use]
     pub fn new(turn: String, first: u64) -> Rc<Self> {
         Rc::new(Self {
@@ -179,7 +180,7 @@ impl TurnLog {
         })
     }
 
-    /// Something has happened.
+    /// Adds an event.
     pub fn add(&self, mut happening: Happening) {
         if let Happening::Result { text, answer, .. } = &mut happening {
             text.truncate(beginning(text).len());
@@ -190,7 +191,8 @@ impl TurnLog {
         self.more.notify_waiters();
     }
 
-    /// A turn may have a hundred results of any length: beyond what is kept whole, only short ones are.
+    /// A turn may have a hundred results of any length. Beyond the limit for whole results, only short ones
+    /// are kept.
     fn keep_little(&self, answer: &mut Result<Json, ErrorBody>) {
         let Ok(json) = &answer else { return };
         let (length, whole) = (json.as_str().len(), self.whole.get());
@@ -204,7 +206,7 @@ impl TurnLog {
         }
     }
 
-    /// Nothing more happens.
+    /// Ends the log: no event follows.
     pub fn end(&self) {
         self.is_over.set(true);
         self.more.notify_waiters();
@@ -222,13 +224,13 @@ impl TurnLog {
         self.first + self.happened.borrow().len() as u64
     }
 
-    /// Whether nothing more happens.
+    /// True if no event follows.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over.get()
     }
 
-    /// Follows it from an event on; from its first one, where that came later.
+    /// Follows the log from event `from` on; from the first one, if that is later.
     #[must_use]
     pub fn follow(self: &Rc<Self>, from: u64) -> Follower {
         let at = usize::try_from(from.saturating_sub(self.first)).unwrap_or(usize::MAX);
@@ -238,7 +240,7 @@ impl TurnLog {
     }
 }
 
-/// Who follows a turn.
+/// A follower of a turn.
 #[derive(Debug)]
 pub struct Follower {
     log: Rc<TurnLog>,
@@ -246,12 +248,12 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// The next event and its number, once there is one. None: the turn is over, and all of it was told.
+    /// The next event and its number, once there is one. None if the turn is over and all of it was told.
     pub async fn next<T>(&mut self, read: impl FnOnce(&Happening) -> T) -> Option<(u64, T)> {
         loop {
             let more = self.log.more.notified();
             let mut more = std::pin::pin!(more);
-            // From here on nothing is missed.
+            // From here on no event is missed.
             more.as_mut().enable();
             let happened = Ref::filter_map(self.log.happened.borrow(), |happened| happened.get(self.at)).ok();
             if let Some(happening) = happened {

@@ -1,4 +1,4 @@
-//! Results as a model is told them, and those that were too long for it, whole, so that it can read on in them.
+//! Results as a model is told them. Results that were too long are kept whole, so that the model can read on in them.
 //!
 //! Owns how much is kept. Must never be written down: it ends with the session, or with the bridge.
 
@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use harbor_policy::agent_tools::meta::ReadMore;
 use harbor_policy::untrusted::{Nonce, wrap, wrap_page};
 
-/// So many bytes are kept of a session; what came first goes first.
+/// Bytes of results that are kept for a session; the oldest go first.
 const MOST: usize = 16 * 1024 * 1024;
 
-/// What a model is told of one result is a tenth of its window, within these bounds, in bytes.
+/// A model is told of one result a tenth of its window, within these bounds, in bytes.
 const LEAST_ROOM: usize = 2 * 1024;
 const MOST_ROOM: usize = 32 * 1024;
 
-/// How a turn has its model told of what is not to be trusted.
+/// How a turn tells its model of untrusted text.
 #[derive(Debug, Clone)]
 pub struct Telling {
     /// The turn's own word.
@@ -25,7 +25,7 @@ pub struct Telling {
 }
 
 impl Telling {
-    /// For a model that looks at so many tokens.
+    /// For a model with a window of so many tokens.
     #[must_use]
     pub fn new(nonce: Nonce, window: u32) -> Self {
         // Four bytes a token.
@@ -49,7 +49,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What a model is told of a result of `source`. One that is too long for it is kept.
+    /// The text that a model is told of a result of `source`. A result that is too long is kept.
     #[must_use]
     pub fn told(&self, telling: &Telling, source: &str, text: &str) -> String {
         if text.is_empty() {
@@ -77,21 +77,21 @@ impl Kept {
         id
     }
 
-    /// Whether there is one.
+    /// True if nothing is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.results.borrow().is_empty()
     }
 
-    /// Forgets all of them.
+    /// Forgets all results.
     pub fn clear(&self) {
         self.results.borrow_mut().clear();
     }
 
-    /// A piece of one.
+    /// A piece of a kept result.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no such piece.
     pub fn read(&self, telling: &Telling, more: &ReadMore) -> Result<String, &'static str> {
         let results = self.results.borrow();
         let whole = results.iter().find(|whole| whole.id == more.result);

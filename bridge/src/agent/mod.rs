@@ -7,8 +7,8 @@
 //!                          └─► TurnLog ─► whoever watches
 //! ```
 //!
-//! Owns sessions and their turns. A turn belongs to the bridge: it goes on when whoever asked has left. Must never reach a tool or a model
-//! around `host` and `models`, nor have a word of what is said in a log.
+//! Owns sessions and their turns. A turn belongs to the bridge: it goes on when its caller has left. Must never reach a
+//! tool or a model except by `host` and `models`, nor put a word of a conversation into a log.
 
 mod answer;
 mod approving;
@@ -65,58 +65,58 @@ pub use self::owned::Wish;
 pub use self::running::{Run, Task};
 pub use self::sessions::whole;
 
-/// What a turn of the person's may take.
+/// The limits of a turn of the person's.
 const OWNERS: Limits = Limits { rounds: 25, calls: 100, tokens: 1_000_000, time: 30 * 60 * 1000 };
 
-/// What a run of an origin may take.
+/// The limits of a run of an origin.
 const ORIGINS: Limits = Limits { rounds: 25, calls: 5, tokens: 200_000, time: 10 * 60 * 1000 };
 
-/// What the model is told before everything else: in turns of the person's, and in runs of origins.
+/// The text that the model is told first: in turns of the person's, and in runs of origins.
 const SYSTEM: &str = include_str!("prompts/system.md");
 const RUN: &str = include_str!("prompts/run.md");
 
-/// What it is told besides where the answer has to say what it comes from.
+/// The text that is added if the answer has to name its sources.
 const CITE: &str = include_str!("prompts/cite.md");
 
-/// The name of what was attached, among what is private.
+/// The private name of attachments.
 const ATTACHED: &str = "attached";
 
-/// On whose behalf a turn is.
+/// The one on whose behalf a turn is.
 pub enum OnBehalf {
     /// The person.
     Owner(Rc<Sender>, OwnersTurn),
     /// An origin.
     Origin {
-        /// Which.
+        /// The origin that asks.
         asker: Asker,
         /// The run that its calls count in.
         run: String,
     },
 }
 
-/// What is said to begin a turn.
+/// The input that begins a turn.
 pub struct Said {
     /// Texts and images.
     pub parts: Vec<Part>,
-    /// Whether some of them are attached: files of the person's, or what came from elsewhere.
+    /// True if some of them are attached: files of the person's, or texts from elsewhere.
     pub has_attached: bool,
-    /// What the person has typed of it themselves.
+    /// The part that the person has typed themselves.
     pub typed: Option<String>,
     /// The session's model from now on; the one that it has when absent.
     pub model: Option<String>,
-    /// Which provider; the default one when absent.
+    /// The provider; the default one when absent.
     pub provider: Option<String>,
-    /// Of an origin: the tools that it wants used; all that it may call when absent.
+    /// For an origin: the tools that it wants used; all that it may call when absent.
     pub tools: Option<Vec<String>>,
-    /// Whether the first answer has to call a tool.
+    /// Says if the first answer has to call a tool.
     pub tool_choice: ToolChoice,
     /// Calls at most.
     pub max_tool_calls: Option<u32>,
     /// Tokens of each answer at most.
     pub max_tokens: Option<u32>,
-    /// How much chance there is in the answers.
+    /// The randomness of the answers.
     pub temperature: Option<f64>,
-    /// Whether the answer says where it comes from.
+    /// True if the answer has to name its sources.
     pub cites: bool,
 }
 
@@ -126,7 +126,7 @@ pub struct Agent {
     models: Rc<Models>,
     store: Sessions,
     open: RefCell<BTreeMap<String, Rc<Session>>>,
-    /// Those that the disk has not taken.
+    /// Sessions that the disk has not taken.
     unsaved: RefCell<BTreeMap<String, saving::Unsaved>>,
     /// Sessions of origins.
     owned: owned::OwnedSessions,
@@ -140,7 +140,7 @@ impl std::fmt::Debug for Agent {
 }
 
 impl Agent {
-    /// The agent of this home; nothing is under way.
+    /// The agent of this home, without turns.
     #[must_use]
     pub fn new(host: Rc<Host>, models: Rc<Models>, store: Sessions) -> Rc<Self> {
         Rc::new(Self {
@@ -154,13 +154,14 @@ impl Agent {
         })
     }
 
-    /// What turns have done, in numbers.
+    /// The numbers of turns.
     #[must_use]
     pub fn status(&self) -> AgentStatus {
         self.counts.status()
     }
 
-    /// Says something in a session, and drives the turn to its end. The turn goes on when this future is dropped.
+    /// Adds a message to a session, and drives the turn to its end. The turn goes on when this future is
+    /// dropped.
     ///
     /// # Errors
     /// Why no turn begins.
@@ -240,16 +241,16 @@ impl Agent {
         })
     }
 
-    /// The tools of the person's turns. A server that is named and is not there is said, rather than left out.
+    /// The tools of the person's turns. A server that is named and not there is an error; it is not left out.
     fn owners_tools(&self, servers: Option<&[String]>) -> Result<Vec<Usable>, ErrorBody> {
         self.must_exist(servers.unwrap_or_default())?;
         Ok(self.host.usable(servers))
     }
 
-    /// That there are these sources.
+    /// Checks that these sources exist.
     ///
     /// # Errors
-    /// Which one there is not.
+    /// Says which one does not exist.
     pub fn must_exist(&self, servers: &[String]) -> Result<(), ErrorBody> {
         servers.iter().try_for_each(|named| self.host.must_exist(named))
     }
@@ -275,7 +276,8 @@ impl Agent {
                     profile: Some(asker.profile.clone()),
                 };
                 tokio::select! {
-                    // What has left ends when nothing covers it any more.
+                    // A request that was sent ends when no
+                    // grant covers it any more.
                     ended = self.host.model_permit_ended(asker, true) => Err(ended),
                     answer = self.models.answer(permit, who, prompt, push) => answer,
                 }

@@ -4,7 +4,7 @@
 
 use harbor_policy::consent::Mode as Consents;
 
-/// What may be done without asking.
+/// The calls that need no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Tools that only read run, everything else asks.
@@ -16,7 +16,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its word.
+    /// The mode's word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -26,14 +26,14 @@ impl Mode {
         }
     }
 
-    /// The mode of this word.
+    /// The mode with this word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
         [Self::Ask, Self::Reads, Self::Auto].into_iter().find(|mode| mode.word() == word)
     }
 }
 
-/// How consent names a session's mode.
+/// A session's mode in the words of consent.
 pub(super) fn consents(mode: Mode) -> Consents {
     match mode {
         Mode::Ask => Consents::Ask,

@@ -8,10 +8,10 @@ use harbor_policy::turn::Why;
 
 use super::spent::Spent;
 
-/// What came of a turn.
+/// The outcome of a turn.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What the model answered in the end, or what came of it.
+    /// The model's last answer, or a text about the end.
     pub text: String,
     /// Its calls.
     pub steps: Vec<TurnStep>,
@@ -19,9 +19,9 @@ pub struct Outcome {
     pub rounds: u32,
     /// Why it ended.
     pub ended: Why,
-    /// What it has taken.
+    /// The tokens that it has used.
     pub spent: Spent,
-    /// Where the answer comes from, where it has to say that.
+    /// The sources of the answer, if it has to name them.
     pub citations: Option<Vec<Citation>>,
     /// Why there is no answer.
     pub error: Option<ErrorBody>,

@@ -1,11 +1,12 @@
-//! Sessions of origins: what several runs share.
+//! Sessions of origins: several runs can share one.
 //!
 //! ```text
 //!  session_create ─► OwnedSession ─ run_start, with its id ─► its conversation, its tools, what is left of its calls
 //!                        └─ its time, its tab, its client, or session_end ─► gone
 //! ```
 //!
-//! Owns whose they are and what is left of their limits. Must never be written down, nor let an origin see that another one has sessions.
+//! Owns which origin each belongs to, and what is left of their limits. Must never be written down, nor let an origin see
+//! that another one has sessions.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -26,38 +27,38 @@ use crate::config::Feature;
 use crate::host::asker::Asker;
 use crate::host::invalid;
 
-/// Sessions that one origin may have, and all of them.
+/// The most sessions of one origin, and of all together.
 const MOST_OF_ORIGIN: usize = 16;
 const MOST: usize = 1024;
 
-/// How long one lasts that does not say, and at most, in minutes.
+/// How long a session lasts by default, and at most, in minutes.
 const MINUTES: u32 = 60;
 const MOST_MINUTES: u32 = 1440;
 
-/// What an origin wants of a session.
+/// A session as an origin wants it.
 #[derive(Debug, Default)]
 pub struct Wish {
     /// A name for people.
     pub name: Option<String>,
-    /// Whether it may ask a model.
+    /// True if it may ask a model.
     pub llm: bool,
-    /// Which provider.
+    /// The provider.
     pub provider: Option<String>,
-    /// Which model.
+    /// The model.
     pub model: Option<String>,
     /// The tools of its runs.
     pub tools: Vec<String>,
-    /// What the model is told of its task.
+    /// The model's instructions.
     pub system: Option<String>,
-    /// How much chance there is in the answers.
+    /// The randomness of the answers.
     pub temperature: Option<f64>,
     /// Calls of all its runs together.
     pub max_tool_calls: Option<u32>,
-    /// How long it lasts.
+    /// How long it lasts, in minutes.
     pub ttl_minutes: Option<u32>,
 }
 
-/// Whose a session is.
+/// The owner of a session.
 #[derive(Debug, PartialEq, Eq)]
 struct Owner {
     browser: Arc<str>,
@@ -80,9 +81,9 @@ impl Owner {
 /// A session of an origin.
 #[derive(Debug)]
 pub struct OwnedSession {
-    /// What was said in it.
+    /// The conversation.
     pub session: Rc<Session>,
-    /// What was wanted of it.
+    /// The session as it was wanted.
     pub wish: Wish,
     owner: Owner,
     named: bool,
@@ -107,13 +108,13 @@ impl OwnedSession {
         self.prompts.set(self.prompts.get().saturating_add(1));
     }
 
-    /// A run in it is over that has made so many calls.
+    /// A run in it is over, after so many calls.
     pub fn ended(&self, calls: u32) {
         self.active.set(wall_clock());
         self.calls.set(self.calls.get().saturating_add(calls));
     }
 
-    /// What a run in it has taken.
+    /// Counts the tokens that a run in it has used.
     pub fn took(&self, outcome: &Outcome) {
         let usage = outcome.spent.view();
         let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
@@ -150,7 +151,7 @@ impl OwnedSession {
 pub(super) struct OwnedSessions(RefCell<BTreeMap<String, Rc<OwnedSession>>>);
 
 impl OwnedSessions {
-    /// Ends those that `is_over` says.
+    /// Ends the sessions for which `is_over` is true.
     fn end_where(&self, is_over: impl Fn(&OwnedSession) -> bool) {
         self.0.borrow_mut().retain(|_, owned| {
             let is_over = is_over(owned);
@@ -163,7 +164,8 @@ impl OwnedSessions {
 }
 
 impl Agent {
-    /// Begins a session of an origin; `named` says whether its connection belongs to a browser session with a name, which may come back.
+    /// Begins a session of an origin. `named` is true if its connection belongs to a browser session with a
+    /// name, which may come back.
     ///
     /// # Errors
     /// Why there is none.
@@ -206,7 +208,7 @@ impl Agent {
         Ok(view)
     }
 
-    /// Each capability needs its scope.
+    /// Checks the scope for each capability.
     async fn may_have(&self, asker: &Asker, wish: &Wish) -> Result<(), ErrorBody> {
         if !wish.llm && wish.tools.is_empty() {
             return Err(invalid(
@@ -222,17 +224,17 @@ impl Agent {
     /// A session of an origin.
     ///
     /// # Errors
-    /// When it has none of this id.
+    /// When it has none with this id.
     pub(super) fn owned(&self, asker: &Asker, id: &str) -> Result<Rc<OwnedSession>, ErrorBody> {
         self.end_stale();
         let found = self.owned.0.borrow().get(id).filter(|owned| owned.owner == Owner::of(asker)).cloned();
         found.ok_or_else(|| ErrorBody::new(Code::NotFound, "there is no such session; it may have ended"))
     }
 
-    /// What an origin may know of its session.
+    /// The view of a session for its origin.
     ///
     /// # Errors
-    /// When it has none of this id.
+    /// When it has none with this id.
     pub fn owned_view(&self, asker: &Asker, id: &str) -> Result<SessionSummary, ErrorBody> {
         Ok(self.owned(asker, id)?.view("active"))
     }
@@ -251,7 +253,7 @@ impl Agent {
     /// Ends an origin's session, with the run in it.
     ///
     /// # Errors
-    /// When it has none of this id.
+    /// When it has none with this id.
     pub fn end_owned(&self, asker: &Asker, id: &str) -> Result<SessionSummary, ErrorBody> {
         let owned = self.owned(asker, id)?;
         self.owned.0.borrow_mut().remove(id);
@@ -260,7 +262,7 @@ impl Agent {
         Ok(owned.view("terminated"))
     }
 
-    /// A tab was closed; of all browsers where none is named.
+    /// A tab was closed, in this browser; in any browser if none is named. Ends its sessions.
     pub fn end_tab(&self, tab: u64, browser: Option<&str>) {
         self.owned.end_where(|owned| {
             owned.owner.tab.as_ref().is_some_and(|own| own.tab == tab)
@@ -268,12 +270,12 @@ impl Agent {
         });
     }
 
-    /// A connection has gone that was a browser session by itself.
+    /// A connection has gone that was a browser session by itself. Ends its sessions.
     pub fn end_connection(&self, browser: &str) {
         self.owned.end_where(|owned| &*owned.owner.browser == browser);
     }
 
-    /// Ends those whose time is over, or whose browser is gone.
+    /// Ends the sessions whose time is over, or whose browser is gone.
     fn end_stale(&self) {
         let now = boot_clock();
         self.owned.end_where(|owned| {

@@ -1,6 +1,6 @@
-//! How a turn is to be: its model, its tools, its limits; and what the model is sent in each round.
+//! The plan of a turn: its model, its tools, its limits, and the prompt of each round.
 //!
-//! Owns how tools are told to a model that can call them, and to one that cannot. Must never ask it.
+//! Owns how tools are described to a model that can call them, and to one that cannot. Must never ask the model.
 
 use harbor_ipc_proto::model::{Message, Options, Tool, ToolChoice};
 use harbor_policy::history::{Shortened, fit};
@@ -13,30 +13,30 @@ use super::toolbox::Toolbox;
 use super::{context, steps};
 use crate::models::{Chosen, Prompt};
 
-/// How a turn is to be.
+/// The plan of a turn.
 pub(super) struct Plan {
     pub limits: Limits,
     pub model: Chosen,
     pub toolbox: Toolbox,
-    /// Whether the next answer has to call a tool: the first one, if that is wanted.
+    /// Says if the next answer has to call a tool: the first one, if that is wanted.
     pub tool_choice: ToolChoice,
     pub max_tokens: Option<u32>,
     pub temperature: Option<f64>,
-    /// What the model is told before everything else.
+    /// The text that the model is told first.
     pub system: String,
     /// The servers that were named and have no tools now, a sentence each.
     pub missing: Vec<String>,
-    /// Its results by number, where the answer has to say what it comes from.
+    /// Its results by number, if the answer has to name its sources.
     pub sources: Option<Sources>,
-    /// What of the conversation the model is not sent any more.
+    /// The parts of the conversation that the model is no longer sent.
     pub shortened: Shortened,
 }
 
-/// Where a model's answers have no bound, this share of its window is left for one.
+/// If a model's answers have no bound, this share of its window is left for one.
 const SHARE_OF_ANSWER: u64 = 8;
 
 impl Plan {
-    /// Why this model uses no tools though there are some.
+    /// Why this model uses no tools although there are some.
     pub fn without_tools(&self) -> Option<String> {
         let Self { model, toolbox, .. } = self;
         let cannot = model.tools == Some(false) && !model.takes_schemas;
@@ -44,7 +44,7 @@ impl Plan {
             .then(|| format!("{}:{} calls no tools: it answers without them", model.provider, model.model))
     }
 
-    /// What the model is sent in the next round of a session; in the last one it calls no tools.
+    /// The prompt for the next round of a session. In the last round the model calls no tools.
     pub fn prompt(&mut self, session: &Session, is_last: bool) -> Prompt {
         let wanted = std::mem::replace(&mut self.tool_choice, ToolChoice::Auto);
         let choice = if is_last { ToolChoice::None } else { wanted };
@@ -55,7 +55,8 @@ impl Plan {
     }
 
     fn prompt_with_tools(&mut self, session: &Session, choice: ToolChoice, is_last: bool) -> Prompt {
-        // Some providers want to hear of the tools that were called, and others write calls as long as they hear of any.
+        // Some providers want to hear of the tools that were called. Others write calls as long
+        // as they hear of any.
         let tools = match choice == ToolChoice::None && !self.model.wants_tools_of_history {
             true => Vec::new(),
             false => self.toolbox.definitions(!session.kept.is_empty()),
@@ -69,7 +70,7 @@ impl Plan {
         }
     }
 
-    /// The same for a model that calls no tools: it writes steps, where its provider forces it to.
+    /// The prompt for a model that calls no tools: it writes steps, if its provider can force it to.
     fn prompt_of_steps(&mut self, session: &Session, choice: &ToolChoice, is_last: bool) -> Prompt {
         let tools = self.toolbox.definitions(!session.kept.is_empty());
         let is_step = self.model.takes_schemas && *choice != ToolChoice::None && !tools.is_empty();
@@ -85,7 +86,7 @@ impl Plan {
         prompt
     }
 
-    /// What of a conversation fits into the model's window, beside its tools and an answer.
+    /// The messages that fit into the model's window, beside its tools and an answer.
     fn fitted(&mut self, messages: Vec<Message>, tools: &[Tool]) -> Vec<Message> {
         let Some(window) = self.model.window.map(u64::from) else { return messages };
         let answer = self.max_tokens.map_or(window / SHARE_OF_ANSWER, u64::from);

@@ -1,7 +1,7 @@
 //! A run: a task of an origin, done by the person's model with the tools that the origin was granted.
 //!
-//! Owns that a run is one of `host`'s, with its limit of calls, and that it ends with whoever asked for it. Nothing of it is kept but what
-//! its origin's session says.
+//! Owns two rules: a run is one of `host`'s, with its limit of calls, and it ends with the request that asked for it.
+//! Nothing of it is kept, except in its origin's session.
 
 use std::rc::Rc;
 
@@ -18,25 +18,25 @@ use super::{Agent, OnBehalf, Outcome, Said};
 use crate::config::Feature;
 use crate::host::asker::Asker;
 
-/// Calls of a run that does not say how many.
+/// The calls of a run that names no number.
 const CALLS: u32 = 5;
 
-/// What an origin wants done.
+/// A task that an origin wants done.
 #[derive(Debug)]
 pub struct Task {
     /// In words.
     pub task: String,
     /// The tools, `source/tool`; all that it may call when absent.
     pub tools: Option<Vec<String>>,
-    /// Which provider.
+    /// The provider.
     pub provider: Option<String>,
-    /// Which model.
+    /// The model.
     pub model: Option<String>,
     /// Calls at most.
     pub max_tool_calls: Option<u32>,
-    /// Whether the answer says where it comes from.
+    /// True if the answer has to name its sources.
     pub cites: bool,
-    /// Which of the origin's sessions it belongs to.
+    /// The origin's session that it belongs to.
     pub session: Option<String>,
 }
 
@@ -44,27 +44,27 @@ pub struct Task {
 pub struct Run {
     /// Its id.
     pub id: String,
-    /// What happens in it.
+    /// Its events.
     pub log: Rc<TurnLog>,
-    /// What comes of it.
+    /// Its outcome.
     pub outcome: JoinHandle<Outcome>,
     session: Rc<Session>,
     counted: Counted,
 }
 
-/// A run of `host`'s, and what its origin's session has to know of it.
+/// A run of `host`'s, and the facts about it for its origin's session.
 struct Counted {
     agent: Rc<Agent>,
     asker: Asker,
     run: String,
-    /// What it may call; counted as called where nobody knows better.
+    /// The calls that it may make; counted as made if nobody knows better.
     calls: u32,
     owned: Option<Rc<OwnedSession>>,
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        // It may have gone stale, or with its client.
+        // The run may have gone stale, or have gone with its client.
         let made = self.agent.host.runs.end(&self.asker, &self.run).map_or(self.calls, |run| run.used);
         self.owned.iter().for_each(|owned| owned.ended(made));
     }
@@ -72,7 +72,7 @@ impl Drop for Counted {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // A session goes on, and another run may be in it by now.
+        // A session goes on; another run may be in it by now.
         if self.counted.owned.is_none() {
             self.session.end();
             self.counted.agent.host.consent.end_chat(&self.session.id);
@@ -83,7 +83,7 @@ impl Drop for Run {
 }
 
 impl Run {
-    /// It is over: what it has taken counts in its origin's session.
+    /// The run is over: the tokens that it used count in its origin's session.
     pub fn took(&self, outcome: &Outcome) {
         self.counted.owned.iter().for_each(|owned| owned.took(outcome));
     }
@@ -95,7 +95,7 @@ impl Agent {
     /// # Errors
     /// Why it may not.
     pub async fn start_run(self: &Rc<Self>, asker: Asker, task: Task) -> Result<Run, ErrorBody> {
-        // Permission comes before everything that could be found out.
+        // Permission is checked before anything could be found out.
         self.host.offers(&asker, Feature::AgentRuns)?;
         self.host.model_permit(&asker, true).await?;
         self.host.may_choose_model(&asker, task.provider.as_ref(), task.model.as_ref()).await?;
@@ -136,7 +136,7 @@ impl Agent {
     }
 }
 
-/// What is left of a session's calls.
+/// The calls that are left to a session.
 fn left_of(owned: &OwnedSession) -> Result<u32, ErrorBody> {
     if !owned.wish.llm {
         let message = "this session has no model: a run needs one that was created with `llm`";
@@ -148,7 +148,7 @@ fn left_of(owned: &OwnedSession) -> Result<u32, ErrorBody> {
     }
 }
 
-/// The tools of a run in a session: its own, or those of them that it names.
+/// The tools of a run in a session: all of the session's, or those of them that the run names.
 fn tools_in(owned: &OwnedSession, named: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
     let all = &owned.wish.tools;
     let Some(named) = named else { return Ok(all.clone()) };

@@ -1,11 +1,12 @@
-//! Sessions are written down: after each round, and with each call and result of the round that is under way.
+//! Saves sessions: after each round, and with each call and result of the current round.
 //!
 //! ```text
 //!  answer with calls ─► written ─► call ─► result ─► written ─► …          a bridge that dies leaves open calls: "may have had its effect"
 //!  the disk refuses ─► kept, told in health ─► tried again every few seconds, and at the end
 //! ```
 //!
-//! Owns that nothing said is dropped since a disk was full for a while. Must never write down a private session, or one that was deleted.
+//! Owns the promise that no message is lost because a disk was full for a while. Must never write down a private session,
+//! or one that was deleted.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use super::session::Session;
 use super::sessions::text;
 use crate::store::StoreError;
 
-/// How long after a failure it is tried again.
+/// The pause after a failure, before the next try.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// A session that the disk has not taken.
@@ -72,11 +73,11 @@ impl Agent {
         });
     }
 
-    /// Writes down what the disk has not taken so far.
+    /// Writes down the sessions that the disk has not taken so far.
     pub async fn save_all(self: &Rc<Self>) {
         let waiting: Vec<_> = self.unsaved.borrow().values().map(|unsaved| unsaved.session.clone()).collect();
         for session in waiting {
-            // What fails again stays among them.
+            // A session that fails again stays among them.
             let _ = self.store_session(&session).await;
         }
     }

@@ -1,7 +1,7 @@
 //! A conversation that the bridge holds.
 //!
-//! Owns its messages, and that one turn at most is under way. Messages are complete at each instant at which somebody else can see them: a
-//! call stands there only with its result.
+//! Owns its messages, and the rule that it has one turn at most. Whenever somebody else can see the messages, they are
+//! complete: a call is there only with its result.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,34 +23,34 @@ use crate::host::consent::chat::Chat;
 /// The longest name that is made of a first message, in characters.
 const NAME: usize = 60;
 
-/// In a list of servers: all of them.
+/// Stands for all servers in a list of servers.
 pub const EVERY: &str = "*";
 
-/// What is said of a session besides its messages.
+/// The settings of a session, besides its messages.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// A name for people; empty until something is said.
+    /// A name for people; empty until the first message.
     pub name: String,
     /// The sources whose tools it may use.
     pub servers: Option<Vec<String>>,
-    /// What the model is told before everything else.
+    /// The text that the model is told first.
     pub system: Option<String>,
-    /// Which model.
+    /// The model.
     pub model: Option<String>,
-    /// What may be done without asking.
+    /// The calls that need no question.
     pub mode: Mode,
-    /// Whether it is never written down.
+    /// True if it is never written down.
     pub private: bool,
     /// When it began, in milliseconds since 1970.
     pub created: u64,
-    /// When something was last said.
+    /// When the last message came.
     pub updated: u64,
-    /// What the model has read in it before it was opened.
+    /// What the model had read in it before it was opened.
     pub read: Read,
 }
 
 impl Head {
-    /// Of a session that begins now.
+    /// A head for a session that begins now.
     #[must_use]
     pub fn new(mode: Mode, private: bool) -> Self {
         let now = wall_clock();
@@ -71,9 +71,9 @@ impl Head {
 /// A turn that is under way.
 #[derive(Debug)]
 pub struct Ongoing {
-    /// What has happened in it.
+    /// Its events.
     pub log: Rc<TurnLog>,
-    /// Set off when it is to end.
+    /// Set off when the turn is to end.
     pub stop: Notify,
 }
 
@@ -82,28 +82,28 @@ pub struct Ongoing {
 pub struct Session {
     /// Its id.
     pub id: String,
-    /// What is said of it.
+    /// Its settings.
     pub head: RefCell<Head>,
-    /// What was said in it.
+    /// Its messages.
     pub messages: RefCell<Vec<Message>>,
     /// The answer that a turn works on, with its results so far: its file has them behind the messages.
     pub under_way: RefCell<Vec<Message>>,
     /// Results that were too long for the model.
     pub kept: Kept,
-    /// What consent knows of it.
+    /// The facts about it for consent.
     pub chat: Rc<Chat>,
     ongoing: RefCell<Option<Rc<Ongoing>>>,
     last: RefCell<Rc<TurnLog>>,
     /// Set off when a turn begins.
     begun: Notify,
-    /// Whether it was deleted.
+    /// True if it was deleted.
     gone: Cell<bool>,
-    /// When somebody asked for it last, and the connection that began it.
+    /// When it was last asked for, and the connection that began it.
     asked: Cell<Instant>,
     began_by: Cell<Option<u64>>,
 }
 
-/// A turn is under way as long as this is there.
+/// While this exists, a turn is under way.
 #[derive(Debug)]
 pub struct TurnGuard {
     session: Rc<Session>,
@@ -119,7 +119,7 @@ impl Drop for TurnGuard {
 }
 
 impl Session {
-    /// A session with what was said in it before.
+    /// A session with its earlier messages.
     #[must_use]
     pub fn new(id: String, head: Head, messages: Vec<Message>) -> Rc<Self> {
         let none = TurnLog::new(String::new(), 0);
@@ -140,23 +140,23 @@ impl Session {
         })
     }
 
-    /// It was begun by this connection.
+    /// Notes the connection that began it.
     pub fn is_begun_by(&self, client: u64) {
         self.began_by.set(Some(client));
     }
 
-    /// Somebody asks for it.
+    /// Notes that somebody asks for it.
     pub fn is_asked_for(&self) {
         self.asked.set(Instant::now());
     }
 
-    /// Whether it is written down nowhere, and was begun by this connection.
+    /// True if it is private, and was begun by this connection.
     #[must_use]
     pub fn is_private_of(&self, client: u64) -> bool {
         self.head.borrow().private && self.began_by.get() == Some(client)
     }
 
-    /// Whether nobody has asked for it since `left`.
+    /// True if nobody has asked for it since `left`.
     #[must_use]
     pub fn is_left_behind(&self, left: Instant) -> bool {
         self.ongoing().is_none() && self.asked.get() < left
@@ -183,13 +183,13 @@ impl Session {
         self.ongoing.borrow().clone()
     }
 
-    /// What happened in the last turn.
+    /// The events of the last turn.
     #[must_use]
     pub fn last_log(&self) -> Rc<TurnLog> {
         self.last.borrow().clone()
     }
 
-    /// Waits for a turn behind that of `log`. None: the session was deleted.
+    /// Waits for a turn after that of `log`. None if the session was deleted.
     pub async fn next_log(&self, log: &Rc<TurnLog>) -> Option<Rc<TurnLog>> {
         loop {
             let mut begun = std::pin::pin!(self.begun.notified());
@@ -205,27 +205,27 @@ impl Session {
         }
     }
 
-    /// Ends the turn that is under way; whether there was one.
+    /// Ends the current turn; true if there was one.
     pub fn stop(&self) -> bool {
         let ongoing = self.ongoing();
         ongoing.iter().for_each(|ongoing| ongoing.stop.notify_one());
         ongoing.is_some()
     }
 
-    /// It is deleted: its turn ends, and nothing follows.
+    /// Ends the session, since it is deleted: its turn ends, and none follows.
     pub fn end(&self) {
         self.gone.set(true);
         self.stop();
         self.begun.notify_waiters();
     }
 
-    /// Whether it was deleted.
+    /// True if it was deleted.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.gone.get()
     }
 
-    /// Something is said in it now; the first message gives it its name.
+    /// Adds a message; the first one gives the session its name.
     pub fn say(&self, message: Message) {
         let mut head = self.head.borrow_mut();
         head.updated = wall_clock();
@@ -238,7 +238,7 @@ impl Session {
         self.messages.borrow_mut().push(message);
     }
 
-    /// Mends what must not be sent so: a model may have given two calls one id.
+    /// Mends messages that must not be sent as they are: a model may have given two calls one id.
     pub fn mend(&self) {
         let mut messages = self.messages.borrow_mut();
         if history::check(&messages).is_err() {
@@ -246,7 +246,7 @@ impl Session {
         }
     }
 
-    /// Changes what is said of it.
+    /// Changes its settings.
     ///
     /// # Errors
     /// The field that is wrong, and what is expected there.
@@ -269,7 +269,7 @@ impl Session {
         Ok(())
     }
 
-    /// What clients see of it.
+    /// The view for clients.
     #[must_use]
     pub fn view(&self) -> ChatSessionView {
         let (head, read) = (self.head.borrow(), self.chat.read());

@@ -1,6 +1,7 @@
-//! The sessions that there are: begun, found, changed, written down and deleted.
+//! All sessions: begun, found, changed, written down and deleted.
 //!
-//! Owns their ids, which nobody can guess, and that a private session is never written down. What is not in use is not kept in memory.
+//! Owns their ids, which nobody can guess, and the rule that a private session is never written down. Sessions that
+//! nobody uses are not kept in memory.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -21,10 +22,10 @@ use super::{Agent, internal};
 use crate::models::{messages, written};
 use crate::store::StoreError;
 
-/// How long a private session waits for somebody when its client has gone: the browser may begin its extension anew.
+/// How long a private session waits after its client has gone: the browser may start its extension anew.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
 
-/// Sessions that are kept in memory though nobody uses them.
+/// Sessions that stay in memory although nobody uses them.
 const IDLE: usize = 16;
 
 impl Agent {
@@ -35,7 +36,7 @@ impl Agent {
     pub async fn begin(self: &Rc<Self>, head: Head) -> Result<Rc<Session>, ErrorBody> {
         let id = random_token().map_err(|error| internal(&error))?;
         let session = Session::new(id[..16].to_owned(), head, Vec::new());
-        // Where it cannot be, there is none.
+        // If it cannot be written, there is no session.
         if !session.head.borrow().private {
             self.store.write(&session.id, text(&session)).await.map_err(|error| unstored(&error))?;
         }
@@ -43,7 +44,7 @@ impl Agent {
         Ok(session)
     }
 
-    /// The session of this id.
+    /// The session with this id.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
@@ -67,7 +68,7 @@ impl Agent {
                 session
             }
         };
-        // Somebody else may have asked for it meanwhile.
+        // Another request may have opened it meanwhile.
         let open = self.open.borrow().get(id).cloned();
         Ok(open.unwrap_or_else(|| {
             self.keep(&session);
@@ -75,7 +76,7 @@ impl Agent {
         }))
     }
 
-    /// All sessions, the one that was used last first; and what of them cannot be read, a sentence each.
+    /// All sessions, the last used one first; and those that cannot be read, a sentence each.
     ///
     /// # Errors
     /// When the directory cannot be read.
@@ -120,7 +121,7 @@ impl Agent {
         self.store_session(session).await.map_err(|error| unstored(&error))
     }
 
-    /// Forgets what was said. Gives how many messages that were.
+    /// Forgets all messages. Gives their number.
     ///
     /// # Errors
     /// When a turn is under way, or it cannot be written down.
@@ -134,7 +135,7 @@ impl Agent {
         Ok(cleared as u64)
     }
 
-    /// Deletes a session; whether there was one.
+    /// Deletes a session; true if there was one.
     ///
     /// # Errors
     /// When its file cannot be removed.
@@ -149,8 +150,8 @@ impl Agent {
         Ok(stored || open.is_some())
     }
 
-    /// A client has gone. The private sessions that it began are forgotten after a while, unless somebody goes on with them: nobody
-    /// finds them in a list of files.
+    /// A client has gone. The private sessions that it began are forgotten after a while, unless somebody
+    /// goes on with them. They are in no list of files.
     pub fn client_has_left(self: &Rc<Self>, client: u64) {
         let (agent, left) = (self.clone(), Instant::now());
         let its = self
@@ -173,7 +174,7 @@ impl Agent {
         });
     }
 
-    /// How secrets are kept has changed: sessions are kept so, too.
+    /// The way of keeping secrets has changed: sessions are kept in the same way.
     ///
     /// # Errors
     /// When one cannot be written anew.
@@ -208,7 +209,7 @@ pub fn whole(session: &Session) -> ChatGetSessionResult {
     ChatGetSessionResult { session: session.view(), messages }
 }
 
-/// A session as its file has it, with what is under way in it.
+/// A session as its file has it, with the current round.
 pub(super) fn text(session: &Session) -> Vec<u8> {
     let mut whole = whole(session);
     whole.messages.extend(session.under_way.borrow().iter().cloned().map(written));
@@ -217,7 +218,7 @@ pub(super) fn text(session: &Session) -> Vec<u8> {
     text
 }
 
-/// A session from its file. What a bridge that was killed has left incomplete is made whole.
+/// A session from its file. Parts that a killed bridge has left incomplete are made whole.
 fn read(text: &[u8]) -> Option<Rc<Session>> {
     let text = std::str::from_utf8(text).ok()?;
     let ChatGetSessionResult { session, messages: said } = read_object(text).ok()?;
@@ -236,12 +237,12 @@ fn read(text: &[u8]) -> Option<Rc<Session>> {
     Some(Session::new(session.id, head, mended(said)))
 }
 
-/// As far as its file can be read.
+/// The part of a session that can be read from its file.
 fn read_in_part(text: &[u8]) -> Option<Rc<Session>> {
     whole_part(text)?.longest(|text| read(text.as_bytes()))
 }
 
-/// What an id looks like: no path.
+/// True if `id` has the form of a session's id, which is no path.
 fn is_id(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -1,6 +1,6 @@
-//! What a turn has taken of its models.
+//! The tokens that a turn has used.
 //!
-//! Owns the sum. Each request is settled and counted by `models` by itself.
+//! Owns the sum. `models` settles and counts each request by itself.
 
 use harbor_ipc_proto::client::ChatUsage;
 
@@ -11,12 +11,12 @@ use crate::store::models::Used;
 #[derive(Debug, Default, Clone)]
 pub struct Spent {
     used: Option<Used>,
-    /// Who answered last.
+    /// The provider and model that answered last.
     pub model: Option<(String, String)>,
 }
 
 impl Spent {
-    /// Adds a request; gives how many tokens that was.
+    /// Adds a request; gives its number of tokens.
     pub fn add(&mut self, answered: &Answered) -> u64 {
         let one = answered.used;
         let sum = match self.used {
@@ -34,7 +34,7 @@ impl Spent {
         one.input.saturating_add(one.output)
     }
 
-    /// The same for clients.
+    /// The sum for clients.
     #[must_use]
     pub fn view(&self) -> ChatUsage {
         let nothing = ChatUsage {

@@ -6,8 +6,8 @@
 //!  {"tool": …} ─► a call       {"answer": …} ─► the answer
 //! ```
 //!
-//! Owns this form. Must never read a step out of anything but a whole answer that was forced by the schema: what a result or a page says is
-//! no step.
+//! Owns this form. Must never read a step from anything but a whole answer that the schema forced: a result's or a page's
+//! text is no step.
 
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::model::{Message, Part, Role, Tool, ToolCall, ToolResult};
@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 
 const STEPS: &str = include_str!("prompts/steps.md");
 
-/// The id of a call that the model did not give one.
+/// The id's start for a call that the model gave none.
 const ID: &str = "step_";
 
-/// The schema of a step. With `must_call`, it is a call.
+/// The schema of a step. With `must_call`, the step must be a call.
 pub(super) fn schema(tools: &[Tool], must_call: bool) -> String {
     let call = |tool: &Tool| {
         let arguments: Value =
@@ -41,7 +41,7 @@ fn object(properties: &Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
-/// The tools as text, for the end of what the model has to heed.
+/// The tools as text, for the end of the model's instructions.
 pub(super) fn told(tools: &[Tool]) -> String {
     let tool = |tool: &Tool| {
         let definition = json!({"name": tool.name, "description": tool.description});
@@ -51,7 +51,7 @@ pub(super) fn told(tools: &[Tool]) -> String {
     format!("{STEPS}\n{}", tools.join("\n"))
 }
 
-/// The conversation without calls and results, which the model's template may not know.
+/// The conversation without calls and results, in case the model's template does not know them.
 pub(super) fn messages(messages: Vec<Message>) -> Vec<Message> {
     messages.into_iter().map(message).collect()
 }
@@ -84,7 +84,8 @@ struct Step<'a> {
     answer: Option<String>,
 }
 
-/// What an answer means that was forced into a step: the same message, with its call or its text. One that is no step is a text.
+/// Reads an answer that was forced into a step: the same message, with its call or its text. An answer that is no step is
+/// a text.
 pub(super) fn read(message: Message, number: usize) -> Message {
     let text: String = message
         .parts

@@ -1,4 +1,4 @@
-//! The tools of one turn: what the model is told of them, and what its calls mean.
+//! The tools of one turn: how the model is told of them, and how its calls are read.
 //!
 //! ```text
 //!  usable tools ─► policy::agent_tools::offer ─► definitions for the model, names
@@ -29,33 +29,33 @@ use crate::host::Usable;
 pub(super) struct Toolbox {
     usable: BTreeMap<String, Usable>,
     offer: Offer,
-    /// How results are told.
+    /// How results are told to the model.
     pub telling: Telling,
     hasher: RandomState,
 }
 
-/// A call of the model, and what it means.
+/// A call of the model, and its meaning.
 pub(super) struct Planned {
-    /// As it is shown, and as its result names it.
+    /// The call as it is shown, and as its result names it.
     pub shown: Shown,
     /// The name that the model has used.
     pub name: String,
-    /// What it means.
+    /// Its meaning.
     pub what: What,
 }
 
-/// What a call means.
+/// The meaning of a call.
 pub(super) enum What {
     /// A tool is called.
     Tool(Box<Usable>, String),
-    /// Its answer is known.
+    /// Its answer is known already.
     Known(String),
-    /// It cannot be made: why.
+    /// It cannot be made, for this reason.
     Faulty(String),
 }
 
 impl Toolbox {
-    /// Chooses among the usable tools for a model and what it is asked.
+    /// Chooses among the usable tools, for this model and task.
     pub fn new(
         usable: Vec<Usable>,
         (dialect, window): (Dialect, Option<u32>),
@@ -70,22 +70,22 @@ impl Toolbox {
         Self { usable, offer, telling, hasher: RandomState::new() }
     }
 
-    /// What the model is told of. It is told of `read_more` once there is something to read.
+    /// The tools that the model is told of; `read_more` only once there is something to read.
     pub fn definitions(&self, has_more: bool) -> Vec<Tool> {
         self.offer.tools.iter().filter(|tool| has_more || tool.name != READ_MORE).cloned().collect()
     }
 
-    /// Whether the model is told of none.
+    /// True if the model is told of no tool.
     pub fn is_empty(&self) -> bool {
         self.offer.tools.iter().all(|tool| tool.name == READ_MORE)
     }
 
-    /// The tools that no model of this dialect can be told of, a sentence each.
+    /// The tools that a model of this dialect cannot be told of, a sentence each.
     pub fn left_out(&self) -> impl Iterator<Item = String> {
         self.offer.left_out.iter().map(|out| format!("{} is left out: {}", out.tool, out.why))
     }
 
-    /// What a call of the model means.
+    /// Finds the meaning of a call of the model.
     pub fn plan(&self, call: ToolCall, kept: &Kept) -> Planned {
         let ToolCall { id, name, arguments } = call;
         let what = self.meaning(&name, arguments.clone(), kept);
@@ -125,7 +125,7 @@ impl Toolbox {
     }
 
     fn tool(&self, name: &str, arguments: String) -> What {
-        // Some models write a tool's own name.
+        // Some models write a tool's full name.
         let full = self.offer.names.tool(name).unwrap_or(name);
         match self.usable.get(full).filter(|_| self.offer.names.name(full).is_some()) {
             Some(usable) => What::Tool(Box::new(usable.clone()), arguments),
@@ -160,7 +160,7 @@ impl Toolbox {
         }
     }
 
-    /// What a turn has to know of a call.
+    /// The facts about a call that a turn needs.
     pub fn wanted(&self, planned: &Planned) -> Wanted {
         let canonical: Option<serde_json::Value> =
             serde_json::from_str(planned.shown.arguments.as_str()).ok();
@@ -174,7 +174,7 @@ impl Toolbox {
         }
     }
 
-    /// A hash that means something in this turn only.
+    /// A hash that is valid in this turn only.
     pub fn hash(&self, of: &impl std::hash::Hash) -> u64 {
         self.hasher.hash_one(of)
     }
@@ -198,7 +198,7 @@ fn description_of(tool: &crate::link::Tool) -> String {
     cleaned(&text(1).or_else(|| text(0)).unwrap_or_default())
 }
 
-/// The model is trusted no more than what it reads.
+/// The text as JSON, or as a JSON string if it is none: the model is not trusted to write JSON.
 fn json(text: String) -> Json {
     match serde_json::from_str::<&RawValue>(&text) {
         Ok(_) => Json::from_valid(text),

@@ -1,4 +1,4 @@
-//! What consent has to know of a call of the browser's: which page it tells something, and whether it tells it anything.
+//! The facts for consent about a call of the browser's: which page it tells something, and whether it tells it anything.
 //!
 //! ```text
 //!  caller, chat ─► session ─► tab ─► its address ─┬─► the name `browser:HOST` of what is read there
@@ -18,7 +18,7 @@ use crate::host::consent::wanted::{About, Wish};
 use harbor_policy::tabs::Holder;
 use serde_json::Value;
 
-/// Arguments that Harbor has given, or that no page is told.
+/// Arguments that are Harbor's own values, or that no page is told.
 const IDS: &[&str] = &[
     "action",
     "amount",
@@ -51,13 +51,13 @@ const IDS: &[&str] = &[
 ];
 
 impl Browser {
-    /// What is particular to a call.
+    /// The facts about a call.
     pub(super) fn about_call(&self, wish: &Wish<'_>) -> About {
         let arguments: Value = serde_json::from_str(wish.arguments).unwrap_or_default();
         let here = self.place(&holder_of(wish), arguments["tabId"].as_u64());
         let urls = arguments["urls"].as_array().into_iter().flatten().chain(arguments.get("url"));
         let there: Vec<_> = urls.filter_map(Value::as_str).map(host).collect();
-        // Several pages at once are no one page.
+        // Several pages at once do not count as one page.
         let (place, within) = match there.first() {
             None => (here, true),
             Some(first) if there.iter().all(|host| host == first) => {
@@ -73,7 +73,7 @@ impl Browser {
         }
     }
 
-    /// The host of the page in the tab that is meant.
+    /// The host of the page in the tab that the call means.
     fn place(&self, holder: &Holder, asked: Option<u64>) -> Option<String> {
         let tabs = self.tabs.borrow();
         let session = tabs.session_of_holder(holder)?;
@@ -82,7 +82,7 @@ impl Browser {
     }
 }
 
-/// A host with its port, where that is not the usual one; of what goes without TLS with its scheme.
+/// A host with its port, if that is not the usual one, and with its scheme, if that is not https.
 fn host(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str()?;

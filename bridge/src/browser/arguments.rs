@@ -1,14 +1,14 @@
-//! Whether arguments fit the schema of one of the browser's tools.
+//! Checks arguments against the schema of one of the browser's tools.
 //!
 //! Owns those words of JSON Schema that `browser_tools.json` has, and no others. A server's arguments are checked by its runner; the
 //! browser has none.
 
 use serde_json::Value;
 
-/// Whether `value` fits.
+/// Checks that `value` fits.
 ///
 /// # Errors
-/// Where it does not, as a JSON pointer, and why.
+/// The place where it does not, as a JSON pointer, and why.
 pub(super) fn check(schema: &Value, value: &Value) -> Result<(), (String, String)> {
     at("", schema, value)
 }

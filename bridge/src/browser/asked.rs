@@ -1,11 +1,11 @@
-//! Sites about which the person wants to be asked first.
+//! Sites that the person wants to be asked about first.
 //!
 //! ```text
 //!  call with an address ─ its host is on `askFirst`, nothing said yet ─► the extension asks the person ─► yes, no, or nothing
 //! ```
 //!
-//! Owns what an answer means: a yes or a no holds for the session, and where there is no answer nothing is opened. Must never open
-//! an address by itself: `source` judges it once more.
+//! Owns the meaning of an answer: a yes or a no holds for the session; without an answer, nothing is opened. Must never
+//! open an address by itself: `source` judges it once more.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,26 +19,26 @@ use super::results::denied;
 use super::source::{Browser, stopped};
 use crate::link::{Answer, TimeLimit};
 
-/// The name by which the extension knows the question. No caller can name it: it is none of the tools.
+/// The extension's name for the question. No caller can use it: it is not among the tools.
 const QUESTION: &str = "ask_site";
 
-/// So much of a call's time is left when nobody has answered: its caller is to be told of that, and not of a call without an end.
+/// The part of a call's time that is kept back: without an answer, the caller must be told so before its time is over.
 const SPARE: Duration = Duration::from_secs(2);
 
 impl Browser {
-    /// The address that is opened, as far as this session may open it.
+    /// The address to open, if this session may open it.
     pub(super) fn judged(&self, session: &str, url: &str) -> Result<String, Denied> {
         let tabs = self.tabs.borrow();
         self.kit.config.now().sites.judge(url, |host| tabs.get(session)?.said(host))
     }
 
-    /// What the caller is told of an answer: a page that led to a forbidden address may be there for a moment before it is left, and
-    /// nothing of it is told.
+    /// The answer for the caller. A page that led to a forbidden address may be open for a moment before it
+    /// is left; nothing of it is told.
     pub(super) fn told(&self, session: &str, answer: Answer) -> Answer {
         let (Answer::Result(result) | Answer::ToolError(result)) = &answer else { return answer };
         let (tab, url) = page_of(result.as_str()).unwrap_or_default();
         if self.tabs.borrow().place(tab).is_none() {
-            // A tab that the person has given away was there before.
+            // A tab that the person has released was there before.
             self.tabs.borrow_mut().came(tab, Some(&url));
         }
         match self.judged(session, &url) {
@@ -49,10 +49,10 @@ impl Browser {
         }
     }
 
-    /// Asks the person about those addresses of a call which need that. What is left of the call's time.
+    /// Asks the person about the addresses of a call that need it. Gives the rest of the call's time.
     ///
     /// # Errors
-    /// What the caller is told where the person has stopped it meanwhile.
+    /// The caller's answer, if the person has stopped the session meanwhile.
     pub(super) async fn ask_about_sites(
         &self,
         (holder, session): (&Holder, &Arc<str>),
@@ -99,7 +99,7 @@ fn page_of(result: &str) -> Option<(u64, String)> {
     Some((page.get("tab_id")?.parse().ok()?, serde_json::from_str(page.get("url")?).ok()?))
 }
 
-/// What a result has for programs. Nothing else of it is read, and pictures may be large.
+/// A result's part for programs. Nothing else of it is read, and pictures may be large.
 fn structured(result: &str) -> Option<Fields<'_>> {
     let fields = Fields::parse(result.as_bytes()).ok()?;
     Fields::parse(fields.get("structuredContent")?.as_bytes()).ok()

@@ -1,7 +1,7 @@
 //! The calls that a browser has not answered.
 //!
-//! Owns the promise that each ends once: by its answer, by whoever ends them all, or by being dropped, of which the browser is
-//! told. Ids are random, so that no connection can answer another one's call.
+//! Owns the promise that each ends once: by its answer, by an end of all calls, or by being dropped, of which the browser
+//! is told. Ids are random, so that no connection can answer another one's call.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,9 +17,9 @@ use super::Road;
 /// How a call ends.
 #[derive(Debug)]
 pub(super) enum Ending {
-    /// With what the tool says.
+    /// With the tool's result.
     Result(Json),
-    /// With what the extension says of its failure.
+    /// With the extension's report of a failure.
     Error(SourceError),
     /// The person has stopped the session.
     Stopped,
@@ -51,12 +51,12 @@ impl Calls {
         Call { calls: self.clone(), road: road.clone(), id, answer }
     }
 
-    /// Whether there is a call with this id.
+    /// True if there is a call with this id.
     pub fn has(&self, id: &str) -> bool {
         self.0.borrow().contains_key(id)
     }
 
-    /// Ends a call; false when there is none of this id.
+    /// Ends a call; false if there is none with this id.
     pub fn end(&self, id: &str, ending: Ending) -> bool {
         let open = self.0.borrow_mut().remove(id);
         open.is_some_and(|open| open.caller.send(ending).is_ok())
@@ -72,14 +72,14 @@ impl Calls {
         over.into_iter().for_each(|open| drop(open.caller.send(ending())));
     }
 
-    /// There will be no answers: the connection has ended.
+    /// Ends all calls without answers, since the connection has ended.
     pub fn lose(&self) {
         self.0.borrow_mut().clear();
     }
 }
 
 impl Call {
-    /// How it ends; none when the browser is gone.
+    /// The call's end; none if the browser is gone.
     pub async fn ending(&mut self) -> Option<Ending> {
         (&mut self.answer).await.ok()
     }

@@ -1,6 +1,6 @@
-//! What the extension tells of tabs, and what the bridge says to it.
+//! The extension's events about tabs, and the bridge's verdicts.
 //!
-//! Owns the verdict on each page that a session's tab comes to: the extension waits for it before it acts there.
+//! Owns the verdict on each page that a session's tab opens: the extension waits for it before it acts there.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use super::calls::Ending;
 use super::source::Browser;
 use crate::host::invalid;
 
-/// More of a text is of no use to anybody, in characters.
+/// The longest text that is kept, in characters.
 const MAX_TEXT: usize = 2000;
 
 impl Browser {
-    /// Something has happened.
+    /// Takes an event.
     ///
     /// # Errors
     /// When there is no such event, or it lacks its tab.
@@ -79,7 +79,7 @@ impl Browser {
         }
     }
 
-    /// Whether a frame in a session's tab may be read.
+    /// Judges whether a frame in a session's tab may be read.
     fn on_frame(&self, message: &SourceEvent, tab: u64) -> Result<SourceEventResult, ErrorBody> {
         let url = message.url.as_deref().ok_or_else(|| invalid("url", "an address"))?;
         let Some(session) = self.session_of(tab) else { return Ok(accepted(false)) };
@@ -100,7 +100,7 @@ impl Browser {
         Ok(accepted(true))
     }
 
-    /// Notes what has happened for the session; whether there is one.
+    /// Notes an event for its session; false if there is no session.
     fn noted(&self, message: &SourceEvent, session: Option<Arc<str>>) -> bool {
         let short = |text: &String| text.chars().take(MAX_TEXT).collect();
         let event = Event {

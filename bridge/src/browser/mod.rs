@@ -7,9 +7,9 @@
 //!  Browsers ──┴── source_result, source_event: tabs that come and go ◄─────┘
 //! ```
 //!
-//! Owns which browsers there are, and that each is there as long as its connection. Whose a tab is and which addresses are
-//! opened `policy::tabs` decides, here and at each call. Must never pass on a call for a tab that is not the caller's, nor log an
-//! address, a title or a text.
+//! Owns which browsers there are, and the rule that each is there as long as its connection. `policy::tabs` decides who
+//! owns a tab and which addresses are opened, here and at each call. Must never pass on a call for a tab that is not the
+//! caller's, nor log an address, a title or a text.
 
 mod about;
 mod arguments;
@@ -57,16 +57,17 @@ pub trait Road: Debug {
     /// The number of its connection.
     fn connection(&self) -> u64;
 
-    /// The browser session that it belongs to: another one has other tabs, though with the same numbers.
+    /// The browser session that it belongs to. Another session has other tabs, even if their numbers are the
+    /// same.
     fn browser_session(&self) -> Arc<str>;
 
-    /// A tool is called.
+    /// Calls a tool.
     fn call(&self, call: &SourceCall);
 
-    /// Nobody waits for a call any more.
+    /// Tells that nobody waits for a call any more.
     fn cancel(&self, cancel: &SourceCancel);
 
-    /// A session is over.
+    /// Tells that a session is over.
     fn ended(&self, ended: &SourceSessionEnded);
 }
 
@@ -76,11 +77,11 @@ pub struct Browsers {
     host: Rc<Host>,
     kit: Rc<Kit>,
     all: RefCell<Vec<Kept>>,
-    /// The tabs of browsers whose connection has ended a short while ago: it may be back at once.
+    /// The tabs of browsers whose connection has just ended: it may be back at once.
     parked: RefCell<Vec<Parked>>,
 }
 
-/// What all browsers have in common.
+/// The parts that all browsers share.
 #[derive(Debug)]
 struct Kit {
     tools: Tools,
@@ -103,17 +104,17 @@ struct Parked {
 }
 
 impl Browsers {
-    /// None so far. `secrets`: where those are kept that tools type by name.
+    /// Without browsers. `secrets` is the store of the secrets that tools type by name.
     #[must_use]
     pub fn new(host: Rc<Host>, secrets: Secrets) -> Rc<Self> {
         let kit = Kit { tools: Tools::new(), config: host.config.clone(), secrets };
         Rc::new(Self { host, kit: Rc::new(kit), all: RefCell::default(), parked: RefCell::default() })
     }
 
-    /// A browser has come.
+    /// Adds a browser.
     ///
     /// # Errors
-    /// When it is no browser, or there are too many.
+    /// When the message is not about a browser, or there are too many.
     pub fn register(&self, road: Rc<dyn Road>, message: &SourceRegister) -> Result<SourceId, ErrorBody> {
         if message.kind != SourceKind::Browser.as_str() {
             return Err(invalid("kind", "browser"));
@@ -125,7 +126,7 @@ impl Browsers {
         if message.tools.is_some() {
             return Err(invalid("tools", "nothing: a browser's tools are Harbor's own"));
         }
-        // The extension has started again before the end of its last connection was noticed.
+        // The extension has started again before its last connection was seen to end.
         let session = road.browser_session();
         self.remove(|browser| browser.road().browser_session() == session);
         if self.all.borrow().len() >= MOST {
@@ -145,12 +146,13 @@ impl Browsers {
         Ok(id)
     }
 
-    /// Takes a browser of this connection back; whether there was one.
+    /// Removes a browser of this connection; true if there was one.
     pub fn unregister(&self, connection: u64, id: &SourceId) -> bool {
         self.remove(|browser| browser.is(id) && browser.road().connection() == connection)
     }
 
-    /// A connection has ended: its browser goes, and whoever worked in one may come back for a while. Whether one went.
+    /// A connection has ended: its browser goes. A caller that worked in a browser may come back for a while.
+    /// True if a browser went.
     pub fn leave(&self, connection: u64) -> bool {
         let now = boot_clock();
         for tabs in self.parked.borrow().iter().map(|parked| &parked.tabs) {
@@ -160,7 +162,8 @@ impl Browsers {
         self.remove(|browser| browser.road().connection() == connection)
     }
 
-    /// An AI client is back: whether there is a session of its own with this id, whose connection has ended, to go on with.
+    /// An AI client is back. True if it has a session with this id whose connection has ended, and goes on
+    /// with it.
     pub fn rejoin(&self, origin: Arc<str>, connection: u64, id: &str) -> bool {
         let holder = Holder::Client { origin, connection };
         let is_joined = self.all.borrow().iter().any(|kept| kept.browser.rejoin(id, &holder).is_ok());
@@ -168,7 +171,7 @@ impl Browsers {
         is_joined || self.parked.borrow().iter().any(join)
     }
 
-    /// A conversation is over: what it had open is the person's.
+    /// A conversation is over: its tabs now belong to the person.
     pub fn end_conversation(&self, id: &str) {
         let holder = Holder::Conversation(id.into());
         self.all.borrow().iter().for_each(|kept| kept.browser.end_session_of(&holder));
@@ -177,10 +180,10 @@ impl Browsers {
         }
     }
 
-    /// The extension has answered a call; whether somebody waits for that.
+    /// The extension has answered a call; true if somebody waits for it.
     ///
     /// # Errors
-    /// When it is no answer.
+    /// When the message is no answer.
     pub fn answer(&self, connection: u64, message: SourceResult) -> Result<bool, ErrorBody> {
         let SourceResult { call_id, result, error } = message;
         let ending = match (result, error) {
@@ -196,7 +199,7 @@ impl Browsers {
         }))
     }
 
-    /// Something has happened in a browser.
+    /// Takes an event of a browser.
     ///
     /// # Errors
     /// When there is no such browser of this connection, or no such event.
@@ -235,7 +238,7 @@ impl Browsers {
         own.map(|kept| kept.browser.clone()).collect()
     }
 
-    /// Takes those browsers out, ends their calls and keeps their tabs for a while. Whether there was one.
+    /// Removes these browsers, ends their calls and keeps their tabs for a while. True if there was one.
     fn remove(&self, is_meant: impl Fn(&Browser) -> bool) -> bool {
         let gone: Vec<_> = self.all.borrow_mut().extract_if(.., |kept| is_meant(&kept.browser)).collect();
         let until = boot_clock() + GRACE;
@@ -261,7 +264,7 @@ impl Browsers {
     }
 }
 
-/// `browser`, where that is free; else `browser:NAME`, with a number where that is not.
+/// `browser`, if that is free; else `browser:NAME`, with a number if that is taken.
 fn free_id(label: &str, is_free: impl Fn(&SourceId) -> bool) -> Option<SourceId> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = label.chars().map(plain).take(24).collect();

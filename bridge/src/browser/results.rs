@@ -1,24 +1,23 @@
 //! Results that the bridge writes itself, in MCP's form.
 //!
-//! Owns what a refusal looks like: a result of its own kind, so that whoever reads it ends what they were about and seeks no
-//! other way.
+//! Owns the form of a refusal: a result of its own kind. Its reader is to end the attempt and seek no other way.
 
 use harbor_ipc_proto::json::{Fields, Json};
 use serde_json::{Value, json};
 
 use crate::link::{Answer, Failure};
 
-/// What a refusal asks of whoever reads it.
+/// The demand of a refusal to its reader.
 const NO_WAY_AROUND: &str = "Do not try to reach this in another way; tell the person.";
 
-/// A result: what is in `value`, as text and as structured content.
+/// A result with `value`, as text and as structured content.
 pub(super) fn result(value: &Value) -> Answer {
     let result =
         json!({"content": [{"type": "text", "text": value.to_string()}], "structuredContent": value});
     Answer::Result(Json::from_valid(result.to_string()))
 }
 
-/// The tool has failed: a word and a sentence.
+/// A failure of the tool: a word and a sentence.
 pub(super) fn failed(code: &str, message: &str) -> Answer {
     let text = json!([{"type": "text", "text": message}]);
     let error = json!({"code": code, "message": message});
@@ -26,7 +25,7 @@ pub(super) fn failed(code: &str, message: &str) -> Answer {
     Answer::ToolError(Json::from_valid(result.to_string()))
 }
 
-/// It is not allowed.
+/// A refusal.
 pub(super) fn denied(reason: &str, message: &str) -> Answer {
     let text = json!([{"type": "text", "text": format!("Denied: {message}. {NO_WAY_AROUND}")}]);
     let denied = json!({"reason": reason, "message": message});
@@ -34,7 +33,7 @@ pub(super) fn denied(reason: &str, message: &str) -> Answer {
     Answer::ToolError(Json::from_valid(result.to_string()))
 }
 
-/// What the extension has answered, if it is MCP's CallToolResult.
+/// The extension's answer, if it is MCP's CallToolResult.
 pub(super) fn checked(result: Json) -> Answer {
     let (content, is_error) = {
         let fields = Fields::parse(result.as_str().as_bytes()).ok();

@@ -1,11 +1,11 @@
-//! Secrets that a tool types by name: put in on the way to the extension, taken out of everything that comes back.
+//! Secrets that a tool types by name: inserted on the way to the extension, removed from everything that comes back.
 //!
 //! ```text
 //!  {"secret": "NAME"} ─► policy::tabs::typed, by where the tab is ─► {"secret", "site", "value"} ─► extension
 //!                              what is said in this session from now on ─► [NAME] ◄──────┘
 //! ```
 //!
-//! Owns the moment at which a value is in a call. Must never have one in an answer, an event or a log.
+//! Owns the moment at which a value is in a call. Must never let one into an answer, an event or a log.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Browser {
     /// Puts the secrets that a call names in their places.
     ///
     /// # Errors
-    /// What the caller is told where one may not be typed there.
+    /// The answer for the caller if one may not be typed there.
     pub(super) async fn put_secrets_in(
         &self,
         session: &str,
@@ -45,7 +45,7 @@ impl Browser {
             if kind.is_some_and(|kind| kind != "textbox") {
                 return Err(wrong(&at, "a secret is typed into a textbox"));
             }
-            // Looked up now: reading the file may have taken a while.
+            // Looked up only now: reading the file may have taken a while.
             let url = tab.and_then(|tab| self.tabs.borrow().place(tab).map(str::to_owned));
             let judged = typed::judge(keys.clone(), &name, url.as_deref());
             let (key, site) = judged.map_err(|why| denied("secret", &sentence(why, &name)))?;
@@ -58,12 +58,13 @@ impl Browser {
         Ok(())
     }
 
-    /// What finds the secrets that were typed in a session.
+    /// The redactor for the secrets that were typed in a session.
     pub(super) fn hides(&self, session: &str) -> Arc<Redactor> {
         self.tabs.borrow().get(session).map_or_else(Arc::default, |session| session.hides())
     }
 
-    /// An answer without the secrets that were typed in its session. `before`: those of before the call, for a session that is over.
+    /// An answer without the secrets that were typed in its session. `before`: the redactor from before the
+    /// call, for a session that is over.
     pub(super) fn hidden(&self, session: &str, before: &Arc<Redactor>, answer: Answer) -> Answer {
         let now = self.hides(session);
         let hides = if now.is_empty() { before } else { &now };
@@ -75,7 +76,7 @@ impl Browser {
     }
 }
 
-/// The same without secrets. Each text is looked at by itself: a page's title stands in it as in JSON, in JSON.
+/// The result without secrets. Each text is redacted by itself: a page's title is a JSON string inside a JSON string.
 fn without(result: Json, hides: &Redactor) -> Json {
     if hides.is_empty() {
         return result;

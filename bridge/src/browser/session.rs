@@ -1,7 +1,7 @@
 //! The tool `browser_session`, which the bridge answers itself.
 //!
-//! Owns what a caller is told of its sessions. Must never show the id of a session that somebody has: whoever knows one may go
-//! on with it once its connection has ended.
+//! Owns what a caller is told of its sessions. Must never show the id of a session that somebody has: whoever knows an id
+//! may go on with that session once its connection has ended.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ impl Browser {
         }
     }
 
-    /// Has a holder go on with the session of this id.
+    /// Lets a holder go on with the session with this id.
     ///
     /// # Errors
-    /// When there is none of theirs whose connection has ended.
+    /// When the holder has no such session whose connection has ended.
     pub fn rejoin(self: &Rc<Self>, id: &str, holder: &Holder) -> Result<(), NotYours> {
         let before = self.tabs.borrow_mut().join(id, holder, boot_clock())?;
         before.iter().for_each(|session| self.tell_ended(session, false));

@@ -1,7 +1,7 @@
-//! One browser as a tool source, as long as its extension's connection lasts.
+//! One browser as a tool source, while its extension's connection lasts.
 //!
-//! Owns the way of one call: arguments, the caller's session, its tab, the address, the extension's answer. Must never keep a
-//! call open that the extension cannot answer any more.
+//! Owns the way of one call: arguments, the caller's session, its tab, the address, the extension's answer. Must never
+//! keep a call open that the extension can no longer answer.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -30,13 +30,13 @@ use crate::host::source::{Answering, DefaultTime, ToolSource};
 use crate::link::{Answer, Audience, CallError, EndReport, Failure, TimeLimit, ToolList};
 use crate::supervisor::{Unavailable, Why};
 
-/// How long a call may take that does not say.
+/// How long a call may take that names no time.
 const TIME: Duration = Duration::from_secs(60);
 
-/// Calls at once, of all callers.
+/// Most calls at once, of all callers.
 const AT_ONCE: u32 = 64;
 
-/// What a browser takes of one message is little; arguments are shorter than this, in bytes.
+/// The longest arguments, in bytes: a browser takes little in one message.
 const MAX_ARGUMENTS: usize = 256 * 1024;
 
 /// A browser.
@@ -115,7 +115,7 @@ impl Browser {
         self.arm();
     }
 
-    /// The holder's session is over, if it has one.
+    /// Ends the holder's session, if it has one.
     pub fn end_session_of(self: &Rc<Self>, holder: &Holder) {
         let ended = self.tabs.borrow_mut().end_of(holder);
         ended.iter().for_each(|session| self.tell_ended(session, false));
@@ -194,7 +194,7 @@ impl Browser {
         answer.map(|answer| self.hidden(&session, &hides, self.told(&session, answer)))
     }
 
-    /// What of a call the bridge decides: the tab that it means, and whether its addresses may be opened.
+    /// Decides the bridge's part of a call: the tab that it means, and whether its addresses may be opened.
     fn prepare(&self, name: &str, session: &str, arguments: &mut Value) -> Result<Option<u64>, Answer> {
         if name == "browser_tabs" {
             self.may_change_tabs(session, arguments)?;
@@ -207,7 +207,7 @@ impl Browser {
         let judge = |url: &mut Value| -> Result<(), Answer> {
             let Some(text) = url.as_str() else { return Ok(()) };
             let opened = self.judged(session, text).map_err(|why| denied(why.as_str(), &why.to_string()))?;
-            // What is opened is what was judged.
+            // The address that was judged is the one that is opened.
             *url = Value::from(opened);
             Ok(())
         };
@@ -293,14 +293,14 @@ impl Browser {
         }
     }
 
-    /// What a call that has succeeded means for the session.
+    /// Notes a call that has succeeded for its session.
     fn done(&self, (name, action): (&str, Option<&str>), session: &str, tab: Option<u64>) {
         let mut tabs = self.tabs.borrow_mut();
         let text = Some(name.to_owned());
         tabs.note(session, Event { at: wall_clock(), what: "call".into(), tab, url: None, text });
         match (name, action, tab) {
             ("browser_tabs", Some("select"), Some(tab)) => {
-                // It may have gone meanwhile.
+                // The tab may have gone meanwhile.
                 let _ = tabs.select(session, tab);
             }
             ("browser_tabs", Some("release"), Some(tab)) => drop(tabs.part(tab)),
@@ -328,7 +328,7 @@ impl Drop for Counted {
     }
 }
 
-/// Who has the session of a call.
+/// The holder of the session of a call.
 fn holder(audience: &Audience) -> Holder {
     let Some(party) = &audience.party else { return Holder::Owner };
     match (&party.origin, &audience.conversation) {
@@ -338,7 +338,7 @@ fn holder(audience: &Audience) -> Holder {
     }
 }
 
-/// What a new session's group is called.
+/// The name of a new session's tab group.
 fn group_name(holder: &Holder) -> String {
     match holder {
         Holder::Owner => "harbor call".to_owned(),
@@ -417,7 +417,7 @@ impl ToolSource for Browser {
     }
 
     fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding> {
-        // Each call tells one page.
+        // Each call tells one page only.
         let holding = Holding { reach: Reach::Enforced, opens: true, writes_theirs: true };
         Box::pin(std::future::ready(holding))
     }

@@ -1,4 +1,4 @@
-//! The browser's tools: what they are called, what they take, what they do.
+//! The browser's tools: their names, arguments and effects.
 //!
 //! Makes MCP's list of Harbor's own definitions (`policy/browser_tools`): no browser says what its tools are. Each tool takes
 //! a `tabId`, and none takes an argument that it does not name. Must never hold what a tool does: the extension or `session` owns that.
@@ -14,7 +14,7 @@ use crate::link::{Tool, ToolList};
 /// The tool that the bridge answers itself.
 pub(super) const SESSION: &str = "browser_session";
 
-/// Those that only look at a document that is loaded: its page does not notice.
+/// The tools that only look at a loaded document: its page does not notice.
 pub(super) const LOOKS: [&str; 9] = [
     "browser_tabs",
     "browser_snapshot",

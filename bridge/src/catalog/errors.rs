@@ -1,22 +1,22 @@
-//! Why the catalog cannot be read or refreshed.
+//! The reasons why the catalog cannot be read or refreshed.
 //!
-//! Owns the sentences, with what to do, and the words for programs.
+//! Owns the sentences, with the next step, and the words for programs.
 
 use std::fmt;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 
-/// Why.
+/// A reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogError {
     /// The environment says that there is no worker.
     WorkerOff,
     /// The configuration says that nothing is fetched.
     Disabled,
-    /// The worker was given up, or did not do it.
+    /// The worker was given up, or did not do its work.
     WorkerFailed(String),
-    /// There is no source, or nowhere to look up.
+    /// There is no source, and no place for look-ups.
     NothingToDo,
     /// The bridge ends.
     Ending,
@@ -26,7 +26,7 @@ pub enum CatalogError {
     Newer(i64),
     /// The file is damaged, and SQLite says how.
     Corrupt(String),
-    /// The system does not give it.
+    /// The system does not let the file be read.
     Unreadable(String),
 }
 
@@ -47,13 +47,13 @@ impl CatalogError {
         }
     }
 
-    /// Whether a worker makes the file anew, or readable.
+    /// True if a worker can make the file anew, or readable.
     #[must_use]
     pub fn is_healed_by_a_worker(&self) -> bool {
         matches!(self, Self::Missing | Self::Corrupt(_))
     }
 
-    /// As a client is told.
+    /// The error for a client.
     #[must_use]
     pub fn told(&self) -> ErrorBody {
         match self {

@@ -1,4 +1,4 @@
-//! What the catalog worker is kept for: when it is asked, and what is told of it.
+//! The keeper of the catalog worker: when the worker is asked, and the status of the catalog.
 //!
 //! ```text
 //!  a person asks, it is time ─► works ─► a kept worker ─► Configure, then what is asked
@@ -6,9 +6,9 @@
 //!          └─ the answer ◄────────┴─────────────┘ its messages
 //! ```
 //!
-//! Owns what is asked of it, and the answers. A catalog that nobody looks at has no worker between two refreshes. A request
-//! survives its worker's end: the next one is asked again. Must never hold up the bridge, nor start before what an earlier bridge
-//! left behind has ended: a file has one writer.
+//! Owns the requests to the worker, and their answers. Without readers, a catalog has no worker between two refreshes. A
+//! request survives its worker's end: the next worker gets it again. Must never hold up the bridge, nor start before the
+//! processes of an earlier bridge have ended: a file has one writer.
 
 pub(super) mod asking;
 mod shown;
@@ -33,23 +33,23 @@ use crate::keeper::{Kept, Owner, Times};
 use crate::link::worker::catalog::{CatalogLink, Said};
 use asking::Waiter;
 
-/// How long it may take to finish what it writes, and stays when there is nothing to do. One that works and says nothing for so
-/// long is hung: the longest request of its own takes 30 s.
+/// How long the worker may take to finish its writing, and stays when it is idle. A busy one that says nothing for
+/// `quiet` is hung: its longest own request takes 30 s.
 const TIMES: Times =
     Times { stop: Duration::from_secs(3), idle: Duration::from_secs(10), quiet: Duration::from_secs(120) };
 
-/// What a keeper is made of.
+/// The parts that a keeper is made of.
 #[derive(Debug)]
 pub struct Parts {
     /// The worker.
     pub worker: crate::keeper::Parts,
-    /// Where catalog.db is.
+    /// The path of catalog.db.
     pub database: PathBuf,
-    /// What `config.toml` says.
+    /// The contents of `config.toml`.
     pub config: Rc<LiveConfig>,
 }
 
-/// Whether the database can be read.
+/// Says if the database can be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Opened {
     #[default]
@@ -58,12 +58,12 @@ enum Opened {
     No,
 }
 
-/// What is told of it.
+/// The status as it was last told.
 #[derive(Debug, Default)]
 struct Told {
     step: RefCell<Option<String>>,
     refresh_ms: Cell<Option<u64>>,
-    /// What is in the file, as it was last looked at.
+    /// The contents of the file in short, as of the last look.
     summary: RefCell<Option<Result<Summary, CatalogError>>>,
 }
 
@@ -77,17 +77,17 @@ pub(super) struct Keeper {
     told: Told,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
     opened: watch::Sender<Opened>,
-    /// Whether nothing of an earlier bridge is left.
+    /// True if nothing of an earlier bridge is left.
     may_start: Cell<bool>,
     ending: Cell<bool>,
-    /// What held when it was last looked at.
+    /// The configuration that was in force at the last look.
     followed: RefCell<CatalogConfig>,
-    /// When it is next refreshed, in milliseconds since 1970.
+    /// When the next refresh is due, in milliseconds since 1970.
     due: Cell<Option<u64>>,
     rearm: Notify,
-    /// When the refresh began that is under way.
+    /// When the current refresh began.
     refreshing: Cell<Option<Instant>>,
-    /// Sources that are done, and the furthest that was told.
+    /// The number of sources that are done, and the largest progress that was told.
     progress: Cell<(u32, f64)>,
     settling: Alarm,
 }
@@ -121,7 +121,7 @@ impl Keeper {
         })
     }
 
-    /// Has `listener` called whenever what is told has changed.
+    /// Has `listener` called whenever the status has changed.
     pub(super) fn listen(&self, listener: Rc<dyn Fn()>) {
         *self.listener.borrow_mut() = Some(listener);
     }
@@ -131,7 +131,7 @@ impl Keeper {
         listener.iter().for_each(|listener| listener());
     }
 
-    /// Whether a worker may be started at all.
+    /// Checks that a worker may be started at all.
     pub(super) fn available(&self) -> Result<(), CatalogError> {
         if self.ending.get() {
             return Err(CatalogError::Ending);
@@ -143,7 +143,7 @@ impl Keeper {
         }
     }
 
-    /// Tells it what the configuration says.
+    /// Sends the configuration to the worker.
     fn configure(&self) {
         let config = self.followed.borrow();
         let source = |id: &'static str, kind, url: &Option<String>| {
@@ -163,7 +163,7 @@ impl Keeper {
         let settings = WorkerSettings {
             database: self.database.to_string_lossy(),
             sources: sources.into_iter().flatten().collect(),
-            // The time is kept here: it is not there in between.
+            // The bridge keeps the time: between two refreshes there is no worker.
             interval_ms: 0,
             request_timeout_ms: 0,
             enrichment,
@@ -171,14 +171,14 @@ impl Keeper {
         self.worker.send(&ToWorker::Configure(settings));
     }
 
-    /// Ends it, politely until `limit`, then by force.
+    /// Ends the worker: politely until `limit`, then by force.
     pub(super) async fn end(&self, limit: Duration) {
         self.ending.set(true);
         self.rearm.notify_one();
         self.worker.end(limit).await;
     }
 
-    /// Looks into the file, and tells what is there; then `then` is done.
+    /// Looks into the file, and notes its contents; then gives the answers in `then`.
     fn look(self: &Rc<Self>, then: Vec<asking::Answer>) {
         let keeper = self.clone();
         tokio::task::spawn_local(async move {

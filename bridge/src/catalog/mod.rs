@@ -1,11 +1,12 @@
-//! The catalog of servers that can be had: read here, written by its worker.
+//! The catalog of servers that can be installed: read here, written by its worker.
 //!
 //! ```text
 //!  router ─┬─ list, search, details ─► Reader ─► catalog.db (read-only) ◄─ harbor-catalog-worker
 //!          └─ refresh, enrich, status ─► Keeper ───────────────────────────────▲ started when needed
 //! ```
 //!
-//! Owns both. Its texts are other people's. Must never write catalog.db, nor connect to anything: the worker does.
+//! Owns the reader and the keeper. Its texts are other people's. Must never write catalog.db, nor connect to anything:
+//! the worker does that.
 
 mod errors;
 mod keeper;
@@ -43,7 +44,7 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The catalog in this file, if there is one; nothing is started yet.
+    /// The catalog in this file, if there is one; no worker runs yet.
     ///
     /// # Errors
     /// When the system has no thread for it.
@@ -57,7 +58,7 @@ impl Catalog {
         self.keeper.listen(listener);
     }
 
-    /// Begins to keep it; what an earlier bridge left behind must have ended.
+    /// Begins to keep it. The processes of an earlier bridge must have ended.
     pub async fn begin(&self) {
         self.keeper.begin().await;
     }
@@ -72,7 +73,7 @@ impl Catalog {
         self.keeper.end(limit).await;
     }
 
-    /// How it is.
+    /// The status of the catalog.
     #[must_use]
     pub fn status(&self) -> CatalogStatus {
         self.keeper.status()
@@ -108,7 +109,7 @@ impl Catalog {
         .await
     }
 
-    /// A page of what an expression of [`words`] finds.
+    /// A page of the entries that an expression of [`words`] finds.
     ///
     /// # Errors
     /// Why it cannot be read.
@@ -124,7 +125,7 @@ impl Catalog {
         .await
     }
 
-    /// All about one entry, if there is one with this id.
+    /// The details of the entry with this id, if there is one.
     ///
     /// # Errors
     /// Why it cannot be read.
@@ -132,7 +133,7 @@ impl Catalog {
         self.read(move |connection| query::details(connection, &id)).await
     }
 
-    /// Some ids that begin or end as this one does: one of them was probably meant.
+    /// Some ids with the same beginning or end as this one: one of them was probably meant.
     ///
     /// # Errors
     /// Why it cannot be read.
@@ -140,7 +141,7 @@ impl Catalog {
         self.read(move |connection| query::ids_near(connection, &id)).await
     }
 
-    /// Reads; a file that is missing or damaged is made by a worker first.
+    /// Reads the file. If it is missing or damaged, a worker makes it first.
     async fn read<T: Send + 'static>(
         &self,
         query: impl Fn(&Connection) -> rusqlite::Result<T> + Clone + Send + 'static,
@@ -148,7 +149,8 @@ impl Catalog {
         let read = match self.reader.run(query.clone()).await {
             Err(error) if error.is_healed_by_a_worker() => match self.keeper.make_readable().await {
                 true => self.reader.run(query).await,
-                // What nobody makes is best said by who does not.
+                // For a missing file, the best reason is why no worker
+                // makes it.
                 false if error == CatalogError::Missing => {
                     Err(self.keeper.available().err().unwrap_or(error))
                 }
@@ -157,7 +159,7 @@ impl Catalog {
             read => read,
         };
         if read.is_err() {
-            // The status says it, too.
+            // The status must show it, too.
             self.keeper.look_now().await;
         }
         read

@@ -1,6 +1,7 @@
-//! What is asked of catalog.db, in SQL; its schema is the worker's (catalog-worker/src/db/schema.sql).
+//! The queries of catalog.db, in SQL; its schema is the worker's (catalog-worker/src/db/schema.sql).
 //!
-//! Owns the statements, and what of a row is told. Must never believe a row: JSON in it is checked, numbers are too.
+//! Owns the statements, and which parts of a row are shown. Must never believe a row: JSON in it is checked, and numbers
+//! are too.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +14,15 @@ use serde_json::value::RawValue;
 
 use super::words::Cursor;
 
-/// What is found beyond so many is listed by priority: those words are in nearly every entry, where a rank says nothing.
+/// With more results than this, entries are listed by priority: such words are in nearly every entry, so a rank says
+/// nothing.
 const RANKED: u64 = 500;
 
-/// Kinds of one entry that are told, and characters of each.
+/// The most kinds that are shown of one entry, and the characters of each.
 const MOST_KINDS: usize = 8;
 const KIND_LENGTH: usize = 24;
 
-/// What is in a list of each entry.
+/// The columns of an entry in a list.
 const COLUMNS: &str = "e.id, e.source, e.name, e.title, substr(e.description, 1, 500), e.version, e.status, e.packages, \
      e.remotes <> '[]', e.featured, e.stars, e.downloads, e.updated_at, e.removed_at, e.priority";
 
@@ -29,40 +31,40 @@ const COLUMNS: &str = "e.id, e.source, e.name, e.title, substr(e.description, 1,
 pub struct Page {
     /// The entries.
     pub entries: Vec<CatalogEntry>,
-    /// Where the next one begins.
+    /// Where the next page begins.
     pub next: Option<Cursor>,
-    /// How many there are on all pages, where that is known.
+    /// The number of entries on all pages, if it is known.
     pub total: Option<u64>,
 }
 
-/// Which entries are listed.
+/// A choice of entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only those that were chosen, or only the others.
+    /// Only featured ones, or only the others.
     pub featured: Option<bool>,
-    /// Only of this source.
+    /// Only those of this source.
     pub source: Option<String>,
-    /// Also those that are gone.
+    /// True if removed ones are listed, too.
     pub include_removed: bool,
 }
 
-/// How old the list is.
+/// The age of the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Age {
-    /// The date of what Harbor brings along, while that is all there is.
+    /// The date of the list that Harbor brings along, while there is no other.
     pub snapshot: Option<String>,
     /// When a source was last fetched.
     pub last_success: Option<u64>,
 }
 
-/// What is known of the whole.
+/// The facts about the whole catalog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Entries that are not removed.
     pub entries: u64,
     /// The sources.
     pub sources: Vec<CatalogSource>,
-    /// How old it is.
+    /// The age of the list.
     pub age: Age,
     /// When a source was last tried.
     pub last_attempt: Option<u64>,
@@ -94,7 +96,7 @@ pub(super) fn list(
     Ok(Page { total: Some(total), ..page })
 }
 
-/// A page of what `expression` finds.
+/// A page of the entries that `expression` finds.
 pub(super) fn search(
     connection: &Connection,
     expression: &str,
@@ -115,7 +117,7 @@ pub(super) fn search(
     }
     let skip = match cursor {
         Some(Cursor::Skip(count)) => *count,
-        // It was many before, and is few now: from the beginning.
+        // The results were many before, and are few now: it begins anew.
         _ => 0,
     };
     let sql = format!(
@@ -132,7 +134,7 @@ pub(super) fn search(
 
 fn behind(conditions: &mut Vec<&str>, values: &mut Vec<Value>, cursor: Option<&Cursor>) {
     if let Some(Cursor::Behind(priority, id)) = cursor {
-        // The first of both lets the index begin in the right place.
+        // The first condition lets the index begin in the right place.
         conditions.push("e.priority <= ? AND (e.priority < ? OR e.id > ?)");
         values.extend([Value::from(*priority), Value::from(*priority), Value::from(id.clone())]);
     }
@@ -148,7 +150,7 @@ fn by_priority(
         "SELECT {COLUMNS} FROM entries e WHERE {} ORDER BY e.priority DESC, e.id LIMIT ?",
         conditions.join(" AND ")
     );
-    // One more than is shown: whether there is a next page.
+    // One more than is shown tells if there is a next page.
     values.push(Value::from(bound(limit + 1)));
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(values), entry)?;
@@ -160,7 +162,7 @@ fn by_priority(
     Ok(Page { entries: found.into_iter().map(|(entry, _)| entry).collect(), next, total: None })
 }
 
-/// All about one of them.
+/// The details of an entry.
 pub(super) fn details(connection: &Connection, id: &str) -> rusqlite::Result<Option<CatalogDetails>> {
     let sql = format!(
         "SELECT {COLUMNS}, e.description, e.remotes, e.repository, e.website, e.tags, e.published_at, \
@@ -187,7 +189,7 @@ pub(super) fn details(connection: &Connection, id: &str) -> rusqlite::Result<Opt
     statement.query_row([id], read).optional()
 }
 
-/// Ids of which the first or the last half is that of another one; some of them.
+/// Some ids whose first or last half is the same as that of this one.
 pub(super) fn ids_near(connection: &Connection, id: &str) -> rusqlite::Result<Vec<String>> {
     let half = |text: String| (text.len() == 8).then_some(text);
     let first = half(id.chars().take(8).collect()).unwrap_or_default();
@@ -199,7 +201,7 @@ pub(super) fn ids_near(connection: &Connection, id: &str) -> rusqlite::Result<Ve
     rows.collect()
 }
 
-/// What is known of the whole.
+/// The facts about the whole catalog.
 pub(super) fn summary(connection: &Connection) -> rusqlite::Result<Summary> {
     let entries =
         connection.query_row("SELECT count(*) FROM entries WHERE removed_at IS NULL", [], unsigned)?;
@@ -213,7 +215,7 @@ pub(super) fn summary(connection: &Connection) -> rusqlite::Result<Summary> {
     Ok(Summary { entries, sources, age: age(connection)?, last_attempt })
 }
 
-/// How old the list is.
+/// The age of the list.
 pub(super) fn age(connection: &Connection) -> rusqlite::Result<Age> {
     let last: Option<i64> = connection
         .prepare_cached("SELECT max(last_success_at) FROM sources WHERE id <> 'curated'")?
@@ -267,7 +269,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<(CatalogEntry, i64)> {
     Ok((entry, row.get(14)?))
 }
 
-/// What says how a package is had.
+/// The part of a package that names its kind.
 #[derive(Deserialize)]
 struct Package {
     #[serde(rename = "registryType", default)]
@@ -283,7 +285,7 @@ fn kinds(packages: &str, remote: bool) -> Vec<String> {
     kinds.into_iter().take(MOST_KINDS).map(cut).chain(remote).collect()
 }
 
-/// JSON text that goes into an answer as it is: an array, or an empty one in its place.
+/// Checked JSON text for an answer: an array, or an empty one in its place.
 fn array(text: String) -> Json {
     let is_array = text.starts_with('[') && serde_json::from_str::<&RawValue>(&text).is_ok();
     Json::from_valid(if is_array { text } else { "[]".into() })
@@ -293,7 +295,7 @@ fn bound(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A number that is not negative.
+/// A number, if it is not negative.
 fn number(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(at)?.and_then(|number| u64::try_from(number).ok()))
 }

@@ -4,8 +4,9 @@
 //!  Reader ─ job ─► queue ─► thread: the same file as before? ─► SQLite, until it is due ─► the answer
 //! ```
 //!
-//! Owns the connection: opened anew when another file is in the file's place, and after an error. Must never write, follow a
-//! link, believe the file's own schema, know what the tables hold (`query` does), nor make anybody wait beyond [`PATIENCE`].
+//! Owns the connection: it is opened anew after an error, and when another file has replaced its own. Must never write,
+//! follow a link, or believe the file's own schema. Must never know what the tables hold (`query` does), nor let anybody
+//! wait longer than [`PATIENCE`].
 
 use std::fs;
 use std::io::ErrorKind;
@@ -24,24 +25,24 @@ use super::errors::CatalogError;
 /// The version of the schema that is read.
 const VERSION: i64 = 1;
 
-/// A query takes milliseconds.
+/// The longest time for a query; most take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long a query waits where the file is locked: while its log is recovered.
 const LOCKED: Duration = Duration::from_secs(1);
 
-/// So many of SQLite's own steps may pass until it is looked whether a query is due.
+/// How many of SQLite's own steps pass between two looks whether a query is due.
 const STEPS: i32 = 10_000;
 
-/// No row is longer, in bytes; an entry has a few thousand.
+/// The longest row, in bytes; an entry has a few thousand.
 const MAX_ROW: i32 = 8 << 20;
 
-/// Said of a query that was ended.
+/// The reason for a query that was ended.
 const TOO_LONG: &str = "it takes too long";
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
-/// When the query that is made now is ended.
+/// The time at which the current query is ended.
 type Due = Arc<Mutex<Instant>>;
 
 /// Reads the catalog.
@@ -57,7 +58,7 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// Starts the thread; the file need not exist.
+    /// Starts the thread. The file need not exist.
     pub(super) fn start(path: PathBuf) -> std::io::Result<Self> {
         Self::with_patience(path, PATIENCE)
     }
@@ -71,7 +72,7 @@ impl Reader {
         Ok(Self { jobs, patience })
     }
 
-    /// Has a query made, behind those that were there before.
+    /// Runs a query, after those that were there before.
     ///
     /// # Errors
     /// Why the catalog cannot be read.
@@ -81,7 +82,7 @@ impl Reader {
     ) -> Result<T, CatalogError> {
         let (done, result) = oneshot::channel();
         let job: Job = Box::new(move |shelf| {
-            // Whoever asked may have left.
+            // The one who asked may have left.
             if !done.is_closed() {
                 let _ = done.send(shelf.read(query));
             }
@@ -96,7 +97,7 @@ impl Reader {
 /// The connection, if there is one.
 struct Shelf {
     path: PathBuf,
-    /// With the device and inode of its file.
+    /// The connection, with the device and inode of its file.
     open: Option<((u64, u64), Connection)>,
     due: Due,
     patience: Duration,
@@ -122,7 +123,7 @@ impl Shelf {
     }
 }
 
-/// By what another file in its place is known.
+/// The device and inode of the file, by which a replaced file is noticed.
 fn identity(path: &Path) -> Result<(u64, u64), CatalogError> {
     match fs::symlink_metadata(path) {
         Ok(about) if about.is_file() => Ok((about.dev(), about.ino())),
@@ -142,7 +143,7 @@ fn connect(path: &Path, due: &Due) -> Result<Connection, CatalogError> {
     match open().map_err(|error| trouble(&error))? {
         (connection, VERSION) => Ok(connection),
         (_, newer) if newer > VERSION => Err(CatalogError::Newer(newer)),
-        // Its worker has just made the file, and not yet what belongs into it.
+        // The worker has just made the file, and has not filled it yet.
         _ => Err(CatalogError::Missing),
     }
 }
@@ -155,7 +156,7 @@ fn without_links_above(path: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-/// A connection to a file that somebody else may have made: what its schema calls is not run, and no query is endless.
+/// A connection to a file that somebody else may have made: calls in its schema are not run, and no query is endless.
 fn guarded(path: &Path, due: Due) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -189,7 +190,7 @@ fn trouble(error: &rusqlite::Error) -> CatalogError {
             | ErrorCode::ReadOnly
             | ErrorCode::OutOfMemory,
         ) => CatalogError::Unreadable(said),
-        // A table or a column is missing, or holds what does not belong there.
+        // A table or column is missing, or has the wrong contents.
         _ => CatalogError::Corrupt(said),
     }
 }

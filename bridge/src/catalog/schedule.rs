@@ -1,31 +1,31 @@
-//! When the catalog is refreshed next.
+//! The time of the catalog's next refresh.
 //!
 //! ```text
 //!  the bridge begins ─► last attempt + interval, soon where that is past or there was none
 //!  a refresh is over ─► now + interval; where a source failed, as soon as it may be tried again
 //! ```
 //!
-//! Owns the decision; pure. Times are milliseconds since 1970, a clock that may jump: whatever it says, the next refresh is
-//! at most an interval and its jitter away.
+//! Owns the decision; pure. Times are milliseconds since 1970, by a clock that may jump. Whatever it says, the next
+//! refresh is at most an interval and its jitter away.
 
 use std::time::Duration;
 
-/// The bridge has better things to do when it begins.
+/// The delay of the first refresh: the bridge has better things to do at its start.
 const SOON: u64 = 3_000;
 
-/// No source is tried again sooner by itself.
+/// The shortest pause before a source is tried again without a request.
 const RETRY: u64 = 60_000;
 
-/// How much longer an interval may be at random, in percent: not all of the world at once.
+/// The most that is added to an interval at random, in percent, so that not all bridges fetch at once.
 const JITTER: u64 = 10;
 
-/// When, for a bridge that begins now.
+/// The time of the refresh for a bridge that begins now.
 pub(super) fn at_start(now: u64, last_attempt: Option<u64>, interval: Duration, random: u64) -> u64 {
     let due = last_attempt.map_or(0, |last| last.saturating_add(jittered(interval, random)));
     due.clamp(now + SOON, now + SOON + jittered(interval, random))
 }
 
-/// When, after a refresh that is over now; `not_before` are those of the sources that failed.
+/// The time of the next refresh after one that is over now. `not_before` has the times of the sources that failed.
 pub(super) fn after(now: u64, not_before: &[Option<u64>], interval: Duration, random: u64) -> u64 {
     let regular = now + jittered(interval, random);
     let retry = not_before.iter().map(|at| at.unwrap_or(now + RETRY)).max();

@@ -1,20 +1,20 @@
-//! What a person looks for, as SQLite's full-text search reads it, and the place in a list as a client keeps it.
+//! The person's search, as SQLite's full-text search reads it, and the cursor of a list, as a client keeps it.
 //!
-//! Owns both notations; pure. Must never pass on what a person types as syntax: each word is quoted.
+//! Owns both notations; pure. Must never pass on a person's text as syntax: each word is quoted.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-/// So many words count.
+/// The most words of a search that count.
 const MOST_WORDS: usize = 16;
 
-/// A longer cursor is none of ours, in bytes.
+/// The longest cursor, in bytes.
 const MAX_CURSOR: usize = 200;
 
-/// An entry's id has so many characters at most.
+/// The longest id of an entry, in characters.
 const MAX_ID: usize = 64;
 
-/// The expression: each word in quotes, the last one as far as it is typed. `None`: there is no word in it.
+/// The expression: each word in quotes, the last one as a prefix. `None` if there is no word in it.
 #[must_use]
 pub fn expression(query: &str) -> Option<String> {
     let has_letters = |word: &&str| word.chars().any(char::is_alphanumeric);
@@ -22,21 +22,21 @@ pub fn expression(query: &str) -> Option<String> {
         query.split(|c: char| c.is_whitespace() || c.is_control()).filter(has_letters).collect();
     let quoted = words.iter().take(MOST_WORDS).map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
     let quoted: Vec<_> = quoted.collect();
-    // Without the operator AND in between: that of FTS5's grammar that leaves out words without tokens.
+    // Joined without the operator AND: the grammar of FTS5 without it leaves out words without tokens.
     (!quoted.is_empty()).then(|| format!("{}*", quoted.join(" ")))
 }
 
 /// Where a page ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cursor {
-    /// Behind the entry with this priority and id.
+    /// After the entry with this priority and id.
     Behind(i64, String),
-    /// Behind so many.
+    /// After this many entries.
     Skip(u32),
 }
 
 impl Cursor {
-    /// As a client keeps it.
+    /// The text that a client keeps.
     #[must_use]
     pub fn written(&self) -> String {
         let text = match self {
@@ -46,7 +46,7 @@ impl Cursor {
         URL_SAFE_NO_PAD.encode(text)
     }
 
-    /// The other way; `None`: it is none of ours.
+    /// Reads a client's text; `None` if it is no cursor of Harbor's.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         if text.len() > MAX_CURSOR {

@@ -1,31 +1,31 @@
-//! What the worker is asked to do, and who waits for it.
+//! The work for the worker, and those who wait for it.
 //!
 //! ```text
 //!  join ─┬─ the same is asked for already: one more waits for that
 //!        └─ new: a number ─► sent ─► done, or the worker is lost ─► sent again ─► … ─► given up
 //! ```
 //!
-//! Owns the numbers; pure. Must never let anybody wait for what nobody does: each waiter comes out once.
+//! Owns the numbers; pure. Must never let anybody wait for work that nobody does: each waiter gets one answer.
 
 use std::collections::BTreeMap;
 
-/// A worker that is lost under the same work so often is lost because of it.
+/// How often work may be tried: if the worker is lost each time, the work is the cause.
 const MOST_TRIES: u32 = 3;
 
-/// What is to be done.
+/// A kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Fetch; everything, or what has changed.
+    /// Fetches the sources: everything, or only the changes.
     Refresh {
-        /// Everything.
+        /// True if everything is fetched.
         full: bool,
     },
-    /// Look up more about entries.
+    /// Looks up more about entries.
     Enrich,
 }
 
 impl Kind {
-    /// Whether the end of this is the end of that, too.
+    /// True if work of this kind also does work of kind `other`.
     fn covers(self, other: Self) -> bool {
         self == other || matches!((self, other), (Self::Refresh { full: true }, Self::Refresh { .. }))
     }
@@ -38,7 +38,7 @@ struct Work<W> {
     waiting: Vec<W>,
 }
 
-/// All that is open.
+/// All open work.
 #[derive(Debug)]
 pub(super) struct Works<W> {
     last: u32,
@@ -52,19 +52,19 @@ impl<W> Default for Works<W> {
 }
 
 impl<W> Works<W> {
-    /// Adds somebody who waits, or nobody; gives the number of what has to be sent for it.
+    /// Adds a waiter, or nobody. Gives the number of new work that must be sent.
     pub(super) fn join(&mut self, kind: Kind, waiter: Option<W>) -> Option<u32> {
         if let Some(work) = self.open.values_mut().find(|work| work.kind.covers(kind)) {
             work.waiting.extend(waiter);
             return None;
         }
-        // 0 means something else, also after four billion refreshes.
+        // 0 means something else, so it is skipped even after four billion refreshes.
         self.last = self.last.wrapping_add(1).max(1);
         self.open.insert(self.last, Work { kind, tries: 0, waiting: waiter.into_iter().collect() });
         Some(self.last)
     }
 
-    /// What is sent to a worker that can be asked now: all, or only this. It counts as a try.
+    /// The work for a worker that can be asked now: all of it, or only this number. It counts as a try.
     pub(super) fn dispatch(&mut self, only: Option<u32>) -> Vec<(u32, Kind)> {
         let open = self.open.iter_mut().filter(|(id, _)| only.is_none_or(|only| only == **id));
         open.map(|(id, work)| {
@@ -74,17 +74,17 @@ impl<W> Works<W> {
         .collect()
     }
 
-    /// It has come to its end.
+    /// Ends work.
     pub(super) fn end(&mut self, id: u32) -> Option<(Kind, Vec<W>)> {
         self.open.remove(&id).map(|work| (work.kind, work.waiting))
     }
 
-    /// The worker is lost, and another one will come: gives what is not tried again.
+    /// The worker is lost, and another one will come. Gives the work that is not tried again.
     pub(super) fn lose(&mut self) -> Vec<(Kind, Vec<W>)> {
         self.take(|work| work.tries >= MOST_TRIES)
     }
 
-    /// No worker will come: gives everything.
+    /// No worker will come. Gives all work.
     pub(super) fn give_up(&mut self) -> Vec<(Kind, Vec<W>)> {
         self.take(|_| true)
     }
@@ -93,12 +93,12 @@ impl<W> Works<W> {
         self.open.extract_if(.., |_, work| which(work)).map(|(_, work)| (work.kind, work.waiting)).collect()
     }
 
-    /// Everybody who waits.
+    /// All waiters.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &W> {
         self.open.values().flat_map(|work| &work.waiting)
     }
 
-    /// What is done now, as far as it is known: the worker does one after the other.
+    /// The work that is probably done now: the worker does one after the other.
     pub(super) fn first(&self) -> Option<Kind> {
         self.open.values().next().map(|work| work.kind)
     }

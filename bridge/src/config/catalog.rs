@@ -1,30 +1,30 @@
 //! Where the catalog comes from, and how often.
 //!
-//! Owns the defaults and the rule for addresses. Must never let what a person installs be chosen by whoever is on the way:
-//! plain HTTP is for this machine only.
+//! Owns the defaults and the rule for addresses. Must never let anyone on the way choose what a person installs: plain HTTP is
+//! for this machine only.
 
 use std::time::Duration;
 
 use url::{Host, Url};
 
-/// What is expected of an address.
+/// The rule for an address, as an error tells it.
 pub const URL_RULE: &str = "an https address without a password, such as \"https://registry.example.com\"; http on this \
      machine only; \"\" for none";
 
-/// What is expected of the address at which a package's downloads are counted.
+/// The rule for the address at which a package's downloads are counted, as an error tells it.
 pub const TEMPLATE_RULE: &str = "an https address with {name} where the package's name goes; http on this machine only; \"\" \
      for none";
 
 /// Longer ones are no addresses, in bytes.
 const MAX_LENGTH: usize = 1000;
 
-/// What a template's place for the name is while the rest is looked at.
+/// The place for the package's name in a template. A stand-in replaces it while the rest is checked.
 const PLACE: &str = "{name}";
 
-/// What `[catalog]` says.
+/// The settings in `[catalog]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogConfig {
-    /// Whether anything is fetched.
+    /// True if anything is fetched.
     pub enabled: bool,
     /// From one refresh to the next.
     pub interval: Duration,
@@ -36,7 +36,7 @@ pub struct CatalogConfig {
     pub github_api: Option<String>,
     /// Where downloads of npm packages are counted.
     pub npm_downloads: Option<String>,
-    /// The same for PyPI.
+    /// Where downloads of PyPI packages are counted.
     pub pypi_downloads: Option<String>,
 }
 
@@ -56,25 +56,25 @@ impl Default for CatalogConfig {
     }
 }
 
-/// Puts an address where it belongs; whether it is one. Empty: none.
+/// Sets an address; an empty text sets none. True if the text is allowed.
 pub(super) fn set_url(into: &mut Option<String>, text: &str) -> bool {
     let fits = text.is_empty() || is_address(text);
     *into = Some(text.to_owned()).filter(|text| fits && !text.is_empty());
     fits
 }
 
-/// The same of a template.
+/// Sets a template; an empty text sets none. True if the text is allowed.
 pub(super) fn set_template(into: &mut Option<String>, text: &str) -> bool {
     let fits = text.is_empty() || text.matches(PLACE).count() == 1 && is_address(&text.replace(PLACE, "x"));
     *into = Some(text.to_owned()).filter(|text| fits && !text.is_empty());
     fits
 }
 
-/// What is expected of the document that says who Harbor is.
+/// The rule for the address of the document that says who Harbor is, as an error tells it.
 pub const DOCUMENT_RULE: &str = "the https address of a client ID metadata document, with a path, such as \
      \"https://example.com/harbor.json\"";
 
-/// Whether an address can be the name of a client.
+/// True if an address can be the name of a client.
 pub(super) fn is_document(text: &str) -> bool {
     let has_path = Url::parse(text).is_ok_and(|url| url.scheme() == "https" && url.path() != "/");
     has_path && is_address(text)

@@ -169,7 +169,7 @@ fn per_minute(n: u32) -> Option<u32> {
     (n > 0).then_some(n)
 }
 
-/// What the file at `path` says; the defaults when there is none.
+/// The settings in the file at `path`; the defaults when there is none.
 ///
 /// # Errors
 /// When others could have written it, it cannot be read, or something in it is wrong.
@@ -177,7 +177,7 @@ pub fn read(path: &Path) -> Result<HostConfig, ConfigError> {
     Ok(read_there(path)?.unwrap_or_default())
 }
 
-/// The same; `None` where there is none.
+/// The settings in the file at `path`; `None` when there is none.
 ///
 /// # Errors
 /// As of [`read`].
@@ -217,7 +217,7 @@ fn check(file: &File) -> Result<(), String> {
     Ok(())
 }
 
-/// What this text says; see [`read`].
+/// The settings in this text; see [`read`].
 ///
 /// # Errors
 /// Names the line, the key and what is expected there.

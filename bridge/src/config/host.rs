@@ -1,4 +1,4 @@
-//! What a person may configure about permissions and calls: the values, and which of them holds for whom.
+//! The settings for permissions and calls: the values, and which of them holds for whom.
 //!
 //! Owns the defaults and what is inherited. Must never be out of range: `file` checks what it puts in here.
 
@@ -17,22 +17,22 @@ use super::traces::Endpoint;
 /// The person at the command line or at Harbor's own pages, as an origin.
 pub const OWNER: &str = "owner";
 
-/// What `config.toml` says.
+/// The settings in `config.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostConfig {
     /// How long an `ALLOW_ONCE` lasts when the grant does not say.
     pub once: Duration,
-    /// A run that is not used for so long is purged.
+    /// A run that is not used for this long is purged.
     pub run_stale: Duration,
-    /// Whether calls are refused while the audit log cannot be written.
+    /// True if calls are refused while the audit log cannot be written.
     pub audit_required: bool,
-    /// Whether results are checked against output schemas.
+    /// True if results are checked against output schemas.
     pub check_output: bool,
-    /// What becomes of a tool that has changed since it was first seen.
+    /// The treatment of a tool that has changed since it was first seen.
     pub changed_tools: ChangedTools,
-    /// What an AI client gets whose name is new.
+    /// The tools that an AI client with a new name gets.
     pub first_use: FirstUse,
-    /// Whether metrics tell of each origin what it called. That is what the person's browser visited.
+    /// True if metrics tell of each origin what it called. An origin is a site that the person's browser visited.
     pub metrics_of_origins: bool,
     /// Where metrics are listened for, on loopback.
     pub metrics_listen: Option<SocketAddr>,
@@ -40,7 +40,7 @@ pub struct HostConfig {
     pub traces_endpoint: Option<Endpoint>,
     /// How many of a hundred calls are traced.
     pub traces_sample: u32,
-    /// Whether a trace names the origin. That is what the person's browser visited.
+    /// True if a trace names the origin. An origin is a site that the person's browser visited.
     pub traces_of_origins: bool,
     /// The https URL of a document that says to authorization servers who Harbor is.
     pub client_document: Option<String>,
@@ -50,7 +50,7 @@ pub struct HostConfig {
     pub sites: Sites,
     /// Where secrets are kept.
     pub secrets: SecretsConfig,
-    /// What of the page API there is for web pages.
+    /// The parts of the page API that web pages have.
     pub pages: PagesConfig,
     /// The limits of origins that have none of their own.
     pub every_origin: OriginLimits,
@@ -58,11 +58,11 @@ pub struct HostConfig {
     pub every_server: ServerLimits,
     /// The limits of origins that have some of their own, by canonical origin, already filled up.
     pub origins: BTreeMap<String, OriginLimits>,
-    /// The same of servers, by server id.
+    /// The limits of servers that have some of their own, by server id.
     pub servers: BTreeMap<String, ServerLimits>,
 }
 
-/// What becomes of a tool whose description or schema changed since it was first seen.
+/// The treatment of a tool whose description or schema changed since it was first seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangedTools {
     /// Calls are refused until the person accepts the change.
@@ -71,7 +71,8 @@ pub enum ChangedTools {
     Warn,
 }
 
-/// What an AI client gets whose name is new. That the person has put Harbor into its configuration is the consent.
+/// The tools that an AI client with a new name gets. The person has put Harbor into the client's configuration: that is the
+/// consent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstUse {
     /// All tools, or those that its configuration names.
@@ -161,7 +162,7 @@ impl OriginLimits {
         default_timeout: Some(CALL_TIMEOUT),
     };
 
-    /// Those of the owner: none. Who gives himself one gets the usual queue in front of it.
+    /// The owner's limits: none. An owner who sets a limit gets the usual queue in front of it.
     pub(super) const NONE: Self = Self {
         max_calls_per_run: None,
         concurrent: 0,
@@ -172,14 +173,14 @@ impl OriginLimits {
 }
 
 impl HostConfig {
-    /// What holds for `origin`, a canonical one or [`OWNER`], who inherits nothing.
+    /// The limits that hold for `origin`: a canonical origin, or [`OWNER`], who inherits nothing.
     #[must_use]
     pub fn limits_of(&self, origin: &str) -> OriginLimits {
         let inherited = if origin == OWNER { OriginLimits::NONE } else { self.every_origin };
         self.origins.get(origin).copied().unwrap_or(inherited)
     }
 
-    /// What holds for the server with this id.
+    /// The limits that hold for the server with this id.
     #[must_use]
     pub fn server_limits(&self, server: &str) -> ServerLimits {
         self.servers.get(server).copied().unwrap_or(self.every_server)

@@ -1,4 +1,4 @@
-//! What `config.toml` says at present.
+//! The settings of `config.toml` that are in force.
 //!
 //! ```text
 //!  the file changes ─► read ─┬─ it is right ─► in force from now on: whoever asks next gets it
@@ -29,7 +29,7 @@ impl LiveConfig {
         Rc::new(Self { current, ..Self::default() })
     }
 
-    /// Those in force now. Who keeps them keeps those.
+    /// The values in force now. A caller that keeps them keeps these, also when others come into force.
     #[must_use]
     pub fn now(&self) -> Rc<HostConfig> {
         self.current.borrow().clone()
@@ -47,7 +47,7 @@ impl LiveConfig {
         self.changes.get()
     }
 
-    /// Takes what the file says now; whether that changes anything, be it that it is wrong.
+    /// Takes over what the file says now. True if that changes anything, even if only that the file is wrong now.
     pub fn take(&self, read: Result<HostConfig, ConfigError>) -> bool {
         let before = self.refused.take();
         match read {

@@ -5,11 +5,11 @@
 
 use std::net::SocketAddr;
 
-/// What is expected instead of what it is not.
+/// The rule for the address, as an error tells it.
 pub const LISTEN_RULE: &str =
     "an address of this machine's loopback and a port, such as \"127.0.0.1:9464\" or \"[::1]:9464\"";
 
-/// The address, if it is one. Port 0 is any that is free.
+/// The address, if it is allowed. Port 0 is any that is free.
 #[must_use]
 pub fn listen_address(text: &str) -> Option<SocketAddr> {
     text.parse().ok().filter(|address: &SocketAddr| address.ip().is_loopback())

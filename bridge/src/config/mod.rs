@@ -1,6 +1,7 @@
 //! Where things are and how the bridge is set up: paths under `HARBOR_HOME`, the environment's switches, `config.toml`.
 //!
-//! Owns reading environment and file, at the start and when the file changes. Must never create a file: rooms that own a file create it.
+//! Owns reading environment and file, at the start and when the file changes. Must never create a file: the rooms that own one
+//! create it.
 
 mod catalog;
 pub mod file;
@@ -77,21 +78,21 @@ impl From<PathError> for ConfigError {
 pub struct Settings {
     /// One runner process per server (`HARBOR_MCP_ISOLATION`, on unless `0`).
     pub isolation: bool,
-    /// Whether the catalog has its worker (`HARBOR_CATALOG_WORKER`, on unless `0`).
+    /// True if the catalog has its worker (`HARBOR_CATALOG_WORKER`, on unless `0`).
     pub catalog_worker: bool,
     /// How much to log (`HARBOR_LOG`).
     pub log: tracing::level_filters::LevelFilter,
     /// How long a bridge that a client started stays without clients (`HARBOR_IDLE_EXIT_SECONDS`).
     pub idle_exit: Duration,
-    /// What `config.toml` says.
+    /// The settings of `config.toml`.
     pub host: HostConfig,
-    /// What of the kernel is not to be used for sandboxes (`HARBOR_SANDBOX_OFFER`).
+    /// The features of the kernel that sandboxes are not to use (`HARBOR_SANDBOX_OFFER`).
     pub offered: Lowered,
     /// Where metrics are listened for, whatever the file says (`serve --metrics`).
     pub metrics: Option<SocketAddr>,
-    /// What is said of traces (`OTEL_…`).
+    /// The environment's settings for traces (`OTEL_…`).
     pub traces: TracesEnvironment,
-    /// Who wants to know how it does (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`).
+    /// The service manager that wants to know how the bridge does (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, `WATCHDOG_PID`).
     pub manager: Option<ServiceManager>,
 }
 
@@ -119,7 +120,8 @@ fn switch(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Whether a line of the log is a JSON object (`HARBOR_LOG_FORMAT`); also one that says why nothing else could be read.
+/// True if a line of the log is a JSON object (`HARBOR_LOG_FORMAT`). That includes a line that says why nothing else could be
+/// read.
 ///
 /// # Errors
 /// Names the variable, and what it may be.

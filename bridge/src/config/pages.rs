@@ -1,4 +1,4 @@
-//! What of the page API there is for web pages.
+//! The parts of the page API that web pages have.
 //!
 //! Owns the names and the defaults. Must never say who may use it: grants do.
 
@@ -31,20 +31,20 @@ impl Feature {
     }
 }
 
-/// What `[pages]` says.
+/// The settings in `[pages]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PagesConfig {
     off: [bool; Feature::ALL.len()],
 }
 
 impl PagesConfig {
-    /// Whether pages have it.
+    /// True if pages have this part.
     #[must_use]
     pub fn has(&self, feature: Feature) -> bool {
         !self.off[feature as usize]
     }
 
-    /// Switches it on or off.
+    /// Switches the part on or off.
     pub(super) fn set(&mut self, feature: Feature, on: bool) {
         self.off[feature as usize] = !on;
     }

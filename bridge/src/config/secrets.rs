@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use harbor_policy::secret_store::Choice;
 
-/// What is expected instead of what it is not.
+/// The rule for the passphrase's file, as an error tells it.
 pub const FILE_RULE: &str = "the absolute path of a file with the passphrase";
 
-/// What `config.toml` says of secrets.
+/// The settings for secrets in `config.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretsConfig {
     /// Where the person wants them.

@@ -6,19 +6,19 @@
 //!                  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ─► as it is
 //! ```
 //!
-//! Owns the rule for addresses, and OpenTelemetry's variables. Those are shared by many programs: one that is of no use here
-//! is left out with a warning, as OpenTelemetry demands, and is no reason not to start. Must never show a header's value.
+//! Owns the rule for addresses, and OpenTelemetry's variables. Many programs share those variables: one that is of no use here is
+//! left out with a warning, as OpenTelemetry demands, and the bridge starts all the same. Must never show a header's value.
 
 use std::fmt;
 
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-/// What is expected instead of what it is not.
+/// The rule for a collector's address, as an error tells it.
 pub const ENDPOINT_RULE: &str = "the address of a collector that takes OTLP over plain HTTP, such as \
      \"http://127.0.0.1:4318\"; for https have a collector on this machine that passes them on";
 
-/// What OTLP appends to the address of a collector.
+/// The path that OTLP appends to the address of a collector.
 const PATH: &str = "v1/traces";
 
 /// Headers that are not for the person to choose.
@@ -37,7 +37,7 @@ const OWN_HEADERS: &[&str] = &[
     "user-agent",
 ];
 
-/// So many bytes of headers are sent at most.
+/// Bytes of headers that are sent at most.
 const MAX_HEADERS: usize = 8 * 1024;
 
 /// Where traces are sent.
@@ -81,13 +81,13 @@ impl Endpoint {
         (self.url.host().unwrap_or(Host::Domain("")), self.url.port_or_known_default().unwrap_or(80))
     }
 
-    /// For the header `Host`.
+    /// The value of the header `Host`.
     #[must_use]
     pub fn authority(&self) -> &str {
         self.url.authority()
     }
 
-    /// For the first line of a request.
+    /// The path in the first line of a request.
     #[must_use]
     pub fn path(&self) -> &str {
         self.url.path()
@@ -134,16 +134,16 @@ fn header(pair: &str) -> Option<(String, String)> {
     (fits && value.chars().all(|c| c.is_ascii_graphic() || c == ' ')).then_some((name, value))
 }
 
-/// What the environment says of traces, at the start.
+/// The environment's settings for traces, as they were at the start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TracesEnvironment {
     /// No traces, whatever else says so (`OTEL_SDK_DISABLED`).
     pub disabled: bool,
-    /// Where to, whatever the file says.
+    /// The address to send them to, whatever the file says.
     pub endpoint: Option<Endpoint>,
-    /// What every request carries.
+    /// Headers that every request carries.
     pub headers: Headers,
-    /// What is of no use, and what would be.
+    /// Settings that are of no use, and what would be.
     pub ignored: Vec<String>,
 }
 

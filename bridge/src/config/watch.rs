@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use tokio::net::unix::pipe;
 
-/// What may make it another file: written and closed, put in place or away, linked, its mode changed.
+/// The events that may make it another file: written and closed, put in place or away, linked, its mode changed.
 const CHANGES: AddWatchFlags = AddWatchFlags::IN_CLOSE_WRITE
     .union(AddWatchFlags::IN_CREATE)
     .union(AddWatchFlags::IN_MOVE)
@@ -26,21 +26,21 @@ const CHANGES: AddWatchFlags = AddWatchFlags::IN_CLOSE_WRITE
 /// Room for some events, each with the name of a file.
 const ROOM: usize = 4096;
 
-/// So many links are followed, as by the kernel, or fewer.
+/// Links that are followed at most: as many as the kernel follows, or fewer.
 const MAX_LINKS: usize = 16;
 
 /// A watch of one file.
 #[derive(Debug)]
 pub struct Watch {
     inotify: Inotify,
-    /// What happens in its directories: as bytes that come, of which only the kinds are looked at.
+    /// The events in its directories, as bytes. Only their kinds are looked at.
     events: pipe::Receiver,
     path: PathBuf,
     seen: Look,
 }
 
-/// By what another file, or other content, is known, of the name and of what it leads to: device, inode, size, mode, owner and
-/// links, and the times of both changes.
+/// The marks by which another file, or other content, is known, for the name and for what it leads to: device, inode, size, mode,
+/// owner and links, and the times of both changes.
 type Look = [Option<([u64; 4], [u32; 2], [i64; 4])>; 2];
 
 impl Watch {
@@ -92,7 +92,7 @@ impl Watch {
     }
 }
 
-/// Whether a file was made that is still to be written: its closing is told, too. A link is whole at once.
+/// True if a file was made that is still to be written: its closing is an event, too. A link is whole at once.
 fn is_begun(events: &[u8], now: &Look) -> bool {
     let is_link = now[0].is_some_and(|(numbers, ..)| numbers[3] > 1) || now[0] != now[1];
     !is_link && kinds(events).all(|kind| kind == AddWatchFlags::IN_CREATE)

@@ -33,13 +33,13 @@ use crate::router::version_mismatch;
 /// Where large frames are parsed.
 static ASIDE: Aside = Aside::new();
 
-/// How long a program on the socket may take to say who it is.
+/// How long a program on the socket may take to attach.
 const ATTACH_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long a client may send nothing more of a large frame that it has begun.
+/// How long a client may pause in the middle of a large frame.
 const HALF_A_FRAME: Duration = Duration::from_secs(30);
 
-/// How long the last answers may take to be written to a client that is slow.
+/// How long the last answers may take to be written to a slow client.
 const FLUSH_LIMIT: Duration = Duration::from_millis(500);
 
 /// The largest `attach` frame.
@@ -59,7 +59,7 @@ pub async fn serve<R: AsyncRead + Unpin>(
         async move { client.outbox().drive(&writer).await }
     });
     let writes = tokio::select! {
-        // A client that does not read, or is gone, shows itself by the end of its writer.
+        // A client that does not read, or is gone, is noticed by the end of its writer.
         _ = &mut driver => false,
         _ = read(router, &client, &mut reader, &mut frames) => true,
     };
@@ -81,7 +81,7 @@ async fn read<R: AsyncRead + Unpin>(
     let mut turn = Turn::default();
     loop {
         if let Some(frame) = frames.take_longer_than(LARGE) {
-            // Its client's further frames wait meanwhile: they are taken in their order.
+            // Its client's further frames wait meanwhile, to keep their order.
             let parsed = ASIDE.run(frame.bytes().len(), move || Incoming::parse(frame.bytes())).await?;
             router.receive(client, parsed);
             continue;
@@ -100,7 +100,7 @@ async fn read<R: AsyncRead + Unpin>(
             turn.handled(length).await;
             continue;
         }
-        // Whoever keeps this process's memory with half of a large frame has to go on with it.
+        // A client with half a large frame takes up memory here, so it has to go on with it.
         let limit = if frames.held() > LARGE { HALF_A_FRAME } else { Duration::MAX };
         let lacking = frames.lacking();
         let n = within(limit, turn.read(reader, frames.space(), lacking)).await?;
@@ -111,7 +111,7 @@ async fn read<R: AsyncRead + Unpin>(
     }
 }
 
-/// Waits for bytes; no timer is set where there is no limit.
+/// Waits for bytes. Without a limit no timer is set.
 async fn within(limit: Duration, read: impl Future<Output = io::Result<usize>>) -> io::Result<usize> {
     match limit {
         Duration::MAX => read.await,
@@ -124,10 +124,10 @@ fn oversize(length: u32) -> Refused {
     Refused { envelope: Envelope::nobody(), error: ErrorBody::new(Code::MessageTooLarge, message) }
 }
 
-/// Reads the first frame of a program on the socket and decides who it is.
+/// Reads the first frame of a program on the socket, and decides its principal.
 ///
 /// # Errors
-/// The error to tell it before the connection is closed; none when it is gone already.
+/// The error to tell the program before the connection is closed; none if it is gone already.
 pub(super) async fn attach<R: AsyncRead + Unpin>(
     reader: &mut R,
     frames: &mut FrameDecoder,
@@ -208,7 +208,7 @@ fn role(attach: Attach) -> Result<Principal, ErrorBody> {
     }
 }
 
-/// Compares without telling by its time where the first difference is.
+/// Compares without revealing by its time where the first difference is.
 fn equal_in_constant_time(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }

@@ -4,9 +4,9 @@
 //!  --metrics, [metrics] listen ─► Exporter ─► accept ─► a task per connection: head, judge, text, end
 //! ```
 //!
-//! Owns the listener, and what is told of it. One request per connection, within limits of size, time and number. Must never
-//! listen elsewhere than on loopback, nor hold up the bridge: a listener of the file that cannot be had is a reason of its
-//! health, no more.
+//! Owns the listener, and its status. One request per connection, within limits of size, time and number. Must never
+//! listen elsewhere than on loopback, nor hold up the bridge: if the listener of the file fails, that is only a reason in
+//! its health.
 
 pub mod head;
 mod kept;
@@ -37,7 +37,7 @@ const HEAD_LIMIT: Duration = Duration::from_secs(5);
 /// How long a whole request may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// How long, and for how many bytes, a client is listened to that says more than its head: closing before would take
+/// How long, and for how many bytes, the bridge reads on if a client sends more than its head. Closing earlier would take
 /// the answer from it.
 const REST_LIMIT: Duration = Duration::from_secs(1);
 const MAX_REST: usize = 1024 * 1024;
@@ -60,22 +60,22 @@ impl fmt::Display for MetricsError {
 
 impl std::error::Error for MetricsError {}
 
-/// The listener, if one is wanted: that of the command line, else that of `config.toml` as it is now.
+/// The listener, if one is wanted: on the address of the command line, else on that of `config.toml` as it is now.
 #[derive(Debug)]
 pub struct Exporter {
     router: Weak<Router>,
-    /// Said on the command line: the file is not asked.
+    /// True if the address comes from the command line: then the file does not count.
     is_fixed: bool,
-    /// What was wanted last.
+    /// The address that was wanted last.
     wanted: RefCell<Option<SocketAddr>>,
     listening: RefCell<Option<Listening>>,
 }
 
 impl Exporter {
-    /// Listens where the command line says, or where the file does.
+    /// Listens on the address of the command line, or of the file.
     ///
     /// # Errors
-    /// When the address of the command line cannot be had.
+    /// When the address of the command line is not available.
     pub fn begin(
         router: &Rc<Router>,
         fixed: Option<SocketAddr>,
@@ -94,7 +94,7 @@ impl Exporter {
         Ok(exporter)
     }
 
-    /// Listens where the file says now.
+    /// Listens on the address that the file has now.
     pub fn follow(&self, configured: Option<SocketAddr>) {
         let Some(router) = self.router.upgrade() else { return };
         if self.is_fixed || *self.wanted.borrow() == configured {
@@ -122,7 +122,7 @@ impl Exporter {
 /// A listener and its connections, until it is dropped.
 #[derive(Debug)]
 struct Listening {
-    /// With the port that was chosen, where none was said.
+    /// The address; if none was given, with the port that the system chose.
     at: SocketAddr,
     task: AbortHandle,
 }
@@ -145,13 +145,13 @@ impl Drop for Listening {
 }
 
 async fn accept(listener: TcpListener, port: u16, router: Weak<Router>) {
-    // Dropped with this task, and all connections with it.
+    // Dropped together with this task, and all connections with it.
     let mut connections = JoinSet::new();
     let mut oldest = VecDeque::<AbortHandle>::new();
     let kept = Rc::new(Kept::default());
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, or a connection that has gone again.
+            // There are no descriptors left, or the connection has gone already.
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
@@ -191,7 +191,7 @@ async fn serve(mut stream: TcpStream, port: u16, router: &Weak<Router>, kept: &K
     Ok(())
 }
 
-/// The head, with whatever came behind it left out.
+/// Reads the head; bytes after it are left out.
 async fn read_head(stream: &mut TcpStream) -> io::Result<Result<Vec<u8>, Refusal>> {
     let mut bytes = Vec::new();
     loop {

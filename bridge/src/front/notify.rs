@@ -1,11 +1,11 @@
-//! What a service manager is told: systemd's protocol of datagrams.
+//! Messages to a service manager: systemd's protocol of datagrams.
 //!
 //! ```text
 //!  serving ─► READY=1 ─► WATCHDOG=1, WATCHDOG=1 … from the one loop, so that a loop that hangs says nothing ─► STOPPING=1
 //! ```
 //!
-//! Owns the socket. Must never fail because of the manager, nor wait for it, but once and shortly: `READY=1` is said only once,
-//! and a manager that does not hear it ends us.
+//! Owns the socket. Must never fail because of the manager, nor wait for it, with one short exception: `READY=1` is said
+//! only once, and a manager that does not hear it ends us.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,13 +20,13 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::config::ServiceManager;
 
-/// Signs of life come no more often than this, whatever the manager says.
+/// The shortest time between signs of life, whatever the manager asks for.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// How long the manager may have no room for `READY=1`.
+/// How long to wait while the manager has no room for `READY=1`.
 const READY_LIMIT: Duration = Duration::from_secs(2);
 
-/// A manager that is told; nobody where there is none.
+/// A service manager to tell; nobody if there is none.
 #[derive(Debug, Default)]
 pub struct Notifier {
     socket: Option<UnixDatagram>,
@@ -34,7 +34,7 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Tells it that we serve, and from now on that we live.
+    /// Tells it that the bridge serves, and from now on that it lives.
     #[must_use]
     pub fn ready(manager: Option<&ServiceManager>) -> Self {
         let Some(manager) = manager else { return Self::default() };
@@ -47,7 +47,7 @@ impl Notifier {
         }
     }
 
-    /// Tells it that we are about to end. Signs of life go on until then.
+    /// Tells it that the bridge is about to end. Signs of life go on until then.
     pub fn stopping(&self, why: &str) {
         if let Some(socket) = &self.socket {
             tell(socket, &format!("STOPPING=1\nSTATUS=ending: {why}"));
@@ -73,8 +73,8 @@ fn begin(manager: &ServiceManager) -> io::Result<Notifier> {
     Ok(Notifier { socket: Some(socket), watchdog })
 }
 
-/// A signal that comes while the manager has no room, of a child that ended for one, is no failure, nor a reason to begin
-/// the limit anew.
+/// Sends while the manager may have no room. A signal meanwhile (of a child that ended, for one) is no failure, and does
+/// not begin the limit anew.
 fn send_patiently(socket: &UnixDatagram, text: &[u8]) -> io::Result<usize> {
     let until = Instant::now() + READY_LIMIT;
     loop {
@@ -93,7 +93,7 @@ fn address(socket: &OsStr) -> io::Result<SocketAddr> {
     }
 }
 
-/// Twice in each time that the manager waits.
+/// Gives signs of life, twice in each period of the manager.
 async fn live(socket: UnixDatagram, limit: Duration) {
     let mut due = interval((limit / 2).max(LEAST));
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);

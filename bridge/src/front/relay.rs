@@ -5,9 +5,9 @@
 //!  browser ◄─stdout─ pump ◄─ socket ◄─ bridge
 //! ```
 //!
-//! Owns the browser's arguments, which extensions are let in, and the order in which the two directions end. Must never look into a frame,
-//! or print anything but frames on stdout. It is one process per port and holds nothing: whatever it would
-//! know, the bridge would have to learn again.
+//! Owns the browser's arguments, the check of extensions, and the order in which the two directions end. Must never look
+//! into a frame, or print anything but frames on stdout. It is one process per port and keeps nothing: the bridge would
+//! have to learn it again.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -34,10 +34,10 @@ use harbor_home::dial::{self, DIAL_LIMIT, Role};
 /// The buffer of one direction, in bytes.
 const PUMP: usize = 64 * 1024;
 
-/// How long the bridge has for last words once the browser is gone. Browsers kill their host after 2 s.
+/// How long the bridge has for last words after the browser is gone. Browsers kill their host after 2 s.
 const LAST_WORDS: Duration = Duration::from_millis(1000);
 
-/// The longest list of browsers that were told of Harbor, in bytes.
+/// The longest list of browsers with a native host, in bytes.
 const MAX_INSTALLED: u64 = 1024 * 1024;
 
 /// How a direction ended.
@@ -47,14 +47,14 @@ enum End {
     BrowserClosed,
     /// Stdout takes no more: the browser is gone.
     BrowserDeaf,
-    /// The bridge closed the socket; all that it said has been passed on.
+    /// The bridge closed the socket; everything that it sent has been passed on.
     BridgeClosed,
     /// The socket takes no more.
     BridgeDeaf,
 }
 
-/// The id of the extension that a browser started us for, from our arguments without the program's name:
-/// Chromium gives `chrome-extension://ID/`, Firefox the manifest's path and the id. `None`: no browser did.
+/// The id of the extension for which a browser started us, from our arguments without the program's name. Chromium gives
+/// `chrome-extension://ID/`, Firefox the manifest's path and the id. `None` if no browser started us.
 #[must_use]
 pub fn extension_id(args: &[OsString]) -> Option<String> {
     let text = |at: usize| args.get(at).and_then(|arg| arg.to_str());
@@ -66,7 +66,7 @@ pub fn extension_id(args: &[OsString]) -> Option<String> {
     is_id(id).then(|| id.to_owned())
 }
 
-/// Whether the native host was installed for this extension: Harbor's own, or one that `harbor host install` was told of.
+/// True if the native host was installed for this extension: Harbor's own, or one that `harbor host install` was told of.
 fn is_registered(paths: &Paths, extension_id: &str) -> bool {
     if is_harbor(extension_id) {
         return true;
@@ -74,15 +74,15 @@ fn is_registered(paths: &Paths, extension_id: &str) -> bool {
     let mut text = String::new();
     let opened = File::open(paths.native_hosts());
     let _ = opened.and_then(|file| file.take(MAX_INSTALLED).read_to_string(&mut text));
-    // One that cannot be read names nobody.
+    // A list that cannot be read names nobody.
     let installed: Value = serde_json::from_str(&text).unwrap_or_default();
     let manifests = installed["manifests"].as_array().into_iter().flatten();
     let mut ids = manifests.filter_map(|manifest| manifest["extension_ids"].as_array()).flatten();
     ids.any(|id| id == extension_id)
 }
 
-/// Serves one port of a browser until it closes; the process's exit code. The browser sees any end of this
-/// process as the end of the port.
+/// Serves one port of a browser until it closes; gives the process's exit code. The browser sees any end of this process
+/// as the end of the port.
 #[must_use]
 pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
     let (Ok(stdin), Ok(mut stdout)) = (unbuffered(io::stdin()), unbuffered(io::stdout())) else { return 1 };
@@ -106,7 +106,7 @@ pub fn run(paths: &Paths, args: &[OsString]) -> u8 {
     }
 }
 
-/// The standard streams keep their own buffers, and stdout waits for line ends: frames must not.
+/// A stream without its own buffer. The standard streams have buffers, and stdout waits for line ends: frames must not.
 fn unbuffered(stream: impl AsFd) -> io::Result<File> {
     stream.as_fd().try_clone_to_owned().map(File::from)
 }
@@ -114,13 +114,13 @@ fn unbuffered(stream: impl AsFd) -> io::Result<File> {
 fn say_failure(stdout: &mut impl Write, code: Code, message: &str) -> u8 {
     let mut frame = Vec::new();
     put_frame(&mut frame, |out| Envelope::nobody().put_error(out, &ErrorBody::new(code, message)));
-    // Nothing is left to do about a browser that does not read it: the end of the process says the same.
+    // If the browser does not read it, nothing is left to do: the end of the process says the same.
     let _ = stdout.write_all(&frame);
     1
 }
 
-/// Copies until one direction ends; where the other may still carry something, it gets `last_words` to finish.
-/// Its thread may be left blocked in a read, which ends with the process.
+/// Copies until one direction ends. If the other may still carry something, it gets `last_words` to finish. Its thread
+/// may stay blocked in a read, which ends with the process.
 fn relay(
     bridge: UnixStream,
     browser_in: impl Read + Send + 'static,
@@ -133,7 +133,7 @@ fn relay(
     spawn_pump((browser_in, End::BrowserClosed), (to_bridge, End::BridgeDeaf), tell)?;
     let first = ended.recv().unwrap_or(End::BridgeClosed);
     if first == End::BrowserClosed {
-        // Half closed: the bridge sees the end, and what it still sends arrives.
+        // Half closed: the bridge sees the end, and its last frames still arrive.
         let _ = bridge.shutdown(Shutdown::Write);
     }
     if matches!(first, End::BrowserClosed | End::BridgeDeaf) {
@@ -142,7 +142,7 @@ fn relay(
     Ok(first)
 }
 
-/// Each side comes with what it means when that side ends.
+/// Starts a pump. Each side comes with the meaning of its end.
 fn spawn_pump(
     (from, closed): (impl Read + Send + 'static, End),
     (to, deaf): (impl Write + Send + 'static, End),

@@ -1,30 +1,30 @@
-//! Descriptors that clients do not get: some for what the bridge itself opens, and some that are held back, so that the owner
-//! can ask how it is, and end it, when all others are in use.
+//! Descriptors that clients do not get. Some are for files that the bridge itself opens. Some are held back for the
+//! owner, who can ask about the bridge, and end it, when all others are in use.
 //!
-//! Owns the latter, and how often their lack is told of. Must never keep them from a connection that is there.
+//! Owns the latter, and how often the log hears of their lack. Must never keep them from a connection that is there.
 
 use std::fs::File;
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
-/// How many are held back: a few connections, each of which has two.
+/// How many are held back: enough for a few connections, each of which has two.
 const HELD: usize = 16;
 
-/// What one connection needs besides its own: its reader's, and its writer's while that waits.
+/// Descriptors that one connection needs besides its own: its reader's, and its writer's while that waits.
 const OF_ONE: usize = 3;
 
-/// So much of what the system gives is for what the bridge opens besides clients' connections, at least and at most.
+/// The share of the system's limit for files that the bridge opens besides clients' connections, with its bounds.
 const SHARE: u64 = 8;
 const SPARE: std::ops::RangeInclusive<u64> = 16..=64;
 
-/// The log is told of their lack no more often.
+/// The shortest time between two log lines about their lack.
 const TOLD: Duration = Duration::from_secs(60);
 
 /// The descriptors.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     held: Vec<File>,
-    /// The first number that is no client's. The kernel gives the lowest that is free.
+    /// The first number that no client gets. The kernel gives the lowest free one.
     end: RawFd,
     told: Option<Instant>,
     /// Connections that found no room since the log was told.
@@ -32,19 +32,19 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// For a process that may have so many files open.
+    /// For a process that may have `limit` open files.
     pub(super) fn of(limit: u64) -> Self {
         let spare = (limit / SHARE).clamp(*SPARE.start(), *SPARE.end());
         let end = RawFd::try_from(limit.saturating_sub(spare)).unwrap_or(RawFd::MAX);
         Self { end, ..Self::default() }
     }
 
-    /// Whether this number is one of those that are no client's.
+    /// True if this number is one that no client gets.
     pub(super) fn is_past(&self, descriptor: RawFd) -> bool {
         descriptor >= self.end
     }
 
-    /// Holds back as many as it should, if they are to be had; whether it does.
+    /// Holds back as many as it should, if there are enough; true if it does.
     pub(super) fn fill(&mut self) -> bool {
         while self.held.len() < HELD {
             let one = match self.held.first() {
@@ -59,14 +59,14 @@ impl Room {
         true
     }
 
-    /// Lets go of what one connection needs; whether there was so much.
+    /// Releases the descriptors for one connection; false if there were too few.
     pub(super) fn give(&mut self) -> bool {
         let left = self.held.len().checked_sub(OF_ONE);
         self.held.truncate(left.unwrap_or_default());
         left.is_some()
     }
 
-    /// A connection found no room. How many did, where the log is to be told.
+    /// Counts a connection that found no room. Gives the count if the log is to be told.
     pub(super) fn note(&mut self, now: Instant) -> Option<u64> {
         self.crowded += 1;
         if self.told.is_some_and(|told| now.duration_since(told) < TOLD) {

@@ -1,8 +1,8 @@
 //! The local socket: accepts programs of this user.
 //!
-//! Owns the listener and the check of the peer's user. The user alone proves nothing, since servers run as the
-//! same one: the token in `attach` does. Where no descriptor is left, all but the owner are told so, and the owner is let in
-//! to ask how the bridge is, and to end it.
+//! Owns the listener and the check of the peer's user. The user alone proves nothing, since servers run as the same one:
+//! the token in `attach` does. If no descriptor is left, all clients but the owner are told so. The owner is let in to
+//! ask about the bridge, and to end it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,16 +29,16 @@ use super::room::Room;
 use crate::router::client::Client;
 use crate::router::{Router, crowded};
 
-/// Programs that may be connected at once without having said who they are.
+/// How many programs may be connected at once without having attached.
 const MAX_UNATTACHED: usize = 64;
 
-/// The same where only what is held back is left.
+/// The same limit while only the descriptors held back are left.
 const MAX_IN_CROWD: usize = 2;
 
-/// How long the owner may take there to ask how the bridge is, or to end it.
+/// How long the owner has in that case, to ask about the bridge or to end it.
 const IN_PASSING: Duration = Duration::from_secs(10);
 
-/// Accepts connections for ever; each is served by a task of its own. `anew` gives a socket in the place of one that is gone.
+/// Accepts connections for ever, each in a task of its own. `anew` gives a socket in place of one that is gone.
 ///
 /// # Errors
 /// When the listener breaks.
@@ -51,13 +51,13 @@ pub async fn accept(
     let (mut unattached, mut crowd) = (VecDeque::new(), VecDeque::new());
     let (mut room, mut is_given, left) = (Room::of(own::files()), false, Rc::<Notify>::default());
     loop {
-        // What was let go of is for the connection that waits.
+        // The released descriptors are for the connection that waits.
         if !std::mem::take(&mut is_given) {
             room.fill();
         }
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            // What one had that was let in by it is held back again.
+            // The descriptors of a connection that they let in are held back again.
             () = left.notified() => continue,
             Some(new) = anew.recv() => {
                 new.set_nonblocking(true)?;
@@ -111,8 +111,8 @@ fn note(room: &mut Room, why: &str) {
     }
 }
 
-/// A place among the connections that have not said who they are. When there are too many, the one that has been
-/// silent the longest goes: our own programs speak at once.
+/// A place among the connections that have not attached. If there are too many, the one that has been silent the longest
+/// goes: our own programs speak at once.
 fn make_room(unattached: &mut VecDeque<Weak<Notify>>, most: usize) -> Rc<Notify> {
     unattached.retain(|waiting| waiting.strong_count() > 0);
     if unattached.len() >= most
@@ -125,12 +125,12 @@ fn make_room(unattached: &mut VecDeque<Weak<Notify>>, most: usize) -> Rc<Notify>
     place
 }
 
-/// Whether descriptors are what is lacking.
+/// True if the error is a lack of descriptors.
 fn is_lack(error: &io::Error) -> bool {
     [Errno::EMFILE, Errno::ENFILE].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
 }
 
-/// Errors of accept(2) after which the next connection may well succeed.
+/// True for errors of accept(2) after which the next connection may well succeed.
 fn is_passing(error: &io::Error) -> bool {
     use Errno::{ECONNABORTED, EMFILE, ENFILE, ENOBUFS, ENOMEM};
     error.raw_os_error().is_some_and(|errno| {
@@ -155,7 +155,7 @@ async fn greet(
     drop(evicted);
     match decided {
         Ok((envelope, principal)) if is_crowded && principal != Principal::Owner => {
-            // The log was told.
+            // The log was told already.
             write_small(&writer, &refused(&envelope, &crowded()))
         }
         Ok((envelope, principal)) => {

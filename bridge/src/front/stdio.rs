@@ -1,7 +1,7 @@
-//! `serve --stdio`: the client is whoever started the bridge, on its stdin and stdout.
+//! `serve --stdio`: the client is the program that started the bridge, on its stdin and stdout.
 //!
-//! Owns making these two waitable, whatever they are: pipes and sockets as they are, files and terminals by a
-//! thread that copies.
+//! Owns the way to wait on these two, whatever they are: pipes and sockets as they are, files and terminals by a thread
+//! that copies.
 
 use std::fs::File;
 use std::io;
@@ -27,7 +27,7 @@ use crate::router::client::Client;
 pub async fn run(router: &Rc<Router>) -> io::Result<()> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
-    // What runs later must neither read the owner's requests nor write among the answers.
+    // Programs that start later must neither read the owner's requests nor write among the answers.
     let null = File::options().read(true).write(true).open("/dev/null")?;
     nix::unistd::dup2_stdin(&null)?;
     nix::unistd::dup2_stdout(&null)?;

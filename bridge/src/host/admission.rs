@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use harbor_policy::limiter::{Decision, Limiter, Limits, Refusal, Ticket};
 use tokio::sync::oneshot;
 
-/// The limiter and who waits.
+/// The limiter, and the calls that wait for their turn.
 #[derive(Debug)]
 pub struct Admission {
     limiter: RefCell<Limiter>,
@@ -24,7 +24,7 @@ pub struct Admission {
     began: Instant,
 }
 
-/// Who wants a turn.
+/// A caller that wants a turn, and the server that it wants to call.
 #[derive(Debug, Clone, Copy)]
 pub struct Entrant<'a> {
     /// The origin, or `owner`.
@@ -51,7 +51,7 @@ impl Drop for Turn {
 }
 
 impl Admission {
-    /// Nobody calls yet.
+    /// Without calls.
     #[must_use]
     pub fn new() -> Rc<Self> {
         Rc::new(Self { limiter: RefCell::default(), waiting: RefCell::default(), began: Instant::now() })
@@ -66,10 +66,10 @@ impl Admission {
         self.limiter.borrow_mut().request(origin, lane, server, limits, server_per_minute, now)
     }
 
-    /// Waits for a turn, at most as `limits` say and no longer than `most`.
+    /// Waits for a turn, as far as `limits` allow it, and for `most` at the longest.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why no turn is given.
     pub async fn enter(
         self: &Rc<Self>,
         entrant: Entrant<'_>,
@@ -105,7 +105,8 @@ impl Admission {
         let admitted = self.limiter.borrow_mut().finish(ticket);
         for next in admitted {
             let waiting = self.waiting.borrow_mut().remove(&next);
-            // One that has left in this very moment gives its place back by its guard.
+            // A caller that has left at this very moment gives its place back by its
+            // guard.
             if let Some(waiting) = waiting {
                 let _ = waiting.send(());
             }

@@ -22,11 +22,11 @@ use crate::supervisor::User;
 pub struct Sender {
     /// The connection's number; never used again.
     pub client: u64,
-    /// Who it is, for the audit log: `owner`, `extension:<id>`, `client://<name>`.
+    /// Its name in the audit log: `owner`, `extension:<id>`, `client://<name>`.
     pub by: Arc<str>,
-    /// The origin that it is, where it is an AI client.
+    /// Its own origin, if it is an AI client.
     pub own: Option<Origin>,
-    /// Its browser session; one that names none is a session of its own.
+    /// Its browser session; a connection that names none is a session of its own.
     pub session: Arc<str>,
 }
 
@@ -50,18 +50,18 @@ impl Sender {
 /// An origin that asks for something.
 #[derive(Debug, Clone)]
 pub struct Asker {
-    /// Who sent the request.
+    /// The connection that sent the request.
     pub sender: Rc<Sender>,
-    /// On whose behalf.
+    /// The origin on whose behalf it asks.
     pub origin: Origin,
-    /// Which of its profiles.
+    /// The origin's profile.
     pub profile: Arc<str>,
     /// The tab that asks.
     pub tab: Option<Tab>,
 }
 
 impl Asker {
-    /// Who asks, from a request's fields.
+    /// Reads an asker from a request's fields.
     ///
     /// # Errors
     /// Which field is wrong, or that an AI client may only speak for itself.
@@ -86,13 +86,13 @@ impl Asker {
         Ok(Self { sender: sender.clone(), origin, profile: parse_profile(profile)?, tab })
     }
 
-    /// Whose process answers it, where each origin has one.
+    /// The user whose instance answers this asker, where each origin has an instance.
     #[must_use]
     pub fn user(&self) -> User<'_> {
         User { origin: self.origin.as_str(), profile: &self.profile, client: self.sender.client }
     }
 
-    /// The calls of a tab, or of a connection, take turns with those of others.
+    /// The lane of its calls. The calls of a tab, or of a connection, take turns with those of others.
     #[must_use]
     pub fn lane(&self) -> u64 {
         let tab = self.tab.as_ref().map_or(0, |tab| tab.tab.wrapping_add(1));
@@ -102,10 +102,10 @@ impl Asker {
 
 const ORIGIN: &str = "an origin such as https://example.com, or client://NAME";
 
-/// An origin of a request.
+/// Reads the origin of a request.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Says what is wrong with the text.
 pub fn parse_origin(text: &str) -> Result<Origin, ErrorBody> {
     Origin::parse(text).map_err(|wrong| {
         let message = format!("field `origin`: {wrong}");
@@ -113,10 +113,10 @@ pub fn parse_origin(text: &str) -> Result<Origin, ErrorBody> {
     })
 }
 
-/// A profile of a request.
+/// Reads the profile of a request.
 ///
 /// # Errors
-/// When it is none.
+/// When the text is no profile.
 pub fn parse_profile(text: Option<&str>) -> Result<Arc<str>, ErrorBody> {
     grants::profile(text.unwrap_or(grants::DEFAULT_PROFILE))
         .ok_or_else(|| invalid("profile", "1 to 128 bytes without control characters"))
@@ -127,7 +127,7 @@ fn not_itself(own: &Origin) -> ErrorBody {
     ErrorBody::new(Code::PermissionDenied, message)
 }
 
-/// Who makes a call.
+/// The one who makes a call.
 #[derive(Debug)]
 pub enum Caller {
     /// The person: what they ask for is permitted by the message itself.
@@ -137,7 +137,7 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// The same for one more try of its call.
+    /// A copy of the caller, for one more try of its call.
     pub(super) fn for_another_try(&self) -> Self {
         match self {
             Self::Owner(sender, right) => Self::Owner(sender.clone(), right.for_another_try()),
@@ -145,7 +145,7 @@ impl Caller {
         }
     }
 
-    /// Who sent the request.
+    /// The connection that sent the request.
     #[must_use]
     pub fn sender(&self) -> &Rc<Sender> {
         match self {
@@ -163,7 +163,7 @@ impl Caller {
         }
     }
 
-    /// The same for those who pass on what a server asks.
+    /// The caller, as the code knows it that passes on a server's questions.
     #[must_use]
     pub fn party(&self) -> Party {
         Party { client: self.sender().client, origin: self.origin().map(Origin::shared) }

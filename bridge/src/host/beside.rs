@@ -1,6 +1,6 @@
-//! Who hears what is said beside the answer of a call: the person, and the person's AI clients and turns.
+//! The notes beside the answer of a call, and who reads them: the person, and the person's AI clients and turns.
 //!
-//! Owns that no page does: a sentence names files of this machine. What is said is the source's.
+//! Owns the rule that no page reads one: a note names files of this machine. The source writes the notes.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::json::Json;
@@ -9,13 +9,13 @@ use super::asker::Caller;
 use crate::link::{Answer, CallError};
 use crate::supervisor::{Came, Why};
 
-/// Longer failures are looked at up to here, in bytes: those that say what was refused are short.
+/// How much of a failure's text is examined, in bytes. Texts that say what was refused are shorter.
 const LONGEST: usize = 64 * 1024;
 
-/// Who hears what is said.
+/// The reader of the notes beside a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hears {
-    /// A page: nothing.
+    /// A page: it reads none.
     Nothing,
     /// A model: the person's AI client, or a turn.
     Model,
@@ -23,7 +23,7 @@ pub(super) enum Hears {
     Person,
 }
 
-/// Who hears what is said beside a call of this caller. `in_turn`: a turn makes the call for the person.
+/// Who reads the notes beside a call of this caller. `in_turn`: a turn makes the call for the person.
 pub(super) fn hears(caller: &Caller, in_turn: bool) -> Hears {
     match caller.origin() {
         Some(origin) if !origin.is_client() => Hears::Nothing,
@@ -33,7 +33,7 @@ pub(super) fn hears(caller: &Caller, in_turn: bool) -> Hears {
     }
 }
 
-/// What came of a call; nothing where nobody was asked.
+/// The outcome of a call; nothing where nobody was asked.
 pub(super) fn came(answer: &Result<Answer, Why>) -> Option<Came> {
     let failed = |text: &str| Some(Came::Failed(text[..text.floor_char_boundary(LONGEST)].to_owned()));
     match answer {
@@ -45,7 +45,7 @@ pub(super) fn came(answer: &Result<Answer, Why>) -> Option<Came> {
     }
 }
 
-/// An error with what is said beside it.
+/// An error with the notes beside it.
 pub(super) fn with(error: ErrorBody, said: &[String]) -> ErrorBody {
     if said.is_empty() {
         return error;

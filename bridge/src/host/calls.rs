@@ -1,4 +1,4 @@
-//! A tool call, from who asks to what the tool answered.
+//! A tool call, from its caller to the tool's answer.
 //!
 //! ```text
 //!  Caller ─► permission, allowlist ─► consent ─► server and tool ─► budget of the run ─► turn of the origin ─► slot
@@ -7,9 +7,9 @@
 //!  result, or error ◄── server.call ◄── permit ◄── judged again, with the tool as it is ◄── the server runs ◄──┘
 //! ```
 //!
-//! Owns the order of these steps, for everybody: the owner skips what only grants decide, nothing else. Whatever a call
-//! holds on its way is a guard. A call is sent once; only one that its server refused unread, for its headers, goes all the way
-//! once more. Must never look into arguments or results.
+//! Owns the order of these steps, for every caller: the owner skips what only grants decide, nothing else. Everything
+//! that a call holds on its way is a guard. A call is sent once. Only a call that its server refused unread, for its
+//! headers, goes all the way once more. Must never look into arguments or results.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -42,20 +42,21 @@ use crate::config::{Feature, OWNER, OriginLimits, ServerLimits};
 use crate::link::{Answer, Failure, TimeLimit, Tool, ToolHash};
 use crate::supervisor::Why;
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Debug)]
 pub struct Called {
     /// MCP's CallToolResult, as the source wrote it.
     pub result: Json,
-    /// What is said beside it to those who may know of this machine: what the sandbox refused, which places the source does not have.
+    /// Notes for readers who may know of this machine: what the sandbox refused, which places the source does
+    /// not have.
     pub beside: Vec<String>,
     /// How long the source took.
     pub took: Duration,
-    /// What the tool said of itself when it was called; none where its source does not list its tools.
+    /// The tool's hash at the time of the call; none where its source does not list its tools.
     pub hash: Option<ToolHash>,
 }
 
-/// What a call holds on its way until it ends.
+/// Everything that a call holds on its way until it ends.
 struct Way {
     source: Rc<dyn ToolSource>,
     limit: TimeLimit,
@@ -67,7 +68,7 @@ struct Way {
     _turns: Turns,
 }
 
-/// Its place among the calls of an origin to one server, where that is limited, and among all of the origin's.
+/// The call's places: among its origin's calls to one server, where that is limited, and among all of the origin's.
 type Turns = (Option<Turn>, Turn);
 
 impl Way {
@@ -79,14 +80,14 @@ impl Way {
         note.set_asked();
     }
 
-    /// What was asked counts as not asked.
+    /// The request counts as never made.
     fn take_back(self) {
         if let Some(reserved) = &self.reserved {
             reserved.set_spent(false);
         }
     }
 
-    /// The call is over, and noted.
+    /// Ends the call, and notes it.
     fn end(self, note: Note, answer: Result<Answer, Why>) -> Result<Called, ErrorBody> {
         if let Some(reserved) = self.reserved.filter(|_| !was_sent(&answer)) {
             reserved.set_spent(false);
@@ -98,11 +99,11 @@ impl Way {
     }
 }
 
-/// A call that has come and is noted; nothing of it is done yet.
+/// A call that has come and is noted. Nothing has been done for it yet.
 pub struct NotedCall {
     caller: Caller,
     call: ToolCall,
-    /// A call of a source at rest, of which its caller is only told, has the error in place of a note.
+    /// The note; or the error for a caller that is only told that the source is at rest.
     note: Result<Note, ErrorBody>,
 }
 
@@ -112,7 +113,7 @@ impl Host {
     pub fn note_call(self: &Rc<Self>, caller: Caller, mut call: ToolCall) -> NotedCall {
         if call.consent.chat.is_none() {
             call.consent.chat = self.consent.guarded(&caller);
-            // What nobody would be shown does not go there, either.
+            // Nothing is sent that the person would not be shown.
             if call.consent.chat.is_some() {
                 call.arguments = compact(&call.arguments);
             }
@@ -126,7 +127,8 @@ impl Host {
         NotedCall { caller, call, note }
     }
 
-    /// Makes a call: the one road to a tool, whoever asks. Dropping the future, or the end of its time, tells the source.
+    /// Makes a call: the one road to a tool, whoever asks. If the future is dropped or its time ends, the
+    /// source is told.
     ///
     /// # Errors
     /// Why there is no result.
@@ -152,14 +154,15 @@ impl Host {
         let hears = beside::hears(&caller, call.run_id.is_some());
         let (mut way, mut answer) = self.put_to_source(&caller, &call, &note).await?;
         if wants_other_headers(&answer) && way.source.clone().relisted(&mut way.limit).await {
-            // Nothing of it was done, and the tool may be another one by now: all is judged anew.
+            // Nothing of it was done, and the tool may have changed: everything is
+            // judged anew.
             way.take_back();
             (way, answer) = self.put_to_source(&caller, &call, &note).await?;
         }
         told(way, note, answer, call.arguments.as_str(), hears).await
     }
 
-    /// Asks the source, once all lets the call be made.
+    /// Asks the source, once everything lets the call be made.
     async fn put_to_source(
         &self,
         caller: &Caller,
@@ -178,14 +181,15 @@ impl Host {
         let answer = source::call(source, held, operation, way.limit, call.audience.clone());
         let answer = unless_ended(&call.source, way.running.as_ref(), answer).await;
         if let Some((chat, known)) = &wished {
-            // Also of what failed: its source may have written why.
+            // Failed calls, too: the source may have written why.
             self.consent.reads(chat, (&call.source, &call.tool), &call.arguments, known);
         }
         let answer = answer.inspect_err(|error| note.failed(error))?;
         Ok((way, answer))
     }
 
-    /// The way of a call that may be made: the person was asked where that was needed, and nothing was held meanwhile.
+    /// The way of a call that may be made. The person was asked where that was needed; nothing was held
+    /// meanwhile.
     async fn cleared_way(
         &self,
         caller: &Caller,
@@ -208,13 +212,14 @@ impl Host {
         Err(error)
     }
 
-    /// Permission comes before existence, so that nobody can probe for names.
+    /// Checks permission before existence, so that nobody can probe for names.
     fn may_call(&self, asker: &Asker, call: &ToolCall) -> Result<(), ErrorBody> {
         self.offers(asker, Feature::ToolCalling)?;
         self.permissions.check(asker, Scope::McpToolsCall, Some((&call.source, &call.tool))).map(drop)
     }
 
-    /// The way of a call, once all that it waits for is there; nothing where the person has to be asked as it is now.
+    /// The way of a call, once everything that it waits for is there. None if the person has to be asked
+    /// about it as it is now.
     async fn way(
         &self,
         caller: &Caller,
@@ -267,7 +272,7 @@ impl Host {
         Ok(Some((way, slot, run)))
     }
 
-    /// What lets the call be made at this instant: that it may run, and its caller's right.
+    /// The permit for the call at this instant: it may run, and its caller has the right.
     fn permit(&self, caller: Caller, call: &ToolCall, run: Run, way: &mut Way) -> Result<Permit, ErrorBody> {
         let right = match caller {
             Caller::Owner(_, right) => right,
@@ -285,7 +290,7 @@ impl Host {
         Ok(run.permit(right))
     }
 
-    /// A call of the run that it counts in.
+    /// Reserves the call in the run that it counts in.
     fn reserve(&self, caller: &Caller, call: &ToolCall) -> Result<Option<Reserved>, ErrorBody> {
         let (Some(run_id), Caller::Origin(asker)) = (&call.run_id, caller) else { return Ok(None) };
         let most = self.config.now().server_limits(call.source.as_str()).max_calls_per_run;
@@ -293,7 +298,7 @@ impl Host {
         self.runs.reserve(asker, run_id, share).map(Some)
     }
 
-    /// The source, if it is not known already that the tool cannot be called there.
+    /// The source, unless it is already known that the tool cannot be called there.
     fn resolve(&self, caller: &Caller, call: &ToolCall) -> Result<Rc<dyn ToolSource>, ErrorBody> {
         let source = self.sources.get(&call.source).ok_or_else(|| match caller {
             _ if call.source.kind() == SourceKind::Browser => errors::no_browser(&call.source),
@@ -306,7 +311,8 @@ impl Host {
         Ok(source)
     }
 
-    /// What is said for the call, for the source in the configuration, in its definition, for the origin: in this order.
+    /// The call's time limit. The first of these counts: the call's own, the source's in the configuration,
+    /// the one in its definition, the origin's.
     fn time_limit_of(
         &self,
         call: &ToolCall,
@@ -320,8 +326,8 @@ impl Host {
         time_limit(default, call.time, call.audience.may_take_longer())
     }
 
-    /// Waits for the caller's turn, of what came at `began`. Where a server has a limit of its own for each origin, its turn
-    /// is waited for first: whoever waits for a server keeps no place from calls to others.
+    /// Waits for the turn of a call that came at `began`. Where a server has its own limit for each origin,
+    /// its turn is waited for first: a call that waits for one server keeps no place from calls to others.
     pub(super) async fn turns(
         &self,
         caller: &Caller,
@@ -343,7 +349,7 @@ impl Host {
                     Some(self.admission.enter(entrant, &limits, limit.quiet).await?)
                 }
             };
-            // One wait, whichever of the two it is for.
+            // One wait covers both.
             let most = limit.quiet.min(Duration::from_millis(limits.queue_wait_ms));
             let left = most.saturating_sub(began.elapsed());
             Ok((at_server, self.admission.enter(entrant, &of_origin, left).await?))
@@ -370,7 +376,7 @@ impl Host {
     }
 }
 
-/// The end of a call, with what its source says beside it to who hears that.
+/// Ends a call, and adds its source's notes for a caller that reads them.
 async fn told(
     way: Way,
     note: Note,
@@ -390,7 +396,7 @@ async fn told(
     }
 }
 
-/// The answer of a source, unless the right to ask for it is taken back before: then the source is told to stop.
+/// The answer of a source. If the right to ask for it is taken back first, the source is told to stop.
 pub(super) async fn unless_ended(
     id: &SourceId,
     running: Option<&Running>,
@@ -398,14 +404,14 @@ pub(super) async fn unless_ended(
 ) -> Result<Result<Answer, Why>, ErrorBody> {
     let Some(running) = running else { return Ok(answer.await) };
     tokio::select! {
-        // First: what is there already is not given any more, either.
+        // First, because an answer that is there already is not given any more, either.
         biased;
         verdict = running.ended() => Err(revoked(id, &verdict)),
         answer = answer => Ok(answer),
     }
 }
 
-/// Who wants a turn for a call to a source.
+/// The entrant of a call to a source.
 fn entrant<'a>(caller: &'a Caller, id: &'a SourceId, of_server: &ServerLimits) -> Entrant<'a> {
     let lane = match caller {
         Caller::Owner(sender, _) => sender.client,
@@ -438,13 +444,13 @@ pub(super) fn accounted(caller: &Caller) -> &str {
     caller.origin().map_or(OWNER, |origin| origin.as_str())
 }
 
-/// Whether a server elsewhere has refused a call unread, since it was not said by headers what is to be said so by now.
+/// True if a remote server refused a call unread because its headers did not say what they have to say by now.
 fn wants_other_headers(answer: &Result<Answer, Why>) -> bool {
     const HEADER_MISMATCH: i64 = -32020;
     matches!(answer, Ok(Answer::ServerError { code: HEADER_MISMATCH, .. }))
 }
 
-/// Whether the source may have got it. What is not certain counts as sent.
+/// True if the source may have got the call. An uncertain one counts as sent.
 fn was_sent(answer: &Result<Answer, Why>) -> bool {
     !matches!(
         answer,
@@ -453,7 +459,7 @@ fn was_sent(answer: &Result<Answer, Why>) -> bool {
     )
 }
 
-/// What became of a request to a source.
+/// The result or error of a request to a source.
 pub(super) fn outcome(
     id: &SourceId,
     limit: TimeLimit,

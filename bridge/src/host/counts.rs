@@ -1,6 +1,6 @@
-//! What was counted, as it is shown.
+//! The counts, as they are shown.
 //!
-//! Owns what of the counts is whose: an AI client sees what concerns itself, and nothing of others.
+//! Owns which counts belong to whom: an AI client sees its own, and nothing of others.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

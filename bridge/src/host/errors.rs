@@ -1,4 +1,4 @@
-//! What clients are told when a call or a start comes to nothing: one place for code, sentence and next step.
+//! The errors for a call or a start that fails: one place for code, sentence and next step.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use super::asker::Caller;
 use crate::link::{CallError, EndReport, Failure, TIME_TO_ANSWER, TimeLimit};
 use crate::supervisor::{NoInstance, StartError, Unavailable};
 
-/// Who reads an error. What a server wrote, and how it is started, is the owner's alone: it may be what another origin has
-/// sent, or a path of this machine.
+/// The reader of an error. Only the owner sees what a server wrote and how it is started: that may be another origin's
+/// words, or a path of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
     /// The person.
@@ -54,13 +54,13 @@ pub(super) fn no_browser(id: &SourceId) -> ErrorBody {
         .with_json("sent", Json::from_valid("false".into()))
 }
 
-/// For the compiler's sake: the host makes each permit for the kind of source that it asks.
+/// Only the compiler needs it: the host makes each permit for the kind of source that it asks.
 pub(super) fn not_permitted(id: &SourceId) -> ErrorBody {
     let message = format!("what was allowed does not cover {id}, which is a {}", id.kind().as_str());
     ErrorBody::new(Code::ToolNotAllowed, message).with("reason", "source_kind").with("server_id", id.as_str())
 }
 
-/// Two sources of one id.
+/// Two sources have one id.
 pub(super) fn taken(id: &SourceId) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, format!("there is a {id} already")).with("field", "source_id")
 }
@@ -70,7 +70,7 @@ pub(super) fn too_many(id: &SourceId) -> ErrorBody {
     ErrorBody::new(Code::RateLimited, message).with("server_id", id.as_str())
 }
 
-/// What the server asked waits for the person, or for the client that they use.
+/// The server's question waits for the person, or for the client that they use.
 fn unanswered(id: &SourceId, limit: TimeLimit) -> ErrorBody {
     let seconds = TIME_TO_ANSWER.min(limit.whole).as_secs();
     let message = format!(
@@ -102,13 +102,13 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
     let state = why.state.as_str();
     let reason = match (&why.last_exit, reader) {
         (Some(report), Reader::Owner) => format!(" ({})", report.message),
-        // Its kind alone, which is among the details too.
+        // Only the kind of the last end, which is among the details too.
         (Some(report), Reader::Origin) if why.state == State::Failed => {
             format!(" (its last end: {})", report.cause.replace('_', " "))
         }
         _ => String::new(),
     };
-    // A moment is nothing that anybody has noticed.
+    // A wait of less than a second is not mentioned.
     let waited = why.waited.map(|waited| waited.as_secs()).filter(|seconds| *seconds > 0);
     let waited = waited.map(|seconds| format!(" after {seconds} s of waiting")).unwrap_or_default();
     let start = match reader {
@@ -147,7 +147,7 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
     }
 }
 
-/// There is no process for whoever asks.
+/// The caller has no instance.
 pub(super) fn no_instance(id: &SourceId, why: &NoInstance, reader: Reader) -> ErrorBody {
     match why {
         NoInstance::Unavailable(unavailable_now) => unavailable(id, unavailable_now, reader),
@@ -164,7 +164,7 @@ pub(super) fn no_instance(id: &SourceId, why: &NoInstance, reader: Reader) -> Er
     }
 }
 
-/// With the name of the process, where it is somebody's own.
+/// Adds the name of the instance, where the process is one.
 pub(super) fn of_instance(error: ErrorBody, instance: Option<Arc<str>>) -> ErrorBody {
     match instance {
         Some(name) => error.with("instance", &name),
@@ -199,7 +199,7 @@ pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Rea
     }
 }
 
-/// The server that ran a call is no more.
+/// The server that ran a call was removed or replaced.
 pub(super) fn removed(id: &SourceId) -> ErrorBody {
     let message = format!(
         "{id} was removed or replaced while the call ran; it was told to stop, its result is not given, and the call was not \
@@ -252,7 +252,7 @@ pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: Reader) -> Err
     }
 }
 
-/// The server may have done it, or not. Where it is and how it answers is the owner's to know.
+/// The server may have done the call, or not. Where it is and how it answers is only for the owner.
 fn lost_on_the_way(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
     let message = match reader {
         Reader::Owner => format!("{id} gave no answer: {}", shown(why)),
@@ -264,7 +264,7 @@ fn lost_on_the_way(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
         .with_json("sent", Json::from_valid("true".into()))
 }
 
-/// The server has looked at it, and refused.
+/// The server has read the request, and refused it.
 fn not_authorized(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
     let message = match reader {
         Reader::Owner => format!("{}; `harbor auth {id}` asks you for them", shown(why)),
@@ -275,7 +275,7 @@ fn not_authorized(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
 
 /// The arguments do not fit the tool's schema.
 fn wrong_arguments(id: &SourceId, path: &str, why: &str, reader: Reader) -> ErrorBody {
-    // Named as in the message that each of them sends.
+    // The field's name in the message that each of them sends.
     let field = if reader == Reader::Owner { "arguments" } else { "args" };
     let message = format!("the arguments do not fit the tool's schema at {:?}: {why}", shown(path));
     ErrorBody::new(Code::InvalidParams, message)
@@ -286,7 +286,7 @@ fn wrong_arguments(id: &SourceId, path: &str, why: &str, reader: Reader) -> Erro
         .with_json("sent", Json::from_valid("false".into()))
 }
 
-/// A JSON pointer for people: the whole has an empty one.
+/// A JSON pointer for people: the empty one, for the whole, is shown as `/`.
 fn shown(path: &str) -> &str {
     if path.is_empty() { "/" } else { path }
 }

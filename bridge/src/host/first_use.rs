@@ -1,4 +1,4 @@
-//! What an AI client gets whose name is new: its first grants.
+//! The first grants of an AI client whose name is new.
 //!
 //! ```text
 //!  welcome ─► met before? granted or denied anything? firstUse not all? ─► nothing
@@ -6,8 +6,8 @@
 //!                └─► noted in harbor.db ─► mcp:tools.list, mcp:tools.call: ALLOW_ALWAYS
 //! ```
 //!
-//! Owns that this happens once for a name. Must never give back what the person has taken: a name is noted before it is
-//! granted anything, by whomever, and stays noted.
+//! Owns the promise that this happens once for a name. Must never give back what the person has taken: a name is noted
+//! before anybody grants it anything, and stays noted.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -27,17 +27,17 @@ use crate::config::FirstUse;
 use crate::store::StoreError;
 use crate::store::met_clients::MetClients;
 
-/// What `harbor mcp` needs to be of use.
+/// The scopes without which `harbor mcp` is of no use.
 const FIRST: [Scope; 2] = [Scope::McpToolsList, Scope::McpToolsCall];
 
-/// Who makes these grants, for the audit log.
+/// The name under which the audit log has these grants.
 const BRIDGE: &str = "harbor";
 
-/// Names that come for the first time, one after the other: two connections of one name are one newcomer.
+/// Handles new names one after the other: two connections of one name are one newcomer.
 #[derive(Debug)]
 pub(super) struct Newcomers {
     met: Mutex<MetClients>,
-    /// Names that the person took something from, and the disk could not note.
+    /// Names that the person took something from while the disk could not note it.
     unnoted: RefCell<HashSet<String>>,
 }
 
@@ -48,7 +48,7 @@ impl Newcomers {
 }
 
 impl Host {
-    /// What an AI client gets whose name is new, in a word: as the configuration has it, or `closed`.
+    /// The first grants of a new AI client, in a word: as the configuration has it, or `closed`.
     pub(super) fn first_use(&self) -> &'static str {
         match self.nobody_is_new {
             true => "closed",
@@ -56,7 +56,7 @@ impl Host {
         }
     }
 
-    /// An AI client has come. Gives whether it got its first grants, of these tools or of all.
+    /// An AI client has come. Gives true if it got its first grants, for these tools or for all.
     ///
     /// # Errors
     /// When the disk refuses: then nothing is granted.
@@ -70,19 +70,19 @@ impl Host {
         }
         let granted = self.grant_first(asker, only).await;
         if granted.is_err() {
-            // It is as new as before, with nothing of what was to be all.
+            // It is as new as before, and keeps none of the grants.
             self.take_first_back(asker).await;
             let _ = met.forget(name).await;
         }
         granted.map(|()| true)
     }
 
-    /// Whether the person has granted or denied something under this name, or taken it away.
+    /// True if the person has granted or denied something under this name, or taken it away.
     fn knows_client(&self, name: &str) -> bool {
         self.permissions.knows(name) || self.newcomers.unnoted.borrow().contains(name)
     }
 
-    /// Whether an AI client of this name would get its first grants if it came now. Where the disk does not say, it would not.
+    /// True if an AI client of this name would get its first grants now. If the disk does not answer, false.
     pub async fn would_be_new(&self, origin: &Origin) -> bool {
         let name = origin.as_str();
         if !origin.is_client()
@@ -95,7 +95,8 @@ impl Host {
         self.newcomers.met.lock().await.is_new(name).await.unwrap_or(false)
     }
 
-    /// The person has decided something about an AI client: it is not new any more, also when that is taken back.
+    /// The person has decided something about an AI client: it is not new any more, even if the decision is
+    /// taken back.
     ///
     /// # Errors
     /// When the disk refuses, unless the decision takes something away: that holds all the same.
@@ -119,7 +120,7 @@ impl Host {
         for scope in FIRST {
             let key = Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope };
             let always = Some(GrantType::AllowAlways);
-            // What was not granted is not there to be revoked.
+            // A grant that was not made cannot be revoked.
             let _ = self.permissions.revoke(&sender, &key, always, None).await;
         }
     }

@@ -1,6 +1,6 @@
 //! A grant as the audit log, the disk and clients have it.
 //!
-//! Owns what a row of the disk means that makes no sense: it may have been a DENY, and so it is one.
+//! Owns the meaning of rows that make no sense: such a row may have been a DENY, so it is one.
 
 use harbor_ipc_proto::client::GrantView;
 use harbor_policy::grants::{self, Grant, GrantType, Grants, Key, NewGrant};
@@ -30,12 +30,12 @@ pub(super) fn record_of(key: &Key, grant: &NewGrant, created_at: u64) -> Record 
     }
 }
 
-/// A grant that is to hold, as the disk is to have it.
+/// A grant that is to hold, in the form of the disk.
 pub(super) fn stored(key: &Key, grant: &NewGrant, created_at: u64) -> StoredGrant {
     row(key, grant.grant_type, grant.tools.as_ref(), created_at)
 }
 
-/// A grant that holds, as the disk is to have it.
+/// A grant that holds, in the form of the disk.
 pub(super) fn stored_as(key: &Key, grant: &Grant) -> StoredGrant {
     row(key, grant.grant_type, grant.tools.as_ref(), grant.created_at)
 }
@@ -70,7 +70,7 @@ pub(super) fn view(key: &Key, grant: &Grant) -> GrantView {
     }
 }
 
-/// Takes a row of the disk. One that makes no sense may have been a DENY, and so it is one; gives its key.
+/// Takes a row of the disk, and gives its key. A row that makes no sense may have been a DENY, so it becomes one.
 pub(super) fn restore(grants: &mut Grants, row: Row) -> Option<Key> {
     let (origin, profile, scope) = match &row {
         Row::Whole(grant) => (&grant.origin, &grant.profile, &grant.scope),

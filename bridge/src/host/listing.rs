@@ -1,6 +1,6 @@
-//! What an origin may know of: tools, what else there is, and the servers that have them.
+//! What an origin may know of: tools, the other things that servers offer, and the servers themselves.
 //!
-//! Owns which of them are shown. What the grants do not cover does not exist for whoever asks.
+//! Owns which of them are shown. Whatever the grants do not cover does not exist for the origin that asks.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use super::source::ToolSource;
 use crate::config::{Feature, FirstUse};
 use crate::supervisor::{Fetched, ListKind, Server};
 
-/// What an asker sees.
+/// The tools that an asker may see.
 struct Sight {
     list: View,
     call: View,
@@ -38,20 +38,21 @@ impl Sight {
     }
 }
 
-/// What an asker sees of one source.
+/// The tools of one source that an asker may see.
 struct SourceSight<'a> {
     list: SourceView<'a>,
     call: Option<SourceView<'a>>,
 }
 
 impl SourceSight<'_> {
-    /// A tool is seen when the permission to list covers it and, where there are permissions to call (in whatever tab), one of
-    /// these too: who was allowed two tools has no use for the names of the others, and who was denied all for none.
+    /// A tool is seen if the permission to list covers it. If there are permissions to call (in whatever
+    /// tab), one of them must cover it too. An origin that was allowed two tools has no use for the names of
+    /// the others; one that was denied all has no use for any.
     fn has(&self, tool: &str) -> bool {
         self.list.covers(tool) && self.call.as_ref().is_none_or(|call| call.covers(tool))
     }
 
-    /// Whether there may be such a tool.
+    /// True if the asker may see any tool of the source.
     fn any(&self) -> bool {
         self.list.any() && self.call.as_ref().is_none_or(SourceView::any)
     }
@@ -90,8 +91,8 @@ impl Host {
         Ok(tools)
     }
 
-    /// Whether an AI client hears of a source that it was not given: its first call asks the person. Servers are given all at once,
-    /// or one by one by the person, who knows them.
+    /// True if an AI client hears of a source that it was not given: its first call asks the person. Servers
+    /// are given all at once, or one by one by the person, who knows them.
     fn asks_first(&self, asker: &Asker, source: &SourceId) -> bool {
         asker.sender.own.is_some()
             && source.kind() != SourceKind::Server
@@ -119,8 +120,8 @@ impl Host {
         Ok(servers.collect())
     }
 
-    /// What servers offer of a kind that is no tools: those of which an origin may use every tool. Of one that does not run and that a
-    /// request starts, what it listed last.
+    /// The lists of one kind, other than tools, of the servers of which an origin may use every tool. For a
+    /// server that does not run and that a request starts: its last list.
     ///
     /// # Errors
     /// Why it may not know of any.
@@ -155,11 +156,11 @@ impl Host {
         all.filter_map(|source| self.registry.listed(&*source).map(|written| (source, written)))
     }
 
-    /// As many lists in a minute as calls.
+    /// An origin may list as often in a minute as it may call.
     async fn may_list_again(&self, asker: &Asker) -> Result<(), ErrorBody> {
         let per_minute = self.config.now().limits_of(asker.origin.as_str()).per_minute;
         let limits = Limits { concurrent: 0, queue: 0, queue_wait_ms: 0, per_minute };
-        // No origin has a space in it: this is a count of its own.
+        // No origin has a space in it: lists have their own count.
         let lists = format!("{} lists", asker.origin);
         let entrant = Entrant { origin: &lists, lane: 0, server: "", server_per_minute: None };
         let turn = self.admission.enter(entrant, &limits, Duration::ZERO).await;

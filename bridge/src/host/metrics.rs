@@ -1,7 +1,7 @@
 //! The metrics: the status and the counts, as a monitoring system wants them.
 //!
-//! Owns the names and what is told under them; they are in other people's alerts, so none changes its meaning. Must never
-//! tell of origins unless the person has said so, nor 0 for what was not measured.
+//! Owns the names and the meaning of each. They are in other people's alerts, so none changes its meaning. Must never
+//! tell of origins unless the person has said so, nor give 0 for something that was not measured.
 
 mod exposition;
 
@@ -19,10 +19,10 @@ use self::exposition::Kind::{Counter, Gauge, Histogram, Info};
 use self::exposition::{Exposition, Family, family};
 use super::{Host, Presence};
 
-/// A number of the whole, where it is known.
+/// A number of the bridge, if it is known.
 type OfBridge = (Family, fn(&StatusView) -> Option<f64>);
 
-/// A number of a server, where it is known.
+/// A number of a server, if it is known.
 type OfServer = (Family, fn(&ServerStatus) -> Option<f64>);
 
 const BUILD: Family = family(Info, "harbor_build", "", "The version that runs.");
@@ -72,7 +72,7 @@ const BRIDGE: &[OfBridge] = &[
     }),
 ];
 
-/// A number of the catalog, where it is known.
+/// A number of the catalog, if it is known.
 type OfCatalog = (Family, fn(&CatalogStatus) -> Option<f64>);
 
 const CATALOG: &[OfCatalog] = &[
@@ -227,7 +227,7 @@ const ORIGIN_CALLS: Family = family(
 const ORIGIN_DECISIONS: Family =
     family(Counter, "harbor_origin_decisions", "", "Decisions about permissions of an origin.");
 
-/// Of a result in which the tool says that it has failed: the word of OpenTelemetry's conventions for MCP.
+/// The code of a result in which the tool says that it has failed: the word of OpenTelemetry's conventions for MCP.
 pub(super) const TOOL_ERROR: &str = "tool_error";
 
 impl Host {
@@ -346,7 +346,7 @@ fn calls(out: &mut Exposition, stats: &Stats) {
     }
 }
 
-/// Of all origins together.
+/// The decisions for all origins together.
 fn decisions(out: &mut Exposition, stats: &Stats) {
     let mut sums = BTreeMap::<_, u64>::new();
     for (_, scope, decision, count) in stats.decisions() {
@@ -370,7 +370,7 @@ fn origins(out: &mut Exposition, stats: &Stats) {
 
 fn by_code(out: &mut Exposition, family: &Family, whose: (&'static str, &str), of: &Counters) {
     let ok = of.calls.saturating_sub(of.failures).saturating_sub(of.tool_errors);
-    // Who adds up what went wrong finds it from the beginning, at 0.
+    // A sum of failures finds them from the beginning, at 0.
     for (code, count) in [("ok", ok), (TOOL_ERROR, of.tool_errors)]
         .into_iter()
         .chain(of.codes.iter().map(|(code, count)| (*code, *count)))

@@ -7,8 +7,8 @@
 //!                 └─► permissions, list_tools, runs: what an origin may do and see
 //! ```
 //!
-//! Owns what an origin may do, how often, and what is written down of it. Must never look into arguments or results; what a source says beside them
-//! is passed on (`beside`).
+//! Owns what an origin may do, how often, and what is written down about it. Must never look into arguments or results; a
+//! source's notes beside them are passed on (`beside`).
 
 mod admission;
 pub mod asker;
@@ -96,18 +96,18 @@ use source::{Added, Sources, ToolSource};
 use suspended::Suspended;
 use waking::Waking;
 
-/// How often what has gone stale is looked for.
+/// How often the host looks for things that have gone stale.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// The call path.
 #[derive(Debug)]
 pub struct Host {
     supervisor: Rc<Supervisor>,
-    /// Whatever has tools.
+    /// Everything that has tools.
     pub sources: Rc<Sources>,
-    /// What `config.toml` says.
+    /// The contents of `config.toml`.
     pub config: Rc<LiveConfig>,
-    /// What origins may do.
+    /// What origins may do: the grants.
     pub permissions: Rc<Permissions>,
     /// The tools as the person saw them.
     pub registry: Registry,
@@ -115,7 +115,7 @@ pub struct Host {
     suspended: Rc<Suspended>,
     /// Budgets.
     pub runs: Runs,
-    /// What is written down.
+    /// The audit log.
     pub trail: Rc<Trail>,
     admission: Rc<Admission>,
     stats: RefCell<Stats>,
@@ -124,15 +124,15 @@ pub struct Host {
     grants_changed: Rc<Notify>,
     newcomers: Newcomers,
     waking: Rc<Waking>,
-    /// What the person has said about calls, and is asked.
+    /// The person's answers about calls, and the open questions.
     pub consent: Consent,
-    /// It was lost which AI clients had been here.
+    /// True if the record of the AI clients that had been here was lost.
     nobody_is_new: bool,
-    /// Whether metrics are served; whoever serves them says so.
+    /// The state of the metrics endpoint; its server sets it.
     pub exporting: RefCell<Exporting>,
-    /// What is wrong with providers of models, a sentence each; whoever asks them says so.
+    /// The faults of model providers, a sentence each; the code that asks the providers sets them.
     pub wrong_models: RefCell<Vec<String>>,
-    /// Conversations that the disk has not taken, and why.
+    /// Conversations that the disk has not taken, each with the reason.
     pub unsaved_sessions: RefCell<Vec<String>>,
     database: Rc<Database>,
     /// How the database was lost, if what is left of it still lies there.
@@ -144,7 +144,7 @@ impl Host {
     /// The call path to the servers of `supervisor`.
     ///
     /// # Errors
-    /// When what the person has decided cannot be read.
+    /// When the person's decisions cannot be read.
     pub async fn open(
         supervisor: Rc<Supervisor>,
         opened: &Opened,
@@ -206,12 +206,12 @@ impl Host {
         Ok(host)
     }
 
-    /// Has `listener` told of grants and tools that change.
+    /// Has `listener` told of changes to grants and tools.
     pub fn listen(&self, listener: Listener) {
         self.listeners.add(listener);
     }
 
-    /// Hears of what happens to servers.
+    /// Hears of events of servers.
     pub fn on_told(&self, told: &Told<'_>) {
         match told {
             Told::Tools(server, tools) => self.on_tools(&SourceId::from(*server), tools),
@@ -229,7 +229,7 @@ impl Host {
         }
     }
 
-    /// Forgets what a server listed that was removed. Gives how many of its tools were pinned.
+    /// Forgets the lists of a server that was removed. Gives how many of its tools were pinned.
     pub async fn forget(&self, id: &ServerId) -> usize {
         self.offered.forget(id).await;
         self.registry.forget(&id.into()).await
@@ -253,12 +253,13 @@ impl Host {
         self.sources.add(source).ok_or_else(|| errors::taken(&id))
     }
 
-    /// A source has tools that are Harbor's own: as they are now, the person has seen them by having Harbor.
+    /// Takes Harbor's own tools of a source as seen: the person has seen them by having Harbor.
     pub fn vouch_for(&self, source: &SourceId, tools: &ToolList) {
         self.registry.vouch_for(source, tools);
     }
 
-    /// A connection has gone: its runs end, and with the last one of a browser session what was bound to its tabs.
+    /// A connection has gone: its runs end. With the last one of a browser session, the grants bound to its
+    /// tabs end too.
     pub fn leave(&self, sender: &Sender, named_session: bool) {
         self.runs.end_client(sender.client);
         self.supervisor.client_left(sender.client);
@@ -266,7 +267,7 @@ impl Host {
         self.consent.client_left(sender);
     }
 
-    /// Begins a run of so many calls, of whoever may call anything.
+    /// Begins a run of so many calls, for anybody who may call a tool.
     ///
     /// # Errors
     /// Why there is none.
@@ -279,7 +280,7 @@ impl Host {
         self.runs.create(asker, asked, self.config.now().limits_of(asker.origin.as_str()).max_calls_per_run)
     }
 
-    /// That an origin may do something; that it may not is written down.
+    /// Checks that an origin may do something. A refusal is written down.
     async fn allowed(&self, asker: &Asker, scope: Scope) -> Result<(), ErrorBody> {
         let checked = self.permissions.check(asker, scope, None);
         let decision = checked.as_ref().map_or_else(|error| error.code.as_str(), |_| "allowed");
@@ -296,7 +297,7 @@ impl Host {
         Err(error)
     }
 
-    /// Counts a decision. Of origins without any grant there may be any number: they have one count.
+    /// Counts a decision. Origins without any grant share one count, since there may be any number of them.
     fn note_decision(&self, origin: &str, scope: Scope, decision: &'static str) {
         let is_known = origin == OWNER || self.permissions.knows(origin);
         let origin = if is_known { origin } else { OTHERS };
@@ -319,8 +320,7 @@ impl Host {
         self.sources.get(id).ok_or_else(|| self.unknown(id))
     }
 
-    /// What the owner is told of a source that is not there.
-    /// That there is a source of this id.
+    /// Checks that there is a source of this id. The owner is told if there is none.
     ///
     /// # Errors
     /// When there is none.
@@ -349,7 +349,7 @@ fn tell_of_grants(listeners: &Listeners) -> Rc<Notify> {
     changed
 }
 
-/// Looks now and then for what has gone stale.
+/// Cleans up now and then what has gone stale.
 async fn keep_house(host: Weak<Host>) {
     loop {
         tokio::time::sleep(HOUSEKEEPING).await;
@@ -364,9 +364,9 @@ async fn keep_house(host: Weak<Host>) {
 /// How long a request says that it may take, in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AskedTime {
-    /// Without a sign of progress.
+    /// The time without a sign of progress.
     pub timeout: Option<u64>,
-    /// In all.
+    /// The time in all.
     pub whole: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
-//! What origins may do with models, and what is written down of it.
+//! What origins may do with models, and the record of it.
 //!
-//! Owns the way from an origin's grants to a permit. Must never see what is said to a model.
+//! Owns the way from an origin's grants to a permit. Must never see the prompts.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::config::Feature;
 use crate::store::audit::Record;
 
 impl Host {
-    /// Proof that an origin may put a prompt to a model, with tools if `tools`. That it may not is written down.
+    /// Proof that an origin may put a prompt to a model, with tools if `tools`. A refusal is written down.
     ///
     /// # Errors
     /// Why it may not.
@@ -29,8 +29,8 @@ impl Host {
         self.permissions.model_permit(asker, tools)
     }
 
-    /// That an origin may name the provider or the model that it wants: whoever may not know of them is answered by the person's own
-    /// choice. That it may not is written down.
+    /// Checks that an origin may name the provider or the model that it wants. An origin that may not know of
+    /// them gets the person's own choice. A refusal is written down.
     ///
     /// # Errors
     /// Why it may not.
@@ -46,7 +46,7 @@ impl Host {
         }
     }
 
-    /// That there is a part of the page API for whoever asks; AI clients have no page.
+    /// Checks that this part of the page API is switched on for the asker. AI clients have no page.
     ///
     /// # Errors
     /// When it is switched off.
@@ -65,13 +65,13 @@ impl Host {
         self.config.now().limits_of(asker.origin.as_str()).max_calls_per_run.unwrap_or(u32::MAX)
     }
 
-    /// Whether somebody is connected who belongs to this browser session.
+    /// True if a connection of this browser session is there.
     #[must_use]
     pub fn knows_session(&self, session: &str) -> bool {
         self.permissions.knows_session(session)
     }
 
-    /// Waits until an origin may not put a prompt to a model any more: why.
+    /// Waits until an origin may no longer put a prompt to a model; gives the reason.
     pub async fn model_permit_ended(&self, asker: &Asker, tools: bool) -> ErrorBody {
         loop {
             let changed = self.grants_changed.notified();
@@ -82,12 +82,12 @@ impl Host {
         }
     }
 
-    /// Writes down a request to a model that is over.
+    /// Writes down a finished request to a model.
     pub fn note_chat(&self, by: Arc<str>, record: Record) {
         self.trail.called(Record { event: "chat", by, decision: "allowed", ..record });
     }
 
-    /// That an origin may know which models there are. That it may not is written down.
+    /// Checks that an origin may know which models there are. A refusal is written down.
     ///
     /// # Errors
     /// Why it may not.

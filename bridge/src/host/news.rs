@@ -1,6 +1,6 @@
-//! What the host tells whoever listens: grants that change, tools that are not what they were.
+//! The host's news for its listeners: grants that change, tools that are not as they were.
 //!
-//! Owns the types. Must never know who is interested in what: that is the listener's to decide.
+//! Owns the types. Must never know who is interested in what: each listener decides that.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,12 +15,12 @@ pub enum News<'a> {
     Grant {
         /// `granted`, `revoked` or `expired`.
         change: &'static str,
-        /// Whose it is.
+        /// The origin that has it.
         origin: &'a Origin,
         /// The grant.
         grant: GrantView,
     },
-    /// A tool is new, or not what it was when the person last saw it.
+    /// A tool is new, or has changed since the person last saw it.
     Tool(&'a ToolChanged),
     /// The person is asked about a call, or not any more.
     Question {
@@ -28,15 +28,15 @@ pub enum News<'a> {
         approval: &'a Approval,
         /// The connection whose request it is about.
         client: u64,
-        /// Whether it waits.
+        /// True if the question waits.
         waits: bool,
     },
 }
 
-/// Whoever wants to be told.
+/// A listener for news.
 pub type Listener = Rc<dyn Fn(&News<'_>)>;
 
-/// All of them.
+/// All listeners.
 #[derive(Default)]
 pub struct Listeners(RefCell<Vec<Listener>>);
 

@@ -1,7 +1,7 @@
-//! What is noted of one call: in the audit log and in the counts.
+//! The note of one call: in the audit log and in the counts.
 //!
-//! Owns the promise that each call is noted once, also one whose caller leaves in the middle. Notes sizes and times,
-//! never arguments or results.
+//! Owns the promise that each call is noted once, even if its caller leaves in the middle. Notes sizes and times, never
+//! arguments or results.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -31,13 +31,13 @@ pub(super) struct Note {
     origin: Option<Arc<str>>,
     profile: Option<Arc<str>>,
     source: SourceId,
-    /// Whether there is one of that name.
+    /// True if there is a source of that name.
     is_source: bool,
     tool: Arc<str>,
     bytes_in: u64,
     run_id: Option<Arc<str>>,
     began: Instant,
-    /// Which process of the source, where it is the caller's own.
+    /// The instance that answers, if it is the caller's own.
     instance: RefCell<Option<Arc<str>>>,
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
@@ -109,7 +109,7 @@ impl Note {
         self.asked.set(Some(Instant::now()));
     }
 
-    /// Whether its result says that the tool has failed.
+    /// Notes whether its result says that the tool has failed.
     pub(super) fn set_tool_failed(&self, failed: bool) {
         self.tool_failed.set(failed);
     }
@@ -183,7 +183,7 @@ impl Note {
     }
 }
 
-/// Whether a code says that Harbor kept the call from its server on purpose.
+/// True if a code says that Harbor kept the call from its server on purpose.
 fn blocks(code: Code) -> bool {
     matches!(
         code,

@@ -1,4 +1,4 @@
-//! What servers offered besides tools when they listed it last, so that a client is told of it while a server does not run: reading it
+//! The last lists of servers' offers besides tools. A client is told of them while the server does not run: reading one
 //! starts the server, as a call does.
 //!
 //! Owns the memory of these lists, here and in harbor.db. Must never tell of a server that a request would not start.
@@ -15,7 +15,7 @@ use crate::store::StoreError;
 use crate::store::offers::{Offer, Offers};
 use crate::supervisor::ListKind;
 
-/// Longer lists are forgotten with their server's process, in bytes.
+/// The longest list that is kept after its server's process has ended, in bytes.
 const LONGEST: usize = 1024 * 1024;
 
 /// The memory.
@@ -26,7 +26,7 @@ pub(super) struct Offered {
 }
 
 impl Offered {
-    /// With what earlier bridges have seen.
+    /// With the lists that earlier bridges have seen.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -42,7 +42,7 @@ impl Offered {
         Ok(Rc::new(Self { table, known }))
     }
 
-    /// A server has listed this.
+    /// Keeps the list that a server has just given.
     pub(super) fn keep(self: &Rc<Self>, server: &ServerId, kind: ListKind, items: Json, count: u32) {
         let key = (server.to_string(), kind.in_words());
         let is_kept = count > 0 && items.as_str().len() <= LONGEST;
@@ -72,7 +72,7 @@ impl Offered {
         });
     }
 
-    /// What a server listed last.
+    /// The last list of a server.
     pub(super) fn of(&self, server: &ServerId, kind: ListKind) -> Option<Json> {
         self.known.borrow().get(&(server.to_string(), kind.in_words())).cloned()
     }

@@ -1,4 +1,4 @@
-//! What origins may do: performs what `policy::grants` decides, on disk, in the audit log, and to those who watch.
+//! The grants of origins: performs what `policy::grants` decides, on disk, in the audit log, and for those who watch.
 //!
 //! ```text
 //!  grant ──────────► audit log ─► harbor.db (what lasts) ─► Grants ─► watchers ─► reply
@@ -42,7 +42,7 @@ use crate::store::grants::GrantFile;
 /// How long the grants of a browser session outlive its last connection: the extension may be about to come back.
 const SESSION_GRACE: Duration = Duration::from_secs(60);
 
-/// Timers stand still while the machine sleeps; after it has woken up, what has ended is told after so long at most.
+/// Timers stand still while the machine sleeps. After it has woken up, expired grants are told of within this time.
 const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// The grants.
@@ -52,19 +52,19 @@ pub struct Permissions {
     pub(super) file: GrantFile,
     pub(super) trail: Rc<Trail>,
     listeners: Rc<Listeners>,
-    /// Keys of which the disk has a row that cannot be read.
+    /// Keys for which the disk has a row that cannot be read.
     pub(super) unread: RefCell<HashSet<Key>>,
-    /// Keys of which the disk has other rows than there are here.
+    /// Keys for which the disk has other rows than this table.
     pub(super) unstored: Unstored,
-    /// Calls that have left.
+    /// Calls that were sent.
     pub(super) calls: Rc<Calls>,
-    /// Servers that are not what was allowed.
+    /// Servers that are not the program that was allowed.
     suspended: Rc<Suspended>,
-    /// How long an ALLOW_ONCE lasts that does not say.
+    /// Says how long an ALLOW_ONCE lasts that names no time.
     config: Rc<LiveConfig>,
     /// Connections per browser session.
     sessions: RefCell<HashMap<Arc<str>, Session>>,
-    /// Set off when the next end may be another one.
+    /// Set off when the next expiry may have changed.
     changed: Notify,
 }
 
@@ -72,16 +72,16 @@ pub struct Permissions {
 #[derive(Debug, Default)]
 struct Session {
     connections: u32,
-    /// How many connections have left so far: a timer knows by it whether it is the last one's.
+    /// How many connections have left so far. A timer compares it to see whether its connection was the last.
     departures: u64,
 }
 
 /// A grant to be made.
 #[derive(Debug)]
 pub struct Wish {
-    /// For what.
+    /// The key that it is for.
     pub key: Key,
-    /// What, and where it holds.
+    /// The grant, and where it holds.
     pub grant: NewGrant,
     /// When it ends, in milliseconds since 1970.
     pub expires_at: Option<u64>,
@@ -90,24 +90,24 @@ pub struct Wish {
 /// A grant that was made.
 #[derive(Debug)]
 pub struct Granted {
-    /// It.
+    /// The grant.
     pub grant: GrantView,
-    /// Whether a DENY stands in its way.
+    /// True if a DENY stands in its way.
     pub denied: bool,
-    /// Calls that it has ended.
+    /// How many calls it has ended.
     pub ended: u32,
-    /// Whether the disk refuses it, and it holds all the same.
+    /// True if the disk refuses it, and it holds all the same.
     pub unstored: bool,
 }
 
 /// Grants that were taken back.
 #[derive(Debug, Default)]
 pub struct Revoked {
-    /// Whether there were any.
+    /// True if there were any.
     pub revoked: bool,
-    /// Calls that ran on them, and are ended.
+    /// How many calls ran on them, and were ended.
     pub ended: u32,
-    /// Whether the disk refuses it, and it holds all the same.
+    /// True if the disk refuses it, and it holds all the same.
     pub unstored: bool,
 }
 
@@ -144,13 +144,15 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// Makes a grant. A DENY holds at once. The calls that ran on what it denies, or on what is covered no more, end.
+    /// Makes a grant. A DENY holds at once. Calls end that ran on what it denies, or that nothing covers any
+    /// more.
     ///
     /// # Errors
-    /// When there is no such grant, it has ended already, or the disk refuses what is allowed.
+    /// When there is no such grant, it has ended already, or the disk refuses a permission.
     pub async fn grant(&self, sender: &Sender, wish: Wish) -> Result<Granted, ErrorBody> {
         let Wish { key, mut grant, expires_at } = wish;
-        // It counts from here on, however long the disk takes: what ends at a time that was asked for ends then.
+        // It counts from here on, however long the disk takes: a grant with a requested end ends
+        // at that time.
         let (created_at, now) = (wall_clock(), boot_clock());
         if grant.grant_type == GrantType::AllowOnce {
             grant.lifetime_ms = Some(match expires_at {
@@ -168,7 +170,7 @@ impl Permissions {
             GrantType::AllowOnce => self.put(&key, grant, created_at, now)?,
             _ => self.store(&key, grant, created_at, now).await?,
         };
-        // It may have taken the place of one that covered more.
+        // It may have replaced a grant that covered more.
         let ended = self.end_calls(&key);
         self.changed.notify_one();
         self.tell("granted", &key, &made);
@@ -192,7 +194,7 @@ impl Permissions {
         Ok(Granted { grant: view(&key, &made), denied: true, ended, unstored })
     }
 
-    /// What is allowed always is on disk before it holds.
+    /// Stores a lasting permission: it is on disk before it holds.
     async fn store(&self, key: &Key, grant: NewGrant, created_at: u64, now: u64) -> Result<Grant, ErrorBody> {
         let _turn = self.unstored.turn.lock().await;
         if let Err(error) = self.file.put(stored(key, &grant, created_at)).await {
@@ -209,11 +211,11 @@ impl Permissions {
         made.map_err(|wrong| wrong_grant(&wrong))
     }
 
-    /// Takes grants back: of one type or all, of one tab or all. Where no DENY is among them, that holds at once. The calls
-    /// that ran on them end.
+    /// Takes grants back: of one type or all, of one tab or all. If no DENY is among them, that holds at
+    /// once. The calls that ran on them end.
     ///
     /// # Errors
-    /// When a DENY would go and cannot be written down.
+    /// When a DENY would go, and that cannot be written down.
     pub async fn revoke(
         &self,
         sender: &Sender,
@@ -221,7 +223,8 @@ impl Permissions {
         grant_type: Option<GrantType>,
         tab: Option<&Tab>,
     ) -> Result<Revoked, ErrorBody> {
-        // A row that cannot be read is a DENY of no type: it goes with all of its key, and not without.
+        // A row that cannot be read is a DENY of no type: it goes only together with all rows of
+        // its key.
         let may_be_deny = tab.is_none() && grant_type.is_none_or(|revoked| revoked == GrantType::Deny);
         let unread = may_be_deny && self.unread.borrow().contains(key);
         let grant_type = grant_type.filter(|_| !unread);
@@ -246,7 +249,7 @@ impl Permissions {
         Ok(Revoked { revoked: !gone.is_empty(), ended, unstored })
     }
 
-    /// A source is nobody's any more: what grants have of its tools ends. Gives what that was.
+    /// A source is gone: what grants hold of its tools ends. Gives those parts.
     pub async fn forget_source(&self, sender: &Sender, source: &SourceId) -> Vec<GrantView> {
         let ended = self.grants.borrow_mut().forget_source(source);
         let mut keys = Vec::new();
@@ -258,7 +261,7 @@ impl Permissions {
             let allowed_tools = gone.allowed_tools.clone().map(Into::into);
             let record =
                 Record { allowed_tools, server: Some(source.shared()), ..of(&key, before.grant_type) };
-            // Less may always be allowed.
+            // Allowing less is always possible.
             let _ = self.trail.decided("revoke", sender, record, false).await;
             match &left {
                 Some(left) => self.tell("granted", &key, left),
@@ -298,16 +301,16 @@ impl Permissions {
         }
     }
 
-    /// Whether a grant names a tool of this source.
+    /// True if a grant names a tool of this source.
     #[must_use]
     pub fn name(&self, source: &SourceId) -> bool {
         self.grants.borrow().name(source)
     }
 
-    /// Whether an origin may do something, for a tool where one is named.
+    /// Checks whether an origin may do something; for a tool, if one is named.
     ///
     /// # Errors
-    /// Why not, as a call would be told.
+    /// Why not, in the words that a call would get.
     pub fn check(
         &self,
         asker: &Asker,
@@ -321,7 +324,8 @@ impl Permissions {
             }
             verdict => {
                 let error = refused(asker, scope, &verdict);
-                // What was granted for servers does not cover it: the next step names it.
+                // The grants for servers do not cover it: the next step
+                // names it.
                 match tool.filter(|(source, _)| source.kind() != SourceKind::Server) {
                     Some((source, _)) => Err(error.with("source_id", source.as_str())),
                     None => Err(error),
@@ -352,18 +356,18 @@ impl Permissions {
         permit.map_err(|(scope, verdict)| refused(asker, scope, &verdict))
     }
 
-    /// What an origin may do with many tools.
+    /// What an origin may do with many tools at once: the view of its grants in its tab.
     pub fn view(&self, asker: &Asker, scope: Scope) -> View {
         self.grants.borrow_mut().view(&key(asker, scope), asker.tab.as_ref(), boot_clock())
     }
 
-    /// What an origin may call from any of its tabs.
+    /// The view of an origin's grants in any of its tabs.
     pub fn view_of_all_tabs(&self, asker: &Asker, scope: Scope) -> View {
         self.grants.borrow_mut().view_of_all_tabs(&key(asker, scope), boot_clock())
     }
 
-    /// The grants of an origin, or of all; of one profile, where it is given. With a tab, what is bound to another one
-    /// is left out.
+    /// The grants of an origin, or of all; of one profile, if it is given. With a tab, grants bound to other
+    /// tabs are left out.
     #[must_use]
     pub fn list(
         &self,
@@ -391,19 +395,19 @@ impl Permissions {
         views.into_iter().map(|(_, _, view)| view).collect()
     }
 
-    /// Whether an origin has any.
+    /// True if an origin has any grant.
     #[must_use]
     pub fn knows(&self, origin: &str) -> bool {
         self.grants.borrow().knows(origin)
     }
 
-    /// How many there are.
+    /// How many grants there are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.grants.borrow().len()
     }
 
-    /// A tab was closed: ends what is bound to it, and gives how many those were.
+    /// A tab was closed: ends the grants that are bound to it. Gives their number.
     pub fn end_tab(&self, tab: u64, session: Option<&str>, profile: Option<&Arc<str>>) -> usize {
         let gone = self.grants.borrow_mut().end_tab(tab, session, profile.map(|name| &**name));
         self.tell_ended(&gone);
@@ -415,7 +419,7 @@ impl Permissions {
         self.sessions.borrow_mut().entry(session.clone()).or_default().connections += 1;
     }
 
-    /// One connection less. With the last one the session ends; one that has a name of its own a little later.
+    /// One connection less. With the last one its session ends; a session with a name ends a little later.
     pub fn part(self: &Rc<Self>, session: &Arc<str>, named: bool) {
         if !named {
             return self.end_session(session);
@@ -438,18 +442,18 @@ impl Permissions {
         });
     }
 
-    /// Whether this session of a browser is there: one that has just gone is for a little longer.
+    /// True if this session of a browser is there. One that has just gone counts a little longer.
     pub fn knows_session(&self, session: &str) -> bool {
         self.sessions.borrow().contains_key(session)
     }
 
-    /// Ends what is bound to the tabs of a session.
+    /// Ends the grants that are bound to the tabs of a session.
     pub fn end_session(&self, session: &str) {
         let gone = self.grants.borrow_mut().end_session(session);
         self.tell_ended(&gone);
     }
 
-    /// Removes what has ended, and tells of it.
+    /// Removes expired grants, and tells of them.
     fn look(&self) {
         let gone = self.grants.borrow_mut().expire(boot_clock());
         self.tell_ended(&gone);
@@ -467,7 +471,7 @@ impl Permissions {
     }
 }
 
-/// Tells of what has ended, when it has.
+/// Tells of grants when they expire.
 async fn watch_ends(permissions: Weak<Permissions>) {
     while let Some(permissions) = permissions.upgrade() {
         permissions.look();

@@ -1,6 +1,6 @@
-//! What the tools of one server said of themselves when they were first seen, or last accepted.
+//! The tools of one server, as they were when they were first seen or last accepted.
 //!
-//! Owns how many are kept. A tool that has gone keeps its pin: coming back as another one is a change.
+//! Owns how many are kept. A tool that has gone keeps its pin: if it comes back as another one, that is a change.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -12,8 +12,8 @@ use harbor_ipc_proto::json::with_member;
 use crate::link::{Tool, ToolList};
 use crate::store::pins::Pin;
 
-/// Tools of one server that are pinned, and the most bytes of what they say of themselves. A server that makes up tools
-/// without end does not fill memory and disk with them.
+/// Most pinned tools of one server, and most bytes of their descriptors. A server that makes up tools without end does
+/// not fill memory and disk with them.
 const MOST_PINS: usize = 10_000;
 /// See [`MOST_PINS`].
 const MOST_BYTES: usize = 32 * 1024 * 1024;
@@ -23,45 +23,47 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 pub(super) struct PinnedTools {
     tools: HashMap<Arc<str>, Pinned>,
     bytes: usize,
-    /// Those that its server listed last as others than their pins; no more than it may list.
+    /// Tools that the server's last list shows with another hash than their pins; no more than a list may
+    /// hold.
     changed: BTreeMap<Arc<str>, Tool>,
-    /// The disk knows other ones.
+    /// True if the disk has others as changed.
     changed_is_new: bool,
-    /// Those that are listed, while somebody has the list.
+    /// The listed tools, while somebody has the list.
     list: Weak<ToolList>,
 }
 
 #[derive(Debug)]
 struct Pinned {
     tool: Tool,
-    /// Whether its server listed it like this the last time.
+    /// True if the server's last list had the tool like this.
     listed: bool,
-    /// The same on disk.
+    /// The value of `listed` that is on disk.
     stored: bool,
-    /// Whether all that it said was looked at. Earlier versions of Harbor left out what they did not know.
+    /// True if the whole tool was examined. Earlier versions of Harbor left out the parts that they did not
+    /// know.
     is_whole: bool,
 }
 
-/// What the disk does not know yet of the last listing.
+/// The changes of the last listing that the disk does not have yet.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Unstored {
-    /// Pinned tools, and whether they are listed.
+    /// Pinned tools, each with true if it is listed.
     pub flags: Vec<(String, bool)>,
-    /// All that are listed as others than their pins, where those are others than before.
+    /// All tools that are listed differently from their pins, if these have changed.
     pub changed: Option<Vec<Pin>>,
 }
 
 impl Unstored {
-    /// Whether the disk knows all.
+    /// True if the disk has everything.
     pub(super) fn is_empty(&self) -> bool {
         self.flags.is_empty() && self.changed.is_none()
     }
 }
 
-/// What a tool is to its pin.
+/// How a tool compares to its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// What it was.
+    /// As it was.
     AsSeen,
     /// Another one.
     Changed,
@@ -90,7 +92,7 @@ impl PinnedTools {
         }
     }
 
-    /// Whether there is none.
+    /// True if no tool is pinned.
     pub(super) fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
@@ -100,13 +102,13 @@ impl PinnedTools {
         self.bytes - before + tool.size()
     }
 
-    /// Whether there is room for a tool.
+    /// True if there is room for a tool.
     pub(super) fn has_room(&self, tool: &Tool) -> bool {
         let is_known = self.tools.contains_key(&tool.name);
         self.bytes_with(tool) <= MOST_BYTES && (is_known || self.tools.len() < MOST_PINS)
     }
 
-    /// Pins a tool that is listed now, or says that there is no room.
+    /// Pins a tool that is listed now; false if there is no room.
     pub(super) fn put(&mut self, tool: &Tool) -> bool {
         let fits = self.has_room(tool);
         if fits {
@@ -119,28 +121,29 @@ impl PinnedTools {
         fits
     }
 
-    /// What is pinned under this name.
+    /// The tool that is pinned under this name.
     pub(super) fn get(&self, name: &str) -> Option<&Tool> {
         self.tools.get(name).map(|pinned| &pinned.tool)
     }
 
-    /// Whether it is what an earlier version of Harbor has pinned, which looked at less of it.
+    /// True if the pin is one of an earlier version of Harbor, which examined less of the tool, and that part
+    /// is the same.
     pub(super) fn is_known_in_part(&self, now: &Tool) -> bool {
         let pinned = self.tools.get(&now.name).filter(|pinned| !pinned.is_whole);
         pinned.is_some_and(|pinned| pinned.tool.hash == now.former.unwrap_or(now.hash))
     }
 
-    /// All that is pinned.
+    /// All pinned tools.
     pub(super) fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.values().map(|pinned| &pinned.tool)
     }
 
-    /// The tools that were listed last as others than their pins, by name: what they were, and what they are.
+    /// The tools whose last listing differs from their pins, by name: as they were, and as they are.
     pub(super) fn changed(&self) -> impl Iterator<Item = (&Tool, &Tool)> {
         self.changed.values().filter_map(|now| Some((self.get(&now.name)?, now)))
     }
 
-    /// What a tool is to its pin.
+    /// How a tool compares to its pin.
     pub(super) fn standing(&self, now: &Tool) -> Standing {
         match self.get(&now.name) {
             None => Standing::NotKept,
@@ -149,7 +152,7 @@ impl PinnedTools {
         }
     }
 
-    /// Notes what is listed now; whether that is news of any.
+    /// Notes the tools that are listed now; true if any of that is new.
     pub(super) fn note_listed(&mut self, list: &ToolList) -> bool {
         let mut is_news = false;
         for pinned in self.tools.values_mut() {
@@ -166,7 +169,7 @@ impl PinnedTools {
         is_news
     }
 
-    /// Puts others in the place of the changed tools; whether they are others.
+    /// Replaces the changed tools; true if they are others than before.
     fn put_changed(&mut self, made: impl Fn(&Self) -> BTreeMap<Arc<str>, Tool>) -> bool {
         let hashes =
             |tools: &BTreeMap<Arc<str>, Tool>| tools.values().map(|tool| tool.hash).collect::<Vec<_>>();
@@ -177,7 +180,8 @@ impl PinnedTools {
         is_news
     }
 
-    /// Another version of its program is used, whose tools were not listed yet: until they are, they count as what they were.
+    /// Another version of the server's program is used, and its tools were not listed yet. Until they are,
+    /// the pinned tools count.
     pub(super) fn take_back(&mut self) {
         for name in self.changed.keys() {
             if let Some(pinned) = self.tools.get_mut(name) {
@@ -188,7 +192,7 @@ impl PinnedTools {
         self.list = Weak::new();
     }
 
-    /// What the disk does not know yet.
+    /// The changes that the disk does not have yet.
     pub(super) fn take_unstored(&mut self) -> Unstored {
         let unknown = self.tools.values_mut().filter(|pinned| pinned.listed != pinned.stored);
         let take = |pinned: &mut Pinned| {
@@ -201,7 +205,7 @@ impl PinnedTools {
         Unstored { flags, changed }
     }
 
-    /// Those that were listed the last time, by name.
+    /// The tools of the last list, by name.
     pub(super) fn list(&mut self) -> Rc<ToolList> {
         self.list.upgrade().unwrap_or_else(|| {
             let listed = self.tools.values().filter(|pinned| pinned.listed).map(|pinned| &pinned.tool);
@@ -214,10 +218,10 @@ impl PinnedTools {
     }
 }
 
-/// Stands in what the disk keeps of a tool of which all was looked at.
+/// The mark in a stored tool that was examined as a whole.
 const MARK: &str = "harbor/whole";
 
-/// The same without the mark, and whether it had one.
+/// The text without the mark; true if it had one.
 fn without_mark(shown: &str) -> (Cow<'_, str>, bool) {
     let mark = format!("\"{MARK}\":true");
     match shown.strip_suffix(&format!("{mark}}}")) {

@@ -1,4 +1,4 @@
-//! What an origin is told that does not get what it asks for: one place for code, sentence and next step.
+//! The errors for an origin that does not get what it asks for: one place for code, sentence and next step.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -33,7 +33,7 @@ pub(super) fn refused(asker: &Asker, scope: Scope, verdict: &Verdict) -> ErrorBo
     error.with("scope", scope).with("origin", origin.as_str())
 }
 
-/// What a server offers besides tools, where not all of these were allowed.
+/// The error for an offer besides tools, if not all tools of its server were allowed.
 pub(super) fn not_all_tools(origin: &Origin, server: &SourceId) -> ErrorBody {
     let message = format!(
         "{origin} may use some tools of {server} at most; what else it offers goes with all of them (`{server}/*`)"
@@ -44,13 +44,13 @@ pub(super) fn not_all_tools(origin: &Origin, server: &SourceId) -> ErrorBody {
         .with("origin", origin.as_str())
 }
 
-/// The tool does not exist. Said only to those who were allowed to call it.
+/// The tool does not exist. Only those who were allowed to call it are told so.
 pub(super) fn tool_not_found(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!("there is no tool {server}/{tool:.200}");
     ErrorBody::new(Code::ToolNotFound, message).with("server_id", server.as_str())
 }
 
-/// The server has more tools than are kept of one.
+/// The server has more tools than Harbor keeps of one server.
 pub(super) fn too_many_tools(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!(
         "{server} lists more tools than Harbor keeps of one server, and {server}/{tool:.200} is beyond them: it \
@@ -60,7 +60,7 @@ pub(super) fn too_many_tools(server: &SourceId, tool: &str) -> ErrorBody {
     error.with("reason", "too_many_tools").with("server_id", server.as_str())
 }
 
-/// The tool is not what the person saw.
+/// The tool is not as the person saw it.
 pub(super) fn tool_changed(server: &SourceId, tool: &str) -> ErrorBody {
     let message = format!(
         "{server}/{tool:.200} has changed since it was first seen; the person has to accept it \

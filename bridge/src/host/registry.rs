@@ -7,8 +7,8 @@
 //!                                                                               from it until it is accepted
 //! ```
 //!
-//! Which tools a server has is the supervisor's to know; what it listed last is kept beside the pins, so a restart of the
-//! bridge hides no change. Owns who is told of what has changed, and what is written about each tool; `pinned` has what it was.
+//! The supervisor knows which tools a server has. Its last list is kept beside the pins, so a restart of the bridge hides
+//! no change. Owns who is told of a change, and the descriptor of each tool; `pinned` has the tools as they were.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -38,40 +38,40 @@ use crate::link::{Tool, ToolHash, ToolList};
 use crate::store::StoreError;
 use crate::store::pins::{Pin, Pins};
 
-/// The pause between two writings of what a server listed: it may change that without end.
+/// The pause between two writings of a server's list: a server may change it without end.
 const LISTED_PAUSE: Duration = Duration::from_secs(2);
 
-/// What a tool was and what it is are pushed with a change where they are no longer than this together, in bytes.
+/// A change is pushed with the tool as it was and as it is, if both together are no longer than this, in bytes.
 const MOST_PUSHED: usize = 16 * 1024;
 
-/// The pins, and what is written about each tool.
+/// The pins, and the descriptor of each tool.
 #[derive(Debug)]
 pub struct Registry {
     file: Rc<Pins>,
     pinned: Rc<RefCell<BTreeMap<SourceId, PinnedTools>>>,
-    /// Whether a changed tool is kept from origins.
+    /// Says whether a changed tool is kept from origins.
     config: Rc<LiveConfig>,
-    /// Each server's tools as they are listed; made anew when its list is another one.
+    /// Each server's tools as they are listed; made anew when the list changes.
     written: RefCell<HashMap<SourceId, Rc<Written>>>,
     /// Sources whose listing is being written to the disk.
     storing: Rc<RefCell<HashSet<SourceId>>>,
-    /// Hashes of changed tools of which the person was told, and how many that were of late.
+    /// Hashes of changed tools of which the person was told, and how many changes that were of late.
     told: RefCell<HashMap<(SourceId, Arc<str>), ToolHash>>,
     flood: RefCell<Flood>,
-    /// The directory of the servers' own directories, by all of its names.
+    /// The directory above the servers' own directories, by all of its names.
     servers: Vec<String>,
 }
 
-/// The tools of one source that origins may see at all, ready to be listed. Names and descriptors stand one behind the
-/// other, since a list goes through all of them.
+/// The tools of one source that origins may see at all, ready to be listed. All names are in one string, and so are all
+/// descriptors: a list goes through all of them.
 #[derive(Debug)]
 pub struct Written {
     list: Rc<ToolList>,
     label: String,
     names: String,
-    /// With a comma between two.
+    /// Separated by commas.
     descriptors: Rc<str>,
-    /// Where name and descriptor of each tool are.
+    /// The ranges of each tool's name and descriptor.
     places: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -91,12 +91,12 @@ impl Written {
         Self { list, label: source.label().to_owned(), names, descriptors, places }
     }
 
-    /// Whether it is what would be written now.
+    /// True if writing it anew would give the same.
     fn is_of(&self, source: &dyn ToolSource, list: &Rc<ToolList>) -> bool {
         Rc::ptr_eq(&self.list, list) && self.label == source.label()
     }
 
-    /// The names of the tools, and where the descriptor of each is.
+    /// The names of the tools, each with the range of its descriptor.
     pub fn tools(&self) -> impl Iterator<Item = (&str, Range<usize>)> {
         let tools = self.places.iter();
         tools.map(|(name, descriptor)| (&self.names[name.clone()], descriptor.clone()))
@@ -114,7 +114,7 @@ impl Written {
 }
 
 impl Registry {
-    /// Whether tools that have changed are kept from origins.
+    /// True if changed tools are kept from origins.
     fn blocks(&self) -> bool {
         self.config.now().changed_tools == ChangedTools::Block
     }
@@ -143,7 +143,7 @@ impl Registry {
         })
     }
 
-    /// Whether a tool says the same of itself as before, but for where its server is installed or tried out.
+    /// True if a tool says the same as before, except for where its server is installed or tried out.
     #[must_use]
     pub fn is_same(&self, source: &SourceId, before: &Tool, now: &Tool) -> bool {
         let own: Vec<_> = self.servers.iter().map(|servers| format!("{servers}/{source}")).collect();
@@ -151,7 +151,7 @@ impl Registry {
         before.hash == now.hash || before.hidden == now.hidden && said(before) == said(now)
     }
 
-    /// A server's tools were listed. What is new is pinned; gives what there is to tell.
+    /// A server's tools were listed. Pins the new ones; gives the changes to tell.
     pub fn on_tools(&self, source: &SourceId, list: &ToolList) -> Vec<ToolChanged> {
         let mut all = self.pinned.borrow_mut();
         let pinned = all.entry(source.clone()).or_default();
@@ -167,13 +167,14 @@ impl Registry {
                         news.extend((!is_first).then(|| self.news(source, None, tool)).flatten());
                     }
                 }
-                // What an earlier version of Harbor did not look at was not pinned by it either.
+                // The parts that an earlier version of Harbor did not
+                // examine were not pinned by it either.
                 Some(_) if pinned.is_known_in_part(tool) => {
                     if pinned.put(tool) {
                         stored.push(pin(tool, true));
                     }
                 }
-                // It names its directory, which is another one by now.
+                // It names its directory, which has changed by now.
                 Some(before) if before.hash != tool.hash && self.is_same(source, before, tool) => {
                     if pinned.put(tool) {
                         stored.push(pin(tool, true));
@@ -187,7 +188,7 @@ impl Registry {
                         news.push(change);
                     }
                 }
-                // It is what it was: if it becomes another one again, that is news.
+                // It is as it was: if it changes again, that is news.
                 Some(_) => drop(self.told.borrow_mut().remove(&key)),
             }
         }
@@ -220,10 +221,10 @@ impl Registry {
         }
     }
 
-    /// What is pushed of a change; beyond a few a minute they are there for who asks.
+    /// The message about a change. Beyond a few a minute, changes are not pushed: whoever asks gets them.
     fn news(&self, source: &SourceId, before: Option<&Tool>, now: &Tool) -> Option<ToolChanged> {
         let is_told = self.flood.borrow_mut().note(source.as_str(), boot_clock()).is_some();
-        // What hides something is told however much there is, within the bounds of a list.
+        // A tool that hides something is always told, within the bounds of a list.
         if !(is_told || before.is_none() && now.hidden) {
             return None;
         }
@@ -241,7 +242,7 @@ impl Registry {
         })
     }
 
-    /// Writes what was listed: at once, since the bridge may be killed, and again as long as it becomes another.
+    /// Writes the list of a source: at once, since the bridge may be killed, and again while it changes.
     fn store_listed(&self, source: &SourceId) {
         if !self.storing.borrow_mut().insert(source.clone()) {
             return;
@@ -263,14 +264,15 @@ impl Registry {
     fn store(&self, source: &SourceId, pins: Vec<Pin>) {
         let (file, source) = (self.file.clone(), source.clone());
         tokio::task::spawn_local(async move {
-            // A pin that is not on disk is made again at the next start, from what the server says then.
+            // A pin that is not on disk is made again at the next start, from the
+            // server's list at that time.
             if let Err(error) = file.put_many(&source, pins).await {
                 tracing::warn!(server = %source, %error, "its tools could not be pinned");
             }
         });
     }
 
-    /// Whether an origin may have a tool, as far as it is what the person saw.
+    /// Checks that an origin may have a tool, as far as it is the one that the person saw.
     ///
     /// # Errors
     /// Why not.
@@ -316,7 +318,7 @@ impl Registry {
     /// A tool as it is now, if it is the one with this hash.
     ///
     /// # Errors
-    /// When there is no such tool, or it is another one by now.
+    /// When there is no such tool, or it has changed again by now.
     pub fn now(&self, source: &dyn ToolSource, name: &str, hash: &str) -> Result<Tool, ErrorBody> {
         let list = self.known(source);
         let tool = list.as_ref().and_then(|list| list.get(name));
@@ -346,7 +348,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether any tool of a source was ever seen.
+    /// True if any tool of a source was ever seen.
     #[must_use]
     pub fn has_pins(&self, source: &SourceId) -> bool {
         self.pinned.borrow().get(source).is_some_and(|pinned| !pinned.is_empty())
@@ -363,13 +365,14 @@ impl Registry {
         pinned.map_or(0, |pinned| pinned.tools().count())
     }
 
-    /// What can be listed of a server: of one that runs its tools as of now; of one that does not, unless it was stopped, what is
-    /// known of them.
+    /// The tools of a server that can be listed. A running server: its tools as of now. One that does not
+    /// run, unless it was stopped: the tools that are known of it.
     #[must_use]
     pub fn listed(&self, source: &dyn ToolSource) -> Option<Rc<Written>> {
         let list = match source.tools() {
             Some(list) => list,
-            // Also of one that has crashed, or wants a sign-in: a call brings it back, or says what is missing.
+            // This includes a server that has crashed or wants a sign-in: a call
+            // brings it back, or says what is missing.
             None if source.at_rest().is_none() => {
                 source.known_tools().or_else(|| self.as_pinned(&source.id()))?
             }
@@ -400,8 +403,8 @@ impl Registry {
         self.pinned.borrow().get(&source.id()).map_or(0, |pinned| pinned.changed().count())
     }
 
-    /// The tools of a server as the person saw them, also of those that it does not list now; of what is not pinned, what
-    /// it listed last.
+    /// The tools of a server as the person saw them, including those that it does not list now. For tools
+    /// that are not pinned: the last list.
     #[must_use]
     pub fn seen(&self, source: &dyn ToolSource) -> ToolList {
         let known = self.known(source).unwrap_or_default();
@@ -420,7 +423,7 @@ impl Registry {
     }
 }
 
-/// As it is named, and as it is without links: a program may say either of where it is. It may not be there yet.
+/// The directory as it is named, and without links: a program may use either name. The directory may not exist yet.
 fn names_of(directory: &Path) -> Vec<String> {
     let real = directory.parent().and_then(|above| above.canonicalize().ok());
     let real = real.zip(directory.file_name()).map(|(above, name)| above.join(name));
@@ -429,7 +432,7 @@ fn names_of(directory: &Path) -> Vec<String> {
     names.into_iter().filter_map(|name| name.into_os_string().into_string().ok()).collect()
 }
 
-/// What an AI client reads before the description of a tool that it was not given.
+/// Stands before the description of a tool that an AI client was not given.
 const ASKS_FIRST: &str = "(asks first: your first call asks the person) ";
 
 /// The descriptor of a tool that a client was not given, and may ask for by calling it.

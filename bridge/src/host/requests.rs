@@ -1,11 +1,11 @@
-//! What is asked of a server besides its tools: resources, prompts, completions, and what only the person asks.
+//! Requests to a server besides tool calls: resources, prompts, completions, and those that only the person makes.
 //!
 //! ```text
 //!  Caller ─┬─ the person ───────────────────────────────────────────────┬─► slot of the server ─► judged again ─► permit ─► server.call ─► result
 //!          └─ an origin ─► all tools of the server? ─► consent ─► turn ─┘
 //! ```
 //!
-//! Owns the order of these steps, and what is written down. What a server offers besides tools goes with all of its tools:
+//! Owns the order of these steps, and what is written down. A server's offers besides tools go with all of its tools:
 //! there is no way to allow one resource. Must never look into parameters or results.
 
 use std::rc::Rc;
@@ -35,8 +35,8 @@ use crate::link::Audience;
 use crate::store::audit::Record;
 
 impl Host {
-    /// Asks a server anything but a tool, within the time that `asked` and its definition give. When the future is dropped or
-    /// the time is over, the server is told.
+    /// Asks a server for anything but a tool call, within the time that `asked` and its definition give. If
+    /// the future is dropped or the time is over, the server is told.
     ///
     /// # Errors
     /// Why there is no result.
@@ -53,7 +53,8 @@ impl Host {
             by: caller.sender().by.clone(),
             origin: caller.origin().map(Origin::shared),
             server: Some(id.shared()),
-            // MCP's name of the request; what it is about (a URI, a prompt, arguments) is in no log.
+            // MCP's name of the request. No log has its subject: a URI, a prompt,
+            // arguments.
             message: method_of(&operation),
             ..Record::default()
         };
@@ -81,7 +82,8 @@ impl Host {
         result
     }
 
-    /// Whether who sends this may use all that a server offers: the person, and an AI client with a grant for all its tools.
+    /// True if the sender may use everything that a server offers: the person, and an AI client with a grant
+    /// for all its tools.
     #[must_use]
     pub fn may_use_all(&self, sender: &Rc<Sender>, id: &ServerId) -> bool {
         let id = SourceId::from(id);
@@ -91,7 +93,7 @@ impl Host {
                 .is_ok_and(|asker| self.permissions.check(&asker, Scope::McpToolsCall, all).is_ok())
     }
 
-    /// Writes down that something is asked of whoever calls what is named.
+    /// Writes down that the sender is asked a question during a call of this server.
     pub fn note_question(&self, sender: &Sender, server: Arc<str>, method: &'static str) {
         let (by, server) = (sender.by.clone(), Some(server));
         self.trail.called(Record {
@@ -104,7 +106,7 @@ impl Host {
         });
     }
 
-    /// Permission comes before existence, so that nobody can probe for names.
+    /// Checks permission before existence, so that nobody can probe for names.
     async fn may_use(&self, asker: &Asker, id: &ServerId, record: &Record) -> Result<(), ErrorBody> {
         let id = SourceId::from(id);
         let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((&id, EVERY)));
@@ -137,7 +139,7 @@ impl Host {
         let id = &SourceId::from(id);
         let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
         let guarded = self.consent.guarded(&caller);
-        // A list tells its server nothing; what it tells its client, counts.
+        // A list tells its server nothing, but the client has read the answer.
         let chat = guarded.as_ref().filter(|_| event_of(&operation).is_some());
         let (method, arguments) =
             (Arc::from(method_of(&operation).unwrap_or_default()), arguments_of(&operation));
@@ -204,7 +206,7 @@ impl Host {
     }
 }
 
-/// What a request carries to its server, as consent sees it: what carries nothing is as if nothing was given.
+/// The content that a request carries to its server, as consent sees it; an empty object if it carries none.
 fn arguments_of(operation: &Operation<'_>) -> String {
     let object = |members: &[(&str, Json)]| {
         let members: Vec<_> =
@@ -226,7 +228,7 @@ fn arguments_of(operation: &Operation<'_>) -> String {
     }
 }
 
-/// What a request is called in the audit log; none for what only looks.
+/// The event's name for the audit log; none for requests that only look.
 fn event_of(operation: &Operation<'_>) -> Option<&'static str> {
     match operation {
         Operation::ReadResource { .. } => Some("read_resource"),

@@ -5,7 +5,7 @@
 //!                 └───► a revocation, a DENY: does a grant still cover it? ─ no ─► ended: the source is told, nobody gets the result
 //! ```
 //!
-//! Owns which calls are under way. Must never decide: whether a call is still covered, the grants know.
+//! Owns which calls are under way. Must never decide whether a call is still covered: the grants know.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use harbor_policy::scope::Scope;
 
 use super::asker::Asker;
 
-/// All of them. Places are used again: as a rule a call takes no memory here.
+/// All calls. Places are used again: as a rule a call takes no memory here.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     places: RefCell<Vec<Option<Call>>>,
@@ -48,7 +48,7 @@ impl Call {
 }
 
 impl Calls {
-    /// A call leaves now.
+    /// A call is sent now.
     pub(super) fn begin(self: &Rc<Self>, asker: Asker, source: SourceId, tool: Arc<str>) -> Running {
         let call = Some(Call { asker, source, tool, ended: None, waker: None });
         let mut places = self.places.borrow_mut();
@@ -61,7 +61,7 @@ impl Calls {
         Running { calls: self.clone(), place }
     }
 
-    /// Ends the calls of a key that nothing covers any more; `check` says what does. Gives how many those are.
+    /// Ends the calls of a key that nothing covers any more, as `check` says. Gives their number.
     pub(super) fn end(&self, key: &Key, mut check: impl FnMut(&Asker, (&SourceId, &str)) -> Verdict) -> u32 {
         let mut ended = 0;
         for call in self.places.borrow_mut().iter_mut().flatten() {
@@ -121,7 +121,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // What is dropped may drop others: not while the table is borrowed.
+        // Dropping the call may drop others, so the table must not be borrowed meanwhile.
         let call = self.calls.places.borrow_mut().get_mut(self.place).and_then(Option::take);
         drop(call);
     }

@@ -1,7 +1,7 @@
 //! Runs: an agent's budget of calls.
 //!
-//! Owns the ids, which are random: whoever knows one was given it. A reservation is a guard: what was not sent is given
-//! back, whatever happens.
+//! Owns the ids, which are random: whoever knows one was given it. A reservation is a guard: a call that was not sent is
+//! given back, whatever happens.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,12 +21,12 @@ use crate::config::LiveConfig;
 #[derive(Debug)]
 pub struct Runs {
     runs: Rc<RefCell<runs::Runs>>,
-    /// A run that is not used for so long has ended.
+    /// Says how long a run may go unused before it ends.
     config: Rc<LiveConfig>,
 }
 
 impl Runs {
-    /// No run yet.
+    /// Without runs.
     #[must_use]
     pub fn new(config: Rc<LiveConfig>) -> Self {
         Self { runs: Rc::default(), config }
@@ -35,7 +35,7 @@ impl Runs {
     /// Begins a run of `asked` calls, at most and by default as many as `most`. Gives its id.
     ///
     /// # Errors
-    /// When it may not have so many, or there are too many runs.
+    /// When it may not have that many calls, or there are too many runs.
     pub fn create(
         &self,
         asker: &Asker,
@@ -62,10 +62,10 @@ impl Runs {
         Ok((id, view))
     }
 
-    /// What is left of a run.
+    /// The state of a run.
     ///
     /// # Errors
-    /// When it is none of the asker's.
+    /// When the asker has no such run.
     pub fn get(&self, asker: &Asker, id: &str) -> Result<RunView, ErrorBody> {
         self.purge();
         self.runs.borrow().get(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
@@ -74,7 +74,7 @@ impl Runs {
     /// Ends a run.
     ///
     /// # Errors
-    /// When it is none of the asker's.
+    /// When the asker has no such run.
     pub fn end(&self, asker: &Asker, id: &str) -> Result<RunView, ErrorBody> {
         self.purge();
         self.runs.borrow_mut().end(id, &owner(asker), boot_clock()).ok_or_else(|| no_run(id))
@@ -83,7 +83,7 @@ impl Runs {
     /// Takes one call out of a run's budget, and out of a server's share of it.
     ///
     /// # Errors
-    /// When there is none left, or the run is none of the asker's.
+    /// When no call is left, or the asker has no such run.
     pub fn reserve(&self, asker: &Asker, id: &str, share: Option<Share>) -> Result<Reserved, ErrorBody> {
         self.purge();
         let reserved = self.runs.borrow_mut().reserve(id, &owner(asker), share, boot_clock());
@@ -98,18 +98,18 @@ impl Runs {
         }
     }
 
-    /// A client has gone, and its runs with it.
+    /// A connection has gone, and its runs with it.
     pub fn end_client(&self, client: u64) {
         self.runs.borrow_mut().end_client(client);
     }
 
-    /// Ends what was not used for long enough.
+    /// Ends the runs that were not used for too long.
     pub fn purge(&self) {
         let stale = u64::try_from(self.config.now().run_stale.as_millis()).unwrap_or(u64::MAX);
         self.runs.borrow_mut().purge(boot_clock(), stale);
     }
 
-    /// How many there are.
+    /// How many runs there are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.runs.borrow().len()

@@ -1,4 +1,4 @@
-//! What is taken away is on disk as soon as the disk takes it, and holds before.
+//! Refusals and revocations: they hold at once, and are on disk as soon as the disk takes them.
 //!
 //! ```text
 //!  a DENY, a revocation ─► Grants ─► harbor.db ─ refused ─► unstored ─► with the next change, or 3 s later ─► harbor.db
@@ -21,8 +21,8 @@ use crate::store::grants::{RowKey, StoredGrant};
 const RETRY: Duration = Duration::from_secs(3);
 
 impl Permissions {
-    /// Has the disk have of these keys what memory has, and of those that it refused before. Whether it does; where it does
-    /// not, that is tried again.
+    /// Writes these keys to the disk as memory has them, and the keys that it refused before. True if the
+    /// disk took them; otherwise they are tried again.
     pub(super) async fn settle(&self, keys: &[Key]) -> bool {
         let _turn = self.unstored.turn.lock().await;
         let before = self.unstored.keys.borrow().clone();
@@ -56,7 +56,7 @@ impl Permissions {
         lasting.map(|(key, grant)| stored_as(key, grant)).collect()
     }
 
-    /// What holds until the bridge ends, and is not on disk.
+    /// The refusals and revocations that hold until the bridge ends, and are not on disk.
     #[must_use]
     pub fn unstored(&self) -> Vec<UnstoredView> {
         let (keys, grants) = (self.unstored.keys.borrow(), self.grants.borrow());
@@ -71,7 +71,7 @@ impl Permissions {
         shown.collect()
     }
 
-    /// Tries again what the disk refused; whether it has all now.
+    /// Tries the refused keys again; true if the disk has all now.
     pub async fn store_again(&self) -> bool {
         self.unstored.keys.borrow().is_empty() || self.settle(&[]).await
     }
@@ -82,7 +82,7 @@ fn row_key(key: &Key) -> RowKey {
     RowKey { origin, profile, scope: key.scope.as_str().into() }
 }
 
-/// Tries again, as long as there is something.
+/// Tries again while keys are left.
 pub(super) async fn keep_trying(permissions: Weak<Permissions>) {
     loop {
         let Some(now) = permissions.upgrade() else { return };

@@ -1,12 +1,12 @@
-//! The seam to whatever has tools: servers today; browsers, pages and runtimes by the same road.
+//! The seam to everything that has tools: servers today; browsers, pages and runtimes on the same way.
 //!
 //! ```text
 //!  host ─► Sources ─ by id ─► ToolSource ◄── Server          (below a runner)
 //!                                        ◄── whatever is added while it lives: a guard takes it out again
 //! ```
 //!
-//! Owns the one place that calls a source ([`call`]): permit, slot, pin, limit, audit and counts are the host's, the same for
-//! every kind. Must never hold what only one kind has: that stays behind the trait.
+//! Owns the one place that calls a source ([`call`]). Permit, slot, pin, limit, audit and counts belong to the host, and
+//! are the same for every kind. Must never hold what only one kind has: that stays behind the trait.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -26,21 +26,21 @@ use super::consent::wanted::{About, Wish};
 use crate::link::{Answer, Audience, TimeLimit, ToolList};
 use crate::supervisor::{Came, NoInstance, Server, Supervisor, Unavailable, User, Why};
 
-/// A future that a source gives.
+/// A future that a source returns.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// How long a call may take where it does not say.
+/// How long a call may take that names no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DefaultTime {
     /// The time without a sign of progress.
     pub timeout: Duration,
-    /// Whether the person has set it for this source; then no setting of an origin changes it.
+    /// True if the person has set it for this source; then no setting of an origin changes it.
     pub is_set: bool,
 }
 
 /// Something that has tools.
 pub trait ToolSource: Debug {
-    /// Its id; the same as long as it lives.
+    /// Its id; it never changes.
     fn id(&self) -> SourceId;
 
     /// Its name for people.
@@ -55,34 +55,36 @@ pub trait ToolSource: Debug {
     /// Its tools as last listed, even if it has ended since.
     fn known_tools(&self) -> Option<Rc<ToolList>>;
 
-    /// Whether its tools are being listed.
+    /// True while its tools are being listed.
     fn is_listing(&self) -> bool;
 
-    /// Whether it does not run, and the next call starts it.
+    /// True if it does not run, and the next call starts it.
     fn wakes_on_demand(&self) -> bool;
 
-    /// Where it is while it does not run and no call starts it; none otherwise.
+    /// Its state while it does not run and no call starts it; none otherwise.
     fn at_rest(&self) -> Option<Unavailable>;
 
     /// How long a call may take.
     fn default_time(&self) -> DefaultTime;
 
-    /// A place for one more open request; none when it has as many as it takes.
+    /// A place for one more open request; none if it has as many as it takes.
     fn slot(&self) -> Option<Slot>;
 
-    /// Waits until it runs and its tools are listed; the time is taken off `limit`. The error says why it cannot be called.
+    /// Waits until it runs and its tools are listed. The time is taken off `limit`. The error says why it
+    /// cannot be called.
     fn ready<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, Result<(), Unavailable>>;
 
-    /// Waits until a listing that is under way has ended, within a bound of its own; the time is taken off `limit`.
+    /// Waits until a current listing has ended, within a bound of its own. The time is taken off `limit`.
     fn listed<'a>(self: Rc<Self>, limit: &'a mut TimeLimit) -> Answering<'a, ()>;
 
-    /// Has its tools listed anew, as after a call that was refused for what its list says by now, and waits as above; whether
-    /// that can help.
+    /// Has its tools listed anew, after a call that was refused for something that its list says by now, and
+    /// waits as above. True if that can help.
     fn relisted<'a>(self: Rc<Self>, _limit: &'a mut TimeLimit) -> Answering<'a, bool> {
         Box::pin(std::future::ready(false))
     }
 
-    /// What answers `user`, where each has a process of its own; none where it is this very source. The time is taken off `limit`.
+    /// The source that answers `user`, where each user has an instance; none where it is this very source.
+    /// The time is taken off `limit`.
     fn instance_for<'a>(
         self: Rc<Self>,
         _user: User<'a>,
@@ -91,20 +93,21 @@ pub trait ToolSource: Debug {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// What holds it now, whatever anybody says.
+    /// What it can reach, open and write now, whatever anybody says.
     fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding>;
 
-    /// What is particular to a call of it, for consent.
+    /// Facts for consent about one call of it.
     fn about(&self, _wish: &Wish<'_>) -> About {
         About::default()
     }
 
-    /// Its name, where it is somebody's own process of a source.
+    /// Its name, if it is an instance.
     fn instance(&self) -> Option<Arc<str>> {
         None
     }
 
-    /// What is said beside what came of a call to those who may know of this machine, a sentence each. `to_person`: not to a model.
+    /// Notes on the outcome of a call for those who may know of this machine, a sentence each. `to_person`:
+    /// not for a model.
     fn beside<'a>(
         self: Rc<Self>,
         _arguments: &'a str,
@@ -114,8 +117,8 @@ pub trait ToolSource: Debug {
         Box::pin(std::future::ready(Vec::new()))
     }
 
-    /// Asks it. Permit and slot are given up here; dropping the future, or the end of `limit`, cancels the call. The error
-    /// says why there is no answer.
+    /// Asks the source. Permit and slot are given up here. Dropping the future, or the end of `limit`,
+    /// cancels the call. The error says why there is no answer.
     fn call<'a>(
         self: Rc<Self>,
         permit: Permit,
@@ -220,7 +223,7 @@ impl ToolSource for Server {
     }
 }
 
-/// Calls a source. Nothing else does, and a permit for one kind is none for another.
+/// Calls a source. Nothing else does. A permit for one kind is not valid for another.
 ///
 /// # Errors
 /// Why there is no answer.
@@ -244,7 +247,7 @@ pub struct Sources {
     others: RefCell<BTreeMap<SourceId, Rc<dyn ToolSource>>>,
 }
 
-/// A source is there as long as this is.
+/// While this exists, a source is there.
 #[derive(Debug)]
 pub struct Added {
     sources: Rc<Sources>,
@@ -258,7 +261,7 @@ impl Drop for Added {
 }
 
 impl Sources {
-    /// The servers of `supervisor`, and nothing else so far.
+    /// The servers of `supervisor`, without other sources.
     pub(super) fn new(supervisor: Rc<Supervisor>) -> Rc<Self> {
         Rc::new(Self { supervisor, others: RefCell::default() })
     }
@@ -278,7 +281,8 @@ impl Sources {
         servers.chain(self.others.borrow().values().cloned()).collect()
     }
 
-    /// Adds a source that is no server, until the guard is dropped. None where its id is a server's, or is taken.
+    /// Adds a source that is no server, until the guard is dropped. None if its id is a server's, or is
+    /// taken.
     pub(super) fn add(self: &Rc<Self>, source: Rc<dyn ToolSource>) -> Option<Added> {
         let id = source.id();
         let mut others = self.others.borrow_mut();

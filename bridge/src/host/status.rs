@@ -1,7 +1,7 @@
 //! The state of everything, as it is shown.
 //!
-//! Owns which number comes from where. Must never measure or wait: what has to be measured is shown as it was the last time,
-//! with its age.
+//! Owns where each number comes from. Must never measure or wait: a measured number is shown as it was last, with its
+//! age.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -27,32 +27,32 @@ use crate::observe;
 use crate::store::secrets::Standing;
 use crate::supervisor::{Measured, Server, Stores, Used};
 
-/// What is known of the clients.
+/// The facts about the clients.
 #[derive(Debug)]
 pub struct Presence {
-    /// How many there are.
+    /// How many clients there are.
     pub clients: ClientCounts,
     /// Their open requests.
     pub open_requests: u64,
     /// Bytes that they have not read.
     pub unread_bytes: u64,
-    /// What is held of that, in bytes, and how much that may be.
+    /// How much of that is in memory, in bytes, and the most that may be.
     pub held: (u64, u64),
     /// When the bridge began.
     pub began: Instant,
 }
 
-/// Whether metrics are served over HTTP.
+/// The state of metrics over HTTP.
 #[derive(Debug, Default)]
 pub struct Exporting {
-    /// Where.
+    /// The address.
     pub at: Option<SocketAddr>,
-    /// Why they are not served where they should be.
+    /// Why they are not served although they should be.
     pub refused: Option<String>,
 }
 
 impl Host {
-    /// Everything.
+    /// The state of everything.
     #[must_use]
     pub fn status(
         &self,
@@ -75,7 +75,7 @@ impl Host {
         }
     }
 
-    /// How it all is; `held`: of what clients have not read, and how much that may be.
+    /// The health of everything. `held`: the unread bytes in memory, and the most that may be.
     #[must_use]
     pub fn health(&self, held: (u64, u64)) -> HealthView {
         let (failing, lost) = self.trail.health();
@@ -121,7 +121,7 @@ impl Host {
         HealthView { state: state.into(), reasons: shown.collect() }
     }
 
-    /// The bridge.
+    /// The state of the bridge.
     #[must_use]
     pub fn bridge_status(&self, presence: Presence) -> BridgeStatus {
         let (failing, unaudited) = self.trail.health();
@@ -155,7 +155,7 @@ impl Host {
         self.supervisor.all().iter().map(|server| self.server_status(server)).collect()
     }
 
-    /// How a server stands, in the word for people.
+    /// A server's state, in the word for people.
     #[must_use]
     pub fn shown_state(&self, server: &Server) -> &'static str {
         standing::shown(Known {
@@ -166,14 +166,14 @@ impl Host {
         })
     }
 
-    /// One server.
+    /// The state of one server.
     #[must_use]
     pub fn server_status(&self, server: &Server) -> ServerStatus {
         let (status, confined) = (server.status(), server.confined());
         let running = status.state == State::Running;
         let (stats, measured) = (self.stats.borrow(), self.supervisor.measured());
         let used = measured.as_ref().filter(|_| running);
-        // What was measured of the process before is none of this one's.
+        // Measurements of an earlier process do not count for this one.
         let is_it = |used: &Used| Some(used.root) == status.runner_pid || Some(used.root) == status.pid;
         let used = used.and_then(|measured| {
             Some(sample(measured, measured.servers.get(server.id()).filter(|used| is_it(used))?))
@@ -205,7 +205,7 @@ impl Host {
         }
     }
 
-    /// What is on the disk.
+    /// The sizes of the stores on disk.
     #[must_use]
     pub fn store_sizes(&self) -> Option<StoreSizes> {
         self.supervisor.measured().map(|measured| {
@@ -220,7 +220,7 @@ impl Host {
     }
 }
 
-/// A process that is somebody's own.
+/// The state of an instance.
 fn instance_status(instance: &Server) -> Option<InstanceStatus> {
     let (id, principal, status) = (instance.instance()?, instance.principal()?, instance.status());
     Some(InstanceStatus {
@@ -236,7 +236,7 @@ fn instance_status(instance: &Server) -> Option<InstanceStatus> {
     })
 }
 
-/// Where secrets are kept.
+/// The state of the store of secrets.
 #[must_use]
 pub fn secret_store(standing: Standing) -> SecretStoreView {
     let Standing { choice, form, is_locked, asks } = standing;

@@ -1,4 +1,4 @@
-//! Servers whose name was given to another program than the one that they run now.
+//! Servers whose name now belongs to another program than the one that was accepted.
 //!
 //! ```text
 //!  a server is defined ─► the accepted program? ─ yes ─► nothing
@@ -8,7 +8,7 @@
 //!  an AI client comes first, with `--only t/*` ─► had `t` another program since it was last accepted? ─ yes ─► suspended
 //! ```
 //!
-//! Owns who is suspended. Must never accept by itself where something was given to the program before.
+//! Owns which servers are suspended. Must never accept a program by itself if the one before was given anything.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -30,15 +30,15 @@ use crate::store::audit::Record;
 use crate::store::programs::{Accepted, EARLIER, Former, Programs, digest};
 use crate::supervisor::Server;
 
-/// Which servers are suspended.
+/// The suspended servers.
 #[derive(Debug)]
 pub struct Suspended {
     file: Programs,
-    /// The program that was accepted for each name, and since when another one runs as that.
+    /// The program that was accepted for each name, and the time since which another one runs under it.
     accepted: RefCell<HashMap<ServerId, (String, Option<u64>)>>,
-    /// The programs that each name had before: their digests, and until when.
+    /// The digests of the programs that each name had before, each with the time of its end.
     former: RefCell<HashMap<ServerId, HashMap<String, u64>>>,
-    /// Those that are suspended. As a rule nobody is, and each call of an origin looks here.
+    /// The suspended servers. As a rule there are none, and each call of an origin looks here.
     now: RefCell<BTreeMap<SourceId, Other>>,
 }
 
@@ -63,7 +63,7 @@ impl Suspended {
         Ok(Rc::new(Self { file, accepted, former: former.into(), now: RefCell::default() }))
     }
 
-    /// That nothing stands between a source and what was granted for its name.
+    /// Checks that the server is not suspended, so that the grants for its name count.
     ///
     /// # Errors
     /// Why origins may not use it.
@@ -71,13 +71,14 @@ impl Suspended {
         if self.has(source) { Err(server_changed(source)) } else { Ok(()) }
     }
 
-    /// Whether a source is suspended.
+    /// True if a source is suspended.
     pub(super) fn has(&self, source: &SourceId) -> bool {
         let now = self.now.borrow();
         !now.is_empty() && now.contains_key(source)
     }
 
-    /// A server has a definition, perhaps another one than before. Its old secrets are withheld while it is suspended.
+    /// A server has a definition, which may differ from the one before. Its old secrets are withheld while it
+    /// is suspended.
     pub(super) fn on_defined(&self, server: &Server) {
         let (id, program) = (server.id(), server.definition().program());
         let mut accepted = self.accepted.borrow_mut();
@@ -86,7 +87,7 @@ impl Suspended {
             None => (program.clone(), None),
         };
         let (before, since) = accepted.entry(id.clone()).or_insert_with(first);
-        // What was given to one program that was not accepted is not for the next one.
+        // Grants to a program that was not accepted do not pass to the next one.
         if self.now.borrow().get(&SourceId::from(id)).is_some_and(|last| last.after != program) {
             *since = None;
         }
@@ -107,7 +108,7 @@ impl Suspended {
         }
     }
 
-    /// The name is nobody's any more. What it was is remembered.
+    /// The name has no server any more. Its programs are remembered.
     pub(super) fn forget(&self, id: &ServerId) {
         let accepted = self.accepted.borrow_mut().remove(id).map(|(program, _)| program);
         let other = self.now.borrow_mut().remove(&SourceId::from(id)).map(|other| other.after);
@@ -121,14 +122,14 @@ impl Suspended {
         }
     }
 
-    /// Until when a name had another program than this one, if it had.
+    /// The time until which a name had another program than this one, if it had.
     fn other_until(&self, id: &ServerId, program: &str) -> Option<u64> {
         let (former, this) = (self.former.borrow(), digest(program));
         former.get(id)?.iter().filter(|(other, _)| **other != this).map(|(_, until)| *until).max()
     }
 
-    /// An AI client was configured with this name, nobody knows when: a program that is not the only one that it ever was has
-    /// to be accepted.
+    /// An AI client was configured with this name, nobody knows when. If the name ever had another program,
+    /// this one has to be accepted.
     pub(super) async fn on_named(&self, server: &Server) -> Result<(), StoreError> {
         let id = server.id();
         if self.has(&id.into()) {
@@ -141,19 +142,19 @@ impl Suspended {
         Ok(())
     }
 
-    /// What is to be accepted of a server.
+    /// The change of a server that is to be accepted.
     pub(super) fn change(&self, source: &SourceId) -> Option<ServerChange> {
         self.now.borrow().get(source).map(|other| change(source, other))
     }
 
-    /// All of it, or of one source.
+    /// All changes, or those of one source.
     pub(super) fn changes(&self, only: Option<&SourceId>) -> Vec<ServerChange> {
         let now = self.now.borrow();
         let meant = now.iter().filter(|(source, _)| only.is_none_or(|only| only == *source));
         meant.map(|(source, other)| change(source, other)).collect()
     }
 
-    /// By the person.
+    /// Accepts a program: the person's decision.
     async fn accept(&self, server: &Server, program: String) -> Result<(), StoreError> {
         self.file.accept(server.id(), &program).await?;
         self.former.borrow_mut().remove(server.id());
@@ -161,7 +162,7 @@ impl Suspended {
         Ok(())
     }
 
-    /// Without the person, since nothing was given to the program before.
+    /// Accepts a program without the person, since the one before was given nothing.
     async fn settle(&self, server: &Server, program: String) -> Result<(), StoreError> {
         let id = server.id();
         self.file.settle(id, &program).await?;
@@ -183,29 +184,29 @@ fn change(source: &SourceId, other: &Other) -> ServerChange {
 }
 
 impl Host {
-    /// A server was removed: whoever has its name next is no other program than an earlier one.
+    /// A server was removed: the next server of this name is compared with the earlier programs.
     pub fn forget_server(&self, id: &ServerId) {
         self.suspended.forget(id);
         self.consent.forget_source(id.as_str());
     }
 
-    /// What is to be accepted of a server that runs another program than before.
+    /// The change that is to be accepted, of a server that runs another program than before.
     #[must_use]
     pub fn server_change(&self, id: &ServerId) -> Option<ServerChange> {
         self.suspended.change(&id.into())
     }
 
-    /// All servers that run another program than before, or this one.
+    /// All servers that run another program than before; or this one, if it does.
     #[must_use]
     pub fn server_changes(&self, only: Option<&SourceId>) -> Vec<ServerChange> {
         self.suspended.changes(only)
     }
 
-    /// Accepts that a server runs another program than before, if it is this one: grants count again, its tools are those
-    /// of the new program, and it gets the secrets at its next start.
+    /// Accepts that a server runs another program than before, if it is this one. Grants count again, its
+    /// tools are those of the new program, and it gets the secrets at its next start.
     ///
     /// # Errors
-    /// When it runs none, or another one by now, and when it cannot be written down.
+    /// When it runs no other program, or another one by now; and when that cannot be written down.
     pub async fn accept_server(
         &self,
         sender: &Sender,
@@ -224,7 +225,7 @@ impl Host {
         self.has_settled(&server, stored).await
     }
 
-    /// Nothing was given to the program before: whatever takes its place takes nothing over.
+    /// Accepts the new program if the one before was given nothing: then there is nothing to take over.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -261,7 +262,7 @@ impl Host {
     ) -> Result<(), ErrorBody> {
         stored.map_err(|error| unstored(&error))?;
         let source = SourceId::from(server.id());
-        // They said what the program before could do.
+        // The pins are those of the program before.
         self.registry.forget(&source).await;
         if let Some(tools) = super::source::ToolSource::tools(&**server) {
             self.on_tools(&source, &tools);

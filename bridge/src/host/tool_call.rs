@@ -15,9 +15,9 @@ use super::consent::chat::Chat;
 use super::consent::wanted::Wish;
 use crate::link::{Audience, ToolHash};
 
-/// What is to be called.
+/// A tool call that somebody asks for.
 pub struct ToolCall {
-    /// What has the tool.
+    /// The source that has the tool.
     pub source: SourceId,
     /// The tool, as its source names it.
     pub tool: Arc<str>,
@@ -29,29 +29,29 @@ pub struct ToolCall {
     pub time: AskedTime,
     /// The run that it counts in.
     pub run_id: Option<String>,
-    /// Of a source that is stopped, and that no call starts, the caller is only told.
+    /// True if the call must not wait for a stopped source that no call starts: its caller gets an error.
     pub unless_stopped: bool,
-    /// Who hears of it while it is open.
+    /// Those who hear of the call while it is open.
     pub audience: Audience,
-    /// What consent has to know of it.
+    /// The facts that consent needs about the call.
     pub consent: Consenting,
 }
 
-/// What consent has to know of a call besides what it is.
+/// The facts that consent needs besides the call itself.
 #[derive(Default, Clone)]
 pub struct Consenting {
     /// The conversation that it is part of.
     pub chat: Option<Rc<Chat>>,
-    /// What its model was told of the tool.
+    /// The tool's hash, as the model was told of the tool.
     pub told: Option<ToolHash>,
-    /// Its id in its turn.
+    /// The call's id in its turn.
     pub call_id: Option<String>,
-    /// How its caller itself can ask the person.
+    /// The form by which the caller itself can ask the person.
     pub form: Option<Form>,
 }
 
 impl Consenting {
-    /// A call, for consent.
+    /// The call as consent sees it.
     pub fn wish<'a>(
         &'a self,
         caller: &'a Caller,

@@ -1,7 +1,7 @@
-//! What of a call goes into its trace.
+//! The parts of a call that go into its trace.
 //!
-//! Owns what is told of callers and names. A name that a caller may have made up is left out: it may be anything, and a
-//! trace has no arguments.
+//! Owns what a trace says of callers and names. A name that a caller may have made up is left out: it may hold anything,
+//! and a trace has no arguments.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::metrics::TOOL_ERROR;
 use crate::config::OWNER;
 use crate::traces::{Call, CallIds, Times};
 
-/// Longer names of tools are left out, in bytes; MCP's have 128 characters at most.
+/// The longest name of a tool in a trace, in bytes; MCP's names have 128 characters at most.
 const MAX_NAME: usize = 256;
 
 /// A call that is over.
@@ -30,23 +30,23 @@ pub(super) struct Seen<'a> {
     pub(super) method: &'static str,
     pub(super) server: Option<&'a str>,
     pub(super) tool: Option<&'a Arc<str>>,
-    /// Whether the server has that tool, if it is known already.
+    /// True if the server has that tool, as far as its tools are known.
     pub(super) is_tool: bool,
-    /// Who sent it.
+    /// The principal that sent it.
     pub(super) by: &'a str,
     pub(super) origin: Option<&'a Arc<str>>,
     pub(super) began: Instant,
     pub(super) queued: Duration,
     pub(super) asked: Option<Instant>,
     pub(super) code: Option<Code>,
-    /// Whether there is a result in which the tool says that it has failed.
+    /// True if there is a result in which the tool says that it has failed.
     pub(super) tool_failed: bool,
     pub(super) bytes_in: Option<u64>,
     pub(super) bytes_out: Option<u64>,
 }
 
 impl Host {
-    /// Traces a call that is over, if it is one of those.
+    /// Traces a finished call, if it is one of the sampled ones.
     pub(super) fn trace<'a>(&self, seen: impl FnOnce() -> Seen<'a>) {
         if let Some(ids) = self.traces.sampled() {
             self.traces.note(self.traced(ids, seen()));
@@ -84,7 +84,7 @@ impl Host {
     }
 }
 
-/// Who speaks for itself is an AI client; for whom another speaks is a page.
+/// The kind of caller: an AI client speaks for itself, and another speaks for a page.
 fn caller(by: &str, origin: Option<&str>) -> &'static str {
     match origin {
         None => OWNER,
@@ -103,7 +103,7 @@ pub(super) struct Asking<'a> {
     began: Instant,
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
-    /// Its caller has left, as long as nothing else is said.
+    /// `cancelled` until something else is set: its caller has left.
     ended: Cell<Result<u64, Code>>,
 }
 
@@ -165,7 +165,7 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// MCP's name of what is traced; none for what only looks.
+/// MCP's name of a request that is traced; none for one that only looks.
 pub(super) fn method_of(operation: &Operation<'_>) -> Option<&'static str> {
     match operation {
         Operation::ReadResource { .. } => Some("resources/read"),

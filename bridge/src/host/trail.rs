@@ -1,4 +1,4 @@
-//! What is written down of what was decided: the host's side of the audit log.
+//! The host's side of the audit log: the record of decisions and calls.
 //!
 //! ```text
 //!  a grant, a revoke ─► on disk before it is made          a refusal ─► on disk before it is told, a few a minute
@@ -6,9 +6,8 @@
 //!                       with `auditRequired` written before its answer is given
 //! ```
 //!
-//! Owns what happens when the disk refuses: with `auditRequired` nothing is decided, called or answered; what happens all the
-//! same is written later, and counted if it cannot be.
-//! Must never see arguments or results.
+//! Owns what happens when the disk refuses. With `auditRequired`, nothing is decided, called or answered then. Events
+//! that happen all the same are written later, and counted if they cannot be. Must never see arguments or results.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -32,20 +31,20 @@ pub struct Trail {
     audit: Audit,
     config: Rc<LiveConfig>,
     refusals: RefCell<Flood>,
-    /// The bridge itself, in records of what happens by itself.
+    /// The bridge's name in records of events that nobody has caused.
     bridge: Arc<str>,
 }
 
 impl Trail {
-    /// A trail in `audit`; `config` says whether nothing happens without it.
+    /// A trail in `audit`; `config` says whether nothing may happen without it.
     #[must_use]
     pub fn new(audit: Audit, config: Rc<LiveConfig>) -> Self {
         let bridge = "harbor".into();
         Self { audit, config, refusals: RefCell::default(), bridge }
     }
 
-    /// Writes down what a person has decided, before it holds. `allows` says whether somebody may do more then: less is
-    /// possible also while the log cannot be written.
+    /// Writes down a decision of the person, before it holds. `allows` is true if it lets somebody do more;
+    /// less can be decided even while the log cannot be written.
     ///
     /// # Errors
     /// When it cannot be written and has to be.
@@ -57,15 +56,15 @@ impl Trail {
         allows: bool,
     ) -> Result<(), ErrorBody> {
         let record = Record { event, by: sender.by.clone(), ..stamped(record) };
-        // Asked once: a configuration that changes meanwhile holds for the next one.
+        // Read once: a change of the configuration meanwhile counts for the next decision.
         let only_now = allows && self.config.now().audit_required;
         if only_now {
-            // What little room there may be is for calls under way.
+            // The little room there may be is for calls under way.
             self.is_open()?;
         }
         match self.audit.append_durably(record, !only_now).await {
             Err(error) if only_now => Err(not_written(&error.to_string())),
-            // It stays with the log.
+            // The log keeps it.
             Ok(()) | Err(_) => Ok(()),
         }
     }
@@ -74,7 +73,7 @@ impl Trail {
     pub async fn refused(&self, sender: &Sender, origin: Option<&str>, record: Record) {
         let record = Record { event: "refused", by: sender.by.clone(), decision: "denied", ..record };
         if let Some(record) = self.counted(origin.unwrap_or(&sender.by), record) {
-            // A refusal stands, whether it can be written or not.
+            // A refusal stands, whether it is written or not.
             let _ = self.audit.append_durably(record, true).await;
         }
     }
@@ -86,14 +85,14 @@ impl Trail {
         }
     }
 
-    /// The record of what came to nothing, if it gets a line; it also stands for those before it that got none.
+    /// The record of a call that failed, if it gets a line. It also stands for earlier ones that got none.
     fn counted(&self, origin: &str, record: Record) -> Option<Record> {
         let before = self.refusals.borrow_mut().note(origin, boot_clock())?;
         let count = (before > 0).then_some(before + 1);
         Some(Record { count, ..stamped(record) })
     }
 
-    /// Writes down what happens by itself.
+    /// Writes down an event that nobody has caused.
     pub fn noted(&self, event: &'static str, record: Record) {
         self.append(Record { event, by: self.bridge.clone(), ..stamped(record) });
     }
@@ -104,14 +103,14 @@ impl Trail {
     }
 
     fn append(&self, record: Record) {
-        // What finds no room is counted by the log.
+        // The log counts the records that find no room.
         let _ = self.audit.append(record);
     }
 
-    /// Whether a call may be made, as far as it can be written down.
+    /// Checks that a call may be made, as far as it can be written down.
     ///
     /// # Errors
-    /// When it cannot, and has to be.
+    /// When it cannot, and must be.
     pub fn is_open(&self) -> Result<(), ErrorBody> {
         match self.config.now().audit_required && self.audit.is_failing() {
             true => Err(not_written("the disk refuses, or is full")),
@@ -119,13 +118,13 @@ impl Trail {
         }
     }
 
-    /// Whether nothing may be answered before it is written down.
+    /// True if nothing may be answered before it is written down.
     #[must_use]
     pub fn is_required(&self) -> bool {
         self.config.now().audit_required
     }
 
-    /// Waits until all that was written down so far is in the log: a bridge that is killed loses nothing of it.
+    /// Waits until all records so far are in the log: a bridge that is killed loses none of them.
     ///
     /// # Errors
     /// When the disk does not take it in time.
@@ -151,7 +150,7 @@ impl Trail {
         }
     }
 
-    /// Whether the log cannot be written at present, and how many records are in none.
+    /// True if the log cannot be written at present, and the number of records that were lost.
     #[must_use]
     pub fn health(&self) -> (bool, u64) {
         (self.audit.is_failing(), self.audit.lost())
@@ -168,7 +167,7 @@ impl Trail {
     }
 }
 
-/// How long the answer of a call waits for its line, and the pause between two looks at a disk that refuses it.
+/// How long the answer of a call waits for its line, and the pause between two tries at a disk that refuses it.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// See [`PATIENCE`].
 const RETRY: Duration = Duration::from_millis(100);
@@ -177,7 +176,7 @@ fn stamped(record: Record) -> Record {
     Record { timestamp: wall_clock(), ..record }
 }
 
-/// It was done, and who was to hear of it must not before it is written down.
+/// The call was made, but nobody may hear of its result before it is written down.
 fn not_told(why: &str) -> ErrorBody {
     let message = format!(
         "it was done, but the audit log cannot be written ({why}), and the configuration says `auditRequired`: what came of \

@@ -13,18 +13,18 @@ use tokio::sync::{Mutex, Notify};
 #[derive(Debug, Default)]
 pub(super) struct Unstored {
     pub(super) keys: RefCell<BTreeSet<Key>>,
-    /// Held while rows of grants are changed: the last one to change them has all that memory has.
+    /// Held while rows of grants are changed: the last change writes all that memory has.
     pub(super) turn: Mutex<()>,
     pub(super) wake: Rc<Notify>,
 }
 
 impl Unstored {
-    /// Whether the disk has other rows of this key.
+    /// True if the disk has other rows of this key.
     pub(super) fn has(&self, key: &Key) -> bool {
         self.keys.borrow().contains(key)
     }
 
-    /// The disk has just taken something.
+    /// The disk works again: it has just taken something.
     pub(super) fn try_again(&self) {
         if !self.keys.borrow().is_empty() {
             self.wake.notify_one();

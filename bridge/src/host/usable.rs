@@ -1,6 +1,7 @@
-//! The tools that a turn of the agent may use, and whether they are still what it was told of.
+//! The tools that a turn of the agent may use.
 //!
-//! Owns that a model sees no tool that its person, or the origin that it works for, would not see. Must never call one.
+//! Owns the rule that a model sees no tool that its person, or the origin that it works for, would not see. Must never
+//! call one.
 
 use harbor_ipc_proto::client::Supervision;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -18,15 +19,15 @@ use crate::link::Tool;
 /// A tool that may be used.
 #[derive(Debug, Clone)]
 pub struct Usable {
-    /// What has it.
+    /// The source that has it.
     pub source: SourceId,
     /// The tool.
     pub tool: Tool,
-    /// What it does, as far as Harbor knows.
+    /// Its effect, as far as Harbor knows it.
     pub effect: Effect,
 }
 
-/// The person's word for a tool. Of several lists the worst counts.
+/// The person's word for the effect of a tool. Of several lists the worst counts.
 pub(super) fn said_effect(host: &Host, source: &SourceId, tool: &str) -> Option<Effect> {
     let server = source.as_server().and_then(|id| host.supervisor.get(&id))?;
     let said = &server.definition().supervision;
@@ -43,29 +44,29 @@ fn said_of(said: &Supervision, tool: &str) -> Option<Effect> {
     }
 }
 
-/// The word of Harbor's own list for a tool of a package that is in it.
+/// The effect by Harbor's own list, for a tool of a package that is in it.
 pub(super) fn listed_effect(host: &Host, source: &SourceId, tool: &str) -> Option<Effect> {
     let server = source.as_server().and_then(|id| host.supervisor.get(&id))?;
     curated::effect(&server.definition().package()?, tool)
 }
 
 impl Host {
-    /// The tools of the person's own turns: those of all servers, or of the sources that are named, as far as the person has seen them
-    /// as they are.
+    /// The tools for the person's own turns: those of all servers, or of the named sources, if they are as
+    /// the person has seen them.
     #[must_use]
     pub fn usable(&self, only: Option<&[String]>) -> Vec<Usable> {
         let is_meant = |source: &SourceId| match only {
-            // What is no server has to be named.
+            // Other sources than servers must be named.
             None => source.kind() == SourceKind::Server,
             Some(only) => only.iter().any(|named| named == source.as_str()),
         };
         self.usable_where(|source, _| is_meant(source))
     }
 
-    /// The tools that an origin may call; those that are named, `source/tool`, where some are.
+    /// The tools that an origin may call; if some are named as `source/tool`, only those.
     ///
     /// # Errors
-    /// Why it may not call one that is named.
+    /// Why it may not call a named one.
     pub fn usable_by(&self, asker: &Asker, only: Option<&[String]>) -> Result<Vec<Usable>, ErrorBody> {
         let view = self.permissions.view(asker, Scope::McpToolsCall);
         let usable = self.usable_where(|source, tool| view.of_source(source).covers(tool));
@@ -81,7 +82,7 @@ impl Host {
         Ok(named)
     }
 
-    /// Says that a source has no tools for a model, and which command shows why.
+    /// The sentence that a source has no tools for a model, and which command shows why.
     #[must_use]
     pub fn why_no_tools(&self, named: &str) -> String {
         let source = SourceId::parse(named).and_then(|id| self.sources.get(&id));

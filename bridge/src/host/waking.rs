@@ -1,4 +1,4 @@
-//! What an AI client's list starts: servers whose tools nobody has seen yet. What cannot be listed, nobody can call.
+//! Starts for the lists of AI clients: servers whose tools nobody has seen yet. Nobody can call what is not listed.
 //!
 //! ```text
 //!  tools/list ─► its tools are not known, a call would start it, the client may use some ─► started, a few at a time ─► listed
@@ -6,8 +6,8 @@
 //!                                                                                              └─► told by list_changed
 //! ```
 //!
-//! Owns which were tried: each once in this bridge's life, so that no list starts again what failed. Must never start what a call
-//! would not.
+//! Owns which servers were tried: each once in this bridge's life, so that no list starts a failed one again. Must never
+//! start a server that a call would not start.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use tokio::sync::{Semaphore, watch};
 use super::Host;
 use crate::supervisor::Server;
 
-/// So many are started at once.
+/// How many are started at once.
 const AT_ONCE: usize = 4;
 
 /// How long a list waits for them.
@@ -31,7 +31,7 @@ const WAIT: Duration = Duration::from_secs(10);
 pub(super) struct Waking {
     tried: RefCell<BTreeSet<ServerId>>,
     turns: Semaphore,
-    /// How many are under way.
+    /// How many starts are under way.
     open: watch::Sender<usize>,
 }
 
@@ -50,9 +50,10 @@ impl Waking {
         self.open.send_modify(|open| *open += 1);
         tokio::task::spawn_local(async move {
             let turn = waking.turns.acquire().await;
-            // Somebody's call may have been faster, or the person has stopped it.
+            // A call may have been faster, or the person has stopped the server.
             if server.wakes_on_demand() {
-                // One that fails says so itself: its state and its log have the reason.
+                // A server that fails says so itself: its state and its
+                // log have the reason.
                 let _ = server.start(None).await;
             }
             drop(turn);
@@ -62,7 +63,8 @@ impl Waking {
 }
 
 impl Host {
-    /// Starts the servers that `is_meant` and that have never listed their tools, and waits for them, within a bound.
+    /// Starts the servers of `is_meant` that have never listed their tools, and waits for them, within a
+    /// bound.
     pub(super) async fn wake_unseen(&self, is_meant: impl Fn(&ServerId) -> bool) {
         let is_unseen = |server: &Rc<Server>| {
             server.wakes_on_demand()

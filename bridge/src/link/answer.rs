@@ -1,7 +1,7 @@
-//! What came of a call, as its runner says it.
+//! The result of a call, as its runner says it.
 //!
-//! Owns the check of a runner's words: its JSON is contained, its sentences are bounded. Must never let a runner speak for
-//! another request than the one that it answers.
+//! Owns the check of a runner's words: its JSON is contained, its sentences are bounded. Must never let a runner answer another
+//! request than its own.
 
 use std::borrow::Cow;
 
@@ -15,16 +15,16 @@ use super::ToolList;
 const MAX_ERROR_MESSAGE: usize = 16 * 1024;
 const MAX_ERROR_DATA: usize = 1024 * 1024;
 
-/// So many flaws of a list are told, in so many characters each.
+/// The most flaws of a list that are told, and the most characters of each.
 const MAX_FLAWS: usize = 20;
 const MAX_FLAW: usize = 300;
 
-/// What a server, or its runner, answered.
+/// The answer of a server, or of its runner.
 #[derive(Debug)]
 pub enum Answer {
     /// MCP's result, as the server wrote it.
     Result(Json),
-    /// The same, of a tool that says that it has failed.
+    /// MCP's result of a tool that says that it has failed.
     ToolError(Json),
     /// A whole list, its number of items, and what is wrong with it.
     Items(Json, u32, Vec<String>),
@@ -105,18 +105,18 @@ impl From<Outcome<'_>> for Answer {
     }
 }
 
-/// The first of them, each on a line of its own.
+/// The first flaws, each on a line of its own.
 fn sentences(flaws: &[Cow<'_, str>]) -> Vec<String> {
     flaws.iter().take(MAX_FLAWS).map(|flaw| one_line(flaw)).collect()
 }
 
-/// A text that is not the bridge's, in a sentence of the bridge's: so much of it, on one line.
+/// A text that is not the bridge's, for a sentence of the bridge's: its beginning, on one line.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     text.chars().take(MAX_FLAW).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// A sentence, of which so much is told.
+/// A sentence, cut where it is too long.
 fn bounded(message: &str) -> String {
     match message.len() > MAX_ERROR_MESSAGE {
         true => format!("{} … (cut)", &message[..message.floor_char_boundary(MAX_ERROR_MESSAGE)]),

@@ -1,6 +1,7 @@
 //! The open calls of one link.
 //!
-//! Owns the promise that each call ends exactly once: its caller is told, or has left. A [`Call`] that is dropped before its answer came takes itself out of the table and has the runner tell the server.
+//! Owns the promise that each call ends exactly once: its caller is told, or has left. A [`Call`] that is dropped before its
+//! answer came takes itself out of the table and has the runner tell the server.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -46,9 +47,9 @@ impl From<Refused> for CallError {
 pub struct Progress {
     /// How far it is.
     pub progress: Json,
-    /// What it will be at the end.
+    /// The value that `progress` has at the end.
     pub total: Option<Json>,
-    /// What the server says about it.
+    /// The server's words about it.
     pub message: Option<String>,
 }
 
@@ -67,33 +68,33 @@ fn number(text: &str) -> Option<Json> {
     serde_json::from_str::<serde_json::Number>(text).ok().map(|_| Json::from_valid(text.to_owned()))
 }
 
-/// What to do with progress.
+/// The function that receives each sign of progress.
 pub type OnProgress = Rc<dyn Fn(&Progress)>;
 
-/// On whose behalf a call is made.
+/// The party on whose behalf a call is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Party {
-    /// The number of the connection.
+    /// The number of its connection.
     pub client: u64,
     /// The origin that it speaks for, where it does.
     pub origin: Option<Arc<str>>,
 }
 
-/// Who has made a call, and what of it is told to them while it is open. By default nobody: the bridge itself.
+/// The maker of a call, and what the maker is told while it is open. By default nobody: the bridge itself.
 #[derive(Default, Clone)]
 pub struct Audience {
     /// On whose behalf it is made.
     pub party: Option<Party>,
-    /// Who wants to hear of its progress.
+    /// Receives its progress.
     pub progress: Option<OnProgress>,
     /// The conversation of the agent that it is part of.
     pub conversation: Option<Arc<str>>,
-    /// Who answers what the server asks.
+    /// Answers the server's questions.
     pub answerer: Option<Answerer>,
 }
 
 impl Audience {
-    /// Whether a call may go on beyond the time without a sign of progress: there may be one, or a question.
+    /// True if a call may go on beyond the time without a sign of progress: there may be progress, or a question.
     #[must_use]
     pub fn may_take_longer(&self) -> bool {
         self.progress.is_some() || self.answerer.is_some()
@@ -103,7 +104,7 @@ impl Audience {
 /// How long a client may think about what a server asks.
 pub const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
 
-/// So much a server may ask about one call.
+/// The most questions that a server may ask about one call.
 const MOST_QUESTIONS: u32 = 128;
 
 /// How a call ended.
@@ -112,16 +113,16 @@ pub type Ending = Result<Answer, CallError>;
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// Without a sign of progress; each one gives it as much time again.
+    /// How long it may take without a sign of progress; each sign gives it as much time again.
     pub quiet: Duration,
-    /// In all.
+    /// How long it may take in all.
     pub whole: Duration,
-    /// What of it has passed already, before the call was sent.
+    /// The part of it that had passed before the call was sent.
     pub used: Duration,
 }
 
 impl TimeLimit {
-    /// One that no progress extends.
+    /// A limit that no progress extends.
     #[must_use]
     pub fn fixed(limit: Duration) -> Self {
         Self { quiet: limit, whole: limit, used: Duration::ZERO }
@@ -139,7 +140,7 @@ pub(super) struct OpenCall {
     audience: Audience,
     /// How many questions there were about it.
     asked: u32,
-    /// Whether one of them waits for its answer.
+    /// True if one of them waits for its answer.
     is_asking: bool,
 }
 
@@ -209,8 +210,8 @@ impl Calls {
         progress
     }
 
-    /// Who answers a question of this server: about the call that it names, or else about whatever is open, where all of
-    /// that is one party's. They get [`TIME_TO_ANSWER`] in place of the call's time without a sign of progress.
+    /// Finds who answers a question of this server: the maker of the call that it names. If it names none, the maker of all that
+    /// is open, if that is a single party. They get [`TIME_TO_ANSWER`] in place of the call's time without a sign of progress.
     pub(super) fn asked(
         &mut self,
         server: u32,
@@ -254,7 +255,7 @@ impl Calls {
         open.deadline = at;
     }
 
-    /// Whether the timer has to be armed anew.
+    /// True if the timer has to be armed anew. Asking clears this.
     pub(super) fn take_rearm(&mut self) -> bool {
         std::mem::take(&mut self.rearm)
     }

@@ -1,8 +1,8 @@
 //! When which call has waited long enough.
 //!
-//! Owns the order of deadlines for one link, behind a single timer. Arming a timer that is earlier than all others
-//! wakes the runtime by a system call, so the timer stays armed when its call has ended: of a thousand calls in
-//! a row, one arms it. Time is an argument.
+//! Owns the order of deadlines for one link, behind a single timer. Arming a timer that is earlier than all others wakes the
+//! runtime by a system call. So the timer stays armed when its call has ended: of a thousand calls in a row, one arms it. Time is
+//! an argument.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

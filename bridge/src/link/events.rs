@@ -1,4 +1,4 @@
-//! What a runner says unasked, checked and owned.
+//! The events of a runner, checked and owned.
 //!
 //! Owns the words for why a server is gone: one for programs, one sentence for people.
 
@@ -20,7 +20,7 @@ use harbor_policy::standing::Need;
 
 use super::held::Held;
 
-/// What a server is answered that asks for something else than an MCP client has.
+/// The answer to a server that asks for something that an MCP client does not have.
 pub const UNKNOWN_METHOD: &str = "Harbor does not know this method";
 
 /// An event of a runner. `server` is the number of one start.
@@ -37,7 +37,7 @@ pub enum LinkEvent {
     Connected {
         /// Which start.
         server: u32,
-        /// What the server said about itself.
+        /// The server's words about itself.
         info: Info,
     },
     /// A list has changed.
@@ -71,12 +71,12 @@ pub enum LinkEvent {
         server: u32,
         /// The question's number.
         ask: u64,
-        /// Whether it is about a call whose maker has offered no answers: the server knows that.
+        /// True if the question is about a call whose maker has offered no answers: the server knows that.
         unoffered: bool,
         /// MCP's method.
         method: String,
     },
-    /// A server's process is gone, which nobody asked for; what it left behind may not be gone yet.
+    /// A server's process is gone, and nobody asked for that. What it left behind may not be gone yet.
     Died {
         /// Which start.
         server: u32,
@@ -90,32 +90,32 @@ pub enum LinkEvent {
         /// Why.
         report: Rc<EndReport>,
     },
-    /// What the runner knows of a server's signs of life.
+    /// The runner's knowledge of a server's signs of life.
     Probed {
         /// Which start.
         server: u32,
-        /// For how many milliseconds there was no output.
+        /// Milliseconds without output.
         quiet_ms: u64,
-        /// For how many a ping has been without any.
+        /// Milliseconds that a ping has been without output.
         unanswered_ms: Option<u64>,
     },
-    /// So many answers of a server came after their request had ended, in all.
+    /// A server's answers that came after their request had ended: their number so far.
     Late {
         /// Which start.
         server: u32,
         /// How many.
         count: u64,
     },
-    /// One more did, here.
+    /// One more answer came too late, just now.
     LateReply {
         /// Which start.
         server: u32,
     },
-    /// What holds the runner's servers together.
+    /// How the runner's servers are held together.
     Contained(Containment),
-    /// What the kernel offers.
+    /// The kernel's offer of sandbox features.
     Offered(Offer<'static>),
-    /// The runner has answered what asks for no server.
+    /// The runner has answered the question that asks for no server.
     Echoed,
     /// The server was refused a path.
     Denied {
@@ -123,32 +123,32 @@ pub enum LinkEvent {
         server: u32,
         /// The path, in the server's words.
         path: String,
-        /// Whether it wanted to write.
+        /// True if it wanted to write.
         write: bool,
-        /// Whether it found nothing there.
+        /// True if it found nothing there.
         missing: bool,
     },
     /// The server lacks something else, in its own words.
     Lacks {
         /// Which start.
         server: u32,
-        /// What.
+        /// The thing that it lacks.
         what: Lack<'static>,
     },
     /// The person is to open a URL.
     AskPerson {
-        /// For which authorization.
+        /// The authorization that it is for.
         server: u32,
         /// The URL.
         url: String,
-        /// What the answer has to repeat.
+        /// The value that the answer has to repeat.
         state: Secret,
     },
-    /// There is a grant, or a newer one.
+    /// There is a login, or a newer one.
     Granted {
-        /// Of which authorization or renewal.
+        /// The authorization or renewal that it comes from.
         server: u32,
-        /// The grant.
+        /// The login.
         grant: Box<Grant>,
     },
     /// The token that a server was to be shown has ended, or was refused.
@@ -158,11 +158,11 @@ pub enum LinkEvent {
         /// The token.
         token: Secret,
     },
-    /// A server has refused who asks, or what is asked.
+    /// A server has refused the asker, or the request.
     Challenged {
         /// Which start.
         server: u32,
-        /// What it said about that.
+        /// The server's words about that.
         challenge: String,
     },
     /// The link is gone, and every server on it.
@@ -172,16 +172,16 @@ pub enum LinkEvent {
     },
 }
 
-/// What holds the processes of a runner together.
+/// How the processes of a runner are held together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Containment {
-    /// Whether a PID namespace does.
+    /// True if a PID namespace does it.
     pub pid_namespace: bool,
     /// Why not, when not.
     pub why: String,
 }
 
-/// What a server said about itself at contact.
+/// A server's words about itself at contact.
 #[derive(Debug, Clone)]
 pub struct Info {
     /// Its generation.
@@ -196,7 +196,7 @@ pub struct Info {
     pub capabilities: Json,
     /// How to use it.
     pub instructions: Option<String>,
-    /// Whether it takes contact by this revision and refuses a newer one that Harbor speaks.
+    /// True if it makes contact by this revision and refuses a newer one that Harbor speaks.
     pub insists: bool,
 }
 
@@ -213,7 +213,7 @@ pub struct EndReport {
     pub signal: Option<i32>,
     /// The last lines of its stderr.
     pub stderr_tail: String,
-    /// Whether it gave no first answer in time.
+    /// True if it gave no first answer in time.
     pub is_silent: bool,
     /// When, in milliseconds since 1970.
     pub timestamp: u64,
@@ -237,7 +237,7 @@ impl EndReport {
         Self { exit_code, signal, stderr_tail, is_silent, ..Self::because(word, message) }
     }
 
-    /// Where there was no exit to report, now.
+    /// A report of an end without an exit, with the present time.
     #[must_use]
     pub fn because(cause: &'static str, message: impl Into<String>) -> Self {
         Self {
@@ -251,19 +251,19 @@ impl EndReport {
         }
     }
 
-    /// Whether it ended because it was told to.
+    /// True if it ended because it was told to.
     #[must_use]
     pub fn was_asked_for(&self) -> bool {
         self.cause == "stopped"
     }
 
-    /// Whether only a person can do something about it.
+    /// True if only a person can do something about it.
     #[must_use]
     pub fn is_for_a_person(&self) -> bool {
         self.cause == NEEDS_AUTHORIZATION
     }
 
-    /// What a person has and it lacks, where nothing is broken.
+    /// The sign-in or key that the server lacks and a person has; `None` where something is broken.
     #[must_use]
     pub fn need(&self) -> Option<Need> {
         match self.cause {
@@ -320,7 +320,7 @@ fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
     }
 }
 
-/// Of a runner's own sentence, so many characters are kept.
+/// The most characters that are kept of a runner's own sentence.
 const MAX_WHY: usize = 400;
 
 /// The cause that only a person can do something about.
@@ -357,7 +357,7 @@ fn signal_name(signal: i32) -> String {
     }
 }
 
-/// What helps where the kernel does not run a file of the person's.
+/// The advice where the kernel does not run a file of the person's.
 pub const NOT_EXECUTABLE: &str =
     "; make the file executable (chmod +x), or let its sandbox read it (`harbor sandbox`)";
 
@@ -448,7 +448,7 @@ pub(super) fn from_message(message: FromRunner<'_>) -> Result<Option<LinkEvent>,
     }))
 }
 
-/// With words of its own; none where they are longer than any of these are.
+/// A copy with words of its own; `None` where they are longer than any of these are.
 fn lack(what: Lack<'_>) -> Option<Lack<'static>> {
     let own = |text: Cow<'_, str>| (text.len() <= MAX_PATH).then(|| Cow::Owned(text.into_owned()));
     Some(match what {

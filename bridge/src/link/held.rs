@@ -1,4 +1,4 @@
-//! What a server was held to when it used up too much, in sentences.
+//! The limits that a server has exceeded, in sentences.
 //!
 //! Owns what the link remembers of each start, and the commands that would give more. Must never take them from a runner: its
 //! words are not trusted.
@@ -21,7 +21,7 @@ const MOST_PROCESSES: u64 = 65_536;
 /// The starts of one runner, by their numbers.
 pub(super) type HeldStarts = HashMap<u32, Held>;
 
-/// What is remembered of a start.
+/// The facts of a start that are remembered.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// The server's name.
@@ -32,7 +32,7 @@ pub(super) struct Held {
     memory: Option<u64>,
     /// Finds the secrets that it was given.
     pub redactor: Rc<Redactor>,
-    /// The same of tokens that were renewed since.
+    /// Finds the tokens that were renewed since.
     renewed: Redactor,
 }
 
@@ -55,7 +55,7 @@ impl Held {
         self.renewed = Redactor::new(tokens.into_iter().flatten().map(|token| (KEY, token.expose())));
     }
 
-    /// What a server has written, without the secrets that it was given.
+    /// A server's text, without the secrets that it was given.
     pub(super) fn hidden<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.redactor.redact(text) {
             Cow::Borrowed(text) => self.renewed.redact(text),
@@ -63,7 +63,7 @@ impl Held {
         }
     }
 
-    /// By itself, for want of memory.
+    /// The sentence about a server that ended by itself for want of memory.
     pub(super) fn out_of_memory(&self) -> String {
         let of = |limit: u64| {
             let more = self.more("--memory", mib(limit), MOST, " MiB");
@@ -103,13 +103,13 @@ impl Held {
         (word, format!("it used {what} and was killed; {more}"))
     }
 
-    /// Its temporary files are removed; what else it has.
+    /// The advice about its data. Its temporary files are removed anyway.
     fn less(&self) -> String {
         let all = format!("`harbor remove {} --data`", shell(&self.name));
         format!("delete what it does not need in {}, or all of it with the server by {all}", self.data)
     }
 
-    /// Twice as much.
+    /// The advice to allow twice as much.
     fn more(&self, option: &str, limit: u64, most: u64, unit: &str) -> String {
         let more = limit.saturating_mul(2).min(most);
         match more > limit {

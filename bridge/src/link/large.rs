@@ -29,7 +29,7 @@ pub(super) enum Large {
         server: u32,
         /// The call's.
         id: u64,
-        /// What it is.
+        /// The answer.
         answer: Answer,
     },
     /// Something else, which is seldom so long.
@@ -61,7 +61,7 @@ fn decode(frame: OwnedFrame) -> Result<Large, CodecError> {
     Ok(Large::Reply { server, id, answer })
 }
 
-/// Whether a result is a tool's error, and where in the frame it lies; none where it is something else, or broken.
+/// True for a tool's error, and the result's place in the frame; `None` for anything that is no result, or is broken.
 fn whole_result(frame: &OwnedFrame, outcome: &Outcome<'_>) -> Option<(bool, Range<usize>)> {
     let (is_error, text) = match outcome {
         Outcome::Result(text) => (false, text),

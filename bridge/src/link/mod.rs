@@ -55,7 +55,7 @@ use calls::{Call, Calls};
 use held::{Held, HeldStarts};
 use large::Large;
 
-/// What may wait for a runner that does not read: then calls are refused.
+/// Bytes that may wait for a runner that does not read. Beyond them calls are refused.
 const LIMIT: usize = 128 * 1024 * 1024;
 
 /// The largest first message.
@@ -69,7 +69,7 @@ const EVENTS: usize = 256;
 pub struct Link {
     outbox: Outbox,
     calls: RefCell<Calls>,
-    /// What its servers are held to.
+    /// The limits and secrets of its servers, by start.
     held: RefCell<HeldStarts>,
     /// Set off when the timer of the calls' deadlines must be armed anew.
     rearm: Notify,
@@ -193,7 +193,7 @@ impl Link {
     }
 }
 
-/// A timer that fires so much too late says that this process did not run meanwhile; so long is read first then.
+/// A timer that fires this much too late shows that this process did not run meanwhile. Then messages are read for as long first.
 const STALL: Duration = Duration::from_millis(250);
 
 /// Ends calls whose time has come, until the link is gone.
@@ -364,7 +364,7 @@ impl Link {
         }
     }
 
-    /// Ends all open calls to a server that is gone; what they are told.
+    /// Ends all open calls to a server that is gone, and gives the report that they are told.
     fn end_calls(&self, server: u32, cause: &EndCause<'_>, stderr_tail: &str) -> Rc<EndReport> {
         let report = match self.held.borrow().get(&server) {
             Some(held) => EndReport::new(cause, stderr_tail, held),

@@ -19,7 +19,7 @@ use harbor_child::signal::Signal;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// What is started, and how long it may take to end once nobody needs it.
+/// A program to start, and how long it may take to end once nobody needs it.
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     pub executable: &'a File,
@@ -82,7 +82,7 @@ impl Process {
         self.pid
     }
 
-    /// What says that nobody needs it any more; dropping it says so, too.
+    /// Tells that nobody needs the process any more; dropping the process tells so, too.
     pub(super) fn released(&self) -> Rc<Notify> {
         self.released.clone()
     }

@@ -1,11 +1,11 @@
-//! What a server asks while it works on a call, on its way to whoever has made the call.
+//! A server's questions while it works on a call, on their way to the maker of the call.
 //!
 //! ```text
 //!  Ask ─► whose call? ─┬─ a client's that can answer ─► Answerer ─► Question ─► answer, or dropped: refused
 //!                      └─ nobody's ──────────────────► an event: the supervisor decides
 //! ```
 //!
-//! Owns the promise that each question is answered once. What a server of the older generation asks belongs to no call: it is
+//! Owns the promise that each question is answered once. A question of a server of the older generation belongs to no call. It is
 //! passed on only while all open calls are of one party, so that nobody is asked about somebody else's.
 
 use std::cell::Cell;
@@ -23,7 +23,7 @@ const METHODS: &[(&str, &str)] =
 /// JSON-RPC's number for what the client did not want, in MCP.
 const REJECTED: i64 = -1;
 
-/// Who answers.
+/// The party that answers a server's questions.
 #[derive(Clone)]
 pub struct Answerer {
     capabilities: Rc<str>,
@@ -44,7 +44,7 @@ impl Answerer {
         (!methods.is_empty()).then(|| Self { capabilities, methods: methods.into(), on_question })
     }
 
-    /// What it can answer: MCP's client capabilities.
+    /// MCP's client capabilities: the questions that it can answer.
     #[must_use]
     pub fn capabilities(&self) -> &str {
         &self.capabilities

@@ -20,10 +20,10 @@ use tokio::sync::mpsc;
 use super::process::{Process, Program};
 use super::{Containment, Link, LinkEvent};
 
-/// What a runner is called on its command line.
+/// A runner's name on its command line.
 pub const RUNNER: &str = "harbor-runner";
 
-/// The same of one that speaks to servers elsewhere.
+/// The name of a runner that speaks to servers elsewhere.
 const RUNNER_HTTP: &str = "harbor-runner-http";
 
 /// Where its TLS finds the authorities that the person trusts.
@@ -38,12 +38,12 @@ pub enum Kind {
     Remote,
 }
 
-/// By what this Harbor is known.
+/// The marks by which this Harbor is known.
 #[derive(Debug, Clone)]
 pub struct Marks {
-    /// What marks the environments of its processes.
+    /// The mark in the environments of its processes.
     pub instance: String,
-    /// What it is called among Harbors.
+    /// Its name among Harbors.
     pub identity: String,
 }
 
@@ -68,7 +68,7 @@ impl Executable {
     }
 }
 
-/// Those of both runners.
+/// The executables of both runners.
 #[derive(Debug)]
 pub struct Executables {
     local: Executable,
@@ -87,7 +87,8 @@ impl Executables {
         Ok(Self { local: open(RUNNER)?, remote: open(RUNNER_HTTP)?, fetcher })
     }
 
-    /// Where the program is that fetches for installers: a sandbox reaches it by its path. It says when it is of another build.
+    /// The path of the program that fetches for installers: a sandbox reaches it by its path. The program says when it is of
+    /// another build.
     #[must_use]
     pub fn fetcher(&self) -> &Path {
         &self.fetcher
@@ -101,7 +102,7 @@ impl Executables {
     }
 }
 
-/// What a runner process is for.
+/// The purpose of a runner process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// One server.
@@ -183,13 +184,13 @@ impl Runner {
         self.process.pid()
     }
 
-    /// What it said about what holds its servers together.
+    /// The runner's word on how its servers are held together.
     #[must_use]
     pub fn containment(&self) -> Option<Rc<Containment>> {
         self.containment.borrow().clone()
     }
 
-    /// Notes what it said about that.
+    /// Notes the runner's word on that.
     pub fn set_containment(&self, containment: Containment) {
         *self.containment.borrow_mut() = Some(Rc::new(containment));
     }

@@ -19,24 +19,24 @@ pub type ToolHash = [u8; 32];
 pub struct Tool {
     /// Its own name.
     pub name: Arc<str>,
-    /// What it says about itself, in the order of `MEMBERS`.
+    /// Its description of itself, in the order of `MEMBERS`.
     pub members: [Option<Json>; 5],
     /// The hash of it.
     pub hash: ToolHash,
-    /// Whether its texts have hidden or control characters.
+    /// True if its texts have hidden or control characters.
     pub hidden: bool,
     /// The Harbors that it has come through: an array.
     pub via: Option<Json>,
     /// All else that it says: an object.
     pub more: Option<Json>,
-    /// The hash without that, as earlier versions of Harbor have pinned it.
+    /// The hash without `via` and `more`, as earlier versions of Harbor have pinned it.
     pub former: Option<ToolHash>,
 }
 
-/// What a tool says about itself, beside its name.
+/// The members by which a tool describes itself, beside its name.
 const MEMBERS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// Where these two stand among them.
+/// Where these two stand among the members.
 const SCHEMA: usize = 2;
 const ANNOTATIONS: usize = 4;
 
@@ -60,8 +60,8 @@ impl Tool {
         self.name.len() + texts.map(|text| text.as_str().len()).sum::<usize>()
     }
 
-    /// The same with other words for what `hide` finds in it; its hash is still that of what the server said. `None` where it
-    /// is its name: called by another one it would be another tool.
+    /// A copy with other words for what `hide` finds; its hash is still that of what the server said. `None` where `hide` finds
+    /// something in the name: called by another name it would be another tool.
     fn hidden(&self, hide: &impl Fn(&str) -> Option<String>) -> Option<Self> {
         let member = |text: &Json| match hide(text.as_str()) {
             // A text that hides more than strings is none any more.
@@ -80,7 +80,7 @@ impl Tool {
         Json::from_valid(format!("{{{}}}", self.written().join(",")))
     }
 
-    /// The same with its name.
+    /// The object of its members, with its name.
     #[must_use]
     pub fn whole(&self) -> Json {
         let name = format!("\"name\":{}", Json::string(&self.name).as_str());
@@ -131,19 +131,19 @@ impl ToolList {
         self.tools.iter()
     }
 
-    /// The same with other words for what `hide` finds in them, without those that have it in their names.
+    /// A copy with other words for what `hide` finds, without the tools that have it in their names.
     #[must_use]
     pub fn hidden(&self, hide: impl Fn(&str) -> Option<String>) -> Self {
         self.tools.iter().filter_map(|tool| tool.hidden(&hide)).collect()
     }
 
-    /// How many there are.
+    /// How many tools there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
@@ -169,7 +169,7 @@ fn inside(object: &Json) -> Option<String> {
     (!inside.trim().is_empty()).then(|| inside.to_owned())
 }
 
-/// Whether it is an object that may stand beside the members that have a place of their own.
+/// True if it is an object that may stand beside the members that have a place of their own.
 fn is_beside(more: &str) -> bool {
     let is_other = |name: &str| name != "name" && !MEMBERS.contains(&name);
     Fields::parse(more.as_bytes()).is_ok_and(|fields| {

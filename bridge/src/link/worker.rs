@@ -39,10 +39,10 @@ const LAST_GRACE: Duration = Duration::from_secs(3);
 
 /// The two message types between the bridge and a worker.
 pub trait Pair: 'static {
-    /// What the worker is called on its command line, and beside the bridge's own program.
+    /// The worker's name on its command line, and beside the bridge's own program.
     const PROGRAM: &'static str;
 
-    /// No message is longer, in bytes; nor what may wait for the worker.
+    /// The longest message, in bytes; no more than that may wait for the worker either.
     const MAX_MESSAGE: usize;
 
     /// From the bridge.
@@ -51,7 +51,7 @@ pub trait Pair: 'static {
     /// To the bridge.
     type From<'a>: BorrowDecode<'a, ()>;
 
-    /// The same, bounded and owned.
+    /// A message to the bridge, bounded and owned.
     type Said: 'static;
 
     /// The bridge's first message.
@@ -70,7 +70,7 @@ pub trait Pair: 'static {
     fn said(message: Self::From<'_>) -> io::Result<Self::Said>;
 }
 
-/// What a worker says, or what becomes of it.
+/// A worker's message, or a change in its life.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerEvent<S> {
     /// It has greeted.
@@ -126,8 +126,8 @@ impl<P: Pair> Worker<P> {
         self.process.pid()
     }
 
-    /// Sends a message; one that finds the worker gone is dropped: its end is an event. Whether there was room for it: a worker that
-    /// does not read has so much waiting for it, and no more.
+    /// Sends a message; one that finds the worker gone is dropped: its end is an event. True if there was room for it: only so
+    /// much may wait for a worker that does not read.
     pub fn send(&self, message: &P::To<'_>) -> bool {
         self.outbox.push(|out| put_message(out, message)) != Err(Refused::Full)
     }

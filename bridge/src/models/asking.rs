@@ -1,4 +1,4 @@
-//! What is asked of the model worker, and who waits for it.
+//! The requests to the model worker, and those who wait for them.
 //!
 //! ```text
 //!  ask ─► a number ─► sent, once there is a worker ─► events … ─► the last one
@@ -6,8 +6,8 @@
 //!            └─ dropped before: the worker is told that nobody waits
 //! ```
 //!
-//! Owns the numbers, and that each request comes to one end. A request is never sent twice: what a model has begun to answer may
-//! have cost something.
+//! Owns the numbers, and the rule that each request ends once. A request is never sent twice: an answer that a model has
+//! begun may have cost something.
 
 use std::rc::Rc;
 
@@ -19,15 +19,15 @@ use super::Models;
 use crate::keeper::Owner;
 use crate::link::worker::model::ModelLink;
 
-/// A request that has not come to its end.
+/// A request that has not ended.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// What has to be sent once there is a worker.
+    /// The message for a worker that has yet to start.
     unsent: Option<ToModel>,
     heard: mpsc::UnboundedSender<FromModel>,
 }
 
-/// Somebody who waits for a request. When this is dropped, the worker is told.
+/// The waiting side of a request. When this is dropped, the worker is told.
 #[derive(Debug)]
 pub(super) struct Asked {
     models: Rc<Models>,
@@ -36,7 +36,7 @@ pub(super) struct Asked {
 }
 
 impl Models {
-    /// Has the worker do what `make` makes of a number.
+    /// Sends the worker the message that `make` makes of a new number.
     pub(super) fn ask(self: &Rc<Self>, make: impl FnOnce(u32) -> ToModel) -> Asked {
         let id = self.last.get().wrapping_add(1);
         self.last.set(id);
@@ -57,7 +57,7 @@ impl Models {
         asked
     }
 
-    /// Gives a message to who waits for it; the last one is the end.
+    /// Passes a message on to the one who waits for it. The last message ends the request.
     fn give(&self, id: u32, message: FromModel) {
         let is_last = !matches!(&message, FromModel::Event { event, .. } if !is_end(event));
         let mut open = self.open.borrow_mut();
@@ -68,7 +68,7 @@ impl Models {
         let is_idle = open.is_empty();
         drop(open);
         if let Some(sender) = sender {
-            // Whoever asked may have left.
+            // The one who asked may have left.
             let _ = sender.send(message);
         }
         if is_last && is_idle {
@@ -86,13 +86,13 @@ impl Models {
         };
         let open: Vec<_> = self.open.borrow_mut().drain().collect();
         for (id, open) in open {
-            // Whoever asked may have left.
+            // The one who asked may have left.
             let _ = open.heard.send(FromModel::Failed { id, failure: failure.clone() });
         }
     }
 }
 
-/// More waits for the worker than it may: it does not read.
+/// The error when the worker does not read: more waits for it than may.
 fn overloaded(id: u32) -> FromModel {
     let message = "the process that speaks to models has too much to do; ask again later".into();
     FromModel::Failed {
@@ -106,7 +106,7 @@ fn is_end(event: &Event) -> bool {
 }
 
 impl Asked {
-    /// What comes next. After the end there is nothing.
+    /// The next message. After the end there is none.
     pub(super) async fn next(&mut self) -> FromModel {
         let heard = self.heard.recv().await;
         heard.unwrap_or_else(|| FromModel::Failed {
@@ -120,7 +120,7 @@ impl Asked {
         })
     }
 
-    /// So many further deltas of a chat may come.
+    /// Lets the worker send this many more deltas of a chat.
     pub(super) fn more(&self, deltas: u32) {
         if !self.models.worker.send(&ToModel::More { id: self.id, deltas }) {
             self.models.give(self.id, overloaded(self.id));

@@ -1,7 +1,8 @@
 //! Providers that are added, changed and removed, and their keys.
 //!
-//! Owns the order: a key is stored before the row says that there is one, and the row says that there is none before it is deleted.
-//! A key belongs to the address that it was given for: another address drops it, so that nobody collects keys by changing one.
+//! Owns the order: a key is stored before the row says that there is one, and the row says that there is none before the
+//! key is deleted. A key belongs to the address that it was given for. Another address drops it, so that nobody collects
+//! keys by changing one.
 
 use std::rc::Rc;
 
@@ -21,46 +22,46 @@ use super::owners::another_person_at;
 use super::{Models, lacks_key};
 use crate::store::models::Provider;
 
-/// What `type` may be.
+/// The values of `type`.
 const KINDS: &str = "ollama, openai, anthropic, llamafile, llama-server, lmstudio, vllm, openrouter, mistral, groq, deepseek or \
                      openai-compatible";
 
-/// A provider that is to be added.
+/// A provider to be added.
 #[derive(Debug)]
 pub struct Added {
     /// Its type.
     pub kind: String,
     /// A name for people.
     pub name: Option<String>,
-    /// Where it is.
+    /// Its address.
     pub base_url: Option<String>,
-    /// How it is spoken to.
+    /// The dialect of its API.
     pub dialect: Option<String>,
     /// Its key.
     pub key: Option<Secret>,
-    /// Whether it may be at a private address.
+    /// True if it may have a private address.
     pub allow_private: bool,
-    /// Whether it may be another person's program on this machine.
+    /// True if it may be another person's program on this machine.
     pub allow_other_user: bool,
 }
 
-/// What is to be changed of a provider.
+/// Changes to a provider.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// Another name.
     pub name: Option<String>,
     /// Another address.
     pub base_url: Option<String>,
-    /// Whether it may be used.
+    /// True if it may be used.
     pub enabled: Option<bool>,
-    /// Whether it is the default.
+    /// True if it is the default.
     pub is_default: Option<bool>,
-    /// Whether it is that of its type.
+    /// True if it is the default of its type.
     pub is_type_default: Option<bool>,
 }
 
 impl Models {
-    /// What can be added, those of this machine first.
+    /// The types of providers that can be added, those on this machine first.
     #[must_use]
     pub fn types() -> (Vec<ProviderType>, Vec<ProviderType>) {
         let view = |About { kind, label, base_url, dialect, needs_key, .. }: About| ProviderType {
@@ -77,7 +78,7 @@ impl Models {
     /// Adds a provider.
     ///
     /// # Errors
-    /// What is wrong with it, or that it could not be stored.
+    /// Says what is wrong with it, or that it could not be stored.
     pub async fn add(&self, added: Added) -> Result<ProviderView, ErrorBody> {
         let _turn = self.changing.lock().await;
         let kind = Kind::from_name(&added.kind).ok_or_else(|| invalid("provider_type", KINDS))?;
@@ -107,7 +108,7 @@ impl Models {
             if providers.len() >= MOST_PROVIDERS {
                 return Err(invalid("provider_type", "at most 64 providers; remove one first"));
             }
-            // Without a name it is called by its type, as on the command line.
+            // Without a name, its id comes from its type, as on the command line.
             let base = if name == about.label { kind.name() } else { &name };
             let id = id_for(base, |id| providers.contains_key(id));
             (id, providers.is_empty(), providers.values().all(|one| one.kind != kind.name()))
@@ -133,10 +134,10 @@ impl Models {
         Ok(ProviderView { other_user, ..self.store(provider).await? })
     }
 
-    /// Changes a provider; whether that dropped its key.
+    /// Changes a provider; true if that dropped its key.
     ///
     /// # Errors
-    /// What is wrong with it, or that it could not be stored.
+    /// Says what is wrong with it, or that it could not be stored.
     pub async fn configure(&self, id: &str, changes: Changes) -> Result<(ProviderView, bool), ErrorBody> {
         let _turn = self.changing.lock().await;
         let mut provider = self.provider(id)?;
@@ -164,7 +165,7 @@ impl Models {
         Ok((view, drops))
     }
 
-    /// Forgets a provider and its key; false when there was none.
+    /// Forgets a provider and its key; false if there was none.
     ///
     /// # Errors
     /// When it could not be stored.
@@ -191,7 +192,7 @@ impl Models {
         self.store(Provider { has_key: true, ..provider }).await
     }
 
-    /// Deletes a provider's key; false when it had none.
+    /// Deletes a provider's key; false if it had none.
     ///
     /// # Errors
     /// When it could not be stored.
@@ -205,10 +206,10 @@ impl Models {
         self.secrets.remove(KEYS, id).await.map_err(|error| unstored(&error))
     }
 
-    /// Has a provider, and one of its models, be used where none is named. Gives the model.
+    /// Makes a provider, and one of its models, the default. Gives the model.
     ///
     /// # Errors
-    /// When there is none, or it could not be stored.
+    /// When there is no such provider or model, or it could not be stored.
     pub async fn set_active(&self, id: &str, model: Option<String>) -> Result<Option<String>, ErrorBody> {
         let _turn = self.changing.lock().await;
         let provider = self.provider(id)?;
@@ -220,12 +221,12 @@ impl Models {
         Ok(model)
     }
 
-    /// Has one model be used where none is named: `provider:model`, or one that a provider lists. Gives both.
+    /// Makes one model the default: `provider:model`, or one that a provider lists. Gives both.
     ///
     /// # Errors
-    /// As `set_active`, and when nobody lists it, or several do.
+    /// As `set_active`, and when no provider lists it, or several do.
     pub async fn set_model(self: &Rc<Self>, name: &str) -> Result<(String, String), ErrorBody> {
-        // Who does not answer lists nothing, which is no reason to refuse.
+        // A provider that does not answer lists nothing, which is no reason to refuse.
         self.list_all().await;
         let default = || self.default_provider().map(|provider| (provider, name.to_owned()));
         let (provider, model) = self
@@ -249,7 +250,7 @@ impl Models {
         providers.get(id).cloned().ok_or_else(|| no_provider(id, &known))
     }
 
-    /// On disk before it holds.
+    /// Stores a provider: it is on disk before it holds.
     async fn store(&self, provider: Provider) -> Result<ProviderView, ErrorBody> {
         self.tables.put(&provider).await.map_err(|error| unstored(&error))?;
         let mut providers = self.providers.borrow_mut();
@@ -263,7 +264,7 @@ impl Models {
         Ok(self.view(&provider))
     }
 
-    /// What a provider said before is nothing of what it is now.
+    /// Forgets a provider's earlier answers: they do not count after a change.
     fn forget_answers(&self, id: &str) {
         self.problems.borrow_mut().remove(id);
         self.known.borrow_mut().remove(id);
@@ -289,13 +290,13 @@ impl Models {
         put.await.map(drop).map_err(|error| unstored(&error))
     }
 
-    /// The ids of the providers that have a key.
+    /// The ids of the providers with a key.
     #[must_use]
     pub fn with_key(&self) -> Vec<String> {
         self.providers.borrow().values().filter(|one| one.has_key).map(|one| one.id.clone()).collect()
     }
 
-    /// Keys in the environment, of types of which no provider has a key.
+    /// Keys in the environment, for types of which no provider has a key.
     pub(super) fn in_environment(&self) -> Vec<(Kind, &'static str)> {
         let providers = self.providers.borrow();
         let has_one = |kind: Kind| providers.values().any(|one| one.kind == kind.name() && !lacks_key(one));
@@ -304,7 +305,7 @@ impl Models {
         offered.filter(|about| !has_one(about.kind)).map(|about| (about.kind, about.variable)).collect()
     }
 
-    /// Whether a provider is at this place of this machine.
+    /// True if a provider has this port of this machine.
     pub(super) fn is_at(&self, port: u16) -> bool {
         let at = |one: &Provider| harbor_policy::models::local_port(&one.base_url) == Some(port);
         self.providers.borrow().values().any(at)

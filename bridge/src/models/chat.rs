@@ -5,8 +5,8 @@
 //!                                    └────────── dropped, however it ends: settled, counted, written down
 //! ```
 //!
-//! Owns the order of these steps. The bill is a guard: a request that is cancelled, or whose client leaves, is settled, too, by
-//! what has come. Nothing of a request holds for another one.
+//! Owns the order of these steps. The bill is a guard: a request that is cancelled, or whose client leaves, is settled
+//! too, by what has come. A request leaves nothing behind that counts for another one.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -34,13 +34,13 @@ use super::owners::another_person_at;
 use super::{DAY, Models, Problem, dialect_of, kind_of};
 use crate::store::models::{Provider, UsageKey, Used};
 
-/// So many deltas may be on their way from the worker; half of them are given again when as many have come.
+/// Deltas that the worker may send before it needs new credit. Half of it is renewed at a time.
 const CREDIT: u32 = 256;
 
-/// The longest conversation, in bytes: the worker takes messages that are a little longer.
+/// The longest conversation, in bytes: the worker takes slightly longer messages.
 const LONGEST: usize = MAX_MESSAGE - 1024 * 1024;
 
-/// What is asked of a model.
+/// A request to a model.
 #[derive(Debug, Clone)]
 pub struct Ask {
     messages: Vec<ChatMessage>,
@@ -82,29 +82,29 @@ macro_rules! ask_of {
 
 ask_of! { LlmChat HostLlmChat }
 
-/// Who asks.
+/// The one who asks.
 #[derive(Debug, Clone)]
 pub struct Who {
-    /// Whose budget it is: `owner`, or an origin.
+    /// The principal whose budget pays: `owner`, or an origin.
     pub principal: Arc<str>,
-    /// Who sent the request, for the audit log.
+    /// The principal that sent the request, for the audit log.
     pub by: Arc<str>,
-    /// The origin on whose behalf.
+    /// The origin on whose behalf it asks.
     pub origin: Option<Arc<str>>,
     /// Its profile.
     pub profile: Option<Arc<str>>,
 }
 
-/// What is written down of a request: no word of it.
+/// The record of a request, without a word of it.
 #[derive(Debug)]
 pub struct Noted {
-    /// Who asked.
+    /// The one who asked.
     pub who: Who,
     /// The provider's id.
     pub provider: String,
     /// The model's name there.
     pub model: String,
-    /// The error that it ended with.
+    /// The error with which it ended.
     pub code: Option<Code>,
     /// How long it took, in microseconds.
     pub duration_us: u64,
@@ -112,10 +112,10 @@ pub struct Noted {
     pub tokens: [u64; 2],
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Chatted {
-    /// What the model said.
+    /// The model's answer.
     pub response: ChatResponse,
     /// The provider's id.
     pub provider: String,
@@ -123,24 +123,24 @@ pub struct Chatted {
     pub model: String,
 }
 
-/// What is asked of a model, in the form that the worker takes.
+/// A request to a model, in the form that the worker takes.
 #[derive(Debug, Clone)]
 pub struct Prompt {
-    /// Which provider, by its id or its type; the default one when absent.
+    /// The provider's id or type; the default one when absent.
     pub provider: Option<String>,
-    /// Which model; the provider's when absent.
+    /// The model; the provider's default when absent.
     pub model: Option<String>,
-    /// The conversation, what the model has to heed throughout first.
+    /// The conversation, with the model's instructions first.
     pub messages: Vec<Message>,
     /// The tools that it may call.
     pub tools: Vec<Tool>,
-    /// Whether it has to call one.
+    /// Says if it has to call one.
     pub tool_choice: ToolChoice,
-    /// How the answer is to be.
+    /// The settings of the answer.
     pub options: Options,
 }
 
-/// What a model has answered.
+/// A model's answer.
 #[derive(Debug)]
 pub struct Answered {
     /// The message, for the conversation.
@@ -149,7 +149,7 @@ pub struct Answered {
     pub finish: Finish,
     /// The provider's own word for that.
     pub raw_finish: Option<String>,
-    /// What it has taken.
+    /// The tokens that it has used.
     pub used: Used,
     /// The provider's id.
     pub provider: String,
@@ -157,7 +157,7 @@ pub struct Answered {
     pub model: String,
 }
 
-/// What a request costs. Settles it when it is dropped.
+/// The cost of a request. It is settled when this is dropped.
 struct Bill {
     models: Rc<Models>,
     ticket: Ticket,
@@ -165,19 +165,19 @@ struct Bill {
     provider: String,
     model: String,
     began: Instant,
-    /// What is sent, as far as it can be estimated.
+    /// An estimate of the tokens that are sent.
     input: u64,
-    /// Whether it was sent at all.
+    /// True if it was sent.
     is_sent: Cell<bool>,
     code: Cell<Option<Code>>,
     answer: RefCell<Answer>,
 }
 
 impl Models {
-    /// Has a model answer. What comes is told by `push` as it comes, and waits for it.
+    /// Has a model answer. `push` gets each event as it comes, and the next one waits for it.
     ///
     /// # Errors
-    /// Why there is no answer, or none that is whole.
+    /// Why there is no answer, or no complete one.
     pub async fn chat(
         self: &Rc<Self>,
         permit: ModelPermit,
@@ -206,10 +206,10 @@ impl Models {
         Ok(Chatted { response, provider, model })
     }
 
-    /// The same for who has a conversation in the worker's form.
+    /// Has a model answer a conversation that is already in the worker's form.
     ///
     /// # Errors
-    /// The same.
+    /// As `chat`.
     pub async fn answer(
         self: &Rc<Self>,
         _permit: ModelPermit,
@@ -249,7 +249,7 @@ impl Models {
         bill.follow(asked, push).await
     }
 
-    /// The provider that a request means.
+    /// The provider that a request names, or the default one.
     pub(super) fn choose(&self, provider: Option<&str>, model: Option<&str>) -> Result<Provider, ErrorBody> {
         let chosen = {
             let providers = self.providers.borrow();
@@ -284,11 +284,11 @@ impl Models {
         }
     }
 
-    /// The provider and the model that a name means: by the provider in it, else by what the providers have listed. None where it
-    /// is in no list.
+    /// The provider and the model that a name stands for: by the provider in it, else by the providers'
+    /// lists. None if it is in no list.
     ///
     /// # Errors
-    /// When several have it.
+    /// When it is in several lists.
     pub(super) fn named(&self, name: &str) -> Result<Option<(Provider, String)>, ErrorBody> {
         let providers = self.providers.borrow();
         if let Some((id, model)) = split_model(name, |id| providers.contains_key(id)) {
@@ -307,10 +307,10 @@ impl Models {
         }
     }
 
-    /// Whether a provider has this model, as far as its list says, if it gave one.
+    /// Checks that a provider's list has this model, if it gave one.
     ///
     /// # Errors
-    /// That it has not, with the nearest.
+    /// Says that it has not, and names the nearest.
     pub(super) fn is_listed(&self, provider: &Provider, model: &str) -> Result<(), ErrorBody> {
         let known = self.known.borrow();
         let Some(list) = known.get(&provider.id).filter(|list| !list.is_empty()) else { return Ok(()) };
@@ -322,11 +322,12 @@ impl Models {
         Err(no_model(format!("{} has no model {model:.200}{near}; `harbor models` lists them", provider.id)))
     }
 
-    /// Checks that a provider that lists all its models has this one. Where its last list lacks the model, the provider is asked for
-    /// a new one: the model may have come since. A provider that gives no list refuses nothing.
+    /// Checks that a provider has this model, if it lists all its models. If its last list lacks the model,
+    /// the provider is asked for a new one: the model may be new. A provider that gives no list refuses
+    /// nothing.
     ///
     /// # Errors
-    /// That it has not, with the nearest.
+    /// Says that it has not, and names the nearest.
     async fn has(self: &Rc<Self>, provider: &Provider, model: &str) -> Result<(), ErrorBody> {
         let gave_list = self.known.borrow().get(&provider.id).is_some_and(|list| !list.is_empty());
         if gave_list && self.is_listed(provider, model).is_ok() {
@@ -353,7 +354,8 @@ impl Models {
             if !is_model(model) {
                 return Err(invalid("model", "the name of a model"));
             }
-            // A service may have more than it lists: other names of the same, and what is no model of everybody's.
+            // A service may have more than it lists: other names of the same model,
+            // and models that are not for everybody.
             if lists_all(kind_of(provider)) || is_local(&provider.base_url) {
                 self.has(provider, model).await?;
             }
@@ -384,7 +386,8 @@ impl Models {
         let schema = options.response_schema.as_ref().map_or(0, String::len);
         let input = conversation::tokens(messages, tools).saturating_add(estimate(schema));
         let is_bounded = self.budgets.borrow().is_bounded(&who.principal);
-        // What is bounded is bounded at the provider, too: an answer without an end would take more than is kept for it.
+        // A bounded principal is bounded at the provider, too: an endless answer would use more
+        // than is reserved for it.
         let most =
             options.max_tokens.or_else(|| is_bounded.then_some(u32::try_from(ANSWER).unwrap_or(u32::MAX)));
         let kept = input.saturating_add(most.map_or(ANSWER, u64::from));
@@ -399,17 +402,17 @@ impl Models {
             began: Instant::now(),
             input,
             is_sent: Cell::new(false),
-            // Until it has come to its own end.
+            // Until the request has ended by itself.
             code: Cell::new(Some(Code::Cancelled)),
             answer: RefCell::default(),
         };
         Ok((bill, Options { max_tokens: most, ..options }))
     }
 
-    /// Whom to ask, with its key. Nobody who asks is told whose program answers there but the person.
+    /// The address to ask, with its key. Only the person is told whose program answers there.
     ///
     /// # Errors
-    /// When the key cannot be read, or another person's program answers where the provider is said to be.
+    /// When the key cannot be read, or another person's program answers at the provider's address.
     pub(super) async fn target(&self, provider: &Provider, to_origin: bool) -> Result<Target, ErrorBody> {
         if !provider.allow_other_user
             && let Some(user) = another_person_at(&provider.base_url).await
@@ -473,7 +476,7 @@ impl Bill {
 
     fn failed(&self, failure: &Failure) -> ErrorBody {
         self.code.set(Some(Code::ModelFailed));
-        // What was refused, or never arrived, costs nothing.
+        // A request that was refused, or never arrived, costs nothing.
         let is_late =
             matches!(failure.cause, Cause::Timeout | Cause::Cut | Cause::Protocol | Cause::WorkerLost);
         if !is_late && self.answer.borrow().is_nothing() {

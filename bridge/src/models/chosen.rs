@@ -1,6 +1,6 @@
-//! Which model a turn uses from its first request to its last, and what is known of it.
+//! The model that a turn uses from its first request to its last, and the facts about it.
 //!
-//! Owns that this is settled once: what becomes the default meanwhile changes nothing under way.
+//! Owns the rule that this is settled once: a new default changes no turn under way.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -11,34 +11,35 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 
 use super::{Models, dialect_of, kind_of};
 
-/// Those whose servers force an answer into a schema, whatever the model is like.
+/// The kinds whose servers force an answer into a schema, for any model.
 const FORCES: [Kind; 6] =
     [Kind::Ollama, Kind::OpenAi, Kind::Llamafile, Kind::LlamaServer, Kind::LmStudio, Kind::Vllm];
 
-/// For so long a provider is not asked again about a model of which it has told nothing: that would hold up each turn.
+/// How long a provider is not asked again about a model that it did not know: that would hold up each turn.
 const UNTOLD: Duration = Duration::from_secs(300);
 
-/// A model, and what is known of it.
+/// A model, and the facts about it.
 #[derive(Debug, Clone)]
 pub struct Chosen {
     /// The provider's id.
     pub provider: String,
     /// The model's name there.
     pub model: String,
-    /// How it is spoken to.
+    /// The dialect of its provider's API.
     pub dialect: Dialect,
-    /// How many tokens it looks at.
+    /// The size of its window, in tokens.
     pub window: Option<u32>,
-    /// Whether it can call tools; none where the provider does not say.
+    /// True if it can call tools; none if the provider does not say.
     pub tools: Option<bool>,
-    /// Whether the provider forces an answer into a JSON schema.
+    /// True if the provider forces an answer into a JSON schema.
     pub takes_schemas: bool,
-    /// Whether the provider wants to be told of tools that were called, also where none may be called any more.
+    /// True if the provider wants to hear of tools that were called, even if none may be called any more.
     pub wants_tools_of_history: bool,
 }
 
 impl Models {
-    /// The model that a request means. Its provider is asked about it where that is not known yet; one that does not tell says nothing.
+    /// The model that a request means. If its facts are not known yet, its provider is asked. A provider that
+    /// does not answer leaves them open.
     ///
     /// # Errors
     /// When there is none.
@@ -54,7 +55,7 @@ impl Models {
         let known = self.known.borrow().get(&provider.id).and_then(|known| find(known));
         let about = match known {
             Some(known) => Some(known),
-            // It may have come since.
+            // It may be new.
             None if self.may_tell(&provider.id, &model) => {
                 let told = self.list(&provider).await.ok().and_then(|all| find(&all));
                 if told.is_none() {
@@ -76,14 +77,14 @@ impl Models {
         })
     }
 
-    /// Whether a provider is asked about a model: not again soon where it has told nothing of it.
+    /// True if a provider may be asked about a model: not if it knew nothing of it a short while ago.
     pub(super) fn may_tell(&self, provider: &str, model: &str) -> bool {
         let mut untold = self.untold.borrow_mut();
         untold.retain(|_, asked| asked.elapsed() < UNTOLD);
         !untold.contains_key(&(provider.to_owned(), model.to_owned()))
     }
 
-    /// Notes that a provider has told nothing of a model.
+    /// Notes that a provider knew nothing of a model.
     pub(super) fn note_untold(&self, provider: &str, model: &str) {
         self.untold.borrow_mut().insert((provider.to_owned(), model.to_owned()), Instant::now());
     }

@@ -5,8 +5,8 @@
 //!  events ─► Answer ─► ChatMessage                             a text alone is a text, anything more an array of ChatPart
 //! ```
 //!
-//! Owns this translation. Must never drop a part: what cannot be read is refused, and what only a provider understands goes back
-//! as it came.
+//! Owns this translation. Must never drop a part: one that cannot be read is refused, and one that only a provider
+//! understands goes back unchanged.
 
 use std::collections::HashMap;
 
@@ -24,10 +24,10 @@ use harbor_policy::models::estimate;
 use super::errors::invalid;
 use crate::store::models::{Exactness, Used};
 
-/// An image is some hundred tokens however many bytes it has.
+/// The tokens of an image, however many bytes it has.
 const OF_AN_IMAGE: u64 = 1600;
 
-/// What is expected of `content`.
+/// The expected form of `content`.
 const CONTENT: &str =
     "messages whose content is a text or an array of `ChatPart`: text, image, reasoning, opaque, tool_call";
 
@@ -39,7 +39,7 @@ pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<Mess
     for one in said {
         all.push(message(one, &mut names)?);
     }
-    // What the model has to heed throughout stands first, in its order.
+    // The model's instructions come first, in their order.
     all.sort_by_key(|message| message.role != Role::System);
     model::check(&all).map_err(|wrong| {
         ErrorBody::new(harbor_ipc_proto::codes::Code::InvalidParams, format!("field `messages`: {wrong}"))
@@ -132,24 +132,24 @@ pub(super) fn tools(tools: Vec<ChatTool>) -> Vec<Tool> {
     tools.into_iter().map(tool).collect()
 }
 
-/// About so many tokens are read.
+/// About how many tokens a model reads.
 pub(super) fn tokens(messages: &[Message], tools: &[Tool]) -> u64 {
     let parts = messages.iter().flat_map(|message| &message.parts).map(|part| match part {
         Part::Text(text) => estimate(text.len()),
         Part::Image(_) => OF_AN_IMAGE,
         Part::ToolCall(call) => estimate(call.name.len() + call.arguments.len()),
         Part::ToolResult(result) => estimate(result.text.len()) + OF_AN_IMAGE * result.images.len() as u64,
-        // It goes back to nobody.
+        // It is sent to nobody.
         Part::Reasoning(_) => 0,
         Part::Opaque(opaque) => estimate(opaque.json.len()),
     });
-    // What stands around a message in the model's own template.
+    // The text around a message in the model's own template.
     let around = 4 * messages.len() as u64;
     let of_tool = |tool: &Tool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
     parts.sum::<u64>() + tools.iter().map(of_tool).sum::<u64>() + around
 }
 
-/// How many bytes the texts and images of a conversation have.
+/// The bytes of a conversation's texts and images.
 pub(super) fn bytes(messages: &[Message], tools: &[Tool]) -> usize {
     let of_images = |images: &[Image]| images.iter().map(|image| image.data.len()).sum::<usize>();
     let parts = messages.iter().flat_map(|message| &message.parts).map(|part| match part {
@@ -160,14 +160,15 @@ pub(super) fn bytes(messages: &[Message], tools: &[Tool]) -> usize {
         Part::Opaque(opaque) => opaque.json.len(),
     });
     let tools = tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.len());
-    // What stands around each is short.
+    // The text around each message is short.
     parts.sum::<usize>() + tools.sum::<usize>() + 64 * messages.len()
 }
 
-/// What a provider may say at most of one request: a larger number is a lie that would use up everybody's budget.
+/// The most tokens that a provider may report for one request. A larger number is a lie that would use up everybody's
+/// budget.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
-/// What a model has answered so far.
+/// A model's answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     parts: Vec<Part>,
@@ -177,7 +178,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Takes in what has come; `provider` and `model` are those that were asked.
+    /// Adds an event. `provider` and `model` are those that were asked.
     pub(super) fn take(&mut self, event: &Event, provider: &str, model: &str) {
         match event {
             Event::Text(more) => {
@@ -210,12 +211,12 @@ impl Answer {
         }
     }
 
-    /// Whether nothing has come that a provider would charge for.
+    /// True if nothing has come that a provider would charge for.
     pub(super) fn is_nothing(&self) -> bool {
         self.bytes == 0 && self.usage.is_none() && self.parts.is_empty()
     }
 
-    /// What it has taken: as the provider says it, else by the length of what was said.
+    /// The tokens used: as the provider reports them, else by the length of the texts.
     pub(super) fn used(&self, input: u64) -> Used {
         let told = self.usage.unwrap_or_default();
         let is_exact = told.input_tokens.is_some() && told.output_tokens.is_some();
@@ -228,7 +229,7 @@ impl Answer {
         }
     }
 
-    /// The message that it is. Calls of an answer that ended otherwise than by them may not be run, and are not told.
+    /// The answer as a message. If it did not end by its calls, they may not be run, and are left out.
     pub(super) fn message(&self, finish: Finish) -> Message {
         let has_calls = finish == Finish::ToolCalls;
         let is_told = |part: &&Part| has_calls || !matches!(part, Part::ToolCall(_));
@@ -236,8 +237,8 @@ impl Answer {
     }
 }
 
-/// A message as clients and files have it; what a client sends back is read by [`messages`]. A message of tools has to have one
-/// result.
+/// A message as clients and files have it; [`messages`] reads it when a client sends it back. A message of tools must
+/// have exactly one result.
 pub fn written(message: Message) -> ChatMessage {
     let role = match message.role {
         Role::System => "system",
@@ -273,7 +274,7 @@ pub fn written(message: Message) -> ChatMessage {
     ChatMessage { toolCalls: Some(calls).filter(|calls| !calls.is_empty()), ..said(content) }
 }
 
-/// Texts before the first call are a text; whatever else is an array of parts.
+/// Texts before the first call become a text; anything else becomes an array of parts.
 fn content_of(parts: &[Part]) -> Option<Json> {
     let is_call = |part: &Part| matches!(part, Part::ToolCall(_));
     let first_call = parts.iter().position(is_call).unwrap_or(parts.len());
@@ -297,7 +298,7 @@ fn told_call(part: Part) -> Option<ChatToolCall> {
     Some(ChatToolCall { id, name, arguments: valid(arguments) })
 }
 
-/// The worker is trusted no more than what it reads: what is no JSON is told as a text.
+/// The text as JSON, or as a JSON string if it is none: the worker is not trusted to send JSON.
 fn valid(text: String) -> Json {
     match serde_json::from_str::<&serde_json::value::RawValue>(&text) {
         Ok(_) => Json::from_valid(text),
@@ -339,7 +340,7 @@ fn listed(parts: &[Part]) -> Json {
     Json::from_valid(String::from_utf8(text).unwrap_or_default())
 }
 
-/// An event as clients are told it; what only a provider understands is in the answer alone.
+/// An event as clients get it. Parts that only a provider understands are in the answer alone.
 pub(super) fn told(event: &Event) -> Option<ChatEvent> {
     let nothing = |kind: &'static str| ChatEvent {
         r#type: kind.into(),
@@ -380,7 +381,7 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
     })
 }
 
-/// What was used, as clients are told.
+/// The used tokens, as clients get them.
 pub fn usage_view(used: Used) -> ChatUsage {
     ChatUsage {
         input_tokens: used.input,

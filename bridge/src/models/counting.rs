@@ -1,7 +1,7 @@
-//! How many tokens of a model's window a conversation takes up, before it is sent.
+//! The number of tokens that a conversation takes in a model's window, before it is sent.
 //!
-//! Owns who counts: the model's provider where it does so, else the conversation's length is all that there is. A count costs nothing,
-//! so no budget holds it up. The conversation goes to the provider that would answer it, and to nobody else.
+//! Owns who counts: the model's provider if it can, else the number is estimated from the conversation's length. A count
+//! costs nothing, so no budget holds it up. The conversation goes only to the provider that would answer it.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use super::listing::PATIENCE;
 use super::{Models, conversation, dialect_of, kind_of};
 use crate::store::models::Exactness;
 
-/// A conversation whose tokens are wanted.
+/// A conversation whose tokens are to be counted.
 #[derive(Debug)]
 pub struct Measured {
     messages: Vec<ChatMessage>,
@@ -34,10 +34,10 @@ impl From<LlmCountTokens> for Measured {
 }
 
 impl Models {
-    /// So many tokens the model would read, and how exact that is.
+    /// The number of tokens that the model would read, and how exact it is.
     ///
     /// # Errors
-    /// What is wrong with the conversation, or that nobody has the model that it names.
+    /// Says what is wrong with the conversation, or that nobody has the model that it names.
     pub async fn count_tokens(
         self: &Rc<Self>,
         _permit: ModelPermit,
@@ -51,12 +51,12 @@ impl Models {
         match counted {
             Ok(Some(tokens)) => Ok((tokens, Exactness::Exact)),
             Err(error) if provider.is_some() || model.is_some() => Err(error),
-            // A length is known without any model.
+            // An estimate needs no model.
             Ok(None) | Err(_) => Ok((estimate, Exactness::Estimated)),
         }
     }
 
-    /// The provider's count; none where it does not count, or did not this time.
+    /// The provider's count; none if it cannot count, or did not this time.
     async fn counted(
         self: &Rc<Self>,
         provider: Option<&str>,

@@ -1,6 +1,7 @@
-//! What clients are told when a model does not answer: one place for code, sentence and next step.
+//! The errors for a model that does not answer: one place for code, sentence and next step.
 //!
-//! Owns who reads what. A provider's own words may name an account or a path, so they are the person's; an origin hears the cause.
+//! Owns who reads what. A provider's own words may name an account or a path, so only the person gets them; an origin
+//! hears the cause.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
@@ -12,7 +13,7 @@ use harbor_policy::suggest::hint;
 use crate::store::StoreError;
 use crate::store::models::Provider;
 
-/// What the cause means, for those who do not read the provider's words.
+/// The meaning of a cause, for those who do not read the provider's words.
 fn sentence(cause: Cause) -> &'static str {
     match cause {
         Cause::NoModel => "there is no such model",
@@ -31,7 +32,7 @@ fn sentence(cause: Cause) -> &'static str {
     }
 }
 
-/// A model did not answer, or not to its end.
+/// A model did not answer, or not completely.
 pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: bool) -> ErrorBody {
     let message = match to_origin {
         true => sentence(failure.cause).to_owned(),
@@ -52,7 +53,7 @@ pub(super) fn failed(failure: &Failure, provider: &str, model: &str, to_origin: 
     }
 }
 
-/// Where a provider is said to be, another person's program answers, and the person has not said that it may.
+/// At the provider's address, another person's program answers, and the person has not allowed that.
 pub(super) fn of_another_person(provider: &Provider, user: &str) -> Failure {
     let Provider { id, kind, base_url, .. } = provider;
     let message = format!(
@@ -62,7 +63,7 @@ pub(super) fn of_another_person(provider: &Provider, user: &str) -> Failure {
     Failure { cause: Cause::Refused, status: None, retry_after_ms: None, message }
 }
 
-/// The same before it is added.
+/// The error for such a provider before it is added.
 pub(super) fn unallowed(base_url: &str, user: &str) -> ErrorBody {
     let message = format!(
         "at {base_url} a program of the user {user} answers: it would read all that is asked and choose the calls; if it may, say so \
@@ -71,7 +72,7 @@ pub(super) fn unallowed(base_url: &str, user: &str) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, message).with("field", "allow_other_user").with("other_user", user)
 }
 
-/// There is nothing that could be asked.
+/// There is no model to ask.
 pub(super) fn no_model(message: impl Into<String>) -> ErrorBody {
     ErrorBody::new(Code::ModelFailed, message).with("cause", Cause::NoModel.name())
 }
@@ -89,7 +90,7 @@ pub(super) fn no_provider(name: &str, known: &[String]) -> ErrorBody {
     ErrorBody::new(Code::NotFound, message).with("provider", name)
 }
 
-/// A budget does not allow it.
+/// A budget does not allow the request.
 pub(super) fn refused(principal: &str, refusal: Refusal) -> ErrorBody {
     let wait =
         |error: ErrorBody, wait: u64| error.with_json("retry_after_ms", Json::from_valid(wait.to_string()));
@@ -123,7 +124,7 @@ pub(super) fn invalid(field: &'static str, expected: &'static str) -> ErrorBody 
         .with("expected", expected)
 }
 
-/// What is to be stored is not.
+/// The error for a change that could not be stored.
 pub(super) fn unstored(error: &StoreError) -> ErrorBody {
     tracing::error!(%error, "what was said of models could not be stored");
     let code = if matches!(error, StoreError::Locked(_)) { Code::SecretsLocked } else { Code::Internal };

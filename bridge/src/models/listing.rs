@@ -1,7 +1,8 @@
-//! What providers are asked besides chats: their models, whether they take their key; and which there are on this machine.
+//! Requests to providers besides chats: their models, and whether they take their key. Also the search for providers on
+//! this machine.
 //!
-//! Owns what is asked of whom: one that was not added is asked what finding it takes, without any key, and one that runs as a
-//! server of Harbor's own is not asked at all.
+//! Owns which provider is asked what. One that was not added is asked only what finding it takes, without any key. One
+//! that runs as a server of Harbor's own is not asked at all.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -18,16 +19,16 @@ use super::owners::another_person_at;
 use super::{Models, ports};
 use crate::store::models::Provider;
 
-/// How long a list, a check or a count is waited for, and detection.
+/// How long a list, a check or a count is waited for, and a detection.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 const DETECTION: Duration = Duration::from_secs(10);
 
-/// What a provider said to a check.
+/// The result of a check of a provider.
 #[derive(Debug)]
 pub struct Checked {
-    /// How long that took, in milliseconds.
+    /// How long the check took, in milliseconds.
     pub latency_ms: u64,
-    /// Why it cannot be used: a word, and the provider's own.
+    /// Why it cannot be used: a word for the cause, and the provider's own words.
     pub failure: Option<(&'static str, String)>,
 }
 
@@ -36,16 +37,16 @@ pub struct Checked {
 pub struct Listed {
     /// By provider, in its order.
     pub models: Vec<ModelView>,
-    /// The ids of those that did not answer.
+    /// The ids of the providers that did not answer.
     pub failed: Vec<String>,
 }
 
-/// What was found.
+/// The result of a detection.
 #[derive(Debug)]
 pub struct Detected {
-    /// Those on this machine that nobody has added yet, and those that were added.
+    /// The providers on this machine: those that nobody has added yet, and those that were added.
     pub providers: Vec<ProviderView>,
-    /// Keys that lie in the environment.
+    /// Keys in the environment.
     pub environment: Vec<EnvironmentKey>,
 }
 
@@ -53,13 +54,13 @@ impl Models {
     /// The models of one provider.
     ///
     /// # Errors
-    /// Why it does not tell them.
+    /// Why the provider does not list them.
     pub async fn list_of(self: &Rc<Self>, id: &str) -> Result<Vec<ModelView>, ErrorBody> {
         let provider = self.provider(id)?;
         self.list(&provider).await.map_err(|failure| failed(&failure, id, "", false))
     }
 
-    /// The models of all providers that are enabled; they are asked at the same time.
+    /// The models of all enabled providers, which are asked at the same time.
     pub async fn list_all(self: &Rc<Self>) -> Listed {
         let enabled: Vec<_> = self.providers.borrow().values().filter(|one| one.enabled).cloned().collect();
         let mut asked = JoinSet::new();
@@ -82,7 +83,7 @@ impl Models {
         listed
     }
 
-    /// The same as origins see it.
+    /// The models of all providers, as origins see them.
     pub async fn list_usable(self: &Rc<Self>) -> Vec<UsableModel> {
         let usable = |model: ModelView| UsableModel {
             id: model.id,
@@ -117,7 +118,7 @@ impl Models {
     /// Asks a provider whether it takes its key.
     ///
     /// # Errors
-    /// When there is none of this id, or its key cannot be read.
+    /// When there is no provider with this id, or its key cannot be read.
     pub async fn check(self: &Rc<Self>, id: &str) -> Result<Checked, ErrorBody> {
         let provider = self.provider(id)?;
         let target = self.target(&provider, false).await?;
@@ -140,10 +141,10 @@ impl Models {
     /// Looks for providers on this machine, and for keys in the environment.
     ///
     /// # Errors
-    /// Why nothing could be looked for.
+    /// Why the search was not possible.
     pub async fn detect(self: &Rc<Self>) -> Result<Detected, ErrorBody> {
         let looked = tokio::task::spawn_blocking(|| ports::held_by_servers(&PLACES.map(|place| place.port)));
-        // Where that cannot be found out, nobody is asked.
+        // If that cannot be found out, nobody is asked.
         let ours = looked.await.unwrap_or_else(|_| PLACES.iter().map(|place| place.port).collect());
         let places: Vec<Place> = PLACES.into_iter().filter(|place| !ours.contains(&place.port)).collect();
         let mut asked = self.ask(|id| ToModel::Detect { id, places });

@@ -1,4 +1,4 @@
-//! The person's language models: who runs them, what they are asked, what they have used.
+//! The person's language models: their providers, the requests to them, and what they have used.
 //!
 //! ```text
 //!  router ─┬─ chat ─► permit ─► provider, model ─► budget ─► key ─► worker ─► events ─► settled, counted, written down
@@ -6,9 +6,9 @@
 //!          └─ lists, checks, detection ─► harbor-model-worker, a process that is there only while it is needed
 //! ```
 //!
-//! Owns one road to a model: whoever asks one goes it. A key is read for one request and kept nowhere. Must never connect to
-//! anything, write down a word of what is said, nor send anything to a provider that the person has not added but what finding
-//! it takes.
+//! Owns the one road to a model: every request takes it. A key is read for one request and kept nowhere. Must never
+//! connect to anything, nor write down a word of a conversation. Must never send anything to a provider that the person
+//! has not added, except what finding it takes.
 
 mod asking;
 mod changing;
@@ -50,26 +50,26 @@ pub use self::listing::{Checked, Detected, Listed};
 
 use self::asking::Open;
 
-/// A model may think for minutes before it says something; the worker ends what takes longer than its own limits.
+/// A model may think for minutes before its first word. The worker ends requests that exceed its own limits.
 const TIMES: Times =
     Times { stop: Duration::from_secs(3), idle: Duration::from_secs(30), quiet: Duration::from_secs(900) };
 
 /// A day in milliseconds.
 const DAY: u64 = 86_400_000;
 
-/// What the room is made of.
+/// The parts that the models are built from.
 pub struct Wiring {
     /// The worker.
     pub worker: Parts,
     /// The tables.
     pub tables: Tables,
-    /// Where keys are.
+    /// The store of the keys.
     pub secrets: Secrets,
-    /// Takes what is written down of a request.
+    /// Takes the record of a request.
     pub note: Rc<dyn Fn(Noted)>,
 }
 
-/// What a provider said when it was last asked.
+/// A provider's last failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Problem {
     cause: Cause,
@@ -83,19 +83,20 @@ pub struct Models {
     note: Rc<dyn Fn(Noted)>,
     worker: Rc<Kept<ModelLink>>,
     providers: RefCell<BTreeMap<String, Provider>>,
-    /// Of providers that refused or did not answer when they were last asked.
+    /// The last failures, by provider.
     problems: RefCell<BTreeMap<String, Problem>>,
     budgets: RefCell<Budgets>,
     open: RefCell<HashMap<u32, Open>>,
     last: Cell<u32>,
-    /// What providers have told of their models, until they are changed.
+    /// The models that providers have listed, until the provider is changed.
     known: RefCell<BTreeMap<String, Rc<[ModelView]>>>,
-    /// Models of which their providers told nothing when they were last asked, and when that was.
+    /// Models that their providers did not know when they were last asked, and the time of that.
     untold: RefCell<BTreeMap<(String, String), Instant>>,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
-    /// Whether nothing of an earlier bridge is left.
+    /// True if nothing of an earlier bridge is left.
     may_start: Cell<bool>,
-    /// Held from the last look at a provider until its change is stored: one change after the other.
+    /// Held from the last look at a provider until its change is stored, so changes happen one after the
+    /// other.
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -106,10 +107,10 @@ impl std::fmt::Debug for Models {
 }
 
 impl Models {
-    /// The models of this home; nothing is started yet.
+    /// The models of this home, without a worker.
     ///
     /// # Errors
-    /// When what is stored cannot be read.
+    /// When the stored rows cannot be read.
     pub async fn open(wiring: Wiring) -> Result<Rc<Self>, StoreError> {
         let Wiring { worker, tables, secrets, note } = wiring;
         let providers = tables.providers().await?;
@@ -144,7 +145,7 @@ impl Models {
         *self.listener.borrow_mut() = Some(listener);
     }
 
-    /// Nothing of an earlier bridge is left: what was asked meanwhile is asked now.
+    /// Nothing of an earlier bridge is left: requests that came meanwhile are sent now.
     pub fn begin(&self) {
         self.may_start.set(true);
         if !self.open.borrow().is_empty() {
@@ -163,14 +164,14 @@ impl Models {
         self.providers.borrow().values().map(|provider| self.view(provider)).collect()
     }
 
-    /// The default provider's id, and the model that is used there where none is named.
+    /// The default provider's id, and its default model.
     #[must_use]
     pub fn active(&self) -> Option<(String, Option<String>)> {
         let provider = self.default_provider()?;
         Some((provider.id, provider.model))
     }
 
-    /// Whether what is used by default can be used: a word for clients.
+    /// A word for clients about the default provider: whether it can be used.
     #[must_use]
     pub fn standing(&self) -> &'static str {
         match self.default_provider() {
@@ -182,7 +183,7 @@ impl Models {
         }
     }
 
-    /// How it is.
+    /// The status of the models.
     #[must_use]
     pub fn status(&self) -> ModelsStatus {
         ModelsStatus {
@@ -195,7 +196,8 @@ impl Models {
         }
     }
 
-    /// What is wrong and needs a person, a sentence each: providers that refuse their key, or have no money left.
+    /// The faults that need a person, a sentence each: providers that refuse their key, or have no money
+    /// left.
     #[must_use]
     pub fn wrong(&self) -> Vec<String> {
         let providers = self.providers.borrow();
@@ -235,7 +237,7 @@ impl Models {
         }
     }
 
-    /// The one that is used where none is named: what the person has said, else the first that is switched on.
+    /// The provider for requests that name none: the person's choice, else the first enabled one.
     fn default_provider(&self) -> Option<Provider> {
         let providers = self.providers.borrow();
         let chosen = providers.values().find(|provider| provider.is_default);
@@ -243,7 +245,7 @@ impl Models {
         chosen.or_else(first).cloned()
     }
 
-    /// Notes what came of asking a provider; what the request itself was refused for is nothing of the provider's.
+    /// Notes the outcome of asking a provider. A failure that only concerns the request is not noted.
     fn note_answer(&self, id: &str, failure: Option<&Failure>) {
         let about_it = [Cause::Unauthorized, Cause::Quota, Cause::NotFound, Cause::Unreachable];
         let problem = match failure {
@@ -278,7 +280,7 @@ fn lacks_key(provider: &Provider) -> bool {
     about(kind_of(provider)).needs_key && !provider.has_key
 }
 
-/// What a newer Harbor has stored is spoken to as most are.
+/// The kind of a provider. One that a newer Harbor has stored is treated like most others.
 fn kind_of(provider: &Provider) -> Kind {
     Kind::from_name(&provider.kind).unwrap_or(Kind::OpenAiCompatible)
 }

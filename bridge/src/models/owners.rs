@@ -1,7 +1,8 @@
-//! Whose program answers where a provider is said to be on this machine.
+//! The owner of the program that answers at a provider's address on this machine.
 //!
-//! Owns the look into the kernel's tables before each request: a port is anybody's, and another person's program that has it reads what
-//! is asked and chooses what tools are called. Must run off the loop, and never refuse because it could not look.
+//! Owns the look into the kernel's tables before each request. Anybody can take a port, and another person's program
+//! there reads the request and chooses which tools are called. Must run off the loop, and never refuse because it could
+//! not look.
 
 use std::fs;
 

@@ -1,6 +1,6 @@
-//! Pictures for models, at the size at which they look at them.
+//! Pictures for models, at the size that models use.
 //!
-//! Owns how long that may take. The worker does it: what reads a picture of anybody's is away from the bridge.
+//! Owns how long scaling may take. The worker does it, so that no foreign picture is decoded in the bridge.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use harbor_ipc_proto::model::{Image, Part};
 
 use super::Models;
 
-/// The longer side, in pixels: larger ones are scaled down by who runs the model, and cost more until then.
+/// The longer side, in pixels. The provider would scale larger ones down, and they cost more until then.
 const LONGEST: u32 = 1568;
 
-/// How long one may take; then it stays as it is.
+/// How long one picture may take; after that it stays as it is.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Models {
-    /// These pictures; those that are larger than models look at are smaller.
+    /// Scales down the pictures that are larger than models use.
     pub async fn scaled(self: &Rc<Self>, images: Vec<Image>) -> Vec<Image> {
         let mut all = Vec::with_capacity(images.len());
         for image in images {
@@ -26,7 +26,7 @@ impl Models {
         all
     }
 
-    /// The same with the pictures among these parts.
+    /// Scales the pictures among these parts.
     pub async fn scaled_parts(self: &Rc<Self>, parts: Vec<Part>) -> Vec<Part> {
         let mut all = Vec::with_capacity(parts.len());
         for part in parts {

@@ -1,14 +1,14 @@
-//! Which of some ports of this machine Harbor's own servers hold.
+//! Finds the ports of this machine that Harbor's own servers hold.
 //!
-//! Owns the way from a port to its process, by /proc. A program below the bridge is a server of Harbor's: it is no provider of
-//! models, whatever it answers. Must run off the loop.
+//! Owns the way from a port to its process, by /proc. A program below the bridge is a server of Harbor's. It is no
+//! provider of models, whatever it answers. Must run off the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use harbor_child::reaper::parent_of;
 
-/// Of these ports those at which a process below this one listens.
+/// The ports among these at which a process below this one listens.
 pub(super) fn held_by_servers(ports: &[u16]) -> BTreeSet<u16> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| fs::read_to_string(path).unwrap_or_default());
     let listeners: BTreeMap<String, u16> = tables.iter().flat_map(|table| listeners(table, ports)).collect();
@@ -21,7 +21,7 @@ pub(super) fn held_by_servers(ports: &[u16]) -> BTreeSet<u16> {
     ours.flat_map(sockets_of).filter_map(|socket| listeners.get(&socket).copied()).collect()
 }
 
-/// The sockets that listen at one of `ports`, as descriptors name them.
+/// The sockets that listen at one of `ports`, in the form that descriptors name them.
 fn listeners(table: &str, ports: &[u16]) -> Vec<(String, u16)> {
     const LISTEN: &str = "0A";
     let line = |line: &str| {

@@ -1,6 +1,6 @@
-//! What models have used, and what somebody may use of them, as clients are told.
+//! The tokens that models have used, and the budgets, as clients see them.
 //!
-//! Owns the sums. Days are those of UTC.
+//! Owns the sums. Days are in UTC.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::{DAY, Models};
 use crate::store::models::{UsageKey, UsageRow, Used};
 use harbor_home::date::rfc3339;
 
-/// What rows are grouped by.
+/// The key by which rows are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     Everything,
@@ -43,7 +43,7 @@ impl By {
 }
 
 impl Models {
-    /// What was used since a time, grouped as asked.
+    /// The tokens used since a time, grouped as asked.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -54,7 +54,7 @@ impl Models {
         Ok(grouped(rows, by))
     }
 
-    /// Says how much somebody may use.
+    /// Sets a principal's budget.
     ///
     /// # Errors
     /// When it could not be stored.
@@ -65,7 +65,7 @@ impl Models {
         Ok(budget(principal.to_owned(), budgets.standing(principal, wall_clock())))
     }
 
-    /// The budgets, and what of today's is used.
+    /// The budgets, and how much of each is used today.
     #[must_use]
     pub fn budgets(&self) -> Vec<BudgetView> {
         let all = self.budgets.borrow().all(wall_clock());
@@ -114,7 +114,7 @@ fn grouped(rows: Vec<UsageRow>, by: By) -> Vec<ModelUsageView> {
     sums.into_iter().map(view).collect()
 }
 
-/// `YYYY-MM-DD`.
+/// The date of a day, as `YYYY-MM-DD`.
 fn written(day: u64) -> String {
     let time = rfc3339(day.saturating_mul(DAY));
     time.split_once('T').map_or(String::new(), |(date, _)| date.to_owned())

@@ -5,9 +5,9 @@
 //!                                           └─ refused: the line stays, and is tried again
 //! ```
 //!
-//! Owns the bound, and the count of what found no room. Must never make whoever logs wait: stderr may be a pipe that nobody
-//! reads, or a file on a disk that does not answer. (tracing-appender does not fit: it swallows what the disk refuses, and says
-//! on stdout, which belongs to the protocol, that it could not end in time.)
+//! Owns the bound, and the count of lines that found no room. Must never let code that logs wait: stderr may be a pipe
+//! that nobody reads, or a file on a disk that does not answer. (tracing-appender does not fit: it swallows errors of the
+//! disk. It also reports on stdout, which belongs to the protocol, that it could not end in time.)
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -15,22 +15,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Bytes that may wait.
+/// Most bytes that may wait.
 const MAX: usize = 256 * 1024;
 
-/// A write that takes longer counts as one that does not work.
+/// A write that takes longer counts as failed.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// How soon a line that was refused is tried again.
+/// The pause before a refused line is tried again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Between those who log and the thread that writes.
+/// The queue between the code that logs and the thread that writes.
 #[derive(Debug, Default)]
 pub(super) struct Sink {
     state: Mutex<State>,
-    /// A line came, or the end.
+    /// Set off when a line, or the end, has come.
     came: Condvar,
-    /// A line is written, or refused.
+    /// Set off when a line is written, or refused.
     done: Condvar,
 }
 
@@ -38,16 +38,16 @@ pub(super) struct Sink {
 struct State {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// What found no room since the log last said so, and in all.
+    /// Lines that found no room: since the log last said so, and in all.
     unsaid: u64,
     dropped: u64,
-    /// Since when a line is being written.
+    /// The time since which a line is being written.
     since: Option<Instant>,
-    /// Why the first line was refused, as long as it is.
+    /// Why the first line was refused, while it is.
     refused: Option<String>,
 }
 
-/// How the log does.
+/// The state of the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Why it cannot be written at present.
@@ -57,7 +57,7 @@ pub struct Standing {
 }
 
 impl Sink {
-    /// Starts the thread that writes to `place`; `lacks` is the line that says how many found no room.
+    /// Starts the thread that writes to `place`; `lacks` makes the line that says how many found no room.
     pub(super) fn start(
         place: impl Write + Send + 'static,
         lacks: impl Fn(u64) -> String + Send + 'static,
@@ -72,7 +72,7 @@ impl Sink {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a whole line. Never waits: what finds no room is counted.
+    /// Takes a whole line. Never waits: a line that finds no room is counted.
     pub(super) fn put(&self, line: &[u8]) {
         let mut state = self.lock();
         if state.bytes >= MAX {
@@ -93,7 +93,7 @@ impl Sink {
         Standing { failing: state.refused.clone().or(slow), dropped: state.dropped }
     }
 
-    /// Waits until all is written, at most for `limit`, and no longer where it is refused.
+    /// Waits until everything is written, at most for `limit`, and no longer if it is refused.
     pub(super) fn finish(&self, limit: Duration) {
         let is_under_way = |state: &mut State| !state.lines.is_empty() && state.refused.is_none();
         drop(self.done.wait_timeout_while(self.lock(), limit, is_under_way));
@@ -120,13 +120,13 @@ impl Sink {
             }
             self.done.notify_all();
             if state.refused.is_some() {
-                // What comes meanwhile is no reason to try earlier.
+                // Lines that come meanwhile are no reason to try earlier.
                 drop(self.done.wait_timeout_while(state, AGAIN, |_| true));
             }
         }
     }
 
-    /// The first line, which stays until it is written; once there is one.
+    /// Waits for the first line, which stays in the queue until it is written.
     fn first(&self, lacks: impl Fn(u64) -> String) -> Vec<u8> {
         let mut state = self
             .came
@@ -142,7 +142,7 @@ impl Sink {
     }
 }
 
-/// How much of a line was written.
+/// Writes a line; gives how much of it was written.
 fn write(place: &mut impl Write, line: &[u8]) -> (usize, io::Result<()>) {
     let mut written = 0;
     while written < line.len() {

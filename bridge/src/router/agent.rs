@@ -6,8 +6,8 @@
 //!  chat_watch ─► a task of this client's that follows the session, from turn to turn
 //! ```
 //!
-//! Owns who hears what. A turn goes on when its client leaves, and ends when its client takes the request back. Must never look into what
-//! is said.
+//! Owns who hears what. A turn goes on when its client leaves, and ends when its client takes the request back. Must
+//! never look into messages.
 
 use std::rc::Rc;
 
@@ -33,7 +33,7 @@ use crate::agent::session::{EVERY, Head, Session};
 use crate::agent::{OnBehalf, Outcome, Said, export, whole};
 use crate::models::messages;
 
-/// Sessions that are listed where a request does not say how many.
+/// How many sessions are listed if a request does not say.
 const LISTED: u64 = 50;
 
 /// The longest message and name, in bytes.
@@ -58,7 +58,7 @@ pub(super) async fn create(router: &Router, client: &Client, message: ChatCreate
     reply(ChatCreateSessionResult { session: session.view() })
 }
 
-/// The turn ends with its request, unless that ends because its client has left.
+/// Ends the turn with its request, unless the request ends because its client has left.
 struct EndsWith<'a> {
     client: &'a Client,
     session: Rc<Session>,
@@ -151,7 +151,7 @@ fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
     })
 }
 
-/// What is attached is read as the content of a message, by the same rules.
+/// Reads attachments like the content of a message, by the same rules.
 fn attached(attachments: Vec<ChatPart>) -> Result<Vec<Part>, ErrorBody> {
     if attachments.is_empty() {
         return Ok(Vec::new());
@@ -170,7 +170,7 @@ fn attached(attachments: Vec<ChatPart>) -> Result<Vec<Part>, ErrorBody> {
     Ok(read.into_iter().flat_map(|message| message.parts).collect())
 }
 
-/// Pushes all that happens in a turn, as fast as the client reads.
+/// Pushes all events of a turn, as fast as the client reads.
 async fn tell_all(client: &Client, session: &str, mut follower: Follower) {
     while let Some((seq, event)) = follower.next(Happening::event).await {
         client.outbox().room().await;
@@ -244,7 +244,7 @@ pub(super) async fn clear(router: &Router, id: &str) -> Handled {
 
 pub(super) async fn delete(router: &Router, id: &str) -> Handled {
     let deleted = router.agent.delete(id).await;
-    // It is over even where its file stays.
+    // The conversation is over even if its file stays.
     router.browsers.end_conversation(id);
     reply(ChatDeleteSessionResult { deleted: deleted? })
 }

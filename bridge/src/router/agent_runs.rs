@@ -1,11 +1,11 @@
-//! `run_…` and `session_…`: tasks of origins, and what several of them share.
+//! `run_…` and `session_…`: tasks of origins, and the sessions that several of them share.
 //!
 //! ```text
 //!  run_start ─► run_event: (status | token | tool_call | tool_result)* (final | error) ─► the answer
 //!      └─ a call needs a yes ─► `approval`, to whoever shows questions (approvals.rs)
 //! ```
 //!
-//! Owns this form. A run ends with its request, however that ends: a page that is closed has nothing done for it.
+//! Owns this form. A run ends with its request, however the request ends: nothing is done for a page that is closed.
 
 use std::rc::Rc;
 
@@ -117,7 +117,7 @@ fn answered(outcome: Outcome, run: &str) -> Handled {
     }
 }
 
-/// Pushes all that happens in a run, as fast as its reader gives credit.
+/// Pushes all events of a run, as fast as its reader gives credit.
 async fn tell_all(stream: &Stream, run: &str, mut follower: Follower) {
     while let Some((_, event)) = follower.next(|happening| event(run, happening)).await {
         let Some(event) = event else { continue };
@@ -133,7 +133,8 @@ async fn tell_all(stream: &Stream, run: &str, mut follower: Follower) {
     }
 }
 
-/// An event without what is too large for a push. The last one is left out: the answer, which has no such limit, says the same.
+/// An event without the part that is too large for a push. The last event is left out: the answer says the same, and has
+/// no such limit.
 fn shorter(event: RunEvent) -> Option<RunEvent> {
     let said = |what: &str| {
         let message = format!("{what} is too large for an event; the model has it");
@@ -146,7 +147,7 @@ fn shorter(event: RunEvent) -> Option<RunEvent> {
     }
 }
 
-/// What of a turn an origin hears: not what the model thinks, nor what the person is asked.
+/// The event of a turn as an origin hears it: without the model's thoughts and the questions to the person.
 fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
     let nothing = |kind: &'static str| RunEvent {
         r#type: kind.into(),
@@ -178,7 +179,7 @@ fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
             error: answer.as_ref().err().map(failure),
             ..nothing("tool_result")
         },
-        // Whoever ended it hears of no answer.
+        // A run that was ended gives no answer.
         Happening::Final { ended, .. } if *ended == Why::Stopped.word() => {
             RunEvent { error: Some(failure(&stopped())), ..nothing("error") }
         }

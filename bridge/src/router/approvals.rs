@@ -72,7 +72,7 @@ pub(super) fn watch(router: &Router, client: &Client, message: &ApprovalsWatch) 
     reply(ApprovalsWatchResult {})
 }
 
-/// Tells those who show questions of one.
+/// Tells the clients that show questions about one.
 pub(super) fn tell(clients: &[Rc<Client>], approval: &Approval, about: u64, waits: bool) {
     for client in clients.iter().filter(|client| client.has_questions_shown()) {
         let own = (client.sender().client == about).then_some(true);

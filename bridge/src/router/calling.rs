@@ -31,7 +31,7 @@ pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
         Ok(caller) => caller,
         Err(error) => return due.give(Err(error)),
     };
-    // Only a server asks back.
+    // Only servers ask questions.
     let answerer = message
         .server_id
         .as_server()
@@ -76,7 +76,7 @@ fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), Err
     let caller = Caller::Origin(asker(&due.client, &message.origin, &message.profile, message.tab_id)?);
     let (source, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
     let form = confirming::form_of(due, &caller, message.answers.as_ref());
-    // Only a server asks back.
+    // Only servers ask questions.
     let answerer = source
         .as_server()
         .and_then(|server| answerer_of(&due.router, &due.client, &due.id, &server, message.answers));

@@ -1,6 +1,6 @@
-//! `catalog_…`: the servers that can be had.
+//! `catalog_…`: the servers that can be installed.
 //!
-//! Owns the ranges of what is asked for. Must never be for pages or AI clients: what a person looks for is theirs.
+//! Owns the ranges of the fields. Must never serve pages or AI clients: a person's searches are private.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use super::{Handled, Router, invalid, reply, sources};
 use crate::catalog::words::{Cursor, expression};
 use crate::catalog::{Age, CatalogError, Done, Filter, Kind, Note, Page};
 
-/// How many entries a page has, and at most.
+/// How many entries a page has by default, and at most.
 const PAGE: u64 = 50;
 const MOST: u64 = 200;
 
@@ -105,7 +105,7 @@ pub(super) fn status(router: &Router) -> Handled {
     reply(CatalogStatusResult { catalog: router.catalog.status(), sources: router.catalog.sources() })
 }
 
-/// Pushes how far it is as progress of the request, where that is wanted.
+/// Pushes the progress of the request, if its client wants it.
 fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<Note> {
     let (client, request_id) = (Rc::downgrade(client), request_id.to_owned());
     let note: Note = Rc::new(move |done, total, text| {

@@ -1,7 +1,7 @@
-//! One client: who it is, what it takes, and its open requests.
+//! One client: its principal, its limits, and its open requests.
 //!
-//! Owns the answers on their way out (in chunks where they must be) and the promise of exactly one answer per
-//! request. When a client goes, dropping this ends its open requests, and their servers are told.
+//! Owns the answers on their way out (in chunks where they must be), and the promise of exactly one answer per request.
+//! When a client goes, dropping this ends its open requests, and their servers are told.
 
 mod chunks;
 mod requests;
@@ -34,13 +34,13 @@ use super::open_questions::Questions;
 use crate::host::asker::Sender;
 use crate::host::consent::asking::Face;
 
-/// What may wait for a client that does not read; more means that it is cut off.
+/// Bytes that may wait for a client that does not read. Beyond that it is cut off.
 const LIMIT: usize = 128 * 1024 * 1024;
 
 /// The bounds of `max_frame`.
 pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
 
-/// The right to make one long answer; kept until it is on its way.
+/// The right to make one long answer; kept until the answer is on its way.
 #[derive(Debug)]
 pub(super) struct BulkTurn<'a>(
     #[allow(dead_code, reason = "held, never looked at")] Option<SemaphorePermit<'a>>,
@@ -52,7 +52,7 @@ pub struct Client {
     principal: Principal,
     in_passing: bool,
     sender: RefCell<Rc<Sender>>,
-    /// Whether it has named its browser session.
+    /// True if it has named its browser session.
     named_session: Cell<bool>,
     outbox: Outbox,
     max_frame: Cell<usize>,
@@ -63,27 +63,27 @@ pub struct Client {
     bulk: [Semaphore; 2],
     /// Bytes of pushes that may still wait to be written.
     news: Cell<usize>,
-    /// Whether its connection has ended.
+    /// True if its connection has ended.
     left: Cell<bool>,
     resources: RefCell<HashSet<(String, String)>>,
-    /// Resources that have changed, while it was too slow to be told.
+    /// Resources that changed while it was too slow to be told.
     updates: RefCell<BTreeSet<(String, String)>>,
-    /// Whether it wants to hear of changes of servers.
+    /// True if it wants to hear of changes of servers.
     watches: Cell<bool>,
-    /// Whether it wants to hear of changes of grants and tools.
+    /// True if it wants to hear of changes of grants and tools.
     watches_host: Cell<bool>,
-    /// Whether it was allowed a list of tools.
+    /// True if it was allowed a list of tools.
     has_listed: Cell<bool>,
-    /// Servers whose log lines it wants, and how many of them it missed.
+    /// Servers whose log lines it wants, each with the number of lines that it missed.
     followed: RefCell<HashMap<String, u64>>,
-    /// What is told to it of the status.
+    /// The news of the status for it.
     feed: RefCell<Option<Feed>>,
     questions: Questions,
-    /// It shows questions about calls, as long as this is there.
+    /// While this is there, the client shows questions about calls.
     face: RefCell<Option<Face>>,
-    /// Sessions that it watches, and who tells it of them.
+    /// Sessions that it watches, each with the task that tells it.
     sessions: RefCell<HashMap<String, AbortHandle>>,
-    /// From which level on it wants messages of servers, as a place among [`limits::LEVELS`].
+    /// The lowest level of servers' messages that it wants, as a place among [`limits::LEVELS`].
     messages: Cell<Option<usize>>,
 }
 
@@ -94,7 +94,7 @@ impl Client {
         Self::make(principal, false)
     }
 
-    /// The same for whom there is hardly room: it may ask how the bridge is, and end it.
+    /// A client for which there is hardly room: it may ask how the bridge is, and end it.
     #[must_use]
     pub fn in_passing(principal: Principal) -> Rc<Self> {
         Self::make(principal, true)
@@ -130,30 +130,30 @@ impl Client {
         })
     }
 
-    /// Whether there is hardly room for it.
+    /// True if there is hardly room for it.
     #[must_use]
     pub fn is_in_passing(&self) -> bool {
         self.in_passing
     }
 
-    /// Who it is.
+    /// The principal that it has proved to be.
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.principal
     }
 
-    /// The same for the host.
+    /// The client as the host knows it.
     #[must_use]
     pub fn sender(&self) -> Rc<Sender> {
         self.sender.borrow().clone()
     }
 
-    /// Whether it has named its browser session.
+    /// True if it has named its browser session.
     pub(super) fn has_named_session(&self) -> bool {
         self.named_session.get()
     }
 
-    /// Notes the browser session that it belongs to, once; whether it was this one before, or none.
+    /// Notes the browser session that it belongs to, once. True if it had this one before, or none.
     pub(super) fn name_session(&self, name: &str) -> bool {
         let session = format!("browser {name}");
         let mut sender = self.sender.borrow_mut();
@@ -164,23 +164,23 @@ impl Client {
         true
     }
 
-    /// It shows questions about calls from now on, or not any more.
+    /// Sets whether it shows questions about calls from now on.
     pub(super) fn shows_questions(&self, face: Option<Face>) {
         *self.face.borrow_mut() = face;
     }
 
-    /// Whether it shows questions about calls.
+    /// True if it shows questions about calls.
     pub(super) fn has_questions_shown(&self) -> bool {
         self.face.borrow().is_some()
     }
 
-    /// What waits to be written to it.
+    /// The queue of frames that are to be written to it.
     #[must_use]
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
     }
 
-    /// What it takes: the largest frame in bytes, and whether more may come in chunks.
+    /// The largest frame that it takes, in bytes; and true if it takes longer answers in chunks.
     pub(super) fn takes(&self) -> (usize, bool) {
         (self.max_frame.get(), self.chunks.get())
     }
@@ -198,27 +198,29 @@ impl Client {
         self.slots.take()
     }
 
-    /// Waits until an answer that may be long can be made: one after the other, and only while the client reads. However
-    /// many are asked for, they do not pile up until the client is cut off; nor do those of pages hold up the owner's.
+    /// Waits until an answer that may be long can be made: one after the other, and only while the client
+    /// reads. So a flood of such requests does not get the client cut off, and those of pages do not hold up
+    /// the owner's.
     pub(super) async fn bulk_turn(&self, of_origin: bool) -> BulkTurn<'_> {
         let turn = self.bulk[usize::from(of_origin)].acquire().await;
         self.outbox.room().await;
         BulkTurn(turn.ok())
     }
 
-    /// A request is open from now on, until its answer; unless there is one with this id.
+    /// Opens a request until its answer; false if one with this id is open already.
     pub(super) fn open(&self, id: &Rc<str>, envelope: Envelope) -> bool {
         self.open.add(id, envelope)
     }
 
     /// Has a task work on an open request. Tasks begin in the order in which they were spawned.
     pub(super) fn spawn(&self, id: &str, work: impl Future<Output = ()> + 'static) {
-        // Boxed: it is kilobytes long, and would be moved several times on its way to the list of tasks.
+        // Boxed: it is kilobytes long, and would be moved several times before it is in the list
+        // of tasks.
         let task = tokio::task::spawn_local(Box::pin(work));
         self.open.set_task(id, task.abort_handle());
     }
 
-    /// Ends an open request; whether there was one. Its answer is the code `cancelled`.
+    /// Ends an open request with the code `cancelled`; true if there was one.
     pub(super) fn cancel(&self, id: &str) -> bool {
         let Some(open) = self.open.take(id) else { return false };
         let envelope = open.give_up();
@@ -246,7 +248,7 @@ impl Client {
         self.send(Some(envelope), |out| envelope.put_error(out, error));
     }
 
-    /// Sends a push. One that is larger than the client takes is left out.
+    /// Sends a push. A push that is larger than the client's frames is left out.
     pub(super) fn send_push<P: Message>(&self, push: &P) {
         self.send(None, |out| put_push(out, push));
     }
@@ -260,8 +262,8 @@ impl Client {
         self.queue(envelope, body);
     }
 
-    /// Queues one frame, or the answer's chunks; false where it is too large a push. A client that does not read is cut off: `front`
-    /// sees its outbox closed.
+    /// Queues one frame, or the answer's chunks; false if it is a push that is too large. A client that does
+    /// not read is cut off: `front` sees its outbox closed.
     fn queue(&self, envelope: Option<&Envelope>, body: impl FnOnce(&mut Vec<u8>)) -> bool {
         let mut is_left_out = false;
         let pushed = self.outbox.push(|out| {
@@ -283,7 +285,7 @@ impl Client {
                     take_back(out, start);
                     self.put_too_large(out, envelope, length);
                 }
-                // A push that is too large is of no use in part.
+                // Part of a push would be of no use.
                 None => {
                     take_back(out, start);
                     is_left_out = true;
@@ -314,7 +316,7 @@ impl Client {
         put_frame(out, |out| envelope.put_error(out, &ErrorBody::new(Code::MessageTooLarge, message)));
     }
 
-    /// Follows the status from now on, or no more.
+    /// Follows the status from now on, or not any more.
     pub(super) fn follow_status(&self, feed: Option<Feed>) {
         *self.feed.borrow_mut() = feed;
     }
@@ -340,7 +342,7 @@ impl Client {
         }
     }
 
-    /// What servers ask of it.
+    /// The servers' questions to it.
     pub(super) fn questions(&self) -> &Questions {
         &self.questions
     }
@@ -350,7 +352,7 @@ impl Client {
         self.open.len()
     }
 
-    /// A session is watched from now on by `task`, or no longer.
+    /// Notes that `task` tells of a session from now on, or that the session is no longer watched.
     pub(super) fn watch_session(&self, id: &str, task: Option<AbortHandle>) {
         let mut sessions = self.sessions.borrow_mut();
         let before = match task {
@@ -384,25 +386,25 @@ impl Client {
         self.watches_host.get()
     }
 
-    /// Whether its connection has ended.
+    /// True if its connection has ended.
     pub(super) fn has_left(&self) -> bool {
         self.left.get()
     }
 
-    /// Ends all open requests without answers: the client is gone.
+    /// Ends all open requests without answers, since the client is gone.
     pub fn end(&self) {
         self.left.set(true);
         self.sessions.borrow_mut().drain().for_each(|(_, task)| task.abort());
         self.open.take_all().for_each(|open| drop(open.give_up()));
     }
 
-    /// Ends all open requests with an error: the bridge is going.
+    /// Ends all open requests with an error, since the bridge is going.
     pub fn end_with(&self, error: &ErrorBody) {
         self.open.take_all().for_each(|open| self.send_error(&open.give_up(), error));
     }
 }
 
-/// Drops what stands from `start` on, and the memory that it took.
+/// Drops the bytes from `start` on, and the memory that they took.
 fn take_back(out: &mut Vec<u8>, start: usize) {
     out.truncate(start);
     out.shrink_to(LARGE);

@@ -1,7 +1,7 @@
-//! Who is connected.
+//! The clients that are connected.
 //!
-//! Owns the list, so that clients can be counted, told what changes, and told that the bridge ends; and what may wait for
-//! all of them together. Must never keep one alive: its connection does.
+//! Owns the list, so that clients can be counted, told of changes, and told that the bridge ends. Owns also how much may
+//! wait for all of them together. Must never keep one alive: its connection does.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -14,16 +14,16 @@ use tokio::sync::Notify;
 
 use super::client::Client;
 
-/// An answer that leaves less waiting is no reason to look at all clients, in bytes.
+/// With less waiting for its client, an answer is no reason to look at all clients, in bytes.
 const MUCH: usize = 1024 * 1024;
 
 /// All clients whose role is known.
 #[derive(Debug)]
 pub struct Clients {
     all: RefCell<Vec<Weak<Client>>>,
-    /// Set off when one comes or goes.
+    /// Set off when a client comes or goes.
     pub changed: Notify,
-    /// What may wait for all of them, in bytes.
+    /// The most that may wait for all of them, in bytes.
     most: usize,
 }
 
@@ -35,7 +35,7 @@ impl Default for Clients {
 }
 
 impl Clients {
-    /// How much of what waits for them is held, in bytes, and how much that may be.
+    /// How many of the bytes that wait for them are in memory, and the most that may be.
     pub(super) fn unread(&self) -> (u64, u64) {
         let held = self.all().iter().map(|client| client.outbox().held() as u64).sum();
         (held, self.most as u64)
@@ -46,24 +46,24 @@ impl Clients {
         all.retain(|client| client.strong_count() > 0);
         all.push(Rc::downgrade(client));
         drop(all);
-        // Whoever waits for the bridge to be idle begins anew.
+        // Whoever waits for the bridge to be idle has to wait anew.
         self.changed.notify_waiters();
     }
 
-    /// How many there are.
+    /// How many clients there are.
     #[must_use]
     pub fn count(&self) -> usize {
         self.all.borrow().iter().filter(|client| client.strong_count() > 0).count()
     }
 
-    /// All of them.
+    /// All clients.
     #[must_use]
     pub fn all(&self) -> Vec<Rc<Client>> {
         self.all.borrow().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Something was sent to `client`. Where too much waits for all together, who does not read is cut off: each of them
-    /// alone may be within its own limit.
+    /// Something was sent to `client`. If too much waits for all together, clients that do not read are cut
+    /// off, even though each alone may be within its own limit.
     pub(super) fn relieve(&self, client: &Client) {
         if client.outbox().held() < MUCH {
             return;
@@ -80,7 +80,7 @@ impl Clients {
         }
     }
 
-    /// How many of each kind there are.
+    /// How many clients of each kind there are.
     pub(super) fn by_kind(&self) -> ClientCounts {
         let mut counts = ClientCounts { owner: 0, extension: 0, mcp: 0 };
         for client in self.all().iter().filter(|client| !client.has_left()) {

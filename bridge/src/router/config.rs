@@ -1,4 +1,4 @@
-//! `get_config`: what is in force, and what of the environment says so.
+//! `get_config`: the settings in force, and which of them come from the environment.
 
 use std::collections::BTreeMap;
 use std::env;

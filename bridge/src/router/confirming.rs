@@ -6,8 +6,8 @@
 //!                        └─ else ────► nothing: whoever else shows the question may answer it
 //! ```
 //!
-//! Owns the form's words and what counts as an answer. Must never take a client's own word instead of an answer, nor read anything
-//! that is not an answer to its own question.
+//! Owns the form's words and what counts as an answer. Must never take a client's own word for an answer, nor read
+//! anything but an answer to its own question.
 
 use std::rc::{Rc, Weak};
 
@@ -26,15 +26,15 @@ use super::{Due, Router};
 use crate::host::asker::Caller;
 use crate::host::consent::asking::{Decision, Form};
 
-/// Characters of a call's arguments that a form carries.
+/// How many characters of a call's arguments a form carries.
 const MOST_SHOWN: usize = 4000;
 
 const METHOD: &str = "elicitation/create";
 
-/// The form of the client of a call, where it is an AI client that shows forms.
+/// The form of a call's client, if it is an AI client that shows forms.
 pub(super) fn form_of(due: &Due, caller: &Caller, answers: Option<&JsonObject>) -> Option<Form> {
     let Caller::Origin(asker) = caller else { return None };
-    // Pages are asked about where they are shown.
+    // Pages are asked where they are shown.
     if asker.sender.own.is_none() || !answers.is_some_and(shows_forms) {
         return None;
     }
@@ -52,12 +52,12 @@ pub(super) fn form_of(due: &Due, caller: &Caller, answers: Option<&JsonObject>) 
     }))
 }
 
-/// Whether a client with these capabilities of MCP shows forms to the person.
+/// True if a client with these capabilities of MCP shows forms to the person.
 fn shows_forms(capabilities: &JsonObject) -> bool {
     let Ok(capabilities) = Fields::parse(capabilities.0.as_str().as_bytes()) else { return false };
     let kinds = capabilities.get("elicitation").filter(|kinds| kinds.starts_with('{'));
     let kinds = kinds.and_then(|kinds| Fields::parse(kinds.as_bytes()).ok());
-    // One that names no kind means forms.
+    // A client that names no kind means forms.
     kinds.is_some_and(|kinds| kinds.names().next().is_none() || kinds.get("form").is_some())
 }
 
@@ -82,7 +82,8 @@ async fn ask(
     }
 }
 
-/// The answers that a form offers; they are also what the person reads. A client's first use is of all tools of a source.
+/// The answers that a form offers, as the person reads them. At a client's first use, an answer is about all tools of a
+/// source.
 fn words(answer: &str, is_first_use: bool) -> Option<&'static str> {
     Some(match answer {
         "once" => "Allow this call",
@@ -123,7 +124,7 @@ fn form(origin: &str, approval: &Approval) -> Json {
     ))
 }
 
-/// The arguments key by key, as far as a form carries them; then where all of them are.
+/// The arguments key by key, as far as a form carries them; then the place where all of them are.
 fn shown(fields: &[ApprovalField], id: &str) -> String {
     let mut text = String::new();
     let mut is_whole = true;
@@ -141,10 +142,10 @@ fn shown(fields: &[ApprovalField], id: &str) -> String {
     }
 }
 
-/// What the person says: nothing but a word that was offered is a yes.
+/// Reads the person's answer: only a word that was offered is a yes.
 fn read(result: &str, offered: &[String], is_first_use: bool) -> Option<Decision> {
     let fields = Fields::parse(result.as_bytes()).ok()?;
-    // Two readers may take different ones of two.
+    // If a field is there twice, two readers may take different ones.
     let action = fields.get("action").filter(|_| fields.twice().is_none());
     let content = fields.get("content").and_then(|content| Fields::parse(content.as_bytes()).ok());
     let answer = content.filter(|content| content.twice().is_none());

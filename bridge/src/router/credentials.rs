@@ -1,6 +1,6 @@
 //! Messages about the secrets of servers.
 //!
-//! Owns what of a secret goes in and out: a value comes in with its request, and none ever goes out.
+//! Owns the rule for values: a value comes in with its request, and none ever goes out.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ pub(super) async fn set_all(router: &Rc<Router>, client: &Client, message: SetSe
     .await
 }
 
-/// Secrets of the type `api_key` that came with a request, if they may be what they are.
+/// Secrets of the type `api_key` that came with a request, if their names and values are allowed.
 pub(super) fn given(secrets: Option<SecretMap>) -> Result<Vec<(String, Credential)>, ErrorBody> {
     let secrets = secrets.unwrap_or_default().0;
     if secrets.len() > MAX_KEYS {
@@ -105,7 +105,7 @@ pub(super) async fn keep(
     put.await.map(drop).map_err(|error| unstored(&error))
 }
 
-/// A new secret, if its name and its value may be what they are.
+/// A new secret, if its name and value are allowed.
 pub(super) fn credential(kind: CredentialType, key: &str, value: Secret) -> Result<Credential, ErrorBody> {
     if let Some(expected) = wrong_key(kind, key) {
         return Err(invalid("key", expected));
@@ -146,7 +146,7 @@ pub(super) async fn validate(router: &Router, id: &ServerId) -> Handled {
     reply(ValidateCredentialsResult { valid: errors.is_empty(), errors, warnings })
 }
 
-/// Also of a server that is not defined any more: what is there can be removed.
+/// Works also for a server that is not defined any more: its secrets can be removed.
 pub(super) async fn delete(router: &Rc<Router>, client: &Client, message: DeleteCredential) -> Handled {
     if site_secrets::is_meant(&message.server_id) {
         return site_secrets::delete(router, client, message).await;
@@ -188,13 +188,13 @@ pub(super) async fn list(router: &Router, message: ListCredentials) -> Handled {
     reply(ListCredentialsResult { credentials: credentials.chain(of_sites).collect() })
 }
 
-/// Whether a server has secrets; it counts as one that has where that cannot be found out.
+/// True if a server has secrets, or if that cannot be found out.
 pub(super) async fn has_any(router: &Router, id: &ServerId) -> bool {
     of(router, id).await.map_or(true, |all| !all.0.is_empty())
 }
 
-/// Removes all secrets of a server that is removed: how many there were, and why they are still on disk, where nobody gets
-/// them.
+/// Removes all secrets of a server that is removed. Gives their number, and the reason if they are still on disk, where
+/// nobody gets them.
 ///
 /// # Errors
 /// When the next server of this name might get them.
@@ -220,7 +220,7 @@ fn defined(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
     })
 }
 
-/// A server that was removed meanwhile leaves no secret behind.
+/// Checks that the server is still defined. One that was removed meanwhile leaves no secret behind.
 async fn still_defined(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
     let defined = defined(router, id);
     if defined.is_err() {

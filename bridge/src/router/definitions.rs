@@ -1,7 +1,7 @@
 //! Definitions as their owner sees them again: to change them, or to compare them with others.
 //!
-//! Owns which values stay where a definition is replaced by one that was made of what is shown. Must never give out a value of a
-//! variable or a header.
+//! Owns which values stay when a definition is replaced by one that was made from the shown one. Must never give out a
+//! value of a variable or a header.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ pub(super) async fn compare(router: &Router, message: CompareServer) -> Handled 
     reply(CompareServerResult { differs })
 }
 
-/// The names whose values are not the same.
+/// The names whose values differ.
 fn different(
     theirs: Option<SecretMap>,
     ours: &BTreeMap<String, String>,
@@ -76,10 +76,10 @@ fn different(
     differs.cloned().collect()
 }
 
-/// What stays of the definition before, of which only the names were shown.
+/// Takes over values of the definition before, of which only the names were shown.
 ///
 /// # Errors
-/// When there is no such value.
+/// When a value is not there.
 pub(super) fn keep(
     router: &Router,
     id: &ServerId,
@@ -102,7 +102,7 @@ pub(super) fn keep(
 /// The URL of the definition before.
 ///
 /// # Errors
-/// When there is none.
+/// When it has none.
 pub(super) fn url(router: &Router, id: &ServerId) -> Result<String, ErrorBody> {
     let before = router.supervisor.get(id).map(|server| server.definition());
     let url = before.as_ref().and_then(|before| Some(before.remote.as_ref()?.url.clone()));

@@ -1,4 +1,4 @@
-//! Which handler a message goes to: an exhaustive match over the categories, and one in each.
+//! The handler for each message: an exhaustive match over the categories, and one in each.
 //!
 //! Owns nothing else: no message is looked at here.
 
@@ -287,7 +287,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// On whose behalf a message came that the owner and AI clients both send.
+    /// The caller of a message that the owner and AI clients both send.
     fn asked(self) -> Result<Asked<'a>, ErrorBody> {
         Ok(Asked {
             router: self.router,
@@ -297,7 +297,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Who asks a source of this kind, where the owner and AI clients send the same message.
+/// The caller of a source of this kind, for a message that the owner and AI clients both send.
 pub(super) fn caller(client: &Client, pass: Pass, kind: SourceKind) -> Result<Caller, ErrorBody> {
     Ok(match pass.right(kind) {
         Some(right) => Caller::Owner(client.sender(), right),
@@ -305,13 +305,13 @@ pub(super) fn caller(client: &Client, pass: Pass, kind: SourceKind) -> Result<Ca
     })
 }
 
-/// For the exhaustive matches: what never comes to where it stands.
+/// For the exhaustive matches: no message gets here.
 fn answered_elsewhere() -> Handled {
     Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
 }
 
-/// Whether an answer may be long without a server's having made it, and if so, whether it is an origin's. Those are made
-/// one after the other.
+/// Says if an answer may be long without being a server's own, and if so, whether it is an origin's. Such answers are
+/// made one after the other.
 pub(super) fn long_answer(request: &Request) -> Option<bool> {
     match request {
         Request::Host(HostRequest::HostListTools(_))

@@ -17,7 +17,7 @@ pub(super) struct Feed {
     task: AbortHandle,
 }
 
-/// What a subscriber has not been told yet.
+/// The changes that a subscriber has not been told yet.
 #[derive(Debug, Default)]
 pub(super) struct News {
     pub(super) servers: RefCell<BTreeSet<ServerId>>,

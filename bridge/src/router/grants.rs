@@ -123,7 +123,7 @@ pub(super) fn expire_tab(router: &Router, client: &Client, message: &HostExpireT
     reply(HostExpireTabGrantsResult { expired: u32::try_from(expired).unwrap_or(u32::MAX) })
 }
 
-/// Who asks, from the fields that most messages have.
+/// The asker, from the fields that most messages have.
 pub(super) fn asker(
     client: &Client,
     origin: &Option<String>,
@@ -152,7 +152,7 @@ fn parse_type(text: &str) -> Result<GrantType, ErrorBody> {
     GrantType::parse(text).ok_or_else(|| invalid("grant_type", "ALLOW_ONCE, ALLOW_ALWAYS or DENY"))
 }
 
-/// A tool's name that is none.
+/// The error for a text that is no tool name.
 pub(super) fn wrong_tool(wrong: &tool_name::WrongToolName) -> ErrorBody {
     let message = format!("field `tool_name`: {wrong}");
     ErrorBody::new(Code::InvalidParams, message).with("field", "tool_name").with("expected", "server/tool")

@@ -1,4 +1,4 @@
-//! Messages about packages: install, uninstall, what there is. `upgrades` has the others.
+//! Messages about packages: install, uninstall, list. `upgrades` has the others.
 //!
 //! ```text
 //!  plan ─► versions, hashes ─► staged ─┐
@@ -6,7 +6,7 @@
 //!                                                               └─ dropped before: nothing is left
 //! ```
 //!
-//! Owns that what was planned is what is installed.
+//! Owns the promise that exactly the planned versions are installed.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -49,15 +49,15 @@ mod next_try;
 /// How long a name may still be taken after its upgrade was dropped.
 const FREE: Duration = Duration::from_secs(30);
 
-/// How long an answer waits for what was tried out to be gone.
+/// How long an answer waits until the trial's files and processes are gone.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// A source that is none.
+/// The error for a text that is no source.
 pub(super) fn wrong_source(field: &'static str, why: String) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, why).with("field", field).with("expected", source::KINDS)
 }
 
-/// Nobody installs or upgrades a server of this name.
+/// Checks that nobody installs or upgrades a server of this name.
 pub(super) async fn not_claimed(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
     match router.supervisor.is_unclaimed(id, FREE).await {
         true => Ok(()),
@@ -70,24 +70,24 @@ fn busy(id: &ServerId) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
 }
 
-/// What was tried out is gone, unless that takes long: whoever hears of the end of an installation may go on at once.
+/// Waits until a trial is gone, unless that takes long: whoever hears of the end of an installation may go on at once.
 pub(super) async fn settled(router: &Router, id: &ServerId) {
     router.supervisor.is_unclaimed(id, SETTLED).await;
 }
 
-/// Somebody who had the name a moment ago may still be cleaning up.
+/// Claims a name. Its last claimant may still be cleaning up.
 pub(super) async fn claim(router: &Router, id: &ServerId) -> Result<Claim, ErrorBody> {
     not_claimed(router, id).await?;
     router.supervisor.claim(id).ok_or_else(|| busy(id))
 }
 
-/// The name, of what nobody has: who had it a moment ago may have installed something meanwhile.
+/// Claims a name that no server has. Its last claimant may have installed a server meanwhile.
 pub(super) async fn claim_new(router: &Router, id: &ServerId) -> Result<Claim, ErrorBody> {
     let claim = claim(router, id).await?;
     not_there(router, id).map(|()| claim)
 }
 
-/// The name may be a server's: it is no other kind of source.
+/// Checks that the name may be a server's: no other kind of source has it.
 pub(super) fn may_be_named(id: &ServerId) -> Result<(), ErrorBody> {
     match source_id::is_reserved(id) {
         false => Ok(()),
@@ -99,7 +99,7 @@ pub(super) fn may_be_named(id: &ServerId) -> Result<(), ErrorBody> {
     }
 }
 
-/// Nobody has the name, and a server may have it.
+/// Checks that no server has the name, and that a server may have it.
 pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody> {
     may_be_named(id)?;
     match router.supervisor.get(id) {
@@ -113,16 +113,16 @@ pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody>
     }
 }
 
-/// What is to be installed.
+/// A wanted installation.
 pub(super) struct Wanted {
     pub id: ServerId,
-    /// In the version that is wanted.
+    /// The package, in the wanted version.
     pub package: Package,
-    /// Which admits later ones.
+    /// The definition, which admits later versions.
     pub definition: Definition,
     /// Secrets that are not stored yet.
     pub given: Vec<(String, Credential)>,
-    /// Whether it gets what an earlier server of this name has left.
+    /// True if it gets the files that an earlier server of this name has left.
     pub keep_data: bool,
 }
 
@@ -196,20 +196,20 @@ pub(super) async fn install(
     keep(router, client, wanted, kept, trial).await
 }
 
-/// What an earlier server of this name has left, which would be the home of this one.
+/// The files that an earlier server of this name has left. They would become the home of this one.
 pub(super) async fn old_data(router: &Router, id: &ServerId) -> Option<String> {
     router.supervisor.data_left(id).await.map(|left| left.to_string_lossy().into_owned())
 }
 
-/// What becomes a server.
+/// An installation that becomes a server.
 enum Kept {
-    /// It was tried out; and whether it runs without the network, where that was tried.
+    /// It was tried out; the flag tells whether it runs without the network, where that was tried.
     Installed(Installed, Option<bool>),
     /// It lacks secrets: its first start installs exactly this.
     Agreed(Rc<Lock>, Vec<String>),
 }
 
-/// The versions that somebody was shown, else those that there are now. Nothing of them is installed.
+/// The versions that somebody was shown, else the newest ones. Nothing of them is installed.
 async fn agreed(
     id: &ServerId,
     planned: Planned,
@@ -224,7 +224,7 @@ async fn agreed(
     Ok(Rc::new(Lock { installed_at: None, ..Lock::clone(&lock) }))
 }
 
-/// What a plan of this client has found out of it; without one nothing is known yet.
+/// The versions that a plan of this client has found out. Without a plan, none are known yet.
 pub(super) fn planned(
     router: &Router,
     client: &Client,
@@ -255,7 +255,7 @@ async fn plan(
     let planned = planned.with(plan);
     let view = shown(id, &planned.package, planned.lock.as_deref());
     let needs_build = planned.lock.is_none().then_some(true);
-    // Of a repository, what would be built is known.
+    // For a repository, the commit that would be built is known.
     let commit = planned.package.address().1.filter(|_| needs_build.is_some()).map(str::to_owned);
     let commit = commit.filter(|_| planned.package.ecosystem == Ecosystem::Git);
     let integrity = commit.as_ref().map(|commit| format!("{OF_COMMIT}{commit}"));
@@ -274,7 +274,7 @@ async fn plan(
     })
 }
 
-/// The registry that the person's settings name in place of the public one, as it is shown.
+/// The registry that the person's settings name instead of the public one, as it is shown.
 async fn registry(router: &Router, ecosystem: Ecosystem) -> Option<String> {
     let runtimes = router.supervisor.runtimes();
     let found = move || registries::of(ecosystem, runtimes.look().get("uv").is_some());
@@ -296,10 +296,10 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
         let locked = Locked { current: lock.clone(), previous: None };
         router.supervisor.lock(&id, locked).await.map_err(|error| stored(&error))?;
         let turn = router.changing.lock().await;
-        // Without its definition the lock is nobody's, and goes at the next start.
+        // Without its definition the lock file is nobody's, and goes at the next start.
         router.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
         if let Err(error) = credentials::keep(&router, &sender, &id, given).await {
-            // A server that cannot start is none that was installed.
+            // A server that cannot start does not count as installed.
             router.definitions.take_back(&id).await.map_err(|error| stored(&error))?;
             return Err(error);
         }
@@ -327,17 +327,18 @@ async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, 
     .await
 }
 
-/// What is there after an installation that failed, and after an upgrade.
+/// What is left after a failed installation, and after a failed upgrade.
 pub(super) const NOTHING: &str = "nothing";
 pub(super) const AS_BEFORE: &str = "as_before";
 
-/// What was tried out does not run, and goes; `left` is there then. `given`: names of the variables and secrets that it had.
+/// The error for a trial that does not run, and goes. `left`: what is there afterwards. `given`: names of its variables
+/// and secrets.
 pub(super) fn failed(id: &ServerId, why: &StartError, left: &str, given: &[String]) -> ErrorBody {
     let error = start_failed(id, why);
     let StartError::Failed(report) = why else { return error.with("left", left) };
     match report.cause {
         NEEDS_BUILD => needs_build(),
-        // It is the package that failed, and no server.
+        // The package failed, not a server.
         "install_failed" => {
             let error = ErrorBody { message: report.message.clone(), ..error }.with("left", left);
             let python = required_python(&report.message).and_then(|requires| requires.step());
@@ -356,7 +357,7 @@ pub(super) fn failed(id: &ServerId, why: &StartError, left: &str, given: &[Strin
     }
 }
 
-/// The variable that a server says it lacks, unless it was given: then it is something about its value.
+/// The variable that a server reports as missing, unless it was given: then the fault is in its value.
 fn missing_variable<'a>(said: &'a str, given: &[String]) -> Option<&'a str> {
     named_as_missing(said).filter(|name| !given.iter().any(|given| given == name))
 }
@@ -367,14 +368,14 @@ pub(super) fn names_given(definition: &Definition, given: &[(String, Credential)
     env.keys().chain(secrets).chain(given.iter().map(|(name, _)| name)).cloned().collect()
 }
 
-/// Code of the package would have to run, and nobody has said that it may.
+/// The package's code would have to run, and nobody has allowed that.
 pub(super) fn needs_build() -> ErrorBody {
     let message = "code of the package must run to find out what it needs; `build` allows it, in a sandbox with nothing of \
                    yours";
     ErrorBody::new(Code::InvalidParams, message).with("field", "build").with("cause", NEEDS_BUILD)
 }
 
-/// The name, the package in the version that is wanted, and the definition, which admits later ones.
+/// Reads the name, the package in the wanted version, and the definition, which admits later versions.
 pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
     let args = message.args.unwrap_or_default();
     let package = source::read(&message.source, &args).map_err(|why| wrong_source("source", why))?;
@@ -411,7 +412,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
     Ok(Wanted { id, package, definition, given, keep_data })
 }
 
-/// What is to be installed beside a package, each as an installer takes it.
+/// The packages to install beside a package, each in the form that an installer takes.
 fn beside(package: &Package, with: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
     let with = with.unwrap_or_default();
     if !with.is_empty() && !matches!(package.ecosystem, Ecosystem::Pypi | Ecosystem::Git) {
@@ -462,19 +463,19 @@ pub(super) fn shown(id: &ServerId, package: &Package, lock: Option<&Lock>) -> In
     }
 }
 
-/// The Python that it was found with.
+/// The Python with which the lock file was made.
 pub(super) fn python(lock: &Lock) -> Option<PythonView> {
     let LockedPython { path, version, requires } = lock.python.clone()?;
     Some(PythonView { requires, version: Some(version), path: Some(path) })
 }
 
-/// What the newest version requires, of which there is none here.
+/// The Python that the newest version requires and that is not installed here.
 pub(super) fn lacking(unfit: &Unfit) -> Option<PythonView> {
     let requires = unfit.requires.clone()?;
     Some(PythonView { requires, version: None, path: None })
 }
 
-/// What is known of a file that was downloaded.
+/// The facts about a file that was downloaded.
 pub(super) fn file(package: &Package, lock: Option<&Lock>) -> Option<FileView> {
     let (binary, unpacked) = (package.binary()?, Unpacked::of_tree(&lock?.tree)?);
     let vouched_by = binary.vouched_by().into_iter().map(str::to_owned).collect();
@@ -492,7 +493,7 @@ pub(super) fn installed(router: &Router, server: &Rc<Server>) -> Option<Installe
     Some(InstalledView { previous, lost, server: Some(view(router, server)), ..seen })
 }
 
-/// One server, and whether its next start could succeed.
+/// One server's status, and whether its next start could succeed.
 pub(super) async fn status(router: &Router, id: &ServerId) -> Handled {
     let server = router.host.server(id)?;
     let package = installed(router, &server).map(|package| InstalledView { server: None, ..package });
@@ -518,7 +519,7 @@ pub(super) fn list(router: &Router) -> Handled {
     })
 }
 
-/// A server's package, and which version of it is used; `None` where that was lost.
+/// A server's package, and the version of it that is used; `None` if that was lost.
 pub(super) fn locked(router: &Router, server: &Server) -> Result<(Package, Option<Locked>), ErrorBody> {
     let id = server.id();
     let wrong = |message: String| ErrorBody::new(Code::InvalidParams, message).with("field", "server_id");
@@ -557,7 +558,7 @@ pub(super) async fn set_args(router: &Rc<Router>, client: &Client, message: Upda
         }
         router.host.trail.decided(UpdateServerArgs::TAG, &sender, about(&server_id), true).await?;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
-        // An argument may name another program, which takes nothing over.
+        // An argument may name another program, to which nothing passes on.
         servers::old_data(&router, &server_id, &definition, false).await?;
         let (server, _) = replace(&router, turn, server_id, definition).await;
         servers::settled(&router, &server).await?;

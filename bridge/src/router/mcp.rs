@@ -1,4 +1,4 @@
-//! Messages that ask a server something. Arguments and results pass through unread.
+//! Messages that ask a server something. Arguments and results pass unread.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -119,14 +119,14 @@ pub(super) async fn tools(request: Asked<'_>, message: &McpListTools) -> Handled
     reply(McpListToolsResult { tools, last_listed: None, no_answer: None, effects })
 }
 
-/// What each tool of a source does, by its name.
+/// The effect of each tool of a source, by the tool's name.
 fn effects(router: &Router, id: &SourceId, list: &ToolList) -> Option<Json> {
     let effect = |tool: &Tool| (tool.name.to_string(), router.host.effect(id, tool).word());
     let effects: BTreeMap<_, _> = list.iter().map(effect).collect();
     serde_json::to_string(&effects).ok().map(Json::from_valid)
 }
 
-/// Tools as their server has written them, in a list.
+/// A list of tools, as their server has written them.
 fn written(list: &ToolList) -> Json {
     let tools: Vec<_> = list.iter().map(|tool| tool.whole().into_string()).collect();
     Json::from_valid(format!("[{}]", tools.join(",")))
@@ -149,7 +149,7 @@ async fn items(request: Asked<'_>, id: &ServerId, kind: ListKind) -> Result<Json
     ask(request, id, kind.operation(), AskedTime::default()).await
 }
 
-/// What a handler that asks a server works with.
+/// The inputs of a handler that asks a server.
 pub(super) struct Asked<'a> {
     pub router: &'a Router,
     pub client: &'a Rc<Client>,
@@ -166,12 +166,12 @@ async fn ask(
     router.host.ask(caller, id, operation, time, audience).await
 }
 
-/// For requests that know no progress.
+/// The time of a request that knows no progress.
 fn within(timeout: Option<u64>) -> AskedTime {
     AskedTime { timeout, whole: None }
 }
 
-/// Asks for what a server may ask back for.
+/// Sends a request during which its server may ask questions.
 async fn converse(
     Asked { router, client, caller }: Asked<'_>,
     request_id: &str,
@@ -209,7 +209,7 @@ pub(super) async fn complete(request: Asked<'_>, message: McpComplete) -> Handle
     reply(McpCompleteResult { result })
 }
 
-/// A longer URI is no resource's: changes are told of no such one.
+/// The longest URI of a resource. Changes are told of no longer one.
 const MAX_URI: usize = 8 * 1024;
 
 pub(super) async fn subscribe(request: Asked<'_>, message: McpSubscribeResource) -> Handled {

@@ -1,6 +1,6 @@
-//! `get_metrics`, and the same text for who scrapes it over HTTP.
+//! `get_metrics`, and the same text for programs that scrape it over HTTP.
 //!
-//! Owns how old the numbers may be. Must never make more of them than `status` has.
+//! Owns how old the numbers may be. Must never add to what `status` has.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -16,15 +16,15 @@ pub(super) async fn get(router: &Rc<Router>) -> Handled {
 }
 
 impl Router {
-    /// Metrics are served there, or are not for this reason.
+    /// Notes the address at which metrics are served, or the reason why they are not.
     pub fn note_metrics(&self, at: Option<SocketAddr>, refused: Option<String>) {
         *self.host.exporting.borrow_mut() = Exporting { at, refused };
         self.clients.all().iter().for_each(|client| client.note_bridge());
     }
 
-    /// All metrics, with what processes use as of a few seconds ago at most.
+    /// All metrics. What processes use is a few seconds old at most.
     pub async fn metrics(&self, dialect: Dialect) -> String {
-        // Where the machine is too slow for it, the age of the measurement is among the numbers.
+        // If the machine is too slow for it, the numbers include the age of the measurement.
         let _ = tokio::time::timeout(PATIENCE, self.host.measure(MAX_AGE)).await;
         self.host.metrics(
             presence(self),

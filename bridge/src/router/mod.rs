@@ -1,12 +1,12 @@
-//! From a message to what it does.
+//! The way from a message to its handler.
 //!
 //! ```text
 //!  front ─ frame ─► Router::receive ─► table of open requests ─┬─► a task per request ─► handler ─┬─► reply
 //!                                                              └─► a tool call ─► its server ─────┘
 //! ```
 //!
-//! Owns who may ask what (by policy's table), and that each request is answered exactly once. Must never parse a
-//! payload; handlers stay short and hand down.
+//! Owns who may ask what (by policy's table), and that each request is answered exactly once. Must never parse a payload;
+//! handlers stay short and pass the work down.
 
 mod agent;
 mod agent_runs;
@@ -80,26 +80,27 @@ use dispatch::{Turn, long_answer};
 use mcp::Asked;
 pub(crate) use session::version_mismatch;
 
-/// What handlers work with.
+/// The router, with everything that handlers work with.
 #[derive(Debug)]
 pub struct Router {
     supervisor: Rc<Supervisor>,
     host: Rc<Host>,
-    /// The servers that can be had.
+    /// The servers that can be installed.
     pub catalog: Rc<Catalog>,
     /// The person's language models.
     pub models: Rc<Models>,
-    /// Conversations in which they use tools.
+    /// The sessions in which models use tools.
     pub agent: Rc<Agent>,
     browsers: Rc<Browsers>,
     definitions: Rc<Definitions>,
-    /// What waits for a yes.
+    /// Results that wait for a yes.
     staged: staged::Staged,
-    /// Authorizations that wait for their person.
+    /// Authorizations that wait for the person.
     flows: oauth::Flows,
-    /// Held from the last look at a definition until the change is stored and in force: one change after the other.
+    /// Held from the last look at a definition until the change is stored and in force, so changes happen one
+    /// after the other.
     changing: tokio::sync::Mutex<()>,
-    /// Who is connected.
+    /// The connected clients.
     pub clients: Clients,
     began: Instant,
     /// Set off when a client asks for the bridge's end.
@@ -109,7 +110,7 @@ pub struct Router {
 
 type Handled = Result<Box<dyn PutFields>, ErrorBody>;
 
-/// What the owner is answered though there is hardly room for a client.
+/// The owner's messages that are answered even though there is hardly room for a client.
 const IN_PASSING: [&str; 5] = [Hello::TAG, Ping::TAG, Health::TAG, Shutdown::TAG, Cancel::TAG];
 
 impl Router {
@@ -141,14 +142,14 @@ impl Router {
         })
     }
 
-    /// Whether only this process has what belongs into the audit log: the disk refuses it.
+    /// True if records of the audit log are only in this process, since the disk refuses them.
     #[must_use]
     pub fn has_unwritten(&self) -> bool {
         self.host.trail.health().0
     }
 
-    /// Refuses all requests from now on: the bridge is going. So the refusals of origins that were only counted are all
-    /// there will be, and are written down.
+    /// Refuses all requests from now on, since the bridge is going. No more refusals of origins will be
+    /// counted, so the counts are written down.
     pub fn drain(&self) {
         self.draining.set(true);
         self.host.trail.write_counted();
@@ -175,7 +176,7 @@ impl Router {
         self.host.leave(&sender, client.has_named_session());
     }
 
-    /// Takes what came from a client whose role is known: a request, or what to say of a frame that is none.
+    /// Takes a frame from a client whose role is known: a request, or the error for a frame that is none.
     pub fn receive(self: &Rc<Self>, client: &Rc<Client>, parsed: Result<Incoming, Refused>) {
         match parsed {
             Ok(incoming) => self.dispatch(client, incoming),
@@ -207,7 +208,7 @@ impl Router {
             if client.is_open(&id) {
                 return is_twice();
             }
-            // What needs no waiting is answered in place.
+            // A request that needs no waiting is answered in place.
             if let Some(reply) = session::at_once(self, client, request) {
                 return client.send_result(&envelope, tag, reply);
             }
@@ -227,7 +228,7 @@ impl Router {
         }
     }
 
-    /// The message is not for this client, which is written down.
+    /// Refuses a message that is not for this client, and writes that down.
     async fn deny(&self, client: &Client, tag: &'static str) -> ErrorBody {
         let error = denied(tag);
         let code = Some(error.code.as_str());
@@ -237,7 +238,7 @@ impl Router {
     }
 }
 
-/// An answer that is due. The request is open until it is given, or until this is dropped by whoever cancels it.
+/// An answer that is due. Its request is open until the answer is given, or until this is dropped by a cancellation.
 struct Due {
     router: Rc<Router>,
     client: Rc<Client>,
@@ -272,7 +273,7 @@ impl Due {
         }
     }
 
-    /// It is answered now.
+    /// Gives the answer.
     fn give(self, result: Handled) {
         self.client.finish(&self.id, self.tag, result);
         self.router.clients.relieve(&self.client);
@@ -280,19 +281,19 @@ impl Due {
 }
 
 impl Drop for Due {
-    /// By now its server has heard of the request's own end.
+    /// By now its server has heard that the request has ended.
     fn drop(&mut self) {
         self.client.questions().end(&self.id);
     }
 }
 
-/// What a request is told that comes, or is open, while the bridge ends.
+/// The error for a request that comes, or waits, while the bridge ends.
 #[must_use]
 pub fn shutting_down() -> ErrorBody {
     ErrorBody::new(Code::ShuttingDown, "the bridge is shutting down; the next request starts it again")
 }
 
-/// No descriptor is left for a client.
+/// The error for a client for which no descriptor is left.
 #[must_use]
 pub fn crowded() -> ErrorBody {
     let message = "too many clients: all files that the bridge may have open are in use. End some clients or servers, or give it \
@@ -300,7 +301,7 @@ pub fn crowded() -> ErrorBody {
     ErrorBody::new(Code::RateLimited, message)
 }
 
-/// The same of a request that is under way.
+/// The error for a request that is under way while the bridge ends.
 #[must_use]
 pub fn cut_off() -> ErrorBody {
     let message = "the bridge is shutting down. What was asked for may have been done; it is not done again";
@@ -316,7 +317,7 @@ fn denied(tag: &str) -> ErrorBody {
     ErrorBody::new(Code::PermissionDenied, message)
 }
 
-/// A change that was begun is also made, even when its client leaves in the middle of it.
+/// Makes a change to its end, even if its client leaves in the middle of it.
 async fn to_the_end<T: 'static>(
     change: impl Future<Output = Result<T, ErrorBody>> + 'static,
 ) -> Result<T, ErrorBody> {

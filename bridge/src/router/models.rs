@@ -1,7 +1,7 @@
 //! `llm_…`, `host_llm_…`: the person's language models.
 //!
-//! Owns who hears what: an origin gets no key, no address and no word of a provider about the person's account. Must never look
-//! into what is said.
+//! Owns who hears what: an origin gets no key, no address and no word of a provider about the person's account. Must
+//! never look into messages.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -200,7 +200,7 @@ pub(super) async fn host_chat(
     let wishes = Wishes { streams: message.stream == Some(true), counts: message.credit == Some(true) };
     let answer = answered(router, client, id, permit, who, message.into(), wishes);
     let Chatted { response, provider, model } = tokio::select! {
-        // What has left ends when nothing covers it any more.
+        // A request that was sent ends when no grant covers it any more.
         ended = router.host.model_permit_ended(&asker, false) => return Err(ended),
         answer = answer => answer?,
     };

@@ -1,10 +1,10 @@
-//! Messages about what a person lets Harbor do at servers that run elsewhere.
+//! Messages about logins: what the person lets Harbor do at remote servers.
 //!
 //! ```text
 //!  oauth_start ─► Asked, and its URL ─► the front opens it ─► oauth_finish ─► stored ─► the server is started with it
 //! ```
 //!
-//! Owns which authorization is whose: it goes with its client. No token goes out.
+//! Owns which client an authorization belongs to: it ends with that client. No token goes out.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -32,14 +32,14 @@ use crate::landing::Name;
 use crate::link::EndReport;
 use crate::supervisor::{PERSON, Server, Wanted};
 
-/// Names of clients are not longer, in bytes.
+/// The longest name of a client, in bytes.
 const MAX_CLIENT: usize = 4096;
 
-/// Authorizations that are under way, or over and not asked about yet.
+/// Authorizations that wait, or that have ended and were not asked about yet.
 #[derive(Debug, Default)]
 pub(super) struct Flows(RefCell<BTreeMap<ServerId, (Weak<Client>, Waiting)>>);
 
-/// One of them: it ends with this.
+/// An authorization that waits: it ends when this is dropped.
 #[derive(Debug)]
 struct Waiting(JoinHandle<Result<Grant, Rc<EndReport>>>);
 
@@ -50,7 +50,7 @@ impl Drop for Waiting {
 }
 
 impl Flows {
-    /// A client has gone: what it has begun goes, too.
+    /// A client has gone, and the authorizations that it began go with it.
     pub(super) fn forget(&self, client: &Client) {
         self.0.borrow_mut().retain(|_, (owner, _)| !std::ptr::eq(owner.as_ptr(), client));
     }
@@ -80,7 +80,7 @@ pub(super) async fn start(router: &Rc<Router>, client: &Rc<Client>, message: Oau
     reply(answer)
 }
 
-/// Checks what its types do not.
+/// Checks what the message's types do not.
 fn wanted(message: OauthStart) -> Result<Wanted, ErrorBody> {
     let OauthStart { client_id, client_secret, scopes, redirect_port, redirect_host, .. } = message;
     let scopes = scopes.unwrap_or_default();
@@ -156,7 +156,7 @@ pub(super) async fn revoke(router: &Rc<Router>, client: &Client, id: ServerId) -
     .await
 }
 
-/// The server of this name, if it runs elsewhere.
+/// The server of this name, if it is remote.
 fn elsewhere(router: &Router, id: &ServerId) -> Result<Rc<Server>, ErrorBody> {
     let server = router.host.server(id)?;
     match server.definition().remote {

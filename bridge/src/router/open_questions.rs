@@ -14,7 +14,7 @@ use crate::link::Question;
 /// More open questions than this are refused.
 const MOST: usize = 64;
 
-/// Who asks, and waits for the answer.
+/// The asker of a question, who waits for the answer.
 #[derive(Debug)]
 pub(super) enum Asked {
     ByServer(Question, SourceId),
@@ -25,7 +25,7 @@ pub(super) enum Asked {
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     next: Cell<u64>,
-    /// By number, with the request that they are about.
+    /// By number, each with the request that it is about.
     open: RefCell<HashMap<u64, (String, Asked)>>,
 }
 
@@ -45,8 +45,8 @@ impl Questions {
         self.open.borrow_mut().remove(&number).map(|(_, asked)| asked)
     }
 
-    /// Refuses those about a request. Its server must hear of the request's own end first: it could take a refusal for what
-    /// the person has said, and go on.
+    /// Refuses the questions about a request. Its server must hear first that the request has ended.
+    /// Otherwise it could take the refusal for the person's answer, and go on.
     pub(super) fn end(&self, request_id: &str) {
         self.open.borrow_mut().retain(|_, (about, _)| about != request_id);
     }

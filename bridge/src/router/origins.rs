@@ -1,4 +1,4 @@
-//! Messages on behalf of an origin: its tools, its calls, its runs; and what the owner asks about them.
+//! Messages on behalf of an origin: its tools, its calls, its runs; and the owner's messages about them.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ use crate::host::asker::parse_origin;
 use crate::store::audit::{Query, Record};
 use crate::supervisor::ListKind;
 
-/// Audit lines that are given when a request does not say how many, and at most.
+/// How many audit lines are given if a request does not say, and at most.
 const AUDIT_LINES: u64 = 200;
 const MAX_AUDIT_LINES: u64 = 10_000;
 
@@ -65,7 +65,7 @@ pub(super) fn end_run(router: &Router, client: &Client, message: HostEndRun) -> 
 pub(super) fn get_run(router: &Router, client: &Client, message: HostGetRun) -> Handled {
     let asker = asker(client, &message.origin, &message.profile, message.tab_id)?;
     let run = router.host.runs.get(&asker, &message.run_id)?;
-    // It was noted by the clock that does not jump; people read the other one.
+    // It was noted by the clock that does not jump; people read the wall clock.
     let created_at = wall_clock().saturating_sub(boot_clock().saturating_sub(run.created_at));
     reply(HostGetRunResult {
         run_id: message.run_id,
@@ -105,7 +105,7 @@ pub(super) async fn consent(router: &Router, client: &Client, message: HostNoteC
 pub(super) async fn audit(router: &Router, message: HostGetAudit) -> Handled {
     let origin = match message.origin.as_deref() {
         None => None,
-        // Not origins, but names that stand in the log as well.
+        // Not origins, but names that are in the log as well.
         Some(name) if name == OWNER || name == "harbor" || name.starts_with("extension:") => {
             Some(name.to_owned())
         }

@@ -1,5 +1,5 @@
-//! What one client is asked about its requests: by servers, while they work on them, and by Harbor before a call that may destroy
-//! something.
+//! The questions to one client about its requests. Servers ask while they work on them; Harbor asks before a call that
+//! may destroy something.
 //!
 //! ```text
 //!  Asked ─► ask push ─► mcp_answer ─► its server, or the call that waits
@@ -22,10 +22,10 @@ use super::open_questions::Asked;
 use super::{Handled, Router, invalid, reply};
 use crate::link::Answerer;
 
-/// Room for what stands around the parameters of a question, its names aside.
+/// Room for a question's envelope, without its names.
 const ENVELOPE: usize = 1024;
 
-/// Passes what `server` asks on to the client of a request, as far as that can answer it.
+/// Passes questions of `server` to the client of a request, as far as the client can answer them.
 pub(super) fn answerer_of(
     router: &Router,
     client: &Rc<Client>,
@@ -60,7 +60,7 @@ pub(super) fn answerer_of(
         if !is_guarded {
             return ask();
         }
-        // The client reads what it is asked.
+        // The client reads the question.
         tokio::task::spawn_local(async move {
             host.client_hears(&sender, &source, method).await;
             ask();
@@ -68,7 +68,7 @@ pub(super) fn answerer_of(
     })
 }
 
-/// Asks the client of an open request something; whether it could be asked.
+/// Asks the client of an open request something; false if it could not be asked.
 pub(super) fn ask(
     client: &Client,
     request_id: &str,
@@ -84,7 +84,7 @@ pub(super) fn ask(
     can_be_asked
 }
 
-/// What does not fit in a push would never arrive.
+/// True if a question fits in a push: a larger one would never arrive.
 fn has_room(client: &Client, request_id: &str, params: &Json) -> bool {
     let room = client.takes().0.saturating_sub(ENVELOPE + 6 * request_id.len());
     params.as_str().len() <= room && client.questions().have_room()
@@ -99,7 +99,7 @@ fn put(client: &Client, request_id: &str, server_id: String, method: &str, param
 pub(super) fn answer(router: &Router, client: &Client, message: McpAnswer) -> Handled {
     let answer = match (message.result, message.error) {
         (Some(result), None) => Some(AskAnswer::Result(result.0.into_string().into())),
-        // An error that is none is no answer, and that is a refusal, too.
+        // An error that is malformed is no answer, and no answer is a refusal, too.
         (None, Some(error)) => refusal(&error),
         (None, None) => None,
         (Some(_), Some(_)) => return Err(invalid("error", "nothing beside `result`")),

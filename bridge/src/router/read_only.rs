@@ -1,6 +1,7 @@
-//! A home that cannot be written to: what can still be asked.
+//! The rules for a home that cannot be written to.
 //!
-//! Owns the list. Must never let a request through that would change something: it would be told as done, and be lost.
+//! Owns the list of requests that are still answered. Must never let a request through that would change something: its
+//! change would be reported, and lost.
 
 use std::path::Path;
 
@@ -16,7 +17,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 
-/// The requests that only read what the tables say, or are about the connection.
+/// The requests that only read the tables, or are about the connection.
 const READING: [&str; 28] = [
     ApprovalsList::TAG,
     ApprovalsWatch::TAG,
@@ -48,7 +49,7 @@ const READING: [&str; 28] = [
     WatchServers::TAG,
 ];
 
-/// Why a request is refused where `home` cannot be written to; none where it only reads.
+/// Why a request is refused if `home` cannot be written to; none if it only reads.
 pub(super) fn refused(home: Option<&Path>, tag: &str) -> Option<ErrorBody> {
     let home = home.filter(|_| !READING.contains(&tag))?;
     let message = format!(
@@ -59,7 +60,7 @@ pub(super) fn refused(home: Option<&Path>, tag: &str) -> Option<ErrorBody> {
     Some(ErrorBody::new(Code::PermissionDenied, message).with("reason", "read_only_home"))
 }
 
-/// Whether a server that is to run again may be stopped.
+/// Checks that a server may be stopped that is to run again.
 ///
 /// # Errors
 /// When its home has become read-only under the bridge: it could not be started again.

@@ -1,4 +1,4 @@
-//! The message that defines a server which runs elsewhere.
+//! The message that defines a remote server.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -47,7 +47,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddRe
     .await
 }
 
-/// Checks what its types do not.
+/// Checks what the message's types do not.
 pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBody> {
     let env = message.env.unwrap_or_default();
     if let Some(why) = env.iter().find_map(|(name, value)| environment::wrong_variable(name, value)) {

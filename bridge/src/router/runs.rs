@@ -1,7 +1,7 @@
-//! What a server would be started with, as a person is shown it before the yes.
+//! The program, arguments, variables and headers of a server, as the person sees them before the yes.
 //!
-//! Owns whose words are shown: what an entry or a manifest sets is told with its value. Must never tell a value that the
-//! request itself says: there may be a key in it, and whoever said it knows it.
+//! Owns which values are shown: those that an entry or a manifest sets. Must never tell a value from the request itself:
+//! there may be a key in it, and whoever sent it knows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use harbor_ipc_proto::client::{InstallServer, NamedView, RunsView};
 
 use crate::store::definitions::Definition;
 
-/// Names of what the request itself says.
+/// Names of the variables and headers that the request itself sets.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     env: BTreeSet<String>,
@@ -17,7 +17,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// To be asked before anybody else's words are joined to the message.
+    /// The names in a message. It must be asked before anybody else's words are joined to the message.
     pub(super) fn of(message: &InstallServer) -> Self {
         let names = |said: &Option<BTreeMap<String, String>>| {
             said.iter().flatten().map(|(name, _)| name.clone()).collect()
@@ -25,7 +25,7 @@ impl Said {
         Self { env: names(&message.env), headers: names(&message.headers) }
     }
 
-    /// With everything that a definition gives its server.
+    /// The view of everything that a definition gives its server.
     pub(super) fn runs(&self, definition: &Definition, program: Option<String>) -> RunsView {
         let nothing = BTreeMap::new();
         let headers = definition.remote.as_ref().map_or(&nothing, |remote| &remote.headers);

@@ -1,4 +1,4 @@
-//! Messages about what a server may do on this machine.
+//! Messages about the sandbox: what a server may do on this machine.
 
 use std::rc::Rc;
 
@@ -35,14 +35,15 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbo
         return reply(SetSandboxResult { sandbox: view(&before).await, restarting: false });
     }
     may_be_granted(router, &message.server_id, &definition).await?;
-    // Before anything is stored: a server that runs goes on running with what it has.
+    // Before anything is stored: a server that runs goes on with the sandbox that it has.
     before.would_be_confined_by(definition.sandbox.clone()).await.map_err(refused)?;
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         let server_id = message.server_id;
         router.host.trail.decided(SetSandbox::TAG, &sender, about(&server_id), true).await?;
         let turn = router.changing.lock().await;
-        // Both looked at the disk, and waited for the audit log: somebody else may have changed it, or removed it.
+        // Both looked at the disk, and waited for the audit log. Meanwhile the server may have
+        // been changed or removed.
         let is_same = |now: &Server| Rc::ptr_eq(&now.definition(), &looked_at);
         if !router.supervisor.get(&server_id).is_some_and(|now| is_same(&now)) {
             let message = "the server was changed or removed at the same time; try again";
@@ -55,7 +56,8 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSandbo
     .await
 }
 
-/// Also what the levels `off` and `basic` do not look at: a later one would, and would refuse it.
+/// Checks that the sandbox's settings can be granted, even those that the levels `off` and `basic` ignore. A later level
+/// would use them, and would refuse them.
 pub(super) async fn may_be_granted(
     router: &Router,
     id: &ServerId,
@@ -64,7 +66,7 @@ pub(super) async fn may_be_granted(
     router.supervisor.may_be_granted(id, definition).await.map_err(refused)
 }
 
-/// What would keep the server from its next start.
+/// The error for settings that would keep the server from its next start.
 fn refused(why: String) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, why).with("field", "sandbox")
 }
@@ -83,7 +85,7 @@ fn changed(definition: &Definition, message: &SetSandbox) -> Result<Definition, 
     Ok(Definition { sandbox: checked(sandbox)?, ..definition.clone() })
 }
 
-/// Checks what its types do not, and gives the settings in their one form.
+/// Checks what the message's types do not, and gives the settings in their one form.
 pub(super) fn checked(sandbox: SandboxSettings) -> Result<SandboxSettings, ErrorBody> {
     settings::checked(&sandbox).map_err(|wrong| {
         let body = ErrorBody::new(Code::InvalidParams, wrong.to_string());
@@ -92,7 +94,7 @@ pub(super) fn checked(sandbox: SandboxSettings) -> Result<SandboxSettings, Error
     Ok(in_one_form(sandbox))
 }
 
-/// Settings that mean the same are to be equal: an empty list says what none says, and a place is named in one way, once.
+/// Settings that mean the same must be equal: an empty list becomes none, and each place is named in one way, once.
 fn in_one_form(sandbox: SandboxSettings) -> SandboxSettings {
     let each = |list: Option<Vec<String>>, form: fn(&String) -> String| {
         let mut named: Vec<String> = Vec::new();
@@ -143,7 +145,7 @@ async fn held(server: &Server) -> SandboxView {
     }
 }
 
-/// Of a server that no start holds to anything.
+/// The view of a server that no start puts in a sandbox.
 fn unheld(
     settings: SandboxSettings,
     level: &'static str,
@@ -169,14 +171,14 @@ fn unheld(
     }
 }
 
-/// Whether a PID namespace holds it is known once it was started.
+/// Adds a missing PID namespace: that is only known after a start.
 fn with_containment(server: &Server, mut summary: SandboxSummary) -> SandboxSummary {
     let held = server.status().containment.filter(|held| !held.pid_namespace && !server.shares_its_runner());
     summary.missing.extend(held.map(|held| without_pid_namespace(&held.why)));
     summary
 }
 
-/// What holds a server, in short.
+/// A server's sandbox, in short.
 pub(super) fn summary(profile: &Profile) -> SandboxSummary {
     SandboxSummary {
         level: profile.level.as_str().into(),

@@ -1,6 +1,6 @@
-//! Messages about where secrets are kept: locked, encrypted, moved.
+//! Messages about the store of secrets: locking, encrypting, moving it.
 //!
-//! Owns that each change is written down. Must never say what is kept there.
+//! Owns the rule that each change is written down. Must never say what is kept there.
 
 use std::rc::Rc;
 
@@ -60,7 +60,7 @@ pub(super) async fn move_over(router: &Rc<Router>, client: &Client) -> Handled {
     reply(MoveSecretsResult { secret_store })
 }
 
-/// Does it to its end, whoever leaves meanwhile. `opens` says whether somebody may read more then.
+/// Makes a change to its end, whoever leaves meanwhile. `opens` is true if somebody may read more afterwards.
 async fn changed(
     router: &Rc<Router>,
     client: &Client,
@@ -73,7 +73,7 @@ async fn changed(
         router.host.trail.decided(event, &sender, Record::default(), opens).await?;
         let standing = work(router.supervisor.secrets().clone()).await;
         let standing = standing.map_err(|error| unstored(&error))?;
-        // What the person has said to models is kept as secrets are.
+        // The person's messages to models are kept as secrets are.
         router.agent.seal_all().await?;
         router.clients.all().iter().for_each(|client| client.note_bridge());
         Ok(secret_store(standing))

@@ -46,7 +46,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddSe
         let turn = router.changing.lock().await;
         router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
         let says = definition.sandbox.clone();
-        // Before it can run and write there itself.
+        // Before the server can run and write there itself.
         let old_data = old_data(&router, &server_id, &definition, keep_data).await?;
         let looked = router.supervisor.look(Stored { server_id, definition, era: None }).await;
         let (server, before) = router.supervisor.put(looked);
@@ -63,7 +63,8 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddSe
     .await
 }
 
-/// With what was said when its package was installed, where it is the same one: that is nothing to be said anew.
+/// The definition with the settings of its package's installation, if the package is the same: they need not be given
+/// anew.
 fn of_installation(router: &Router, id: &ServerId, definition: Definition) -> Definition {
     let before = router.supervisor.get(id).map(|before| before.definition());
     match before.filter(|before| before.program() == definition.program()) {
@@ -74,8 +75,8 @@ fn of_installation(router: &Router, id: &ServerId, definition: Definition) -> De
     }
 }
 
-/// The files that another program of this name has left, for who is about to have it: kept as its home where that is
-/// wanted, else set aside. Gives where they are.
+/// The files that another program of this name has left: kept as the home of the next one if that is wanted, else set
+/// aside. Gives their place.
 pub(super) async fn old_data(
     router: &Router,
     id: &ServerId,
@@ -93,7 +94,7 @@ pub(super) async fn old_data(
     aside.map(|aside| aside.map(text)).map_err(|error| stored(&error))
 }
 
-/// What is to be accepted of a server that has just taken another one's place, if anything was given to that.
+/// The change that is to be accepted, for a server that has just replaced one that was given something.
 pub(super) async fn settled(router: &Router, server: &Server) -> Result<Option<ServerChange>, ErrorBody> {
     if router.host.server_change(server.id()).is_some() {
         let has_secrets = credentials::has_any(router, server.id()).await;
@@ -102,9 +103,8 @@ pub(super) async fn settled(router: &Router, server: &Server) -> Result<Option<S
     Ok(router.host.server_change(server.id()))
 }
 
-/// Puts a definition that is stored in the place of the one before: a server that was up, or about to be, is stopped, and
-/// starts anew with it. Gives the server, and whether it starts. The turn to change definitions is over before the stop, which
-/// may take long.
+/// Replaces a definition by one that is stored. A server that was up, or about to be, is stopped, and starts anew with
+/// it. Gives the server, and true if it starts. The turn to change definitions ends before the stop, which may take long.
 pub(super) async fn replace(
     router: &Router,
     turn: MutexGuard<'_, ()>,
@@ -124,14 +124,14 @@ pub(super) async fn replace(
     }
     if starts {
         let server = server.clone();
-        // Whoever wants to know how that goes watches the server; its state says it. If it was replaced itself meanwhile, that
-        // is the next one's to do.
+        // Whoever wants to know how that goes watches the server: its state says it. If the
+        // server was replaced meanwhile, its successor starts instead.
         tokio::task::spawn_local(async move { server.start_in_turn().await });
     }
     (server, starts)
 }
 
-/// Checks what its types do not: lengths, absolute paths, names of variables.
+/// Checks what the message's types do not: lengths, absolute paths, names of variables.
 pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     let image = image(&message)?;
     let env: BTreeMap<_, _> = message.env.unwrap_or_default();
@@ -184,7 +184,7 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     Ok(definition)
 }
 
-/// Whether a server can be supervised so.
+/// Checks that a server can be supervised with these settings.
 ///
 /// # Errors
 /// Which setting is wrong.
@@ -197,18 +197,18 @@ pub(super) fn supervised(definition: &Definition) -> Result<(), ErrorBody> {
     }
 }
 
-/// Each once, as they may be called.
+/// The names of secrets, each once, if they are allowed.
 pub(super) fn secret_names(given: Option<Vec<String>>) -> Result<Vec<String>, ErrorBody> {
     let mut names = given.unwrap_or_default();
     names.sort();
     names.dedup();
-    // Whether it is to be a header is said with its value.
+    // Whether it is a header is decided with its value.
     let wrong = names.iter().find_map(|name| wrong_key(CredentialType::Header, name));
     let too_many = (names.len() > MAX_KEYS).then_some("at most 256 names");
     wrong.or(too_many).map_or(Ok(names), |expected| Err(invalid("secrets", expected)))
 }
 
-/// The image, if it is one: then nothing is said that only a command has.
+/// The image, if the message names one: then it must have nothing that only a command has.
 fn image(message: &AddServer) -> Result<Option<Image>, ErrorBody> {
     let Some(reference) = message.image.clone() else {
         let alone = message.engine.is_none();
@@ -242,7 +242,7 @@ pub(super) async fn remove(router: &Rc<Router>, client: &Client, message: Remove
     reply(remove_it(router, client, message).await?)
 }
 
-/// Removes a server; gives what is to be said of it.
+/// Removes a server; gives what was removed.
 pub(super) async fn remove_it(
     router: &Rc<Router>,
     client: &Client,
@@ -257,11 +257,12 @@ pub(super) async fn remove_it(
             router.host.trail.decided(RemoveServer::TAG, &sender, about(id), false).await?;
         }
         let turn = router.changing.lock().await;
-        // First: a secret without a server would be nobody's to remove.
+        // First, because nobody could remove a secret without a server.
         let (mut secrets, mut secrets_left) = credentials::forget(&router, id).await?;
         let mut ended = Vec::new();
         if router.supervisor.get(id).is_some() {
-            // Before its definition: a bridge that is killed in between leaves nothing for the next one of this name.
+            // Before its definition: if the bridge is killed in between, nothing is
+            // left for the next server of this name.
             ended = router.host.permissions.forget_source(&sender, &id.into()).await;
         }
         let removed = router.definitions.remove(id).await;
@@ -269,13 +270,13 @@ pub(super) async fn remove_it(
         let server = router.supervisor.remove(id);
         if server.is_some() {
             router.host.forget_server(id);
-            // What was set in between.
+            // Secrets that were set in between.
             if let Ok((more, left)) = credentials::forget(&router, id).await {
                 (secrets, secrets_left) = (secrets + more, left);
             }
         }
         drop(turn);
-        // Without a server, what an earlier one of that name has left may still be meant.
+        // Without a server, the request may mean what an earlier one of that name has left.
         let removed =
             server.is_some() || secrets > 0 || (with_data && router.supervisor.has_data_directory(id).await);
         if !removed {
@@ -290,7 +291,7 @@ pub(super) async fn remove_it(
                 grants: ended,
             });
         }
-        // Before it is forgotten which one it was.
+        // Before the image's name is forgotten.
         let image = server.as_deref().and_then(image_view).filter(|image| image.id.is_some());
         let mut pins = 0;
         if let Some(server) = server {
@@ -304,7 +305,7 @@ pub(super) async fn remove_it(
     .await
 }
 
-/// A definition that the disk keeps. What it was given is gone by then.
+/// The error for a definition that the disk keeps, after its secrets and grants are gone.
 fn not_removed(error: &StoreError, id: &ServerId, secrets: u32, grants: usize) -> ErrorBody {
     if secrets == 0 && grants == 0 {
         return stored(error);
@@ -317,7 +318,7 @@ fn not_removed(error: &StoreError, id: &ServerId, secrets: u32, grants: usize) -
     ErrorBody::new(Code::Internal, message).with("server_id", id.as_str())
 }
 
-/// Whether there is something of a server to remove; without one, what an earlier one of that name has left.
+/// True if something of a server is there to remove: the server itself, or what an earlier one of that name has left.
 async fn is_anything_left(router: &Router, id: &ServerId, with_data: bool) -> bool {
     router.supervisor.get(id).is_some()
         || credentials::has_any(router, id).await
@@ -336,7 +337,7 @@ pub(super) fn list(router: &Router) -> Handled {
     reply(ListServersResult { servers: views(router) })
 }
 
-/// Pushes what happens until a server runs as progress of the request, where that is wanted.
+/// Pushes the steps of a start as progress of the request, if its client wants it.
 pub(super) fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<Note> {
     let (client, request_id, steps) = (Rc::downgrade(client), request_id.to_owned(), Cell::new(0u64));
     let note: Note = Rc::new(move |text: &str| {
@@ -358,7 +359,7 @@ pub(super) async fn connect(
     let note = note(client, request_id, message.progress);
     let id = &message.server_id;
     let (server, info) = match message.restart == Some(true) {
-        // Calls wait meanwhile: it has its turn.
+        // Calls wait meanwhile, so it starts at once.
         true => {
             let server = router.host.server(id)?;
             read_only::may_stop(router.supervisor.home(), id)?;
@@ -371,7 +372,7 @@ pub(super) async fn connect(
     reply(ConnectServerResult { server: view(router, &server), connection_info: info })
 }
 
-/// Starts a server; gives what it said about itself.
+/// Starts a server; gives what the server said about itself.
 pub(super) async fn start(
     router: &Router,
     id: &ServerId,

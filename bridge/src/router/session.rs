@@ -14,7 +14,7 @@ use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 use super::client::{Client, MAX_FRAME_RANGE};
 use super::{Handled, Router, invalid, reply};
 
-/// Answers what needs no waiting; `None` for everything else.
+/// Answers requests that need no waiting; `None` for all others.
 pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &SessionRequest) -> Option<Handled> {
     match request {
         SessionRequest::Hello(message) => Some(hello(router, client, message)),
@@ -51,8 +51,8 @@ fn hello(router: &Router, client: &Client, message: &Hello) -> Handled {
     })
 }
 
-/// The browser session that this connection belongs to: what is granted for a tab is for a tab of it. An AI client names an earlier
-/// session of its own in a browser: whether it goes on with that.
+/// Notes the browser session that this connection belongs to: a grant for a tab is for one of its tabs. An AI client
+/// names its own earlier session in a browser. Gives true if it goes on with that session.
 fn join_session(router: &Router, client: &Client, name: &str) -> Result<Option<bool>, ErrorBody> {
     if !(1..=128).contains(&name.len()) || name.contains(char::is_control) {
         return Err(invalid("browser_session", "1 to 128 bytes without control characters"));
@@ -66,7 +66,7 @@ fn join_session(router: &Router, client: &Client, name: &str) -> Result<Option<b
         return Err(invalid("browser_session", "the one that this connection has named before"));
     }
     if is_new {
-        // What was bound to a tab of the connection alone could not be used any more.
+        // Grants for a tab of the connection alone could not be used any more.
         router.host.permissions.part(&before, false);
         router.host.permissions.join(&client.sender().session.clone());
     }

@@ -1,6 +1,6 @@
-//! Secrets that browser tools type by name: each is kept for a site. To clients they are those of `browser`.
+//! Secrets that browser tools type by name: each is kept for a site. To clients they are the secrets of `browser`.
 //!
-//! Owns that none is stored without its site. Must never say a value.
+//! Owns the rule that none is stored without its site. Must never say a value.
 
 use std::rc::Rc;
 
@@ -19,10 +19,10 @@ use super::client::Client;
 use super::credentials::{about, credential, unstored, view};
 use super::{Handled, Router, invalid, reply, to_the_end};
 
-/// Whose they are to clients.
+/// The server id that they have for clients.
 const BROWSER: &str = "browser";
 
-/// Whether this is about them.
+/// True if a message is about these secrets.
 pub(super) fn is_meant(id: &ServerId) -> bool {
     is_reserved(id)
 }
@@ -75,7 +75,7 @@ pub(super) async fn delete(router: &Rc<Router>, client: &Client, message: Delete
     .await
 }
 
-/// What is told of them.
+/// The views of these secrets.
 pub(super) fn views(kept: &Credentials) -> Vec<CredentialView> {
     let all = kept.0.iter().filter_map(|(key, credential)| Some((parts(key)?, credential)));
     all.map(|(named, credential)| of_site(named, credential)).collect()

@@ -1,4 +1,4 @@
-//! `install_server` of every source, and what is to be known before: `resolve_server`, `get_curated_list`.
+//! `install_server` for every source, and the messages before it: `resolve_server`, `get_curated_list`.
 //!
 //! ```text
 //!  source ─► sorted ─┬─ an entry, a repository, a manifest ─► its recipe, filled in ─► one of the others
@@ -7,7 +7,7 @@
 //!  a secret is missing, the person is wanted ─► only the definition: it is started once that is set, or they have said yes
 //! ```
 //!
-//! Owns which way a source goes. Must never store a secret of what is not kept.
+//! Owns which way a source goes. Must never store a secret of a server that is not kept.
 
 mod declared;
 mod entry;
@@ -111,7 +111,7 @@ fn wrong(why: &str) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, why).with("field", "source").with("expected", KINDS)
 }
 
-/// An address of a server into which something is yet to be filled, with something in those places.
+/// The address of a server with placeholders, with something in their places.
 fn sample(source: &str) -> Option<String> {
     let is_unfilled =
         source.contains('{') && ["https://", "http://"].iter().any(|start| source.starts_with(start));
@@ -126,7 +126,7 @@ fn lacking(message: &InstallServer) -> Vec<String> {
     message.secrets.iter().flatten().filter(|name| !given(name)).cloned().collect()
 }
 
-/// What is to be installed at once: there is no version to find out.
+/// An installation in one step: there is no version to find out.
 struct Whole {
     id: ServerId,
     definition: Definition,
@@ -172,7 +172,7 @@ impl Whole {
     }
 }
 
-/// The name that was said, or one that is made of the source.
+/// The given name, or one made from the source.
 fn named(message: &InstallServer, source: &Source) -> Result<ServerId, ErrorBody> {
     let id = message.server_id.clone().or_else(|| source::default_name(source));
     id.ok_or_else(|| {
@@ -213,7 +213,7 @@ fn of_remote(url: String, mut message: InstallServer) -> Result<Whole, ErrorBody
     if message.args.as_ref().is_some_and(|args| !args.is_empty()) {
         return Err(super::invalid("args", "absent: a server elsewhere has none"));
     }
-    // What a header names and no variable is has to be a secret.
+    // A name in a header must be a secret if it is no variable.
     let is_new = |key: &String| {
         !message.secrets.iter().flatten().any(|known| known == key)
             && !message.env.as_ref().is_some_and(|env| env.contains_key(key))
@@ -252,7 +252,7 @@ fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
     }
 }
 
-/// Whether something is said that only an installer of packages knows.
+/// True if the message has a field that only an installer of packages knows.
 fn is_of_packages(message: &InstallServer) -> bool {
     let is_said = |with: &Vec<String>| !with.is_empty();
     message.install_env.as_ref().is_some_and(|env| !env.is_empty())
@@ -321,12 +321,12 @@ async fn install_whole(
     .await
 }
 
-/// It is there, and asks its person first: nothing is wrong with it.
+/// True if the server answers, but wants a sign-in first: nothing is wrong with it.
 fn wants_person(error: &StartError) -> bool {
     matches!(error, StartError::Failed(report) if report.cause == NEEDS_AUTHORIZATION)
 }
 
-/// Defines what wants its person first, and has its state say so.
+/// Defines a server that wants a sign-in first, and has its state say so.
 async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: Whole) -> Handled {
     installs::not_claimed(router, &whole.id).await?;
     installs::not_there(router, &whole.id)?;
@@ -343,8 +343,8 @@ async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: Whole) -
     .await
 }
 
-/// Defines what lacks a secret, and does not start it: it would fail, and look as if something were wrong with it.
-/// An image is pinned all the same: what it is called may mean another one by then.
+/// Defines a server that lacks a secret, and does not start it: it would fail, and look as if something were wrong with
+/// it. An image is pinned all the same: its name may mean another one later.
 async fn put_off(
     router: &Rc<Router>,
     client: &Client,
@@ -371,7 +371,7 @@ async fn put_off(
     .await
 }
 
-/// Stores a server that nobody has. Gives it, and where files of an earlier one are.
+/// Stores a server whose name is free. Gives it, and the place of an earlier server's files.
 async fn keep(
     router: &Rc<Router>,
     sender: &Sender,

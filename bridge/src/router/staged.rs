@@ -1,10 +1,11 @@
-//! What waits for a person's yes: repositories that were read, versions that were found out, and upgrades that were tried out.
+//! Results that wait for the person's yes: repositories that were read, versions that were found out, upgrades that were
+//! tried out.
 //!
 //! ```text
 //!  look ─► Looked ─► plan ─► Planned ─► installed as it was planned, or tried out ─► Alone, Tried ─► used
 //! ```
 //!
-//! Owns that it is its client's alone, and goes with it. Must never be taken for a yes.
+//! Owns the rule that each belongs to its client alone, and goes with it. Must never be taken for a yes.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -21,10 +22,10 @@ use super::sources::Looked;
 use crate::store::locks::Lock;
 use crate::supervisor::{Installed, Plan, Trial};
 
-/// How much of one client waits; the oldest goes.
+/// How many results of one client wait; beyond that the oldest goes.
 const MOST: usize = 8;
 
-/// All of it.
+/// All that wait.
 #[derive(Debug, Default)]
 pub(super) struct Staged {
     waiting: RefCell<Vec<Waiting>>,
@@ -34,39 +35,39 @@ pub(super) struct Staged {
 #[derive(Debug)]
 struct Waiting {
     client: Weak<Client>,
-    /// Its server; none of what has no name yet.
+    /// Its server; none while it has no name.
     id: Option<ServerId>,
     token: String,
     what: What,
 }
 
-/// What waits.
+/// A result that waits.
 #[derive(Debug)]
 pub(super) enum What {
-    /// What a repository or a manifest says.
+    /// The declarations of a repository or a manifest.
     Looked(Rc<Looked>),
-    /// Nothing of it has run.
+    /// Versions. Nothing of them has run.
     Planned(Box<Planned>),
-    /// It is installed, and does not do with nothing of the person's.
+    /// An installed trial that needs something of the person's.
     Alone(Trial),
-    /// It has listed its tools.
+    /// A trial that has listed its tools.
     Tried(Box<Tried>),
 }
 
 /// The versions of a package.
 #[derive(Debug, Clone)]
 pub(super) struct Planned {
-    /// What was asked for.
+    /// The package that was asked for.
     pub wanted: Package,
-    /// The same, of git at its commit once that is known.
+    /// The package; for git at its commit, once that is known.
     pub package: Package,
-    /// All of it; none before something is built.
+    /// The whole lock file; none before something is built.
     pub lock: Option<Rc<Lock>>,
-    /// Of an upgrade: the newest version, where that is another one.
+    /// In an upgrade: the newest version, if that is another one.
     pub unfit: Unfit,
-    /// Of an upgrade: somebody has named the version.
+    /// In an upgrade: true if somebody has named the version.
     pub is_named: bool,
-    /// Where its repository or manifest was read: what that said.
+    /// What its repository or manifest said, if one was read.
     pub looked: Option<Rc<Looked>>,
 }
 
@@ -79,13 +80,13 @@ pub(super) struct Tried {
 }
 
 impl Planned {
-    /// Nothing is known yet.
+    /// A plan without facts yet.
     pub(super) fn of(package: Package) -> Self {
         let unfit = Unfit::default();
         Self { wanted: package.clone(), package, lock: None, unfit, is_named: false, looked: None }
     }
 
-    /// What was found out.
+    /// The plan with the versions that were found out.
     pub(super) fn with(self, plan: Plan) -> Self {
         match plan {
             Plan::Locked(lock) => Self { lock: Some(lock), ..self },
@@ -98,7 +99,8 @@ impl Planned {
 }
 
 impl Staged {
-    /// Keeps something for a client, in the place of what it had of this server; by what it can be named.
+    /// Keeps a result for a client, in place of its earlier one for this server. Gives the token that names
+    /// it.
     pub(super) fn keep<'i>(
         &self,
         client: &Rc<Client>,
@@ -125,7 +127,7 @@ impl Staged {
         token
     }
 
-    /// A client has gone: what it has not said yes to goes, too.
+    /// A client has gone, and with it the results that it has not said yes to.
     pub(super) fn forget(&self, client: &Client) {
         self.drop_if(|one| one.is_of(client));
     }
@@ -135,13 +137,13 @@ impl Staged {
         self.drop_if(|one| one.id.as_ref() == Some(id));
     }
 
-    /// What goes is dropped once nobody looks at the others.
+    /// Results that go are dropped after the list is free again.
     fn drop_if(&self, is_gone: impl Fn(&Waiting) -> bool) {
         let gone: Vec<_> = self.waiting.borrow_mut().extract_if(.., |one| is_gone(one)).collect();
         drop(gone);
     }
 
-    /// What was planned; it goes on waiting, as an installation may be tried again.
+    /// The planned versions. They go on waiting, since an installation may be tried again.
     pub(super) fn planned(&self, client: &Client, id: &ServerId, token: &str) -> Option<Planned> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is(client, id, token)).and_then(|one| match &one.what {
@@ -150,7 +152,7 @@ impl Staged {
         })
     }
 
-    /// What a repository or a manifest said, by its own token or that of a plan that was made of it.
+    /// The declarations of a repository or a manifest, by their own token or that of a plan made from them.
     pub(super) fn looked(&self, client: &Client, token: &str) -> Option<Rc<Looked>> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is_of(client) && one.token == token).and_then(|one| match &one.what {
@@ -160,7 +162,7 @@ impl Staged {
         })
     }
 
-    /// Takes out what is named.
+    /// Takes out the result that a token names.
     pub(super) fn take(&self, client: &Client, id: &ServerId, token: &str) -> Option<What> {
         let mut all = self.waiting.borrow_mut();
         let at = all.iter().position(|one| one.is(client, id, token))?;
@@ -178,7 +180,7 @@ impl Waiting {
     }
 }
 
-/// What is named does not wait any more.
+/// The error for a token whose result does not wait any more.
 pub(super) fn gone(field: &'static str) -> ErrorBody {
     let message = "what was looked up is no longer available, or belongs to something else; start again";
     ErrorBody::new(Code::InvalidParams, message).with("field", field)

@@ -6,8 +6,8 @@
 //!  time passes ────────► measured ───┘
 //! ```
 //!
-//! Owns what subscribers are told, and when. Several changes of one server that come at once are one push. A subscriber that
-//! does not read is cut off, like everybody who does not read what it wanted to be told.
+//! Owns what subscribers are told, and when. Several changes of one server at once make one push. A subscriber that does
+//! not read is cut off, like everybody who does not read their news.
 
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -24,11 +24,11 @@ use super::feed::{Feed, News};
 use super::{Handled, Router, invalid, reply};
 use crate::host::Presence;
 
-/// How often numbers come, if nothing is said, and the bounds of what may be.
+/// How often numbers come if a request does not say, and the bounds, in milliseconds.
 const INTERVAL: u64 = 10_000;
 const INTERVALS: std::ops::RangeInclusive<u64> = 500..=3_600_000;
 
-/// What processes use is measured no more often than this for subscribers and metrics.
+/// For subscribers and metrics, what processes use is measured no more often than this.
 pub(super) const MAX_AGE: Duration = Duration::from_secs(10);
 
 /// How long a measurement is waited for.
@@ -36,7 +36,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) async fn show(router: &Router, message: &Status) -> Handled {
     if message.fresh == Some(true) {
-        // Where the machine is too slow for it, the age says so.
+        // If the machine is too slow for it, the age shows that.
         let _ = tokio::time::timeout(PATIENCE, router.host.measure(Duration::ZERO)).await;
     }
     reply(StatusResult { status: whole(router) })
@@ -98,7 +98,7 @@ async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<News>, inte
         };
         let Some(router) = router.upgrade() else { return };
         if is_due {
-            // Changes are not held up by it for ever.
+            // It must not hold up changes for ever.
             let _ = tokio::time::timeout(PATIENCE, router.host.measure(MAX_AGE)).await;
         }
         let Some(client) = client.upgrade() else { return };

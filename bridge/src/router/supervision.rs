@@ -1,4 +1,4 @@
-//! How a server is supervised and what it is started with, changed while it lives.
+//! Changes of a server's supervision, arguments and variables while it lives.
 //!
 //! Owns the change of a definition's supervision, label, arguments and variables. Must never stop or start a server for it, nor
 //! have it run another program.
@@ -21,7 +21,7 @@ use super::views::view;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::store::definitions::Definition;
 
-/// What may be reset.
+/// The settings that may be reset.
 const NAMES: &str = "label, restart, restart_attempts, restart_delays_ms, restart_jitter_percent, start_timeout_ms, call_timeout_ms, queue_wait_ms, hung_grace_ms, eof_grace_ms, term_grace_ms, auto_start, lazy, idle_stop_ms, instance, max_instances, private, reads, writes or destroys";
 
 pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSupervision) -> Handled {
@@ -37,7 +37,7 @@ pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSuperv
         router.host.trail.decided(SetSupervision::TAG, &sender, about(&id), true).await?;
         let _turn = router.changing.lock().await;
         let is_same = |now: Rc<Definition>| Rc::ptr_eq(&now, &before);
-        // That waited for the audit log: somebody else may have changed it meanwhile, or removed it.
+        // That waited for the audit log. Meanwhile the server may have been changed or removed.
         if !router.supervisor.get(&id).is_some_and(|now| is_same(now.definition())) {
             let message = "the server was changed or removed at the same time; try again";
             return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"));
@@ -96,7 +96,7 @@ fn arguments(definition: &Definition, message: &SetSupervision) -> Result<Vec<St
 /// All arguments of a definition, with these as its program's own.
 pub(super) fn with_own(definition: &Definition, args: &[String]) -> Vec<String> {
     match (source::is_source(&definition.command), definition.package()) {
-        // Behind npx and uvx the package's own stand last.
+        // After npx and uvx, the package's own arguments come last.
         (false, Some(package)) => {
             let of_wrapper = definition.args.len().saturating_sub(package.args.len());
             [definition.args.get(..of_wrapper).unwrap_or_default(), args].concat()
@@ -132,7 +132,7 @@ fn variables_of(
     Ok(env)
 }
 
-/// A switch that is as it is by itself says what none says.
+/// A switch with its default value becomes none.
 fn in_one_form(supervision: Supervision) -> Supervision {
     Supervision {
         auto_start: supervision.auto_start.filter(|on| *on),
@@ -146,7 +146,7 @@ fn has_process(state: State) -> bool {
     matches!(state, State::Installing | State::Starting | State::Running | State::Stopping)
 }
 
-/// What a runner is told when it starts a server, and not again.
+/// The settings that a runner gets when it starts a server, and not again.
 fn of_a_start(before: &Definition, after: &Definition) -> Vec<String> {
     let of = |definition: &Definition| {
         let said = &definition.supervision;

@@ -5,7 +5,7 @@
 //!                                 └─────► kept ─► push, once the call has come to its end and before its answer
 //! ```
 //!
-//! Owns the promise that the last sign of progress is not lost. Must never push for a request that is over.
+//! Owns the promise that the last sign of progress is not lost. Must never push for a request that has ended.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -25,7 +25,7 @@ struct Telling {
     kept: RefCell<Option<Push>>,
 }
 
-/// What to do with the progress of this request, where it is wanted.
+/// The listener for the progress of this request, if its client wants it.
 pub(super) fn progress_to(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<OnProgress> {
     if wanted != Some(true) {
         return None;

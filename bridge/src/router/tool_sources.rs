@@ -1,6 +1,6 @@
-//! Messages about tool sources that a connection keeps.
+//! Messages about tool sources that belong to a connection.
 //!
-//! Owns the way from the room `browser` back to the connection: pushes. What they mean is decided there.
+//! Owns the way from `browser` back to the connection: pushes. `browser` decides what they mean.
 
 use std::rc::{Rc, Weak};
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 //!  apply ─► lock ─► the same definition, started anew
 //! ```
 //!
-//! Owns the order in which a new version gets what its server may use: nothing before somebody says so.
+//! Owns the order in which a new version gets the things that its server may use: nothing before somebody says so.
 
 use std::rc::Rc;
 
@@ -39,7 +39,7 @@ struct Attempt<'a> {
     client: &'a Rc<Client>,
     server: Rc<Server>,
     kind: &'static str,
-    /// What is used so far; `None` where that was lost.
+    /// The lock file in use; `None` if it was lost.
     before: Option<Rc<Lock>>,
     note: Option<Note>,
     may_build: bool,
@@ -62,7 +62,7 @@ pub(super) async fn upgrade(
         };
     }
     let package = match &locked {
-        // Where an upgrade has led to another address, the next one begins there.
+        // If an upgrade has led to another address, the next one begins there.
         Some(locked) if package.ecosystem == Ecosystem::Binary => {
             Package { spec: locked.current.spec.clone(), ..package }
         }
@@ -99,7 +99,7 @@ pub(super) async fn upgrade(
 /// The cause of a refusal to go back without having been told to.
 const OLDER: &str = "older";
 
-/// What names one.
+/// The text that names a version of a package.
 fn versions_of(package: &Package) -> &'static str {
     match package.ecosystem {
         Ecosystem::Binary => {
@@ -134,7 +134,8 @@ impl Attempt<'_> {
         Ok(self.router.supervisor.try_out(claim, definition, of))
     }
 
-    /// Plans what is not planned yet, and tries it out if that is wanted and it is another version.
+    /// Plans a version, unless that is done already. Tries it out if that is wanted and it is another
+    /// version.
     async fn go(self, mut planned: Planned, plan_only: bool) -> Handled {
         if planned.lock.is_none() {
             let trial = self.begin(&planned, true).await?;
@@ -146,7 +147,7 @@ impl Attempt<'_> {
         let commit = planned.package.address().1.unwrap_or_default();
         let view = self.view((Some(&planned.package), &planned.unfit), planned.lock.as_deref(), commit);
         let is_same = self.before.as_ref().is_some_and(|before| match &planned.lock {
-            // Of what is downloaded the hash says it all.
+            // For a download, the hash alone decides.
             Some(lock) => {
                 lock.version == before.version
                     && lock.python == before.python
@@ -168,7 +169,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// It goes back only to what somebody has named.
+    /// Checks that an older version is only used if somebody has named it.
     fn is_not_older(&self, planned: &Planned) -> Result<(), ErrorBody> {
         let (Some(before), Some(lock), false) = (&self.before, &planned.lock, planned.is_named) else {
             return Ok(());
@@ -183,7 +184,7 @@ impl Attempt<'_> {
         Err(error.with("before", before.as_str()).with("after", after.as_str()))
     }
 
-    /// What is known before anything was tried out: the versions, else of a repository the commit.
+    /// The view before anything was tried out: the versions, or the commit of a repository.
     fn view(
         &self,
         (package, unfit): (Option<&Package>, &Unfit),
@@ -210,7 +211,8 @@ impl Attempt<'_> {
         }
     }
 
-    /// Installs and starts it: with nothing of the person's first, and with all if that does not do and was allowed.
+    /// Installs and starts the version: first with nothing of the person's. If that fails and it was allowed,
+    /// with all.
     async fn run(self, trial: Trial) -> Handled {
         let known = self.router.host.registry.known(&*self.server).unwrap_or_default();
         let mut ran = self.once(&trial, &known).await?;
@@ -229,7 +231,7 @@ impl Attempt<'_> {
         reply(UpgradeServerResult { upgrade })
     }
 
-    /// What it lists; or why it does not do alone.
+    /// The trial's tools, or why it cannot do with nothing of the person's.
     async fn once(&self, trial: &Trial, known: &ToolList) -> Result<Result<Installed, String>, ErrorBody> {
         let is_alone = trial.is_alone();
         match trial.run(self.note.clone()).await {
@@ -247,7 +249,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// It waits for a yes, unless it is what is used already.
+    /// The view of a tried version. It waits for a yes, unless it is the version in use.
     fn tried(&self, trial: Trial, installed: Installed, known: &ToolList) -> UpgradeView {
         let seen = self.router.host.registry.seen(&*self.server);
         let is_same =
@@ -261,24 +263,25 @@ impl Attempt<'_> {
     }
 }
 
-/// Whether nothing is listed, where something was.
+/// True if a trial lists no tools although some are known.
 fn lists_less(tried: &Installed, known: &ToolList) -> bool {
     let is_empty = |list: &ToolList| list.iter().next().is_none();
     tried.tools.as_deref().is_none_or(is_empty) && !is_empty(known)
 }
 
-/// As it is shown.
+/// The version as it is shown.
 fn version_of(lock: Option<&Lock>) -> String {
     lock.map_or_else(|| "unknown".into(), |lock| lock.version.clone())
 }
 
-/// The tools as the person saw them, and whether one of them says the same now.
+/// The tools as the person saw them, and a function that tells if a tool still says the same.
 type Seen<'a> = (&'a ToolList, &'a dyn Fn(&Tool, &Tool) -> bool);
 
-/// Tools that are new, those that are gone, and those that say something else.
+/// Tools that are new, tools that are gone, and tools that have changed.
 type Differences = (Vec<String>, Vec<String>, Vec<ToolDifference>);
 
-/// What is there or not is compared with what was listed last; what a tool says of itself with what the person saw.
+/// New and missing tools are found by comparison with the last list; changed tools by comparison with those that the
+/// person saw.
 fn differences(tried: &Installed, known: &ToolList, (seen, is_same): Seen<'_>) -> Differences {
     let nothing = ToolList::default();
     let tools = tried.tools.as_deref().unwrap_or(&nothing);
@@ -293,7 +296,7 @@ fn differences(tried: &Installed, known: &ToolList, (seen, is_same): Seen<'_>) -
     });
     let changed: Vec<_> = changed.collect();
     let mut added = absent_in(known, tools);
-    // What comes back as another one is shown as that.
+    // A tool that comes back as another one is shown as changed.
     added.retain(|name| changed.iter().all(|change| change.tool_name != *name));
     (added, absent_in(tools, known), changed)
 }
@@ -305,7 +308,7 @@ async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried)
         let server = router.host.server(&id)?;
         let (_, locked) = locked(&router, &server)?;
         let Tried { installed, mut view, trial } = tried;
-        // What was agreed upon and never installed is nothing to go back to.
+        // A version that was agreed upon but never installed is nothing to go back to.
         let previous = locked.map(|locked| locked.current).filter(|previous| previous.installed_at.is_some());
         let earlier = previous.as_ref().map(|previous| previous.version.clone());
         let now = Locked { current: installed.lock.clone(), previous };
@@ -319,8 +322,8 @@ async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried)
     .await
 }
 
-/// The lock is changed first, by one transaction; the server that is put in its place then runs that. Gives it, and whether
-/// it starts.
+/// Changes the lock file first, in one transaction, and then replaces the server by one that runs it. Gives the server,
+/// and true if it starts.
 async fn use_it(
     router: &Router,
     server_id: ServerId,
@@ -354,7 +357,8 @@ pub(super) async fn undo(router: &Rc<Router>, client: &Client, id: &ServerId) ->
         router.host.registry.take_back(&(&id).into());
         drop(claim);
         if starts {
-            // Which of its tools are others than before is known then. How the start goes is told by its state.
+            // Only then is it known which of its tools have changed. Its state tells
+            // how the start goes.
             let _ = server.start(None).await;
         }
         let installed = installed(&router, &server).ok_or_else(|| invalid("server_id", "a package"))?;

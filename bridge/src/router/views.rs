@@ -1,6 +1,7 @@
 //! Servers as clients see them.
 //!
-//! Owns what of a server is shown, in replies and pushes. Must never show a value of an environment variable or of a header.
+//! Owns which facts about a server are shown, in replies and pushes. Must never show a value of an environment variable
+//! or of a header.
 
 use std::rc::Rc;
 
@@ -17,7 +18,7 @@ use crate::link::{EndReport, Info};
 use crate::store::definitions::Remote;
 use crate::supervisor::{Change, Line, Server, Source, Status};
 
-/// The state of a server that is no more, in events.
+/// The state of a removed server in events.
 const REMOVED: &str = "removed";
 
 /// All servers, by id.
@@ -75,13 +76,13 @@ pub(super) fn view(router: &Router, server: &Rc<Server>) -> ServerView {
     }
 }
 
-/// How many tools a server had when it was asked last.
+/// How many tools a server had in its last list.
 fn last_count(router: &Router, server: &Server) -> Option<u32> {
     let known = router.host.registry.known(server)?;
     u32::try_from(known.iter().count()).ok().filter(|count| *count > 0)
 }
 
-/// What is wrong with its lists, a sentence each.
+/// The faults of its lists, a sentence each.
 pub(super) fn list_problems(server: &Server) -> Vec<String> {
     server.list_problems().into_iter().map(|problem| problem.why).collect()
 }
@@ -94,7 +95,7 @@ fn remote_view(server: &Remote) -> RemoteView {
     }
 }
 
-/// The image of a server, where it is one.
+/// The image of a server, if it runs one.
 pub(super) fn image_view(server: &Server) -> Option<ImageView> {
     let definition = server.definition();
     let image = definition.image.as_ref()?;
@@ -119,7 +120,7 @@ fn exit(report: &EndReport) -> ExitView {
     }
 }
 
-/// What a server said about itself; empty where it has ended meanwhile.
+/// The server's facts about itself; empty if it has ended meanwhile.
 pub(super) fn connection_info(status: &Status) -> ConnectionInfo {
     let info = status.info.as_ref();
     let text = |get: fn(&Info) -> &String| info.map(get).cloned().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What clients are told without asking each time: changes of servers, log lines, changed resources.
+//! News for clients that do not ask each time: changes of servers, log lines, changed resources.
 //!
-//! Owns who is interested in what. Each client has its own flags; what nobody wants is not even written.
+//! Owns who is interested in what. Each client has its own flags; a push that nobody wants is not even written.
 
 use std::rc::Rc;
 
@@ -22,10 +22,10 @@ use super::{Handled, Router, invalid, reply};
 use crate::host::News;
 use crate::supervisor::{Line, ListKind, MAX_LINES, Source, Told};
 
-/// What a level may be.
+/// The values of a level.
 pub(super) const LEVELS_EXPECTED: &str = "debug, info, notice, warning, error, critical, alert or emergency";
 
-/// Log lines that are given when a request does not say how many.
+/// How many log lines are given if a request does not say.
 const LOG_LINES: u64 = 200;
 
 pub(super) fn servers(router: &Router, client: &Client, message: &WatchServers) -> Handled {
@@ -53,7 +53,7 @@ pub(super) fn messages(router: &Router, client: &Client, message: McpFollowMessa
     reply(McpFollowMessagesResult { level: message.level })
 }
 
-/// Asks servers for the messages that a client wants and may have: all of them, or one.
+/// Asks servers for the messages that a client wants and may have: all servers, or one.
 fn want_messages(router: &Router, client: &Client, of: Option<&ServerId>) {
     let Some(level) = client.level() else { return };
     let sender = client.sender();
@@ -65,7 +65,7 @@ fn want_messages(router: &Router, client: &Client, of: Option<&ServerId>) {
     }
 }
 
-/// There is a server, new or in the place of another one of its name: it is asked for what clients wish to be told.
+/// There is a new server, or one that replaces another of its name. It is asked for the news that clients want.
 fn renew_wishes(router: &Router, clients: &[Rc<Client>], id: &ServerId) {
     let Some(server) = router.supervisor.get(id) else { return };
     for client in clients {
@@ -90,7 +90,7 @@ pub(super) fn forget(router: &Router, client: &Client) {
     router.agent.client_has_left(client.sender().client);
 }
 
-/// Tells those of `clients` that are interested. What is told is written once, however many they are.
+/// Tells those of `clients` that are interested. The push is written once, however many they are.
 pub fn tell(router: &Router, told: &Told<'_>) {
     let clients = &router.clients.all()[..];
     match told {
@@ -109,7 +109,7 @@ pub fn tell(router: &Router, told: &Told<'_>) {
         }
         Told::Supervised(server) => {
             clients.iter().for_each(|client| client.note_change(server));
-            // Which tools are listed hangs on what a call may start.
+            // A change of what a call may start also changes which tools are listed.
             tools_changed(clients, server);
         }
         Told::Tools(server, _) => tools_changed(clients, server),
@@ -121,7 +121,7 @@ pub fn tell(router: &Router, told: &Told<'_>) {
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));
             let is_meant = |client: u64| only.as_ref().is_none_or(|only| only.contains(&client));
             let interested = interested.filter(|client| is_meant(client.sender().client));
-            // What was allowed at the subscription may have ended.
+            // The permission that held at the subscription may have ended.
             interested
                 .filter(|client| router.host.may_use_all(&client.sender(), server))
                 .for_each(|client| client.send_update(server.as_str(), uri));
@@ -138,8 +138,8 @@ pub fn tell(router: &Router, told: &Told<'_>) {
     }
 }
 
-/// Tells those clients that are interested in what the host tells. An AI client hears of its own grants only, and that some
-/// tools have changed, not whose.
+/// Passes the host's news to the clients that are interested. An AI client hears of its own grants only, and only that
+/// some tools have changed, not of which server.
 pub fn tell_of_host(router: &Router, news: &News<'_>) {
     let clients = router.clients.all();
     if let News::Grant { origin, .. } = news {
@@ -161,7 +161,7 @@ pub fn tell_of_host(router: &Router, news: &News<'_>) {
     }
 }
 
-/// A server has written a line: of those that are MCP's, AI clients may want to hear.
+/// A server has written a line. If it is one of MCP's messages, AI clients may want to hear it.
 fn tell_message(router: &Router, clients: &[Rc<Client>], server: &ServerId, line: &Line) {
     let level = line.level.as_deref().filter(|_| line.source == Source::Mcp);
     let Some((name, level)) = level.and_then(|name| Some((name, level_of(name)?))) else { return };
@@ -188,7 +188,7 @@ fn offers_changed(clients: &[Rc<Client>], server: &ServerId, kind: &'static str)
     list_changed(clients, server.as_str(), |server_id| OffersChanged { kind: kind.into(), server_id });
 }
 
-/// An AI client hears of it once it was allowed a list, and not whose it is.
+/// Tells that a list has changed. An AI client hears it once it was allowed a list, and without the server's name.
 fn list_changed<P: Message>(clients: &[Rc<Client>], server: &str, push: impl Fn(Option<String>) -> P) {
     let watching = || clients.iter().filter(|client| client.watches_host());
     let owners = watching().filter(|client| client.sender().own.is_none());
@@ -211,7 +211,7 @@ fn body<P: Message>(push: &P) -> Vec<u8> {
     body
 }
 
-/// What stands in the place of lines that a client was too slow for.
+/// The line in place of lines for which a client was too slow.
 fn left_out(server: &str, lines: u64) -> Vec<u8> {
     let text = format!("{lines} lines were skipped: this client does not read fast enough");
     let remark = Line { timestamp: wall_clock(), source: Source::Harbor, level: None, text };

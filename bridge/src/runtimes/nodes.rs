@@ -1,7 +1,7 @@
-//! Which Node.js are installed on this machine, beside the usual one.
+//! The installations of Node.js on this machine, beside the usual one.
 //!
-//! Owns the looking. Which counts is `policy::nodes`'s. Must never be called where the loop waits, nor without need: each that is
-//! found is started once.
+//! Owns the search; `policy::nodes` says which one counts. Must never be called where the loop waits, nor without need: each one
+//! that is found is started once.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use harbor_policy::pythons::{Python, version};
 
 use super::{Looked, is_program, version_of};
 
-/// More of them are not asked.
+/// The most of them that are asked.
 const MOST: usize = 16;
 
 /// All of them, each once, the usual one first.

@@ -1,7 +1,8 @@
-//! Which interpreters of Python are installed on this machine.
+//! The interpreters of Python that are installed on this machine.
 //!
-//! Owns the looking, and the question to each. Where they may be and which counts is `policy::pythons`'s. Must never be called
-//! where the loop waits, nor without need: each that is found is started once, and waited for no longer than a program's version is.
+//! Owns the search, and the question to each. `policy::pythons` says where they may be and which one counts. Must never be called
+//! where the loop waits, nor without need: each one that is found is started once, and may take as long as a program that is
+//! asked for its version.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use harbor_policy::pythons::{Python, QUESTION, answer, directories, files, kept_
 
 use super::{Looked, VERSION_LIMIT, ask, is_program, names, variable};
 
-/// More of them are not asked.
+/// The most of them that are asked.
 const MOST: usize = 32;
 
-/// All that an environment can be made of.
+/// All interpreters that an environment can be made of.
 #[must_use]
 pub fn installed(looked: &Looked) -> Vec<Python> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
@@ -36,7 +37,7 @@ fn is_script(path: &Path) -> bool {
     read.is_err() || start == *b"#!"
 }
 
-/// Without what the person's settings and the directory would have it load.
+/// Asks an interpreter, without what the person's settings and the directory would have it load.
 fn asked(path: &Path, search_path: &str) -> Option<Python> {
     let mut command = Command::new(path);
     command.args(["-I", "-c", QUESTION]).env("PATH", search_path);

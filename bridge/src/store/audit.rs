@@ -1,4 +1,4 @@
-//! Who did what, on disk: `audit.jsonl`, one JSON object per line, and the files before it.
+//! The record of who did what, on disk: `audit.jsonl`, one JSON object per line, and the files before it.
 //!
 //! ```text
 //!  append ──────────► queue (bounded, never waits) ─► thread, at most 20 times a second ─► audit.jsonl ─► .1 ─► … .7
@@ -133,7 +133,7 @@ impl Audit {
         }
     }
 
-    /// Whether the disk refuses at present, or would if much more came.
+    /// True if the disk refuses at present, or would if much more came.
     #[must_use]
     pub fn is_failing(&self) -> bool {
         self.queue.is_failing()

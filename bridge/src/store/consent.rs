@@ -1,5 +1,5 @@
-//! What of consent outlives the bridge: tools that are called without asking from now on, and what lies in closed stores,
-//! which sources a client never gets, and which clients are asked before something private leaves.
+//! The part of consent that outlives the bridge: tools that are called without asking from now on, and the private names in
+//! closed stores. Also the sources that a client never gets, and the clients that are asked before something private leaves.
 //!
 //! ```text
 //!  tool_answers(principal, tool: source/tool, hash of what it said of itself, at ms)
@@ -8,7 +8,7 @@
 //!  guarded_clients(principal)
 //! ```
 //!
-//! Owns these tables. A tool that has changed since is not the one that was answered for: who reads this compares the hash.
+//! Owns these tables. A tool that has changed since is not the one that was answered for: whoever reads this compares the hash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -13,7 +13,7 @@ use nix::fcntl::OFlag;
 /// A deeper directory is left out.
 const DEEPEST: usize = 16;
 
-/// What may still be copied.
+/// How much may still be copied.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     /// Files and directories.

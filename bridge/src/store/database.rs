@@ -6,8 +6,9 @@
 //!  Pins ────────┘
 //! ```
 //!
-//! Owns the connection and how it is set up, and the room on the disk that is kept for revocations: what a job has committed is on disk before its result is known. Must
-//! never know a table: each belongs to the file that makes it. Must never write to a file that is not whole.
+//! Owns the connection and how it is set up, and the room on the disk that is kept for revocations. What a job has committed is
+//! on disk before its result is known. Must never know a table: each belongs to the file that makes it. Must never write to a
+//! file that is not whole.
 
 use std::cell::RefCell;
 use std::os::unix::fs::MetadataExt as _;
@@ -33,16 +34,16 @@ const SETUP: &str = "
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Newer ones are left alone, older ones are made to have what this one has.
+/// The version of the tables. Newer ones are left alone, older ones are made to have what this one has.
 pub(super) const VERSION: i64 = 6;
 
 /// The database.
 #[derive(Debug)]
 pub struct Database {
     jobs: mpsc::Sender<Job>,
-    /// Which file it is.
+    /// The file.
     place: Arc<Place>,
-    /// What is kept for revocations.
+    /// The room that is kept for revocations.
     room: Arc<Room>,
     trouble: RefCell<Trouble>,
     /// Set off when there is trouble.
@@ -150,8 +151,7 @@ impl Database {
         Ok(Self { jobs, place, room, trouble, troubled, _thread: Thread(thread) })
     }
 
-    /// Why what is decided now is not stored, or will not be found again: its file is gone, or the last change could not be
-    /// stored for the disk's sake.
+    /// Why what is decided now is not stored, or will not be found again. Its file is gone, or the disk refused the last change.
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         if self.place.gone.load(Ordering::Relaxed) {
@@ -174,7 +174,7 @@ impl Database {
         }));
     }
 
-    /// As `run`, for what takes something away: where the disk is full, the room that is kept for it is given up.
+    /// Works as `run`, for a job that takes something away: where the disk is full, the room that is kept for it is given up.
     pub(super) async fn run_with_room<T: Send + 'static>(
         &self,
         job: impl Fn(&mut Connection) -> Result<T, StoreError> + Send + 'static,
@@ -229,7 +229,7 @@ impl Database {
         let _ = self.run(|_| Ok(())).await;
     }
 
-    /// What only reads, or finds nothing to change, says nothing of the disk.
+    /// Notes how a job ended. A job that only reads, or finds nothing to change, says nothing of the disk.
     fn note(&self, error: Option<&StoreError>, stored: bool) {
         let mut trouble = self.trouble.borrow_mut();
         match error {
@@ -248,7 +248,7 @@ impl Database {
         self.troubled.notified().await;
     }
 
-    /// Whether the last change could not be stored.
+    /// True if the last change could not be stored.
     pub(super) fn is_troubled(&self) -> bool {
         let trouble = self.trouble.borrow();
         trouble.tables.is_some() || trouble.journal.is_some()
@@ -296,11 +296,11 @@ const WRITER_WAIT: Duration = Duration::from_secs(5);
 /// How long the log's emptying waits for somebody who reads.
 const READER_WAIT: Duration = Duration::from_millis(100);
 
-/// Whether a database is whole, as far as SQLite finds out; one that is not there is. Changes nothing, also while a bridge
-/// works with it.
+/// Checks that a database is whole, as far as SQLite finds out; one that is not there is whole. Changes nothing, also while a
+/// bridge works with it.
 ///
 /// # Errors
-/// What is wrong with it, as SQLite says it.
+/// The fault, in SQLite's words.
 pub fn check(path: &Path) -> Result<(), StoreError> {
     if !path.exists() {
         return Ok(());

@@ -118,7 +118,7 @@ impl Definitions {
             .await
     }
 
-    /// Takes a definition back that nothing came of: its program was nobody's.
+    /// Takes back a definition that led to nothing: its program was nobody's.
     ///
     /// # Errors
     /// When the database refuses.
@@ -132,7 +132,7 @@ impl Definitions {
             .await
     }
 
-    /// Remembers what a server speaks.
+    /// Remembers the form of MCP that a server speaks.
     ///
     /// # Errors
     /// When the database refuses.

@@ -31,16 +31,16 @@ pub struct Definition {
     /// How it is supervised.
     #[serde(with = "as_text", default)]
     pub supervision: Supervision,
-    /// Whether the command runs as it is, although it may be recognised as a package.
+    /// True if the command runs as it is, although it may be recognised as a package.
     #[serde(default)]
     pub as_is: bool,
-    /// What it may do on this machine.
+    /// Its rights on this machine.
     #[serde(with = "as_text", default)]
     pub sandbox: SandboxSettings,
     /// Names of secrets without which it is not started.
     #[serde(default)]
     pub secrets: Vec<String>,
-    /// Where it is, if that is elsewhere; then there is no command.
+    /// Its address, if it runs elsewhere; then there is no command.
     #[serde(default)]
     pub remote: Option<Remote>,
     /// The container image that is run; then there is no command.
@@ -57,15 +57,15 @@ pub struct Definition {
 /// A server that runs elsewhere, as the person said it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
-    /// Where; its query may be secret.
+    /// Its address; the query may be secret.
     pub url: String,
     /// How it is spoken to.
     pub transport: Carried,
-    /// What goes with each request; may hold secrets, so never shown.
+    /// The headers of each request; may hold secrets, so never shown.
     pub headers: BTreeMap<String, String>,
-    /// Whether its name may mean a private address.
+    /// True if its name may mean a private address.
     pub allow_private: bool,
-    /// Whether it may do without TLS.
+    /// True if it may do without TLS.
     pub allow_http: bool,
 }
 
@@ -92,7 +92,7 @@ impl Carried {
         }
     }
 
-    /// What a word means.
+    /// The value of a word; `None` for any other word.
     #[must_use]
     pub fn of(word: &str) -> Option<Self> {
         [Self::Auto, Self::Http, Self::Sse].into_iter().find(|carried| carried.as_str() == word)
@@ -102,7 +102,7 @@ impl Carried {
 /// A container image, as the person said it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// What it is called.
+    /// Its name.
     pub reference: String,
     /// The name of the engine that runs it; else the first that is there.
     pub engine: Option<String>,
@@ -166,16 +166,16 @@ pub struct Stored {
     pub server_id: ServerId,
     /// The definition.
     pub definition: Definition,
-    /// What the server was found to speak.
+    /// The form of MCP that the server was found to speak.
     pub era: Option<Spoken>,
 }
 
-/// What a row says, if anything.
+/// The id and definition of a row, if it can be read.
 pub(super) fn read_row(id: &str, definition: &str) -> Option<(ServerId, Definition)> {
     Some((ServerId::parse(id)?, serde_json::from_str(definition).ok()?))
 }
 
-/// What a server was found to speak.
+/// The form of MCP that a server was found to speak.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spoken {
     /// The generation of MCP.

@@ -5,9 +5,9 @@
 //!         └──────────────── PK ───────────┘
 //! ```
 //!
-//! Owns this table; a change is on disk before it is confirmed. Must never lose a row: one that cannot be read may
-//! be a denial. What takes something away is in the database itself at once: a write-ahead log that is damaged later loses
-//! what was given, and no denial, no revocation and no narrowing. Knows texts only; what they mean is for those who ask.
+//! Owns this table; a change is on disk before it is confirmed. Must never lose a row: one that cannot be read may be a denial.
+//! What takes something away is in the database itself at once: a write-ahead log that is damaged later loses what was given, and
+//! no denial, no revocation and no narrowing. Knows texts only; their meaning is for those who ask.
 
 use std::rc::Rc;
 
@@ -33,33 +33,33 @@ pub(super) const TABLES: &str = "
 /// A grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredGrant {
-    /// Who may, or may not.
+    /// The origin that may, or may not.
     pub origin: String,
-    /// In which profile of the browser.
+    /// The profile of the browser.
     pub profile: String,
-    /// Do what.
+    /// The scope.
     pub scope: String,
-    /// Of which type the grant is.
+    /// The type of the grant.
     pub grant_type: String,
-    /// With which tools; none of them when empty, all when `None`.
+    /// The tools; none of them when empty, all when `None`.
     pub allowed_tools: Option<Vec<String>>,
     /// When it was given, in milliseconds since 1970.
     pub created_at: u64,
 }
 
-/// What a row holds.
+/// The content of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Row {
     /// A grant.
     Whole(StoredGrant),
-    /// Something that cannot be read; it must never count as an allowance. A text that is none is empty, what
-    /// is no UTF-8 in it is replaced.
+    /// Something that cannot be read; it must never count as an allowance. A value that is no text is empty; bytes that are no
+    /// UTF-8 are replaced.
     Broken {
-        /// Who.
+        /// The origin.
         origin: String,
-        /// In which profile.
+        /// The profile.
         profile: String,
-        /// Do what.
+        /// The scope.
         scope: String,
     },
 }
@@ -145,8 +145,8 @@ impl GrantFile {
             .await
     }
 
-    /// Makes the rows of these keys what they are to be: all or none. What takes something away may use the room that is
-    /// kept for it.
+    /// Replaces the rows of these keys with `rows`: all or none. A change that takes something away may use the room that is kept
+    /// for it.
     ///
     /// # Errors
     /// When the database refuses.
@@ -155,14 +155,14 @@ impl GrantFile {
     }
 }
 
-/// What a grant is for: all rows with it are changed together.
+/// The key of a grant: all rows with it are changed together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowKey {
-    /// Who.
+    /// The origin.
     pub origin: String,
-    /// In which profile.
+    /// The profile.
     pub profile: String,
-    /// Do what.
+    /// The scope.
     pub scope: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which image a server runs, as it was pinned when it was first found.
+//! The image that a server runs, as it was pinned when it was first found.
 //!
 //! ```text
 //!  servers/ID/image/image.json    whole or not there
@@ -38,7 +38,7 @@ pub fn pinned(image: &Image, dir: &Path) -> Option<Pinned> {
     look(image, dir).ok().flatten()
 }
 
-/// The same; none where there is no pin, or only one for another definition.
+/// The image that was pinned; `None` where there is no pin, or only one for another definition.
 ///
 /// # Errors
 /// Why the pin that is there cannot be read.

@@ -42,7 +42,7 @@ pub struct Instance {
     files: Arc<Mutex<Option<Files>>>,
 }
 
-/// What lets programs in.
+/// The files that let programs in.
 #[derive(Debug)]
 struct Files {
     run_dir: PathBuf,
@@ -50,13 +50,13 @@ struct Files {
     token_at: PathBuf,
     token: String,
     socket: PathBuf,
-    /// Which files lock, token and socket are; none where that could not be seen.
+    /// The identities of lock, token and socket; `None` where one could not be seen.
     ids: [Option<(u64, u64)>; 3],
     /// Locks that were taken anew.
     locks: Vec<File>,
 }
 
-/// Why this process is not.
+/// Why this process is not the one bridge.
 #[derive(Debug)]
 pub enum InstanceError {
     /// Another bridge runs; with its process id, if it could be read.
@@ -121,8 +121,8 @@ impl Instance {
         Ok((Self { _lock: lock, token, files: Arc::new(Mutex::new(Some(files))) }, listener))
     }
 
-    /// Starts a thread that looks each few seconds whether token and socket are there, and makes anew what is not. `take` is
-    /// given the new socket; with false it wants no more. `and` is what else is to be looked at so often.
+    /// Starts a thread that looks every few seconds for token and socket, and makes anew the one that is gone. `take` is given
+    /// the new socket; it returns false when it wants no more. `and` is called as often, for other checks.
     ///
     /// # Errors
     /// When there can be no thread for it.
@@ -165,8 +165,8 @@ impl Instance {
         std::thread::Builder::new().name("harbor.files".into()).spawn(keeping).map(drop)
     }
 
-    /// Gives it all up, within `limit`: a disk that does not answer must not hold up the end. What is still to be removed then
-    /// keeps the lock.
+    /// Gives everything up, within `limit`: a disk that does not answer must not hold up the end. The lock is kept for as long as
+    /// something is still to be removed.
     pub fn end(self, limit: Duration) {
         let (ending, ended) = mpsc::channel::<Infallible>();
         let started = std::thread::Builder::new().name("harbor.end".into()).spawn(move || {
@@ -179,7 +179,7 @@ impl Instance {
         }
     }
 
-    /// What a program must show to be let in.
+    /// The token that a program must show to be let in.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token

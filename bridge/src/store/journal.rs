@@ -1,4 +1,4 @@
-//! definitions.journal: what the tables of definitions, locks and written places hold, and which servers run another program
+//! definitions.journal: the content of the tables of definitions, locks and written places, and which servers run another program
 //! than their names were given to, in case harbor.db is lost.
 //!
 //! ```text
@@ -45,7 +45,7 @@ use super::{StoreError, beginning_with, failed, free_name, sync_directory, tempo
 /// Bytes of a hash that a line begins with, as twice as many digits.
 const SUM: usize = 8;
 
-/// What follows the name of one that is kept, before its time.
+/// The text between the name of a damaged journal that is kept and its time.
 const DAMAGED: &str = ".damaged-";
 
 /// More is not read, in bytes.
@@ -70,11 +70,11 @@ enum Line {
     End { lines: usize },
 }
 
-/// A row of the locks: the names of files, or, where it cannot be read, what is none.
+/// A row of the locks: the names of files; where it cannot be read, texts that name none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockRow {
-    /// Whose it is.
+    /// The server.
     pub server_id: String,
     /// The lock that is used.
     pub current: String,
@@ -82,16 +82,16 @@ pub struct LockRow {
     pub previous: Option<String>,
 }
 
-/// What a journal holds.
+/// The content of a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Content {
     /// Server ids and their definitions.
     pub definitions: Vec<(String, String)>,
-    /// Which versions their packages have.
+    /// The versions of their packages.
     pub locks: Vec<LockRow>,
-    /// Where servers could ever write.
+    /// The places where servers could ever write.
     pub written: Vec<String>,
-    /// Which servers run another program than their names were given to.
+    /// The servers that run another program than their names were given to.
     pub programs: Vec<ProgramRow>,
     /// Lines that are missing or could not be read.
     pub unread: usize,
@@ -110,7 +110,7 @@ impl Journal {
         Self { path: path.to_owned() }
     }
 
-    /// What it holds; `None` when there is none.
+    /// The file's content; `None` when there is none.
     ///
     /// # Errors
     /// When the file cannot be read at all.
@@ -128,12 +128,12 @@ impl Journal {
         }
     }
 
-    /// Writes one that holds nothing, where there is none.
+    /// Writes an empty journal, where there is none.
     pub(super) fn begin(&self) -> Result<(), StoreError> {
         write_durably(&self.path, &text(&Content::default()))
     }
 
-    /// As `change`, on the database's own thread. What it takes away is in the database itself at once.
+    /// Works as `change`, on the database's own thread. What it takes away is in the database itself at once.
     pub(super) async fn change_in(
         &self,
         database: &Database,
@@ -150,8 +150,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Tries again and again, once the disk has refused a change, whether it takes one, so that nobody is told of a full disk
-    /// that has room by now.
+    /// Once the disk has refused a change, tries again and again whether it takes one. So nobody is told of a full disk that has
+    /// room by now.
     pub async fn watch(self, database: Rc<Database>) {
         loop {
             database.troubled().await;
@@ -211,7 +211,7 @@ impl Journal {
         self.path.parent().map_or(Ok(()), sync_directory)
     }
 
-    /// Those that were damaged and still lie there, by name.
+    /// The damaged journals that still lie there, by name.
     #[must_use]
     pub fn damaged_ones(&self) -> Vec<PathBuf> {
         beginning_with(&self.path, DAMAGED)
@@ -236,7 +236,7 @@ pub(super) fn damaged(connection: &Connection, stored: &Content) -> Result<Optio
     Ok(definition.or_else(|| lock.map(|row| said("lock", &row.server_id))))
 }
 
-/// What the tables hold.
+/// The content of the tables.
 fn rows(connection: &Connection) -> Result<Content, StoreError> {
     let mut definitions = connection.prepare("SELECT server_id, definition FROM definitions ORDER BY 1")?;
     let definitions = definitions.query_map([], |row| Ok((column(row, 0)?, column(row, 1)?)))?;

@@ -13,7 +13,7 @@ use nix::fcntl::OFlag;
 
 use super::{StoreError, failed, private_directory};
 
-/// So much of a file is looked at in one piece, in bytes.
+/// Bytes of a file that are looked at in one piece.
 pub(super) const BLOCK: u64 = 64 * 1024;
 
 /// Opens a file to append to, and its directory with it where they are missing. Also its length.
@@ -75,7 +75,7 @@ fn whole_lines(file: &File, mut end: u64) -> io::Result<u64> {
     Ok(0)
 }
 
-/// What is between two places of a file.
+/// The bytes between two places of a file.
 pub(super) fn read_block(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?];
     file.read_exact_at(&mut bytes, start)?;

@@ -1,12 +1,12 @@
-//! Which version of its package a server has: the lock, and the one before.
+//! The version of its package that a server has: the lock, and the one before.
 //!
 //! ```text
 //!  locks(server_id PK, current, previous or NULL) ─► locks/HASH   the names of files, which never change
 //!  servers/NAME/package/1/, 2/ …     each installation has a directory of its own; the lock says which is used
 //! ```
 //!
-//! Owns this table; the journal has its rows, too. What is used changes by one transaction: whenever a process ends, the old
-//! one or the new one is in use, and whole. Must never hold anything of the person's: only names, versions and hashes. Nor
+//! Owns this table; the journal has its rows, too. What is used changes by one transaction: whenever a process ends, the old one
+//! or the new one is in use, and whole. Must never hold anything of the person's: only names, versions and hashes. Must never
 //! take a lock that cannot be read for none: its package would be replaced by the newest one without a word.
 
 use std::cell::RefCell;
@@ -35,32 +35,32 @@ pub(super) const TABLES: &str = "
     ) STRICT;
 ";
 
-/// An installation, and what makes it the same again.
+/// An installation, with all that is needed to make the same one again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lock {
     /// `npm`, `pypi`, `git` or `binary`.
     pub kind: String,
-    /// What the definition wants: it holds for no other.
+    /// The package as the definition asks for it: the lock holds for no other.
     pub requested: String,
-    /// The same in exactly this version, as the installer is given it.
+    /// The package in exactly this version, as the installer is given it.
     pub spec: String,
-    /// The version; of git the commit, of what is downloaded its SHA-256.
+    /// The version; for git the commit, for a download its SHA-256.
     pub version: String,
     /// The hash of the package itself, as its registry gives it.
     pub integrity: String,
-    /// The versions and hashes of everything: package-lock.json, or requirements of Python with hashes; of what is downloaded
-    /// what was unpacked.
+    /// The versions and hashes of everything: package-lock.json, or requirements of Python with hashes; for a download the files
+    /// that were unpacked.
     pub tree: String,
     /// How many packages that are.
     pub packages: u32,
     /// The name of its program, where that is known before it is installed.
     pub program: Option<String>,
-    /// The Python, or the Node.js, that it was found with, where that is not the usual one: with another one it has other files.
+    /// The Python or Node.js that it was resolved with, where that is not the usual one: with another one it has other files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub python: Option<LockedPython>,
     /// The number of its directory.
     pub place: u32,
-    /// When, in milliseconds since 1970; none of what was agreed upon and is not installed yet.
+    /// When it was installed, in milliseconds since 1970; `None` for one that was agreed upon and is not installed yet.
     pub installed_at: Option<u64>,
 }
 
@@ -71,7 +71,7 @@ pub struct LockedPython {
     pub path: String,
     /// Its version.
     pub version: String,
-    /// What the package requires.
+    /// The versions of Python that the package requires.
     pub requires: String,
 }
 
@@ -88,26 +88,26 @@ impl From<LockedPython> for Chosen {
 }
 
 impl Lock {
-    /// Whether another one means exactly the same files.
+    /// True if both mean exactly the same files.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let of = |lock: &Self| (lock.kind.clone(), lock.spec.clone(), lock.integrity.clone());
         of(self) == of(other) && self.tree == other.tree && self.python == other.python
     }
 
-    /// Whether it is one of what a definition wants.
+    /// True if it is a lock for this package.
     #[must_use]
     pub fn is_of(&self, package: &Package) -> bool {
         self.kind == package.ecosystem.as_str() && self.requested == package.spec
     }
 }
 
-/// What is locked of a server.
+/// The locks of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locked {
-    /// What is used.
+    /// The installation that is used.
     pub current: Rc<Lock>,
-    /// What was used before the last upgrade.
+    /// The installation that was used before the last upgrade.
     pub previous: Option<Rc<Lock>>,
 }
 
@@ -126,7 +126,7 @@ pub struct Locks {
     journal: Journal,
     files: LockFiles,
     known: RefCell<BTreeMap<ServerId, Locked>>,
-    /// Those that cannot be read, and why.
+    /// The locks that cannot be read, and why.
     lost: RefCell<BTreeMap<ServerId, String>>,
 }
 
@@ -160,7 +160,7 @@ impl Locks {
         Ok(Self { database, journal, files, known: known.into(), lost: lost.into() })
     }
 
-    /// What is locked of a server.
+    /// The locks of a server.
     #[must_use]
     pub fn get(&self, id: &ServerId) -> Option<Locked> {
         self.known.borrow().get(id).cloned()
@@ -172,20 +172,20 @@ impl Locks {
         self.known.borrow().keys().chain(self.lost.borrow().keys()).cloned().collect()
     }
 
-    /// The same, if it is of this package.
+    /// The locks of a server, if they are for this package.
     #[must_use]
     pub fn of(&self, id: &ServerId, package: &Package) -> Option<Locked> {
         self.get(id).filter(|locked| locked.current.is_of(package))
     }
 
-    /// Why a lock that there was cannot be read. Then it is not known which version its server had, and none is to be
-    /// taken for it before somebody says so.
+    /// Why a lock that exists cannot be read. The server's version is then unknown, and none may be taken for it before somebody
+    /// says so.
     #[must_use]
     pub fn lost(&self, id: &ServerId) -> Option<String> {
         self.lost.borrow().get(id).cloned()
     }
 
-    /// From now on this is used.
+    /// Makes this the lock that is used from now on.
     ///
     /// # Errors
     /// When the disk refuses: then it is as before.
@@ -252,7 +252,7 @@ impl Locks {
     }
 }
 
-/// What a row names: the lock that is used, or why it cannot be read; and the one before, if that can be.
+/// The locks that a row names: the one that is used, or why it cannot be read; and the one before, if that can be read.
 pub(super) fn read(files: &LockFiles, row: &LockRow) -> Result<(Lock, Option<Lock>), String> {
     let lock = |name: &str| {
         serde_json::from_slice(&files.get(name)?)

@@ -38,7 +38,7 @@ impl MetClients {
         Ok(Self(database))
     }
 
-    /// Notes that a client was here at a time, in milliseconds since 1970; whether it is new.
+    /// Notes that a client was here at a time, in milliseconds since 1970. True if it is new.
     ///
     /// # Errors
     /// When the database refuses.
@@ -52,7 +52,7 @@ impl MetClients {
         noted.await
     }
 
-    /// Whether a client of this name would be new.
+    /// True if a client of this name would be new.
     ///
     /// # Errors
     /// When the database refuses.
@@ -65,7 +65,7 @@ impl MetClients {
         asked.await
     }
 
-    /// Whether nobody is new any more.
+    /// True if nobody is new any more.
     ///
     /// # Errors
     /// When the database refuses.
@@ -73,7 +73,7 @@ impl MetClients {
         self.0.run(closed).await
     }
 
-    /// Takes a note back of which nothing came.
+    /// Takes back a note that led to nothing.
     ///
     /// # Errors
     /// When the database refuses.

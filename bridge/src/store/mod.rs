@@ -1,7 +1,7 @@
-//! What is on disk: one file per thing.
+//! The things on disk: one file per thing.
 //!
-//! Owns what is in these files; how they are made private and whole is `harbor_home::files`'s. Must never be asked while the loop
-//! waits: SQLite has a thread of its own.
+//! Owns the content of these files; `harbor_home::files` owns how they are made private and whole. Must never be asked while the
+//! loop waits: SQLite has a thread of its own.
 
 pub mod audit;
 mod columns;
@@ -43,19 +43,19 @@ use harbor_home::files::{
 };
 use rusqlite::ErrorCode;
 
-/// What failed on disk.
+/// A failure on disk.
 #[derive(Debug)]
 pub enum StoreError {
     /// An operation on a file.
     File {
-        /// What was done to which file.
+        /// The action, and the file.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// An operation on the database.
     Database {
-        /// What SQLite says.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
     /// The database is not whole, and SQLite says how.
@@ -66,7 +66,7 @@ pub enum StoreError {
     Unreadable {
         /// Why it counts as lost.
         why: String,
-        /// What the system says of the journal.
+        /// Why the journal cannot be read.
         source: Box<StoreError>,
     },
     /// The thread that owns the database is gone.
@@ -76,8 +76,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether it means that the database's own bytes are wrong. A disk that is full or fails, a lock, a missing right
-    /// are none of it.
+    /// True if it means that the database's own bytes are wrong. A full or failing disk, a lock and a missing right do not mean
+    /// that.
     #[must_use]
     pub fn is_corruption(&self) -> bool {
         let Self::Database { source } = self else { return matches!(self, Self::Corrupt(_)) };
@@ -91,8 +91,8 @@ impl StoreError {
         }
     }
 
-    /// Whether it means that the disk fails the database, or the database itself is wrong: what other changes would
-    /// meet, too.
+    /// True if it means that the disk fails the database, or that the database itself is wrong: other changes would meet that,
+    /// too.
     fn is_trouble(&self) -> bool {
         use ErrorCode::{CannotOpen, DiskFull, ReadOnly, SystemIoFailure};
         let of_the_disk = [CannotOpen, DiskFull, ReadOnly, SystemIoFailure];
@@ -144,7 +144,7 @@ fn failed(what: &str, path: &Path) -> impl Fn(io::Error) -> StoreError {
     move |source| StoreError::File { what: what.clone(), source }
 }
 
-/// As `write_atomically`; what was there before does not come back after a power cut either.
+/// Works as `write_atomically`; moreover, the former content does not come back after a power cut.
 fn write_durably(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     write_atomically(path, content)?;
     path.parent().map_or(Ok(()), sync_directory)
@@ -166,7 +166,7 @@ pub(crate) fn free_name(path: &Path, more: &str, at: u64) -> PathBuf {
     std::iter::once(first.clone()).chain(others).find(is_free).unwrap_or(first)
 }
 
-/// What lies beside a path and has such a name, by name.
+/// The paths beside a path whose names begin with its name and `more`, by name.
 pub(crate) fn beginning_with(path: &Path, more: &str) -> Vec<PathBuf> {
     let start = beside(Path::new(path.file_name().unwrap_or_default()), more);
     let is_one = |found: &PathBuf| {

@@ -7,8 +7,8 @@
 //!  model_other_users(provider PK)     those that may be another person's program; without the table none may, so no version knows it
 //! ```
 //!
-//! Owns these tables. Keys are not here: they are among the secrets, under `_llm`. One provider is the default at most, and one of
-//! each type; both are kept by the transaction that says so.
+//! Owns these tables. Keys are not here: they are among the secrets, under `_llm`. One provider is the default at most, and one
+//! of each type; both are kept by the transaction that says so.
 
 use std::rc::Rc;
 
@@ -64,23 +64,23 @@ pub struct Provider {
     pub base_url: String,
     /// How it is spoken to.
     pub dialect: String,
-    /// Whether it may be at a private address.
+    /// True if it may be at a private address.
     pub allow_private: bool,
-    /// Whether it may be another person's program on this machine.
+    /// True if it may be another person's program on this machine.
     pub allow_other_user: bool,
-    /// Whether it may be used.
+    /// True if it may be used.
     pub enabled: bool,
     /// The model that is used where none is named.
     pub model: Option<String>,
-    /// Whether there is a key for it.
+    /// True if there is a key for it.
     pub has_key: bool,
-    /// Whether it is the default.
+    /// True if it is the default.
     pub is_default: bool,
-    /// Whether it is that of its type.
+    /// True if it is the default of its type.
     pub is_type_default: bool,
 }
 
-/// How exact a number of tokens is; the larger the less.
+/// How exact a number of tokens is; a larger value is less exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exactness {
     /// The provider has counted.
@@ -119,16 +119,16 @@ impl Exactness {
     }
 }
 
-/// What requests have used.
+/// The tokens that requests have used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Used {
     /// Tokens that were read.
     pub input: u64,
     /// Tokens that were written.
     pub output: u64,
-    /// Of those read, from a cache.
+    /// Tokens among those read that came from a cache.
     pub cached: u64,
-    /// Of those written, thoughts.
+    /// Tokens among those written that were thoughts.
     pub reasoning: u64,
     /// How exact that is.
     pub exactness: Exactness,
@@ -141,7 +141,7 @@ pub struct UsageKey {
     pub provider: String,
     /// The model's name there.
     pub model: String,
-    /// Who asked.
+    /// The principal that asked.
     pub principal: String,
     /// Days since 1970.
     pub day: u64,
@@ -247,7 +247,7 @@ impl Models {
         });
     }
 
-    /// What was used from a day on, the newest first.
+    /// The use from a day on, the newest first.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -1,10 +1,10 @@
-//! What servers offered besides tools when they listed it last: their resources, templates and prompts.
+//! The resources, templates and prompts that servers offered when they listed them last.
 //!
 //! ```text
 //!  offers(server_id, kind, items: MCP's array, as the server wrote it)
 //! ```
 //!
-//! Owns this table. It decides nothing: who loses it lists it again with the server's next start.
+//! Owns this table. It decides nothing: if it is lost, it is listed again with the server's next start.
 
 use std::rc::Rc;
 

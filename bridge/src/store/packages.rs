@@ -1,8 +1,8 @@
-//! What the installation of a server's package left: the way to its program, and whether it is whole.
+//! The installation of a server's package: the way to its program, and whether it is whole.
 //!
-//! Owns a package's directory: how it is emptied, its stamp, what may be run in it. What lies there is other people's
-//! data: it is read within a limit, and what leads out of the directory is not used. Must never run an installer, nor
-//! be asked while the loop waits: to remove a tree takes a while.
+//! Owns a package's directory: how it is emptied, its stamp, what may be run in it. Its content is other people's data: it is
+//! read within a limit, and nothing that leads out of the directory is used. Must never run an installer, nor be asked while the
+//! loop waits: to remove a tree takes a while.
 
 pub mod binary;
 pub mod lock;
@@ -28,16 +28,16 @@ use serde_json::Value;
 use super::removal::remove_tree;
 use super::{StoreError, failed, private_directory, write_atomically};
 
-/// More of a file is not read.
+/// Bytes of a file that are read.
 const MAX_READ: u64 = 1 << 20;
-/// What the kernel looks at to see how a file is run.
+/// Bytes at its beginning by which the kernel sees how a file is run.
 const FIRST_LINE: u64 = 256;
 /// Says which installation a directory holds, once it is whole.
 const STAMP: &str = "installed.json";
-/// What every venv has, beside the programs of its packages. Whatever stands behind these.
+/// The programs of every venv, beside those of its packages. More may follow each of these names.
 const OF_A_VENV: &[&str] = &["activate", "deactivate", "pip", "pydoc", "python"];
 
-/// What the stamp says.
+/// The content of the stamp.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     ecosystem: String,
@@ -50,7 +50,7 @@ impl Stamp {
     }
 }
 
-/// What is said of a package of which files are missing.
+/// The message about a package of which files are missing.
 pub const GONE: &str = "is missing or incomplete";
 
 /// The file to run: the real path of the package's program.
@@ -146,7 +146,7 @@ fn inside(root: &Path, path: &Path) -> Result<PathBuf, String> {
     if real.is_file() { Ok(real) } else { Err("is not a file".into()) }
 }
 
-/// Whether the kernel can start the file.
+/// Checks that the kernel can start the file.
 fn runs(file: &Path) -> Result<(), String> {
     let opened = open(file).map_err(|error| error.to_string())?;
     let mode = opened.metadata().map_err(|error| error.to_string())?.permissions().mode();
@@ -168,7 +168,7 @@ fn runs(file: &Path) -> Result<(), String> {
     }
 }
 
-/// What the `#!` line names.
+/// The program that the `#!` line names.
 fn interpreter(start: &[u8]) -> Option<&Path> {
     let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let word = line.trim_ascii().split(|byte| b" \t".contains(byte)).next()?;
@@ -191,10 +191,10 @@ fn read_to(file: &Path, most: u64) -> Result<Vec<u8>, String> {
     if text.len() as u64 > most { Err("is too long".into()) } else { Ok(text) }
 }
 
-/// What a package.json says about programs.
+/// The programs in a package.json.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault in it.
 pub fn bins(text: &[u8]) -> Result<Bins, String> {
     #[derive(Deserialize)]
     struct Manifest {
@@ -206,7 +206,7 @@ pub fn bins(text: &[u8]) -> Result<Bins, String> {
     Ok(bins_of(bin))
 }
 
-/// The same of its member alone.
+/// The programs in its member `bin` alone.
 fn bins_of(bin: Value) -> Bins {
     match bin {
         Value::String(path) => Bins::One(path),
@@ -219,14 +219,14 @@ fn named((name, path): (String, Value)) -> Option<(String, String)> {
     if let Value::String(path) = path { Some((name, path)) } else { None }
 }
 
-/// Whether a directory holds the whole installation of this package in this version, and it can still be run.
+/// True if a directory holds the whole installation of this package in this version, and it can still be run.
 #[must_use]
 pub fn is_installed(package: &Package, dir: &Path) -> bool {
     let stamp = read(&dir.join(STAMP)).ok().and_then(|text| serde_json::from_slice::<Stamp>(&text).ok());
     stamp.is_some_and(|stamp| stamp == Stamp::of(package)) && entry(package, dir).is_ok()
 }
 
-/// Makes the directory private and empty: what was interrupted, or meant another version, must not mix in.
+/// Makes the directory private and empty: an interrupted installation, or one of another version, must not mix in.
 ///
 /// # Errors
 /// When the file system refuses.
@@ -246,7 +246,7 @@ pub fn next_place(parent: &Path) -> u32 {
     numbers.max().map_or(1, |last| last.saturating_add(1))
 }
 
-/// Removes the directories of all installations but these; whether any of it is left.
+/// Removes the directories of all installations but these. A directory that cannot be removed is logged and left.
 pub fn keep_only(parent: &Path, places: &[u32]) {
     for entry in parent.read_dir().into_iter().flatten().flatten() {
         let name = entry.file_name();

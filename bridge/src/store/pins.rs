@@ -6,9 +6,9 @@
 //!  changed_tools(server_id, tool, hash, shown, hidden, sum): those that were listed last as others than their pins
 //! ```
 //!
-//! Owns these tables; a change is one transaction, on disk before it is confirmed, and in the database itself: what a person
-//! accepted no longer does not come back with the end of a write-ahead log. Must never judge a tool: whether
-//! it is still the one that was accepted is decided by those who ask.
+//! Owns these tables; a change is one transaction, on disk before it is confirmed, and in the database itself. So a tool that a
+//! person accepted no longer does not come back with the end of a write-ahead log. Must never judge a tool: whether it is still
+//! the one that was accepted is decided by those who ask.
 
 use std::rc::Rc;
 
@@ -48,11 +48,11 @@ pub struct Pin {
     pub tool: String,
     /// Its hash.
     pub hash: [u8; 32],
-    /// What the person saw of it.
+    /// The text that the person saw of it.
     pub shown: String,
-    /// Whether that has hidden characters.
+    /// True if that has hidden characters.
     pub hidden: bool,
-    /// Whether its server listed it like this the last time.
+    /// True if its server listed it like this the last time.
     pub listed: bool,
 }
 
@@ -149,8 +149,8 @@ impl Pins {
             .await
     }
 
-    /// Notes which tools of a server were listed the last time; and all that were listed as others than their pins,
-    /// where those are others than before.
+    /// Notes which tools of a server were listed the last time, and all that were listed as others than their pins. The latter
+    /// only where they are others than before.
     ///
     /// # Errors
     /// When the database refuses.

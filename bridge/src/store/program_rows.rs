@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::column;
 
-/// What counts as the program of a definition that cannot be read: no other one is the same.
+/// The text that counts as the program of a definition that cannot be read: no other one is the same.
 pub(super) const UNREADABLE: &str = "?";
 
 /// A row of a server that runs another program, as the journal has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramRow {
-    /// Whose name it is.
+    /// The server whose name it is.
     pub server_id: String,
     /// The program that was accepted.
     pub program: String,
@@ -24,7 +24,7 @@ pub struct ProgramRow {
 }
 
 impl ProgramRow {
-    /// Of a server of which it is not known what was accepted: the person has to accept what it runs.
+    /// A row for a server whose accepted program is unknown: the person has to accept the one that it runs.
     pub(super) fn unknown(id: &str) -> Self {
         let other_since = i64::try_from(wall_clock()).unwrap_or(i64::MAX);
         Self { server_id: id.into(), program: UNREADABLE.into(), other_since }
@@ -42,7 +42,7 @@ pub(super) fn put(
     connection.execute(sql, params![id, program, other_since]).map(drop)
 }
 
-/// What the journal has of the table.
+/// The rows of the table that the journal has.
 pub(super) fn rows(connection: &Connection) -> rusqlite::Result<Vec<ProgramRow>> {
     let sql = "SELECT server_id, program, other_since FROM programs WHERE other_since IS NOT NULL ORDER BY 1";
     let mut rows = connection.prepare(sql)?;

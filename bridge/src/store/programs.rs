@@ -1,4 +1,4 @@
-//! Which program each server's name was given to.
+//! The program that each server's name was given to.
 //!
 //! ```text
 //!  programs(server_id PK, program, other_since ms or NULL)
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Owns these tables. What an AI client was configured with (`harbor mcp --only`) is known only once it comes, so the names'
-//! former programs are remembered until the person accepts the present one. A row changes in the transaction of its definition, so that no crash makes one program inherit what
-//! another was given; rows with another one are in the journal, for the same in a database that is lost. Must never accept
-//! anything: only the person does.
+//! former programs are remembered until the person accepts the present one. A row changes in the transaction of its definition,
+//! so that no crash makes one program inherit what another was given. Rows with another program are in the journal, too, for the
+//! case that the database is lost. Must never accept anything: only the person does.
 
 use std::rc::Rc;
 
@@ -43,13 +43,13 @@ pub(super) const FORMER_TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// What stands for the program of a name that had another one before.
+/// The text in place of the program of a name that had another one before.
 pub const EARLIER: &str = "(an earlier program of this name)";
 
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    /// Whose name it is.
+    /// The server whose name it is.
     pub server_id: ServerId,
     /// The program that was accepted.
     pub program: String,
@@ -60,15 +60,15 @@ pub struct Accepted {
 /// A program that a name had before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Former {
-    /// Whose name it was.
+    /// The server whose name it was.
     pub server_id: ServerId,
-    /// Which program, as [`digest`] gives it.
+    /// The program, as [`digest`] gives it.
     pub digest: String,
     /// Until when, in milliseconds since 1970.
     pub until: u64,
 }
 
-/// What is remembered of a former program.
+/// The digest of a former program: all that is remembered of it.
 #[must_use]
 pub fn digest(program: &str) -> String {
     hex(&Sha256::digest(program.as_bytes()))
@@ -169,7 +169,7 @@ impl Programs {
         self.journal.change_in(&self.database, settle).await
     }
 
-    /// What a server runs is for the person to accept: its name had another program until then.
+    /// Leaves the server's program for the person to accept: its name had another one until then.
     ///
     /// # Errors
     /// When the database refuses.
@@ -194,7 +194,7 @@ fn program_of(id: &str, text: &str) -> String {
     read_row(id, text).map_or_else(|| UNREADABLE.into(), |(_, definition)| definition.program())
 }
 
-/// Before a definition is stored: the one that it replaces keeps its place here.
+/// Called before a definition is stored: the program that it replaces keeps its place here.
 pub(super) fn note(connection: &Connection, id: &str, new: &Definition) -> rusqlite::Result<()> {
     let sql = "SELECT definition FROM definitions WHERE server_id = ?1";
     let before: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;
@@ -222,7 +222,7 @@ fn had_another(connection: &Connection, id: &str, program: &str) -> rusqlite::Re
     connection.query_row(sql, params![id, digest(program)], |row| row.get(0))
 }
 
-/// The name is nobody's any more. What it was is remembered.
+/// The name belongs to nobody any more. Its programs are remembered.
 pub(super) fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     let sql = "SELECT definition FROM definitions WHERE server_id = ?1";
     let now: Option<String> = connection.query_row(sql, [id], |row| row.get(0)).optional()?;

@@ -10,13 +10,16 @@
 //!                           └─► harbor.db.new becomes harbor.db
 //! ```
 //!
-//! A disk that has no room for the new one leaves the old one where it is. Killed anywhere on the way, the next start finds
-//! the old one, or none and a journal, and goes it again; never a new home, which lets clients in. Nothing is read out of
-//! a corrupt database: a grant with a wrong byte is somebody else's. So grants and denials are gone, which means that nothing
-//! is allowed; tools count as seen when they are listed next, but nobody can call one before the person grants it again;
-//! and no AI client gets anything by being new. Where servers could ever write is in the journal, too, and which version
-//! each package has: where that is not known any more, the row says so, and its server does not start with another one. A server
-//! that runs another program than its name was given to is in it as well; where it may be, the person has to accept it.
+//! If the disk has no room for the new database, the old one stays where it is. If the bridge is killed anywhere on the way, the
+//! next start finds the old one, or none and a journal, and begins again; it never finds a new home, which lets clients in.
+//!
+//! Nothing is read out of a corrupt database: a grant with a wrong byte is somebody else's. So grants and denials are gone, which
+//! means that nothing is allowed. Tools count as seen when they are listed next, but nobody can call one before the person grants
+//! it again. No AI client gets anything by being new.
+//!
+//! The journal also has the places where servers could ever write, and the version of each package. Where that version is not
+//! known any more, the row says so, and the server does not start with another one. The journal has each server that runs another
+//! program than its name was given to; where one may be such, the person has to accept it.
 //!
 //! Owns those directories. Must never remove one, nor overwrite anything: that is the person's to do.
 
@@ -43,30 +46,30 @@ use super::{
     locks, met_clients, models, pins, private_directory, sums, sync_directory, write_durably, written,
 };
 
-/// What follows its name in that of a directory in which a database lies that was lost, before the time.
+/// The part between the database's name and the time, in the name of a directory that holds a lost database.
 const ASIDE: &str = ".corrupt-";
 
-/// What follows its name in that of the next one, as long as that is not whole.
+/// The part after the database's name, in the name of the next one while that is not whole.
 const NEXT: &str = ".new";
 
-/// What was set aside, and what is back.
+/// The report of what was set aside, and what is back.
 const REPORT: &str = "report.json";
 
-/// What belongs to a database beside its own file.
+/// The ends of the names of the files that belong to a database beside its own.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// A database was lost.
+/// The loss of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
-    /// When, in milliseconds since 1970.
+    /// When it was lost, in milliseconds since 1970.
     pub at: u64,
-    /// What was wrong with it.
+    /// The fault that it had.
     pub why: String,
     /// How many definitions came back.
     pub definitions: usize,
     /// How many packages have the version that was locked.
     pub locks: usize,
-    /// The servers of which that is not known any more.
+    /// The servers whose version is not known any more.
     pub unlocked: Vec<String>,
     /// How many lines of the journal could not be read; `None` when there was no journal that could.
     pub unread: Option<usize>,
@@ -114,7 +117,7 @@ impl Loss {
     }
 }
 
-/// What to do about a loss.
+/// The advice after a loss.
 pub const AFTER_A_LOSS: &str =
     "check the tools, grant again what should be allowed (`harbor grant`), then remove that directory";
 
@@ -125,9 +128,9 @@ pub struct Opened {
     pub database: Rc<Database>,
     /// The journal of its definitions.
     pub journal: Journal,
-    /// What was lost, now or earlier, as far as it still lies there. The newest comes last.
+    /// The losses, now or earlier, whose files still lie there. The newest comes last.
     pub losses: Vec<Loss>,
-    /// Whether the last one was lost just now.
+    /// True if the last one was lost just now.
     pub rebuilt: bool,
 }
 
@@ -137,7 +140,7 @@ pub struct Opened {
 /// When it cannot be used, or not be made.
 pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
     let (path, journal) = (paths.database(), Journal::at(&paths.journal()));
-    // What a bridge has left that was killed. Whether the database is lost does not hang on it.
+    // A killed bridge has left it. Whether the database is lost does not depend on it.
     drop(Next(beside(&path, NEXT)));
     let (connection, rebuilt) = match sound(&path, &journal)? {
         Ok(connection) => (connection, false),
@@ -163,7 +166,7 @@ fn gone(path: &Path, has_journal: bool) -> Option<&'static str> {
 
 const GONE: &str = "its file is empty or gone, and the journal of its definitions is there";
 
-/// Whether there is a database, or why what there should be of it is not there.
+/// True if there is a database. An error if a part of it that should be there is not.
 ///
 /// # Errors
 /// The reason why the next start of a bridge takes it for lost.
@@ -215,7 +218,7 @@ fn sound(path: &Path, journal: &Journal) -> Result<Result<Connection, String>, S
     Ok(Ok(connection))
 }
 
-/// What SQLite takes for corruption may be a disk that cannot be read.
+/// The reason why a database is corrupt. What SQLite takes for corruption may be a disk that cannot be read: then that error.
 fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
     for file in files(path) {
         match fs::File::open(&file).and_then(|mut open| io::copy(&mut open, &mut io::sink())) {
@@ -228,8 +231,8 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
     Ok(error.to_string())
 }
 
-/// What decides who may do what, and what there is. A database has all of these tables that its version has, or is new and
-/// has none.
+/// The tables that decide who may do what, and what there is. A database has all of these tables that its version has, or is new
+/// and has none.
 const TABLES: [Tables; 11] = [
     Tables { since: 1, names: &["definitions"], sql: definition_table::TABLES },
     Tables { since: 1, names: &["locks"], sql: locks::TABLES },
@@ -252,7 +255,7 @@ struct Tables {
     sql: &'static str,
 }
 
-/// A table that a database lacks which is not new: what stood in it is lost, a DENY may be among it.
+/// A table that a database lacks although it is not new: its content is lost, and a DENY may have been among it.
 fn missing_table(connection: &Connection) -> Result<Option<&'static str>, StoreError> {
     // The first ones had no version.
     let version = version(connection)?.max(1);
@@ -288,7 +291,7 @@ fn make_tables(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", VERSION)
 }
 
-/// A sound database and its journal say the same.
+/// Makes a sound database and its journal agree.
 fn settle(connection: &Connection, journal: &Journal, read: &Content) -> Result<(), StoreError> {
     let transaction = connection.unchecked_transaction()?;
     restore_written(&transaction, read)?;
@@ -351,7 +354,7 @@ fn readable<'a>(rows: impl Iterator<Item = &'a LockRow>, files: &LockFiles) -> (
     (ids(can), ids(cannot))
 }
 
-/// All that must be on disk before a lost database is moved.
+/// Makes all that must be on disk before a lost database is moved.
 fn prepare(path: &Path, journal: &Journal, read: Option<&Content>) -> Result<Next, StoreError> {
     let next = Next::build(path, read.unwrap_or(&Content::default()))?;
     if read.is_none() {
@@ -406,8 +409,8 @@ fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
     std::iter::once(path.to_owned()).chain(BESIDE.map(|suffix| beside(path, suffix)))
 }
 
-/// Moves what there is of a database into a directory of its own, the main file first: what is left of it after a crash must
-/// not become the log of the next one.
+/// Moves the files of a database into a directory of its own, the main file first: a file that is left after a crash must not
+/// become the log of the next database.
 fn set_aside(path: &Path, loss: &Loss) -> Result<(), StoreError> {
     let home = path.parent().unwrap_or(Path::new("/"));
     let aside = new_directory(path, loss.at)?;
@@ -430,7 +433,7 @@ fn set_aside(path: &Path, loss: &Loss) -> Result<(), StoreError> {
     sync_directory(home)
 }
 
-/// One that nothing lies in.
+/// A new directory, with nothing in it.
 fn new_directory(path: &Path, at: u64) -> Result<PathBuf, StoreError> {
     let aside = free_name(path, ASIDE, at);
     DirBuilder::new().mode(0o700).create(&aside).map_err(failed("create", &aside))?;
@@ -438,7 +441,7 @@ fn new_directory(path: &Path, at: u64) -> Result<PathBuf, StoreError> {
     Ok(aside)
 }
 
-/// What was lost of this database and still lies there, the newest last.
+/// The losses of this database whose files still lie there, the newest last.
 #[must_use]
 pub fn losses(path: &Path) -> Vec<Loss> {
     let mut all: Vec<_> = beginning_with(path, ASIDE).iter().map(|aside| report_of(aside)).collect();
@@ -446,7 +449,7 @@ pub fn losses(path: &Path) -> Vec<Loss> {
     all
 }
 
-/// What cannot be read was lost all the same.
+/// The loss that a directory reports. A database without a readable report was lost all the same.
 fn report_of(aside: &Path) -> Loss {
     let read = fs::read(aside.join(REPORT)).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let why = "its report is missing".into();

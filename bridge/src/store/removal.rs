@@ -6,8 +6,8 @@
 //!   └── .removed-7 ◄──────────────────────────────────────────┘
 //! ```
 //!
-//! Owns the way through it, by descriptors: a tree can be deeper than a stack, and its paths longer than what can be
-//! opened. Must never follow a link, go into what is mounted there, or take more memory and descriptors for a larger tree.
+//! Owns the way through the tree, by descriptors: a tree can be deeper than a stack, and its paths longer than what can be
+//! opened. Must never follow a link, go into a mounted file system, or take more memory and descriptors for a larger tree.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -55,7 +55,7 @@ struct Removal {
     outside: OwnedFd,
     /// From the top of the tree to the directory that is being emptied.
     levels: Vec<Level>,
-    /// How many names were tried for what is moved up.
+    /// How many names were tried for directories that are moved up.
     names: u64,
     failed: Option<Errno>,
 }
@@ -66,9 +66,9 @@ struct Level {
     name: CString,
     dir: Dir,
     passes: u32,
-    /// Whether this pass has removed anything.
+    /// True if this pass has removed anything.
     removed: bool,
-    /// Whether something came into it that is to be removed.
+    /// True if something came into it that is to be removed.
     grown: bool,
 }
 
@@ -182,8 +182,8 @@ impl Level {
     }
 }
 
-/// Whether an entry is gone now; if not, it is a directory that holds something. One that something is mounted on is
-/// refused, so that nobody goes into it.
+/// True if an entry is gone now; false for a directory that holds something. A mount point is refused, so that nobody goes into
+/// it.
 fn unlink(at: BorrowedFd<'_>, name: &CStr) -> nix::Result<bool> {
     match unlinkat(at, name, UnlinkatFlags::NoRemoveDir) {
         Ok(()) | Err(Errno::ENOENT) => Ok(true),

@@ -1,6 +1,7 @@
 //! Room on the disk that harbor.db can have when there is no other: a file that holds it, and is emptied for a revocation.
 //!
-//! Owns this file. Must never hold room that the disk has not twice: on a disk that is nearly full others need it more.
+//! Owns this file. Must never hold room on a disk that has less than twice as much: on a disk that is nearly full others need it
+//! more.
 
 use std::fs;
 use std::io;
@@ -13,7 +14,7 @@ use nix::sys::statvfs::fstatvfs;
 
 use super::{beside, private_file};
 
-/// So much is held, in bytes: a revocation takes a few pages of 4 KiB, in the write-ahead log and in the database.
+/// Bytes that are held: a revocation takes a few pages of 4 KiB, in the write-ahead log and in the database.
 const SIZE: u64 = 256 * 1024;
 
 /// In what [`fs::Metadata::blocks`] counts, in bytes.
@@ -59,7 +60,7 @@ impl Room {
         Ok(fallocate(&file, FallocateFlags::empty(), 0, i64::try_from(SIZE).unwrap_or(i64::MAX))?)
     }
 
-    /// Gives the room up, for what is to be written now. Whether there was any.
+    /// Gives the room up, for what is to be written now. True if there was any.
     pub(super) fn release(&self) -> bool {
         self.held.swap(false, Ordering::Relaxed) && fs::remove_file(&self.path).is_ok()
     }

@@ -6,10 +6,10 @@
 //!                               └─ a file of age ─► its key: in memory, else key.age and a passphrase, else the keyring
 //! ```
 //!
-//! Owns that only this user can read the file, from its first byte on, and that it is always whole. Must never overwrite a
-//! file that it cannot read, follow a link, or keep a value in memory: each start reads the file. Of an encrypted one it
-//! keeps the key, until the bridge ends or the person locks it. Whose secrets there are is noted beside it, for when it cannot
-//! be read.
+//! Owns that only this user can read the file, from its first byte on, and that it is always whole. Must never overwrite a file
+//! that it cannot read, follow a link, or keep a value in memory: each start reads the file. The key of an encrypted file it
+//! keeps until the bridge ends or the person locks it. The servers that have secrets are noted beside the file, for when it
+//! cannot be read.
 
 pub mod age;
 mod changing;
@@ -52,9 +52,9 @@ pub struct Standing {
     pub choice: Choice,
     /// How the file is.
     pub form: Form,
-    /// Whether it takes a passphrase, or the keyring, to read it.
+    /// True if it takes a passphrase, or the keyring, to read them.
     pub is_locked: bool,
-    /// Whether that passphrase is to be asked for.
+    /// True if the person is to be asked for that passphrase.
     pub asks: bool,
 }
 
@@ -99,7 +99,7 @@ impl Secrets {
         self.keys.follow(wanted);
     }
 
-    /// Waits until they could be read that could not before.
+    /// Waits until secrets that could not be read can be.
     pub async fn unlocked(&self) {
         self.unlocked.notified().await;
     }
@@ -119,7 +119,7 @@ impl Secrets {
         self.trouble.why()
     }
 
-    /// Whether a server may have secrets, as far as that is known without reading them.
+    /// True if a server may have secrets, as far as that is known without reading them.
     pub async fn may_have(&self, server: &str) -> bool {
         let server = server.to_owned();
         let looked = tokio::task::spawn_blocking({
@@ -141,18 +141,18 @@ impl Secrets {
         self.off_the_loop(move |secrets| secrets.read_of(&server)).await
     }
 
-    /// As `of`, for who may wait for the disk.
+    /// Works as `of`, for callers that may wait for the disk.
     ///
     /// # Errors
-    /// The same.
+    /// When the file is not this user's alone, or cannot be read.
     pub fn read_of(&self, server: &str) -> Result<Credentials, StoreError> {
         Ok(self.read_all()?.remove(server).unwrap_or_default())
     }
 
-    /// Those of all servers.
+    /// The secrets of all servers.
     ///
     /// # Errors
-    /// The same.
+    /// When the file is not this user's alone, or cannot be read.
     pub async fn all(&self) -> Result<All, StoreError> {
         self.off_the_loop(Self::read_all).await
     }
@@ -169,7 +169,7 @@ impl Secrets {
     /// Stores secrets of a server, in the place of those of the same names. Gives all that it has then.
     ///
     /// # Errors
-    /// The same; or when there are too many, or it cannot be written.
+    /// When the file is not this user's alone, or cannot be read or written; or when there are too many secrets.
     pub async fn put(&self, server: &str, new: Vec<(String, Credential)>) -> Result<Credentials, StoreError> {
         let server = server.to_owned();
         self.change(true, move |all| {
@@ -187,7 +187,7 @@ impl Secrets {
         .map(Option::unwrap_or_default)
     }
 
-    /// Stores a grant in the place of the one that it renews; false where that is not there any more.
+    /// Stores a login in the place of the one that it renews; false where that one is not there any more.
     ///
     /// # Errors
     /// As `put`.
@@ -203,7 +203,7 @@ impl Secrets {
         Ok(renewed.await?.is_some())
     }
 
-    /// Removes a secret. Whether there was one.
+    /// Removes a secret. True if there was one.
     ///
     /// # Errors
     /// As `put`.

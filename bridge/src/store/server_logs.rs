@@ -1,4 +1,4 @@
-//! What servers said, on disk: `DIR/<server id>.log` and the one before it, `DIR/<server id>.log.1`.
+//! The servers' output, on disk: `DIR/<server id>.log` and the one before it, `DIR/<server id>.log.1`.
 //!
 //! ```text
 //!  append ─► queue (bounded, never waits) ─► thread ─► one write per server ─► <id>.log ──1 MiB──► <id>.log.1
@@ -59,7 +59,7 @@ impl ServerLogs {
         Ok(Self { queue, worker })
     }
 
-    /// Takes a line to be written. Never waits: what finds no room is counted, and the file will say so.
+    /// Takes a line to be written. Never waits: a line that finds no room is counted, and the file will say so.
     pub fn append(&self, id: &ServerId, line: &Record) {
         self.queue.change(|batch| batch.add(id, line));
     }

@@ -5,8 +5,8 @@
 //!  secrets are encrypted ─► the file is age's, under a key of its own, which lies among the secrets as `_sessions`
 //! ```
 //!
-//! Owns these files: 0600, whole at each instant, one change after the other. A key of their own outlives every change of how secrets
-//! are kept. Must never know what is said in them.
+//! Owns these files: 0600, whole at each instant, one change after the other. A key of their own outlives every change of how
+//! secrets are kept. Must never know the words in them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -39,14 +39,14 @@ const MAX: u64 = 256 * 1024 * 1024;
 pub struct Sessions {
     directory: PathBuf,
     secrets: Secrets,
-    /// Held while one is written: what was written first stays behind what came later. Those that were removed since the bridge began:
-    /// who still holds one does not bring it back.
+    /// Held while one is written, so that an older text never replaces a newer one. Has the ids of those that were removed since
+    /// the bridge began: whoever still holds one does not bring it back.
     turn: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Sessions {
-    /// Those in this directory, which need not exist. What a write has left there that was killed goes: it has words in it that may be
-    /// deleted by now, or encrypted.
+    /// The sessions in this directory, which need not exist. Removes the files that interrupted writes have left there: their
+    /// words may be deleted by now, or encrypted.
     #[must_use]
     pub fn at(directory: PathBuf, secrets: Secrets) -> Self {
         for id in names(&directory, ".new").unwrap_or_default() {
@@ -86,7 +86,7 @@ impl Sessions {
         .await
     }
 
-    /// Reads one; none where there is none, or no more when it was read.
+    /// Reads one; `None` where there is none, or where it was removed meanwhile.
     ///
     /// # Errors
     /// When it cannot be read, or the secrets are locked.
@@ -243,7 +243,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files)
 }
 
-/// What stands before this end in the names there.
+/// The parts of the names there that stand before this end.
 fn names(directory: &Path, end: &str) -> Result<Vec<String>, StoreError> {
     let read = failed("read", directory);
     let entries = match fs::read_dir(directory) {

@@ -13,7 +13,7 @@ use super::StoreError;
 /// When all of them have to be done, once this process ends.
 static END: OnceLock<Instant> = OnceLock::new();
 
-/// What each is given when that has come: most have nothing left to do.
+/// The time that each one gets even then: most have nothing left to do.
 const LEAST: Duration = Duration::from_millis(50);
 
 /// This process ends: nobody waits for any of them longer than until then.
@@ -44,7 +44,7 @@ impl Worker {
         Ok(Self { done })
     }
 
-    /// Whether the work is done within `limit`.
+    /// True if the work is done within `limit`.
     pub(super) fn ends_within(&self, limit: Duration) -> bool {
         let left = END.get().map(|until| until.saturating_duration_since(Instant::now()).max(LEAST));
         let limit = left.map_or(limit, |left| left.min(limit));

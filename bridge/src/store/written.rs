@@ -1,4 +1,4 @@
-//! Where servers could ever write beside their own directories.
+//! The places where servers could ever write, beside their own directories.
 //!
 //! ```text
 //!  written(path PK)

@@ -1,7 +1,7 @@
-//! What servers ask of their client.
+//! Servers' questions to their client.
 //!
-//! Owns the answers that need nobody: roots from the definition. What could be answered by whoever has made the call, and
-//! cannot, gets MCP's refusal, so that no server waits for an answer that will not come.
+//! Owns the answers that need nobody: roots from the definition. A question that the maker of the call could answer, but does
+//! not, gets MCP's refusal, so that no server waits for an answer that will not come.
 
 use harbor_ipc_proto::link::runner::AskAnswer;
 

@@ -1,7 +1,7 @@
-//! What is done for a server and is not its life: programs that a container engine is asked by, and authorizations.
+//! Work for a server that is not its life: questions to a container engine's program, and authorizations.
 //!
-//! Owns one runner for each. Where the one who waits goes, it ends. Must never be used for a program that is not trusted as
-//! the person is: it is held to nothing.
+//! Owns one runner for each. It ends when its caller leaves. Must never be used for a program that is trusted less than the
+//! person: it is held to nothing.
 
 use std::io;
 use std::rc::Rc;

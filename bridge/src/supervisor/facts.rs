@@ -1,4 +1,4 @@
-//! What is on the disk before a start: where a server's program, its arguments and the system really are.
+//! The facts on the disk before a start: where a server's program, its arguments and the system really are.
 //!
 //! ```text
 //!  command, PATH ── links, #! lines, venvs ──► program ┐
@@ -6,7 +6,7 @@
 //!  the lists of policy::sandbox ─────────────► system  ┘
 //! ```
 //!
-//! Owns the looking; which names count is the policy's. Must never be called where a loop waits, must stay bounded whatever
+//! Owns looking them up; the policy says which names count. Must never be called where a loop waits, must stay bounded whatever
 //! lies there, and must never decide what is granted.
 
 use std::fs;
@@ -26,7 +26,7 @@ mod way;
 
 use way::{Way, walk};
 
-/// What is to be started, and where its own things are.
+/// The program to start, and where its own things are.
 #[derive(Debug)]
 pub struct Wanted<'a> {
     /// The program.
@@ -39,7 +39,7 @@ pub struct Wanted<'a> {
     pub path: Option<&'a str>,
     /// Where programs are looked for otherwise.
     pub search: &'a str,
-    /// What its definition grants.
+    /// The grants in its definition.
     pub sandbox: &'a SandboxSettings,
     /// `$HARBOR_HOME`.
     pub harbor_home: &'a Path,
@@ -51,15 +51,15 @@ pub struct Wanted<'a> {
     pub tmp: &'a Path,
     /// Where its package is installed.
     pub package: Option<&'a Path>,
-    /// Whether this start installs it.
+    /// True if this start installs it.
     pub installs: bool,
-    /// Whether the servers share a runner.
+    /// True if the servers share a runner.
     pub shared: bool,
     /// Where servers could ever write, this one or another, beside what is in `harbor_home`.
     pub ever_written: &'a [String],
 }
 
-/// What of this process and its environment counts.
+/// The facts of this process and its environment that count.
 #[derive(Debug, Default)]
 struct Surroundings {
     home: Option<PathBuf>,
@@ -122,7 +122,7 @@ fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
     facts.links.extend(needed.links.into_iter().chain(named.links));
     facts.links.sort_unstable();
     facts.links.dedup();
-    // What the person's own PATH has in it is no matter of this server.
+    // The entries of the person's own PATH do not concern this server.
     let left_out = if wanted.path.is_some() { needed.left_out } else { Vec::new() };
     let not_followed = needed.led_out.into_iter().chain(named.led_out).collect();
     Facts { program: needed.program, named: named.named, left_out, not_followed, ..facts }
@@ -134,7 +134,7 @@ pub fn settled_all(paths: &[String]) -> Vec<String> {
     paths.iter().filter_map(|path| settled(Path::new(path))).collect()
 }
 
-/// A path without symbolic links; what does not exist keeps its name. `None` when that is no text, or not absolute.
+/// A path without symbolic links; a part that does not exist keeps its name. `None` when the result is no text, or not absolute.
 fn settled(path: &Path) -> Option<String> {
     let (mut above, mut missing) = (path, Vec::new());
     let mut real = loop {
@@ -150,7 +150,7 @@ fn settled(path: &Path) -> Option<String> {
     real.into_os_string().into_string().ok().filter(|path| path.starts_with('/'))
 }
 
-/// The same of what exists.
+/// The path without symbolic links of something that exists.
 fn real(path: &str) -> Option<String> {
     Path::new(path).canonicalize().ok()?.into_os_string().into_string().ok()
 }
@@ -161,7 +161,7 @@ fn moved(home: &str) -> Vec<String> {
     protected::of_home(home).into_iter().filter_map(elsewhere).collect()
 }
 
-/// Of two that lie in one another and are equally open, the outer one.
+/// The paths of the system that exist. If one lies in another and both are equally open, only the outer one.
 fn of_the_system() -> Vec<(String, harbor_ipc_proto::link::sandbox::PathAccess)> {
     let mut all: Vec<_> =
         system::SYSTEM.iter().filter_map(|(path, access)| Some((real(path)?, *access))).collect();
@@ -187,8 +187,8 @@ fn hideable() -> Vec<String> {
     all
 }
 
-/// Where granted paths lead. What may be written is found first, with all of it taken for writable: a server that may
-/// write one of two directories has no say in where the other one is.
+/// Finds where granted paths lead. Paths that may be written are found first, with all of them taken for writable: a server that
+/// may write one of two directories has no say in where the other one is.
 fn granted(sandbox: &SandboxSettings, facts: &mut Facts) {
     let ways = |paths: &Option<Vec<String>>, facts: &Facts| {
         let way = |path: &String| (path.clone(), walk(path, facts).filter(Way::is_accepted));

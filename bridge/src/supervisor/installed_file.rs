@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{Server, Supervisor};
 
-/// Whether the file is being written, and is out of date again.
+/// The state of the file: being written, and out of date again.
 #[derive(Debug, Default)]
 pub(super) struct Writing {
     busy: Cell<bool>,
@@ -25,7 +25,7 @@ pub(super) struct Writing {
 }
 
 impl Supervisor {
-    /// Something of it has changed. What changes while it is written is written next, once.
+    /// Notes that something of it has changed. Changes that come while it is written are written next, together.
     pub fn note_installed(self: &Rc<Self>) {
         self.writing.stale.set(true);
         if self.writing.busy.replace(true) {
@@ -55,7 +55,7 @@ fn write(path: &Path, text: &str) {
     }
 }
 
-/// Where the program is, of what is downloaded.
+/// The path of the program of a downloaded package.
 fn program(server: &Server, package: &Package) -> Option<String> {
     let unpacked =
         Unpacked::of_tree(&server.lock()?.tree).filter(|_| package.ecosystem == Ecosystem::Binary)?;
@@ -83,7 +83,7 @@ fn entry(server: &Rc<Server>) -> Option<Value> {
     })))
 }
 
-/// Addresses stand in several of its members, and what comes to stand there later is none to think of.
+/// Masks passwords in all texts. Addresses stand in several members, and one that is added later needs no thought.
 fn without_passwords(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(masked(&text).unwrap_or(text)),

@@ -7,8 +7,8 @@
 //!                  nothing of it is left                                        the lock names its directory: it is used
 //! ```
 //!
-//! Owns that nothing half is left: a trial is a guard. Must never touch the data of the server that runs meanwhile, or of one
-//! that was removed: where there is any, a trial has directories of its own.
+//! Owns that nothing half done is left: a trial is a guard. Must never touch the data of the server that runs meanwhile, or of
+//! one that was removed: where there is any, a trial has directories of its own.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,14 +38,14 @@ use crate::store::packages;
 use crate::store::packages::readme::readme;
 use crate::store::removal::remove_tree;
 
-/// A directory in that of a trial, for as long as what the server's own directories hold is the trial's: who is killed meanwhile
-/// leaves it, and the next bridge knows whose they are.
+/// A directory in that of a trial, for as long as the content of the server's own directories is the trial's. A killed bridge
+/// leaves it, and the next bridge knows whose the content is.
 const IN_ITS_PLACE: &str = "in-its-place";
 
-/// So many repositories are looked at, at once.
+/// The most repositories that are looked at, at once.
 const MOST_LOOKED_AT: u32 = 16;
 
-/// How long a server is waited for that is tried without the network: who hangs there is one that wants it.
+/// How long a server that is tried without the network is waited for. One that hangs there wants the network.
 const WITHOUT_NETWORK: Duration = Duration::from_secs(10);
 
 /// How long a package that nobody uses waits for the next try.
@@ -54,15 +54,15 @@ const KEPT: Duration = Duration::from_secs(600);
 /// Packages that are installed, whole and nobody's: their server lacked something that only its person can give.
 pub(super) type Kept = RefCell<BTreeMap<ServerId, KeptPackage>>;
 
-/// One of them.
+/// One of these packages.
 #[derive(Debug, Clone)]
 pub(super) struct KeptPackage {
     lock: Rc<Lock>,
-    /// What its installer was given: with something else it may have made something else of the same files.
+    /// The variables that its installer was given: with others it may have made something else of the same files.
     install_env: BTreeMap<String, String>,
 }
 
-/// A name that somebody installs or upgrades: nobody else does meanwhile.
+/// A claim on a name that somebody installs or upgrades: nobody else does meanwhile.
 #[derive(Debug)]
 pub struct Claim {
     supervisor: Rc<Supervisor>,
@@ -84,7 +84,7 @@ impl Drop for Claim {
     }
 }
 
-/// A package that is tried out. What was not kept goes when this does.
+/// A package that is tried out. Dropping the trial removes all that was not kept.
 #[derive(Debug)]
 pub struct Trial {
     supervisor: Rc<Supervisor>,
@@ -92,14 +92,14 @@ pub struct Trial {
     claim: Option<Claim>,
 }
 
-/// What was found out about versions.
+/// The result of looking for versions.
 #[derive(Debug, Clone)]
 pub enum Plan {
-    /// All of them.
+    /// All versions.
     Locked(Rc<Lock>),
     /// Code of the package would have to run for that.
     NeedsBuild {
-        /// Of a repository, what would be built.
+        /// For a repository, the commit that would be built.
         commit: Option<String>,
     },
 }
@@ -137,13 +137,13 @@ impl Supervisor {
         free.into_iter().filter(|id| self.get(id).is_none()).find_map(|id| self.claim(&id))
     }
 
-    /// Whether a name is being installed or upgraded.
+    /// True if a name is being installed or upgraded.
     #[must_use]
     pub fn is_claimed(&self, id: &ServerId) -> bool {
         self.claimed.borrow().contains(id)
     }
 
-    /// Waits until nobody installs or upgrades a name, at most this long; whether that is so.
+    /// Waits until nobody installs or upgrades a name, at most this long. True if nobody does.
     pub async fn is_unclaimed(&self, id: &ServerId, limit: Duration) -> bool {
         let until = tokio::time::Instant::now() + limit;
         while self.is_claimed(id) {
@@ -155,7 +155,7 @@ impl Supervisor {
         true
     }
 
-    /// Tells what a package that is used now has listed when it was tried out.
+    /// Tells the tools that a package, which is used now, listed when it was tried out.
     pub fn tell_tools(&self, id: &ServerId, tools: &Rc<ToolList>) {
         if let Some(server) = self.get(id) {
             server.knows(tools.clone());
@@ -169,7 +169,7 @@ impl Supervisor {
         self.runners.shared.runtimes.clone()
     }
 
-    /// Begins to try out a package, or what is none: an image, or a server elsewhere.
+    /// Begins to try out a package; or an image or a server elsewhere, which have none.
     #[must_use]
     pub fn try_out(self: &Rc<Self>, claim: Claim, definition: Definition, of: TrialOf) -> Trial {
         let is_known = self.get(&claim.id).is_some();
@@ -182,7 +182,7 @@ impl Supervisor {
         Trial { supervisor: self.clone(), server, claim: Some(claim) }
     }
 
-    /// What a server of this definition would be held to.
+    /// The profile that would hold a server of this definition.
     ///
     /// # Errors
     /// Why it would not be started.
@@ -201,25 +201,25 @@ impl Supervisor {
         self.runners.shared.paths.servers()
     }
 
-    /// Where a server of this name keeps its data.
+    /// The directory where a server of this name keeps its data.
     #[must_use]
     pub fn data_directory(&self, id: &ServerId) -> PathBuf {
         self.runners.shared.paths.server_data(id.as_str())
     }
 
-    /// Which versions of its package a server has.
+    /// The versions of its package that a server has.
     #[must_use]
     pub fn locked(&self, id: &ServerId) -> Option<Locked> {
         self.runners.shared.locks.get(id)
     }
 
-    /// Why it is not known any more which version of its package a server has, where that was lost.
+    /// Why it is no longer known which version of its package a server has, where that was lost.
     #[must_use]
     pub fn lost_lock(&self, id: &ServerId) -> Option<String> {
         self.runners.shared.locks.lost(id)
     }
 
-    /// From now on a server uses this; what neither of the two is goes from the disk.
+    /// Makes a server use this from now on; any other installation goes from the disk.
     ///
     /// # Errors
     /// When the database refuses: then it is as before.
@@ -236,7 +236,7 @@ impl Supervisor {
         let _ = tokio::task::spawn_blocking(move || packages::keep_only(&package, &places)).await;
     }
 
-    /// Removes what a trial has left: its own directories, and the package that is nobody's.
+    /// Removes the remains of a trial: its own directories, and the package that is nobody's.
     async fn clean(&self, id: &ServerId) {
         let shared = &self.runners.shared;
         let trial = shared.paths.server_trial(id.as_str());
@@ -265,21 +265,22 @@ impl Supervisor {
         }
     }
 
-    /// What is in the server's own directories from now on is a trial's.
+    /// Notes that the content of the server's own directories is a trial's from now on.
     async fn note_trial(&self, id: &ServerId) {
         let mark = self.runners.shared.paths.server_trial(id.as_str()).join(IN_ITS_PLACE);
         // Where none can be made, no directory for the server can be made either, and that is said.
         let _ = tokio::task::spawn_blocking(move || private_directory(&mark)).await;
     }
 
-    /// Removes what a trial wrote in the server's own directories: it is not the server's. Then they are nobody's again.
+    /// Removes a trial's files from the server's own directories: they are not the server's. Then the directories are nobody's
+    /// again.
     async fn forget_trial(&self, id: &ServerId) {
         let place = self.runners.shared.paths.server(id.as_str());
         let _turn = self.runners.shared.leftovers.turn(id, || ()).await;
         let _ = tokio::task::spawn_blocking(move || remove_written(&place)).await;
     }
 
-    /// Removes what an installation or upgrade has left that was killed. Before any server starts. Gives the names that have
+    /// Removes what a killed installation or upgrade has left. To be called before any server starts. Gives the names that have
     /// no server.
     pub(super) async fn remove_halves(&self) -> Vec<ServerId> {
         let directory = self.runners.shared.paths.servers();
@@ -302,10 +303,10 @@ impl Supervisor {
     }
 }
 
-/// So much of a home is copied for a trial.
+/// How much of a home is copied for a trial.
 const OF_A_HOME: Room = Room { entries: 10_000, bytes: 256 << 20 };
 
-/// A home for a trial, once.
+/// Copies a home for a trial, once.
 async fn copy_data(from: PathBuf, to: PathBuf) -> Result<(), StartError> {
     let copied = tokio::task::spawn_blocking(move || match from.is_dir() && !to.exists() {
         true => copy_tree(&from, &to, &mut { OF_A_HOME }),
@@ -323,7 +324,7 @@ async fn copy_data(from: PathBuf, to: PathBuf) -> Result<(), StartError> {
     Err(StartError::Failed(Rc::new(EndReport::because("spawn_failed", message))))
 }
 
-/// What a trial wrote in a server's own directories, if that is what they hold. The mark goes last.
+/// Removes a trial's files from a server's own directories, if they hold any. The mark goes last.
 fn remove_written(place: &Path) {
     let mark = place.join("trial").join(IN_ITS_PLACE);
     if mark.exists() && ["data", "tmp"].iter().all(|name| remove_tree(&place.join(name)).is_ok()) {
@@ -354,7 +355,7 @@ impl Trial {
         }
     }
 
-    /// Fetches its repository, and reads what says there how it is had: the commit, and the files.
+    /// Fetches its repository, and gives the commit and the files that say how its server is had.
     ///
     /// # Errors
     /// Why it cannot be fetched or read.
@@ -381,7 +382,7 @@ impl Trial {
         }
     }
 
-    /// Whether it is installed, whatever became of its start.
+    /// True if it is installed, whatever became of its start.
     #[must_use]
     pub fn is_installed(&self, why: &StartError) -> bool {
         matches!(why, StartError::Failed(report) if !["install_failed", NEEDS_BUILD].contains(&report.cause))
@@ -394,7 +395,7 @@ impl Trial {
         self.server.lock()
     }
 
-    /// The newest version of its package, where an older one is what fits.
+    /// The newest version of its package, where only an older one fits.
     #[must_use]
     pub fn unfit(&self) -> Unfit {
         self.server.unfit()
@@ -406,20 +407,20 @@ impl Trial {
         self.server.wanted()
     }
 
-    /// What its package says of itself, where it is installed.
+    /// Its package's words about itself, where it is installed.
     pub async fn readme(&self) -> Option<String> {
         let (package, dir) = (self.package()?.clone(), self.server.package_dir());
         tokio::task::spawn_blocking(move || readme(&package, &dir)).await.ok().flatten()
     }
 
-    /// What helps where its server did not find a file of the person's that is kept from it. `named`: names of its variables.
+    /// The advice where its server did not find a file of the person's that is kept from it. `named`: names of its variables.
     pub async fn without_kept_file(&self, said: &str, named: &[String]) -> Option<String> {
         let kept = kept_file(said).filter(|kept| !named.iter().any(|name| name == kept.variable))?;
         let home = self.server.keeps_from_it(kept.file).await?;
         Some(kept.advice(&home, self.server.id().as_str(), &source_of(self.package()?)))
     }
 
-    /// What helps where its server speaks of a file in its home that is not there.
+    /// The advice where its server speaks of a file in its home that is not there.
     #[must_use]
     pub fn home_to_fill(&self, said: &str) -> Option<String> {
         let id = self.server.id();
@@ -432,7 +433,7 @@ impl Trial {
         ))
     }
 
-    /// What helps where one of these places, which a variable of its server names, is here and closed to it.
+    /// The advice where one of these places, which a variable of its server names, is here and closed to it.
     pub async fn closed(&self, places: Vec<String>) -> Option<String> {
         let (place, opens) = self.server.closed_to_it(places).await?;
         Some(match opens {
@@ -444,8 +445,8 @@ impl Trial {
         })
     }
 
-    /// What its sandbox refused it that may be why it does not run, by the kernel's word or by what it said of that; and what
-    /// allows it. Also whether it is the kernel's.
+    /// A refusal of its sandbox that may be why it does not run, and what allows it. It is known from the kernel, or else from
+    /// the server's own words. True if it is known from the kernel.
     #[must_use]
     pub fn refused(&self, said: &str) -> Option<(String, bool)> {
         let all = self.server.denied();
@@ -465,14 +466,14 @@ impl Trial {
         Some((told, of_kernel.is_some()))
     }
 
-    /// Whether it is started with nothing of the person's.
+    /// True if it is started with nothing of the person's.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         self.server.is_alone()
     }
 
-    /// Keeps what is installed for a while, although nothing came of it: the next try of the same version starts it at once, unless
-    /// its installer is to get other variables.
+    /// Keeps the installed package for a while, although nothing came of it. The next try of the same version starts it at once,
+    /// unless its installer is to get other variables.
     pub fn keep_package(&self) {
         let (Some(lock), Some(claim)) = (self.server.lock(), &self.claim) else { return };
         let (id, supervisor) = (claim.id.clone(), Rc::downgrade(&self.supervisor));
@@ -487,7 +488,7 @@ impl Trial {
                 return;
             }
             supervisor.kept.borrow_mut().remove(&id);
-            // Whoever tries it just now cleans up, or has it.
+            // Another try that holds the name cleans up, or uses it.
             if let Some(claim) = supervisor.claim(&id) {
                 supervisor.clean(&id).await;
                 drop(claim);
@@ -495,12 +496,12 @@ impl Trial {
         });
     }
 
-    /// From now on it is started with all that its definition gives it.
+    /// Starts it from now on with all that its definition gives it.
     pub fn trust(&self) {
         self.server.is_trusted();
     }
 
-    /// Installs it, starts it, has it list its tools, and ends it. Done again, it is only started.
+    /// Installs it, starts it, has it list its tools, and ends it. A second time it is only started.
     ///
     /// # Errors
     /// Why it does not run.
@@ -510,7 +511,7 @@ impl Trial {
         Ok(Installed { lock, tools })
     }
 
-    /// The same of what has no versions: an image, a server elsewhere. Its tools, if they could be listed.
+    /// Runs something that has no versions: an image, a server elsewhere. Gives its tools, if they could be listed.
     ///
     /// # Errors
     /// Why it does not run.
@@ -518,7 +519,7 @@ impl Trial {
         self.run_within(note, Duration::MAX).await
     }
 
-    /// Whether it also starts where no network is, and lists tools there. What it is tried with from then on has none.
+    /// True if it also starts without a network, and lists tools there. Whatever is tried from then on has no network.
     pub async fn runs_without_network(&self, note: Option<Note>) -> bool {
         self.server.is_cut_off();
         let ran = self.run_within(note, WITHOUT_NETWORK).await;

@@ -1,12 +1,12 @@
-//! What a server leaves in its temporary directory, which is empty for its next start.
+//! The files that a server leaves in its temporary directory, which is empty for its next start.
 //!
 //! ```text
 //!  start, or an end for want of disk ─► tmp becomes tmp.old ─► a new tmp ─► the server runs
 //!                    │
 //!                    └─► a thread removes it ─► whoever comes next has the turn
 //! ```
-//!
 //! Owns these removals: however large the tree, no start takes longer for it, unless the one before it is not gone yet. Must
+//! never let two threads remove one tree: each would take the other's work for a server that adds to it.
 //! never let two threads remove one tree: each would take the other one's doing for a server that adds to it.
 
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::removal::remove_tree;
 
-/// Whose turn it is with the leftovers of each name. By name: who comes after a server that was replaced has its directories.
+/// The turns at the leftovers of each name. By name: a server that replaces another one has its directories.
 #[derive(Debug, Default)]
 pub struct Leftovers {
     turns: RefCell<BTreeMap<ServerId, Weak<Semaphore>>>,
@@ -63,8 +63,8 @@ impl Leftovers {
 }
 
 impl Turn {
-    /// Takes what is at `tmp` away; it is removed when nobody waits for it. Only on a thread where waiting does no harm: what
-    /// cannot be moved is removed at once. What a server has made unremovable stays: it harms nobody but this server.
+    /// Takes the content of `tmp` away; it is removed when nobody waits for it. Only on a thread where waiting does no harm: what
+    /// cannot be moved is removed at once. Files that a server has made unremovable stay: they harm nobody but this server.
     pub(super) fn set_aside(self, tmp: &Path) {
         let aside = ["old", "older"].map(|name| tmp.with_extension(name));
         let [old, older] = &aside;
@@ -88,7 +88,7 @@ impl Turn {
     }
 }
 
-/// Moves what is at `from`, a link itself; whether nothing is there any more.
+/// Moves the file or directory at `from`; a link is moved itself. True if nothing is there any more.
 fn move_away(from: &Path, to: &Path) -> bool {
     match fs::rename(from, to) {
         Ok(()) => true,

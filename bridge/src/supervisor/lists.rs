@@ -1,7 +1,7 @@
-//! What a running server offers: its lists, fetched after contact and again whenever it says that they changed.
+//! The lists that a running server offers: fetched after contact, and again whenever it says that they changed.
 //!
-//! Items stay the text that the server wrote. What is wrong with a list is kept beside it, to be told: a server with broken
-//! prompts still has its tools, and a list that could not be fetched stays what it was.
+//! Items stay the text that the server wrote. The flaws of a list are kept beside it, to be told. A server with broken prompts
+//! still has its tools, and a list that could not be fetched stays what it was.
 
 use std::cell::{Cell, RefCell};
 use std::ops::RangeInclusive;
@@ -20,7 +20,7 @@ use crate::link::{Answer, Audience, CallError, Failure, Link, TimeLimit, ToolLis
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// How long one may take that the server has not announced: some answer nothing to what they do not know.
+/// How long an unannounced list may take: some servers answer nothing to what they do not know.
 const UNANNOUNCED_LIMIT: Duration = Duration::from_secs(2);
 
 /// The longest pause between two rounds. It doubles as long as a server tells of changes where there are none.
@@ -29,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// The bounds of the pause between two rounds: a server that tells of changes without end is asked no faster.
 const PAUSE: RangeInclusive<Duration> = Duration::from_millis(100)..=Duration::from_secs(1);
 
-/// Between them it is so long for each item of the lists: it is their length that takes the bridge's time.
+/// The part of that pause for each item of the lists: their length takes the bridge's time.
 const PAUSE_PER_ITEM: Duration = Duration::from_micros(50);
 
 /// One of the lists.
@@ -108,9 +108,9 @@ impl ListKind {
 pub struct Fetched {
     /// The array.
     pub items: Json,
-    /// How many.
+    /// How many items it has.
     pub count: u32,
-    /// What is wrong with them, a sentence each.
+    /// The flaws of the items, a sentence each.
     pub flaws: Vec<String>,
     /// Why the list could not be fetched the last time.
     pub error: Option<String>,
@@ -122,7 +122,7 @@ impl Default for Fetched {
     }
 }
 
-/// Whether a list is another one than before.
+/// Tells if a list is another one than before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     None,
@@ -135,11 +135,11 @@ pub(super) struct Lists {
     lists: RefCell<[Fetched; 4]>,
     /// A bit for each list that the server has announced.
     announced: u8,
-    /// What each tool is; none until they were fetched once.
+    /// Its tools; `None` until they were fetched once.
     tools: RefCell<Option<Rc<ToolList>>>,
-    /// Whether the tools were fetched once, or given up.
+    /// True once the tools were fetched, or given up.
     tools_settled: Cell<bool>,
-    /// Whether they were told of once.
+    /// True once they were told of.
     tools_told: Cell<bool>,
     /// A bit for each list that is to be fetched.
     wanted: Cell<u8>,
@@ -153,32 +153,32 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Those of a server with these capabilities.
+    /// The lists of a server with these capabilities.
     pub(super) fn of(capabilities: &Json) -> Self {
         Self { announced: ListKind::announced(capabilities), ..Self::default() }
     }
 
-    /// Whether the server is to have such a list. One that announces none at all may have tools: many do.
+    /// True if the server is to have such a list. One that announces none at all may have tools: many do.
     fn is_expected(&self, kind: ListKind) -> bool {
         self.announced & kind.bit() != 0 || self.announced == 0 && kind == ListKind::Tools
     }
 
-    /// What was fetched last.
+    /// A list as it was fetched last.
     pub(super) fn get(&self, kind: ListKind) -> Fetched {
         self.lists.borrow()[kind as usize].clone()
     }
 
-    /// Something of what was fetched last: a whole list may be long.
+    /// A part of a list as it was fetched last: a whole list may be long.
     pub(super) fn look<T>(&self, kind: ListKind, look: impl FnOnce(&Fetched) -> T) -> T {
         look(&self.lists.borrow()[kind as usize])
     }
 
-    /// What each tool is, as fetched last.
+    /// Its tools as they were fetched last.
     pub(super) fn tools(&self) -> Option<Rc<ToolList>> {
         self.tools.borrow().clone()
     }
 
-    /// Has its tools without what `hide` finds in them. How many of them it was in the names of: these are left out.
+    /// Hides what `hide` finds in its tools. Tools that have it in their names are left out: gives their number.
     pub(super) fn hide(&self, hide: impl Fn(&str) -> Option<String>) -> usize {
         let Some(tools) = self.tools() else { return 0 };
         let hidden = tools.hidden(hide);
@@ -194,12 +194,12 @@ impl Lists {
         }
     }
 
-    /// Whether its tools are told of for the first time.
+    /// True if its tools are told of for the first time.
     pub(super) fn is_first_telling(&self) -> bool {
         !self.tools_told.replace(true)
     }
 
-    /// Whether something is being fetched.
+    /// True if something is being fetched.
     pub(super) fn is_fetching(&self) -> bool {
         self.fetching.get()
     }
@@ -229,16 +229,16 @@ impl Lists {
         self.settle_tools();
     }
 
-    /// Notes that these lists are to be fetched. Returns whether the caller has to see to it: however often a server
-    /// says that a list has changed, one round of requests is under way and at most one waits.
+    /// Notes that these lists are to be fetched. True if the caller has to fetch them: however often a server says that a list
+    /// has changed, one round of requests is under way and at most one waits.
     pub(super) fn want(&self, kinds: &[ListKind]) -> bool {
         let bits = kinds.iter().fold(0, |bits, kind| bits | kind.bit());
         self.wanted.set(self.wanted.get() | bits);
         !self.fetching.replace(true)
     }
 
-    /// Fetches what is wanted, all lists of a round at once, until nothing is. `tell` hears of each list that there is
-    /// now, where it is another one than before, and of each that could not be had.
+    /// Fetches the wanted lists, all of a round at once, until none is wanted. `tell` hears of each list that is another one than
+    /// before, and of each that could not be had.
     pub(super) async fn fetch_wanted(
         &self,
         link: &Rc<Link>,

@@ -46,7 +46,7 @@ impl Ring {
         self.added
     }
 
-    /// Whether every line since its beginning is still here.
+    /// True if every line since the log's beginning is still here.
     pub(super) fn is_whole(&self) -> bool {
         self.added == self.lines.len() as u64
     }

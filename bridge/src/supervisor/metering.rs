@@ -1,11 +1,11 @@
-//! What processes and files use, measured when somebody wants to know.
+//! The use of processes and files, measured when somebody wants to know.
 //!
 //! ```text
 //!  wanted, and older than it may be ─► which processes there are ─► a thread reads /proc ─► Measured, with its time
 //! ```
 //!
-//! Owns the last measurement. Must never read /proc or a directory on the loop, nor measure twice at once: who comes while
-//! it is measured gets that.
+//! Owns the last measurement. Must never read /proc or a directory on the loop, nor measure twice at once: a caller that comes
+//! meanwhile gets the measurement that is under way.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -28,25 +28,25 @@ const MAX_OPEN_FILES: usize = 100_000;
 /// How many files of one directory are counted.
 const MAX_FILES: usize = 10_000;
 
-/// What was measured.
+/// A measurement.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// When.
+    /// When it was made.
     pub at: Instant,
     /// The bridge's own process.
     pub bridge: Used,
     /// The servers that ran.
     pub servers: BTreeMap<ServerId, Used>,
-    /// What is on the disk.
+    /// The sizes on the disk.
     pub stores: Stores,
 }
 
-/// What processes use.
+/// The use of some processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Used {
-    /// The first of them: when it is another one, the numbers begin anew.
+    /// The first of them: when it is another process, the numbers begin anew.
     pub root: u32,
-    /// Bytes, what is shared counted once.
+    /// Bytes; shared memory is counted once.
     pub memory: u64,
     /// Processor time, in milliseconds.
     pub cpu_ms: u64,
@@ -92,14 +92,14 @@ struct Places {
 }
 
 impl Supervisor {
-    /// What was measured last, if anything was.
+    /// The last measurement, if there is one.
     #[must_use]
     pub fn measured(&self) -> Option<Rc<Measured>> {
         self.meter.last.borrow().clone()
     }
 
-    /// Measures, unless that was done less than `max_age` ago. Who does not wait for the end leaves it to itself: it is
-    /// measured once at a time.
+    /// Measures, unless that was done less than `max_age` ago. If the caller does not wait for the end, the measurement goes on:
+    /// there is one at a time.
     pub async fn measure(self: &Rc<Self>, max_age: Duration) {
         let supervisor = self.clone();
         let _ = tokio::task::spawn_local(async move { supervisor.measure_now(max_age).await }).await;

@@ -75,43 +75,43 @@ pub struct Supervisor {
     /// Names of servers that are being installed or upgraded.
     claimed: RefCell<BTreeSet<ServerId>>,
     unclaimed: Notify,
-    /// What was installed for nothing and may be tried again soon.
+    /// Packages that were installed in vain and may be tried again soon.
     kept: installs::Kept,
-    /// So many start at once, of those that are started and not called.
+    /// How many start at once, of the servers that are started without a call.
     turns: Rc<Semaphore>,
     writing: installed_file::Writing,
     runners: Rc<Runners>,
     meter: metering::Meter,
 }
 
-/// What all servers share.
+/// The things that all servers share.
 #[derive(Debug)]
 pub struct Shared {
     /// Where data directories are.
     pub paths: Paths,
-    /// Where what is learnt is kept.
+    /// Where the facts that were learnt are kept.
     pub definitions: Rc<Definitions>,
-    /// Where servers could ever write.
+    /// The places where servers could ever write.
     pub written: Written,
     /// Their secrets.
     pub secrets: Secrets,
     /// Where their logs are kept.
     pub logs: ServerLogs,
-    /// Which versions of their packages they have.
+    /// The versions of their packages.
     pub locks: Locks,
-    /// What they leave in their temporary directories.
+    /// The files that they leave in their temporary directories.
     pub leftovers: Leftovers,
-    /// Where programs are that they need.
+    /// Finds the programs that they need.
     pub runtimes: Arc<Runtimes>,
-    /// By what this Harbor is known.
+    /// The marks by which this Harbor is known.
     pub marks: Marks,
-    /// What `config.toml` says.
+    /// The settings of `config.toml`.
     pub config: Rc<LiveConfig>,
-    /// What of the kernel is not to be used for sandboxes.
+    /// The features of the kernel that sandboxes are not to use.
     pub offered: Lowered,
 }
 
-/// What follows the name of a data directory that is nobody's any more, before its time.
+/// The part between the name of a data directory that is nobody's any more and its time.
 const EARLIER: &str = ".earlier-";
 
 /// Why a server could not be started.
@@ -158,13 +158,13 @@ impl Supervisor {
         }
     }
 
-    /// Whether each server has a runner of its own.
+    /// True if each server has a runner of its own.
     #[must_use]
     pub fn is_isolated(&self) -> bool {
         !self.runners.is_shared()
     }
 
-    /// What this kernel offers for sandboxes; none until that was tried.
+    /// The sandbox features that this kernel offers; `None` until that was tried.
     #[must_use]
     pub fn offer(&self) -> Option<Offer<'static>> {
         self.runners.is_swept().then(|| self.runners.offer())
@@ -182,7 +182,7 @@ impl Supervisor {
         self.servers.borrow().values().cloned().collect()
     }
 
-    /// Looks what of a server is on the disk already, before it is put in its place.
+    /// Looks for what is on the disk of a server already, before it is put in its place.
     pub async fn look(&self, stored: Stored) -> Looked {
         Looked::at(stored, &self.runners.shared).await
     }
@@ -204,8 +204,8 @@ impl Supervisor {
         (server, before)
     }
 
-    /// Has a server, and its process if there is one, go on under another definition of how it is supervised; its next start
-    /// has other arguments and variables, if there are. All else in `definition` is to be what it was.
+    /// Has a server, and its process if there is one, go on under another definition of how it is supervised. Its next start has
+    /// other arguments and variables, if there are. All else in `definition` must be as it was.
     pub fn supervise(&self, id: &ServerId, definition: Definition) {
         if let Some(server) = self.get(id) {
             server.supervise(definition);
@@ -224,8 +224,8 @@ impl Supervisor {
         Some(server)
     }
 
-    /// Removes what belonged to a server that is gone: its logs, its package and what was temporary; its data only if that
-    /// is wanted. Where there is a new server of that name by now, they are the new one's. Gives the directory of the data
+    /// Removes what belonged to a server that is gone: its logs, its package and its temporary files; its data only if
+    /// `with_data` is set. If there is a new server of that name by now, they are the new one's. Gives the directory of the data
     /// that are left.
     pub async fn forget(&self, id: &ServerId, with_data: bool) -> Option<PathBuf> {
         self.all_down(id).await;
@@ -288,7 +288,7 @@ impl Supervisor {
         moved.await.unwrap_or(Ok(None))
     }
 
-    /// What of a server's name was set aside.
+    /// The directories of a server's name that were set aside.
     async fn set_aside(&self, id: &ServerId) -> Vec<PathBuf> {
         let paths = &self.runners.shared.paths;
         let [data, instances] = [paths.server_data(id.as_str()), paths.server_instances(id.as_str())];
@@ -296,7 +296,7 @@ impl Supervisor {
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
-    /// Whether there is a data directory of a server's name, even an empty one, or what a removal could not remove.
+    /// True if there is a data directory of a server's name, even an empty one, or what a removal could not remove.
     pub async fn has_data_directory(&self, id: &ServerId) -> bool {
         let paths = &self.runners.shared.paths;
         let all = [paths.server_data(id.as_str()), paths.server_instances(id.as_str())];
@@ -314,10 +314,10 @@ impl Supervisor {
         looked.await.unwrap_or(false)
     }
 
-    /// Whether all paths that a definition grants may be granted, at whatever level.
+    /// Checks that all paths that a definition grants may be granted, at whatever level.
     ///
     /// # Errors
-    /// Which may not, and why.
+    /// The path that may not be granted, and why.
     pub async fn may_be_granted(&self, id: &ServerId, definition: &Definition) -> Result<(), String> {
         let stored = Stored { server_id: id.clone(), definition: definition.clone(), era: None };
         Server::new(self.look(stored).await, self.runners.clone()).may_be_granted().await
@@ -398,7 +398,7 @@ impl Supervisor {
         self.runners.shared.paths.home()
     }
 
-    /// The same, where it cannot be written to.
+    /// The directory of everything, where it cannot be written to.
     #[must_use]
     pub fn read_only_home(&self) -> Option<&Path> {
         self.runners.shared.paths.read_only()
@@ -410,8 +410,8 @@ impl Supervisor {
         self.runners.renewals.all_unstored().iter().map(ToString::to_string).collect()
     }
 
-    /// Starts a server as it is started with the bridge, a few at once: many that come up together are each so slow that they fail.
-    /// What is on its way up already needs no turn. Whoever asked may leave: it starts all the same.
+    /// Starts a server as it is started with the bridge, a few at once: many that come up together are each so slow that they
+    /// fail. A server that is on its way up already needs no turn. The caller may leave: the server starts all the same.
     ///
     /// # Errors
     /// Why it does not run.
@@ -437,7 +437,7 @@ impl Supervisor {
         started.await.unwrap_or(Err(StartError::Stopped))
     }
 
-    /// Removes what the removal of these servers has left when the bridge ended. Nobody waits for that.
+    /// Finishes removals of these servers that the bridge's end has interrupted. Nobody waits for that.
     async fn finish_removals(self: Rc<Self>, ids: Vec<ServerId>) {
         for id in ids {
             // Who installs something of that name already has the directories.
@@ -456,7 +456,7 @@ impl Supervisor {
         self.runners.swept().await;
     }
 
-    /// What an earlier bridge left in containers is looked for at once, also of servers that nobody starts.
+    /// Looks at once for what an earlier bridge left in containers, also of servers that nobody starts.
     fn clear_containers(&self) {
         let few = Rc::new(Semaphore::new(limits::STARTS_AT_ONCE));
         for server in self.all().into_iter().filter(|server| server.has_image()) {
@@ -468,7 +468,7 @@ impl Supervisor {
         }
     }
 
-    /// Where servers may write by their definitions counts before any of them starts again.
+    /// Notes where servers may write by their definitions, before any of them starts again.
     async fn note_written(&self) {
         let servers = self.all();
         let granted =
@@ -494,7 +494,7 @@ async fn remove_if_empty(directories: Vec<PathBuf>) {
     let _ = tokio::task::spawn_blocking(remove).await;
 }
 
-/// What cannot be looked into counts as if it held something.
+/// True if a directory holds something. One that cannot be read counts as if it did.
 fn holds_something(directory: &Path) -> bool {
     match directory.read_dir() {
         Ok(mut entries) => entries.next().is_some(),

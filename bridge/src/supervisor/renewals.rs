@@ -1,7 +1,7 @@
-//! Turns at renewing grants, and grants that were renewed and are not stored yet.
+//! Turns at renewing logins, and logins that were renewed and are not stored yet.
 //!
-//! Owns that each server's grant is renewed by one at a time, also when the server was edited or started anew meanwhile: a refresh
-//! token that is used twice is the end of a login.
+//! Owns that each server's login is renewed by one at a time, also when the server was edited or started anew meanwhile: a
+//! refresh token that is used twice ends the login.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use harbor_ipc_proto::link::oauth::Grant;
 use harbor_ipc_proto::server_id::ServerId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// Those of all servers.
+/// The renewals of all servers.
 #[derive(Debug, Default)]
 pub(super) struct Renewals {
     turns: RefCell<HashMap<ServerId, Arc<Mutex<()>>>>,
@@ -22,7 +22,7 @@ pub(super) struct Renewals {
 }
 
 impl Renewals {
-    /// Waits for the turn at a server's grant; until it is dropped nobody else renews it.
+    /// Waits for the turn at a server's login; until it is dropped nobody else renews it.
     pub(super) async fn turn(&self, id: &ServerId) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.turns.borrow_mut();
@@ -32,7 +32,7 @@ impl Renewals {
         turn.lock_owned().await
     }
 
-    /// Waits until none is under way, for so long.
+    /// Waits until no renewal is under way, at most this long.
     pub(super) async fn settled(&self, limit: Duration) {
         let turns: Vec<_> = self.turns.borrow().values().cloned().collect();
         let all = async {
@@ -44,7 +44,7 @@ impl Renewals {
         let _ = tokio::time::timeout(limit, all).await;
     }
 
-    /// What was renewed and is not stored.
+    /// The login that was renewed and is not stored.
     pub(super) fn unstored(&self, id: &ServerId) -> Option<Grant> {
         self.unstored.borrow().get(id).cloned()
     }
@@ -66,12 +66,12 @@ impl Renewals {
         self.trying.borrow_mut().remove(id);
     }
 
-    /// It was renewed, and is to be stored.
+    /// Keeps a renewed login that is to be stored.
     pub(super) fn keep(&self, id: &ServerId, grant: Grant) {
         self.unstored.borrow_mut().insert(id.clone(), grant);
     }
 
-    /// It is stored.
+    /// Forgets a login that is stored.
     pub(super) fn stored(&self, id: &ServerId) {
         self.unstored.borrow_mut().remove(id);
     }

@@ -1,4 +1,4 @@
-//! Which runner serves which start of a server, and what the runners say unasked.
+//! Which runner serves which start of a server, and the runners' events.
 //!
 //! Owns the numbers of starts and the shared runner. Events find their server by its number; a late event of an
 //! earlier start finds nobody.
@@ -39,17 +39,17 @@ pub(super) struct Runners {
     pub(super) shared: Rc<Shared>,
     next: Cell<u32>,
     starts: RefCell<HashMap<u32, Start>>,
-    /// Where servers share one: that of each kind.
+    /// The runner of each kind, where servers share one.
     common: RefCell<HashMap<Kind, Rc<Runner>>>,
     listeners: RefCell<Vec<Listener>>,
-    /// Whether nothing of an earlier bridge is left, and it is known what the kernel offers.
+    /// True once nothing of an earlier bridge is left, and it is known what the kernel offers.
     swept: watch::Sender<bool>,
     offer: RefCell<Offer<'static>>,
     /// Runner processes that have not ended.
     pub(super) alive: RefCell<HashMap<u32, Weak<Runner>>>,
     pub(super) ended: Notify,
     pub(super) ending: Cell<bool>,
-    /// Grants that are being renewed.
+    /// The renewals of logins that are under way.
     pub(super) renewals: Renewals,
 }
 
@@ -92,8 +92,8 @@ impl Runners {
         self.listeners.borrow().iter().for_each(|listener| listener(told));
     }
 
-    /// Ends what a bridge of this home that was killed has left behind. No server starts before that: the one before
-    /// may still write to its data.
+    /// Ends what a killed bridge of this home has left behind. No server starts before that: an earlier one may still write to
+    /// its data.
     pub(super) async fn end_leftovers(&self) {
         let (found, left) =
             leftovers::end(INSTANCE_MARK, &self.shared.marks.instance, RUNNER, LEFTOVERS_GRACE).await;
@@ -123,12 +123,12 @@ impl Runners {
         }
     }
 
-    /// Whether all servers are run by one runner.
+    /// True if one runner runs all servers.
     pub(super) fn is_shared(&self) -> bool {
         !self.isolation
     }
 
-    /// What the kernel offers for sandboxes; nothing before the sweep is done.
+    /// The sandbox features that the kernel offers; none before the sweep is done.
     pub(super) fn offer(&self) -> Offer<'static> {
         self.offer.borrow().clone()
     }
@@ -386,7 +386,7 @@ const OFFER: Duration = Duration::from_secs(10);
 /// How long the runners of a killed bridge may take to end their servers by the ladder.
 const LEFTOVERS_GRACE: Duration = Duration::from_secs(4);
 
-/// How long the bridge's end waits for grants that are being renewed.
+/// How long the bridge's end waits for logins that are being renewed.
 const RENEWAL: Duration = Duration::from_secs(4);
 
 /// How long killed processes may take to disappear.

@@ -86,31 +86,31 @@ type Started = Result<Rc<Lists>, StartError>;
 /// Somebody who wants to hear what happens until a server runs.
 pub type Note = Rc<dyn Fn(&str)>;
 
-/// What is tried out.
+/// The thing that is tried out.
 #[derive(Debug, Clone, Default)]
 pub struct TrialOf {
-    /// The package in the version that is wanted; none of an image, and of a server elsewhere.
+    /// The package in the version that is wanted; `None` for an image, and for a server elsewhere.
     pub package: Option<Package>,
-    /// What was planned: exactly that is installed.
+    /// The lock that was planned: exactly that is installed.
     pub planned: Option<Rc<Lock>>,
-    /// What was found out with that of the newest version.
+    /// The facts about the newest version that were found out with it.
     pub unfit: Unfit,
-    /// What an earlier try has installed. `try_out` finds that out.
+    /// The lock that an earlier try has installed. `try_out` finds that out.
     pub kept: Option<Rc<Lock>>,
     /// Only its versions are to be found out.
     pub plan_only: bool,
     /// Only what its repository says of it is to be found out.
     pub look_only: bool,
-    /// Whether code of it may run to find out what it needs.
+    /// True if code of it may run to find out what it needs.
     pub may_build: bool,
-    /// Whether it is started with nothing of the person's: no secrets, no variables, no grants.
+    /// True if it is started with nothing of the person's: no secrets, no variables, no grants.
     pub alone: bool,
     /// Secrets that are not stored yet.
     pub secrets: Credentials,
-    /// Whether it is tried with a copy of what is in the home that its server will have.
+    /// True if it is tried with a copy of the home that its server will have.
     pub with_data: bool,
-    /// Whether it runs in the server's own directories, which nobody has used: a tool that names one is the same one then when the
-    /// server runs. `try_out` finds that out.
+    /// True if it runs in the server's own directories, which nobody has used. A tool that names such a directory is then the
+    /// same one when the server runs. `try_out` finds that out.
     pub in_its_place: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct Server {
     definition: RefCell<Rc<Definition>>,
     settings: RefCell<Rc<Settings>>,
     package: Option<Package>,
-    /// Which version of it, once that is known.
+    /// The version of it, once that is known.
     lock: RefCell<Option<Rc<Lock>>>,
     /// The number of the directory that it is being installed into.
     place_of_package: Cell<Option<u32>>,
@@ -142,9 +142,9 @@ pub struct Server {
     newest: RefCell<Option<String>>,
     /// The Python, or the Node.js, of its package, where that is not the usual one.
     runtime: RefCell<Option<Chosen>>,
-    /// What the newest version of its package requires of one, where there is none such here.
+    /// The requirement of the newest version of its package for its Python or Node.js, where there is none such here.
     lacks_runtime: RefCell<Option<String>>,
-    /// What says in its repository how it is had.
+    /// The files in its repository that say how its server is had.
     files: RefCell<Option<Rc<Files>>>,
     /// The image that it runs, as its file says, which nobody else changes: files are not read where calls wait.
     image: RefCell<Option<Pinned>>,
@@ -167,7 +167,7 @@ pub struct Server {
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<confining::Refusals>,
     given: RefCell<secrets::Given>,
-    /// What it has said of whom it refuses.
+    /// Its words about the one whom it refuses.
     challenge: RefCell<Option<String>>,
     /// Its last start was given up because its secrets are locked.
     barred: Cell<bool>,
@@ -208,7 +208,7 @@ pub struct Server {
     pending: Cell<bool>,
     /// It was removed or replaced: what still happens to it is nobody's news.
     gone: Cell<bool>,
-    /// Those that had this id before, while they may not be down.
+    /// The servers that had this id before, while they may not be down.
     predecessors: RefCell<Vec<Rc<Server>>>,
     changed: Notify,
     /// How many stops have come to their end.
@@ -346,7 +346,7 @@ impl Server {
         self.settings.borrow().clone()
     }
 
-    /// Takes over how it is supervised from now on, and its label; what only its next start can have is that one's.
+    /// Takes over its label, and how it is supervised from now on. Settings that only its next start can have wait for that.
     pub(super) fn supervise(self: &Rc<Self>, definition: Definition) {
         // Its ranges were checked before; what a start says of them holds for this as well.
         let settings = settings(&definition, self.package.is_some()).unwrap_or_default();
@@ -377,19 +377,19 @@ impl Server {
         self.package.as_ref()
     }
 
-    /// Which version of its package it has.
+    /// The version of its package that it has.
     #[must_use]
     pub fn lock(&self) -> Option<Rc<Lock>> {
         self.lock.borrow().clone()
     }
 
-    /// What is installed for it.
+    /// The package or image that is installed for it.
     fn installed(&self) -> String {
         let image = self.definition().image.as_ref().map(|image| image.reference.clone());
         image.or_else(|| self.package()).unwrap_or_default()
     }
 
-    /// Whether there is one runner for all.
+    /// True if there is one runner for all servers.
     #[must_use]
     pub fn shares_its_runner(&self) -> bool {
         self.runners.is_shared()
@@ -399,12 +399,12 @@ impl Server {
         if self.is_alone() { Vec::new() } else { self.definition.borrow().roots.clone() }
     }
 
-    /// Whether its starts get nothing of the person's.
+    /// True if its starts get nothing of the person's.
     pub(super) fn is_alone(&self) -> bool {
         self.alone.get()
     }
 
-    /// Its starts get all that its definition gives from now on.
+    /// Gives its starts all that its definition gives, from now on.
     pub(super) fn is_trusted(&self) {
         self.alone.set(false);
     }
@@ -419,7 +419,7 @@ impl Server {
         self.commit.borrow().clone()
     }
 
-    /// What says in its repository how it is had, once that was looked at.
+    /// The files in its repository that say how its server is had, once they were looked at.
     pub(super) fn files(&self) -> Option<Rc<Files>> {
         self.files.borrow().clone()
     }
@@ -465,7 +465,7 @@ impl Server {
         self.pending.set(true);
     }
 
-    /// Whether that is still to come.
+    /// True if that start is still to come.
     #[must_use]
     pub fn is_expected(&self) -> bool {
         self.pending.get()
@@ -479,7 +479,7 @@ impl Server {
         }
     }
 
-    /// Waits until nobody waits for its turn any more: it was stopped, or called.
+    /// Waits until its start is no longer to come: it was stopped, or called.
     pub(super) async fn not_expected(&self) {
         loop {
             let changed = self.changed.notified();
@@ -490,18 +490,18 @@ impl Server {
         }
     }
 
-    /// Whether it is still to be started now that its turn has come: it may have been stopped, or called, meanwhile.
+    /// True if it is still to be started now that its turn has come: it may have been stopped, or called, meanwhile.
     pub(super) fn has_turn(&self) -> bool {
         self.pending.take() || self.is_up()
     }
 
-    /// Whether it is up, or on its way up.
+    /// True if it is up, or on its way up.
     #[must_use]
     pub fn is_up(&self) -> bool {
         !matches!(self.state(), State::Stopped | State::Stopping | State::Failed)
     }
 
-    /// Has the server stopped; returns whether it was on its way up, or up.
+    /// Has the server stopped. True if it was up, or on its way up.
     pub fn stop(self: &Rc<Self>) -> bool {
         let was_up = self.is_up();
         if self.pending.take() {
@@ -520,12 +520,12 @@ impl Server {
         self.stop();
     }
 
-    /// Whether it was removed: its name and its directories are another one's by now, or nobody's. It never starts again.
+    /// True if it was removed: its name and its directories are another one's by now, or nobody's. It never starts again.
     fn is_removed(&self) -> bool {
         self.gone.get() && self.trial.is_none()
     }
 
-    /// Whether no process of it is left.
+    /// True if no process of it is left.
     pub(super) fn is_down(&self) -> bool {
         let is_down = matches!(self.state(), State::Stopped | State::Failed | State::Crashed);
         is_down && self.behind.is_clear()

@@ -1,4 +1,4 @@
-//! What the supervisor tells whoever listens: changes of states, log lines, changed resources.
+//! The supervisor's news for whoever listens: changes of states, log lines, changed resources.
 //!
 //! Owns the types. Must never know who is interested in what: that is the listener's to decide.
 
@@ -16,7 +16,7 @@ use crate::link::{EndReport, ToolList};
 pub enum Told<'a> {
     /// Its state changed.
     Change(&'a Change),
-    /// Its label is another one, or what may start it, or how it is watched.
+    /// Its label has changed, or what may start it, or how it is watched.
     Supervised(&'a ServerId),
     /// One of its processes that belong to one web origin or AI client each has another state.
     Instance(&'a ServerId),
@@ -35,7 +35,7 @@ pub enum Told<'a> {
 /// A change of a server's state.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// Which.
+    /// The server.
     pub server: ServerId,
     /// The state before; none for a server that is new.
     pub before: Option<State>,
@@ -43,7 +43,7 @@ pub struct Change {
     pub now: Option<State>,
     /// Milliseconds since 1970.
     pub timestamp: u64,
-    /// Whether it does not answer probes.
+    /// True if it does not answer probes.
     pub busy: bool,
     /// Why, where it ended or failed.
     pub report: Option<Rc<EndReport>>,
@@ -56,7 +56,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether there may be another package now: a server has come, gone, or was installed.
+    /// True if there may be another package now: a server has come, gone, or was installed.
     #[must_use]
     pub fn concerns_packages(&self) -> bool {
         self.before.is_none() || self.now.is_none() || self.before == Some(State::Installing)

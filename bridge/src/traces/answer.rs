@@ -1,10 +1,10 @@
-//! What a collector answers, and what follows from it.
+//! A collector's answer, and its meaning for the spans.
 //!
 //! ```text
 //!  2xx ─► Accepted      429, 502, 503, 504 ─► Later      all else, redirects too ─► Refused
 //! ```
 //!
-//! Owns the decision. The body of an answer is not read; whoever is at the address may send anything.
+//! Owns the decision. The body of an answer is not read: the program at the address may send anything.
 
 use std::time::Duration;
 
@@ -13,31 +13,31 @@ use httparse::{EMPTY_HEADER, Response, Status};
 /// The longest head, in bytes.
 pub const MAX_HEAD: usize = 8 * 1024;
 
-/// So many headers at most.
+/// The most headers of an answer.
 const MAX_HEADERS: usize = 64;
 
-/// Nobody is waited for longer, whatever he says.
+/// The longest pause that a collector can ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// What becomes of the spans.
+/// The fate of the spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The collector has them.
     Accepted,
-    /// They are to be sent again, after this time where the collector says one.
+    /// They are to be sent again, after this time if the collector names one.
     Later(u16, Option<Duration>),
     /// They are not wanted.
     Refused(u16),
 }
 
-/// These bytes begin no answer.
+/// The bytes do not begin an HTTP answer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoAnswer;
 
-/// Reads what has come of an answer; none as long as its head is not complete.
+/// Reads the beginning of an answer; none while its head is not complete.
 ///
 /// # Errors
-/// When it is none, or its head is too large.
+/// When it is no answer, or its head is too large.
 pub fn read(bytes: &[u8]) -> Result<Option<Verdict>, NoAnswer> {
     let mut headers = [EMPTY_HEADER; MAX_HEADERS];
     let mut response = Response::new(&mut headers);
@@ -59,7 +59,7 @@ pub fn read(bytes: &[u8]) -> Result<Option<Verdict>, NoAnswer> {
     }))
 }
 
-/// A date, which it may be too, needs two clocks that agree: the usual pause is made instead.
+/// The pause in seconds. It may be a date, too, but that needs two clocks that agree: then the usual pause is made.
 fn seconds(value: &[u8]) -> Option<Duration> {
     let text = std::str::from_utf8(value).ok()?.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

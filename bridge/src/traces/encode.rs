@@ -1,7 +1,7 @@
 //! Spans as OTLP's JSON: an `ExportTraceServiceRequest`.
 //!
-//! Owns names of attributes: those of OpenTelemetry's conventions for MCP where there is one, else `harbor.…`. They are in
-//! other people's queries, so none changes its meaning. In this JSON numbers of traces are hexadecimal, and numbers of 64
+//! Owns names of attributes: those of OpenTelemetry's conventions for MCP where there is one, else `harbor.…`. They are
+//! in other people's queries, so none changes its meaning. In this JSON, ids of traces are hexadecimal, and numbers of 64
 //! bits are text.
 
 use harbor_ipc_proto::hex::hex;
@@ -15,10 +15,10 @@ const SERVER: u8 = 2;
 const CLIENT: u8 = 3;
 const ERROR: u8 = 2;
 
-/// What is said of this bridge with each request.
+/// The facts about this bridge that each request has.
 #[derive(Debug)]
 pub(super) struct Resource {
-    /// Another one for each start.
+    /// An id that is new at each start.
     pub(super) instance: String,
     pub(super) version: &'static str,
 }
@@ -91,11 +91,11 @@ enum Value<'a> {
 }
 
 fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-    // OTLP's numbers have a sign.
+    // OTLP's numbers are signed.
     serializer.collect_str(&(*number).min(i64::MAX as u64))
 }
 
-/// The body of a request with these calls; `origins`: whether the person still wants them told.
+/// The body of a request with these calls. `origins` is true if the person still wants origins told.
 pub(super) fn encode(resource: &Resource, calls: &[Call], origins: bool) -> Vec<u8> {
     let spans = calls.iter().flat_map(|call| spans(call, origins)).collect();
     let scope = Scope { name: "harbor", version: resource.version };
@@ -107,7 +107,7 @@ pub(super) fn encode(resource: &Resource, calls: &[Call], origins: bool) -> Vec<
     let scope_spans = [ScopeSpans { scope, spans }];
     let request =
         Request { resource_spans: [ResourceSpans { resource: Attributes { attributes }, scope_spans }] };
-    // Nothing here can fail: there are no maps, and what is written to is memory.
+    // This cannot fail: there are no maps, and it writes to memory.
     serde_json::to_vec(&request).unwrap_or_default()
 }
 
@@ -139,7 +139,7 @@ fn name(call: &Call) -> String {
     call.tool.as_ref().map_or_else(|| call.method.to_owned(), |tool| format!("{} {tool}", call.method))
 }
 
-/// What the conventions want of a request, on either side of it.
+/// The attributes that the conventions want of a request, on either side of it.
 fn of_request(call: &Call) -> impl Iterator<Item = Attribute<'_>> {
     let is_tool = call.method == "tools/call";
     [

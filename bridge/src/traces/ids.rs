@@ -1,14 +1,14 @@
-//! Numbers of traces and spans, and which calls are traced.
+//! The ids of traces and spans, and the choice of calls that are traced.
 //!
-//! Owns that no two bridges give the same number: each has a seed of the system's randomness. Must never tell anything of
-//! the call: the numbers are the hash of a count.
+//! Owns the rule that no two bridges give the same id: each has a seed from the system's randomness. Must never tell
+//! anything of the call: the ids are the hash of a count.
 
 use std::cell::Cell;
 
 use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 
-/// What the trace of a call is known by.
+/// The ids of a call's trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallIds {
     /// The trace.
@@ -17,7 +17,7 @@ pub struct CallIds {
     pub span: u64,
 }
 
-/// Gives numbers.
+/// Gives ids.
 #[derive(Debug)]
 pub(super) struct Ids {
     seed: String,
@@ -29,18 +29,18 @@ impl Ids {
         Self { seed, next: Cell::new(0) }
     }
 
-    /// The numbers of another call, if it is one of the `percent` of a hundred that are traced. Nothing is allocated.
+    /// The ids of another call, if it is among the `percent` of calls that are traced. Nothing is allocated.
     pub(super) fn next(&self, percent: u32) -> Option<CallIds> {
         let hash = self.hash(&self.next.replace(self.next.get().wrapping_add(1)).to_be_bytes());
         let number =
             |from: usize| hash[from..from + 8].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
         let trace = std::array::from_fn(|at| hash[at]);
-        // No number of OpenTelemetry is 0.
+        // OpenTelemetry has no id 0.
         let ids = CallIds { trace, span: number(16).max(1) };
         (number(24) % 100 < u64::from(percent)).then_some(ids)
     }
 
-    /// What this bridge is called, as a UUID; from its start to its end.
+    /// The id of this bridge, as a UUID; it is the same from start to end.
     pub(super) fn instance(&self) -> String {
         let mut bytes: [u8; 16] = std::array::from_fn(|at| self.hash(b"instance")[at]);
         bytes[6] = bytes[6] & 0x0f | 0x40;

@@ -6,8 +6,8 @@
 //!            └─► nothing           └─► counted         └── 1, 2, 4, 8 s ◄─────────┘  else: counted, one warning in 5 minutes
 //! ```
 //!
-//! Owns what waits, and the one task that sends it. Off unless `[traces] endpoint` or the environment names a collector. Must
-//! never hold up a call, nor know of arguments and results.
+//! Owns the spans that wait, and the one task that sends them. Off unless `[traces] endpoint` or the environment names a
+//! collector. Must never hold up a call, nor know of arguments and results.
 
 pub mod answer;
 mod encode;
@@ -33,7 +33,7 @@ use self::queue::Queue;
 use crate::config::traces::Endpoint;
 use crate::config::{HostConfig, TracesEnvironment};
 
-/// How many spans were taken by collectors, and how many by nobody.
+/// How many spans collectors took, and how many nobody took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// A collector has them.
@@ -45,29 +45,30 @@ pub struct Counts {
 /// The traces of this bridge.
 #[derive(Debug)]
 pub struct Traces {
-    /// Of a hundred calls so many are traced; 0 while nothing is sent anywhere.
+    /// How many of a hundred calls are traced; 0 while nothing is sent.
     percent: Cell<u32>,
     ids: Ids,
     shared: Rc<Shared>,
-    /// Where to, and the task that sends.
+    /// The address, and the task that sends there.
     sender: RefCell<Option<(Endpoint, JoinHandle<()>)>>,
 }
 
-/// What the task has, too.
+/// The part that the task shares.
 #[derive(Debug)]
 struct Shared {
     environment: TracesEnvironment,
     resource: Resource,
     origins: Cell<bool>,
     queue: RefCell<Queue>,
-    /// There is something to send, or the end has come.
+    /// Set off when there is something to send, or the end has come.
     woken: Notify,
     is_ending: Cell<bool>,
     counts: Cell<Counts>,
 }
 
 impl Traces {
-    /// Those of a bridge whose random numbers begin with `seed`; nothing is traced before [`Traces::follow`].
+    /// The traces of a bridge whose random ids begin with `seed`; nothing is traced before
+    /// [`Traces::follow`].
     #[must_use]
     pub fn new(environment: TracesEnvironment, seed: String) -> Rc<Self> {
         for ignored in &environment.ignored {
@@ -87,7 +88,7 @@ impl Traces {
         Rc::new(Self { percent: Cell::default(), ids, shared, sender: RefCell::default() })
     }
 
-    /// Sends where the environment says, else where the file does now.
+    /// Sends to the address in the environment, else to the one that the file has now.
     pub fn follow(&self, config: &HostConfig) {
         let environment = &self.shared.environment;
         let configured = config.traces_endpoint.as_ref();
@@ -112,7 +113,7 @@ impl Traces {
         }
     }
 
-    /// The numbers of a call, if it is to be traced. While nothing is, this is one comparison.
+    /// The ids of a call, if it is to be traced. While nothing is traced, this is one comparison.
     #[must_use]
     pub fn sampled(&self) -> Option<CallIds> {
         match self.percent.get() {
@@ -121,13 +122,13 @@ impl Traces {
         }
     }
 
-    /// Whether origins are told.
+    /// True if traces name origins.
     #[must_use]
     pub fn tells_origins(&self) -> bool {
         self.shared.origins.get()
     }
 
-    /// A call is over.
+    /// Notes a finished call.
     pub fn note(&self, call: Call) {
         let mut queue = self.shared.queue.borrow_mut();
         let (was_empty, was_full) = (queue.spans() == 0, queue.is_full());
@@ -138,14 +139,14 @@ impl Traces {
         }
     }
 
-    /// The counts; none before anything was to be sent.
+    /// The counts; none if nothing was ever to be sent.
     #[must_use]
     pub fn counts(&self) -> Option<Counts> {
         let counts = self.shared.counts.get();
         (self.sender.borrow().is_some() || counts != Counts::default()).then_some(counts)
     }
 
-    /// Sends what is left, for so long at most.
+    /// Sends the rest, within `limit`.
     pub async fn finish(&self, limit: Duration) {
         self.percent.set(0);
         let Some((_, mut task)) = self.sender.take() else { return };
@@ -177,7 +178,7 @@ impl Shared {
         self.counts.set(Counts { sent: counts.sent.saturating_add(spans as u64), ..counts });
     }
 
-    /// Nobody wants them any more.
+    /// Drops and counts all spans, since nobody wants them any more.
     fn forget(&self) {
         let queue = self.queue.take();
         self.count_dropped(queue.spans());

@@ -1,7 +1,7 @@
 //! One request to the collector.
 //!
-//! Owns its connection: a new one each time, closed after the answer's head. Must never follow a redirect, nor wait without
-//! a limit; whoever is at the address may be slow or hostile.
+//! Owns its connection: a new one each time, closed after the answer's head. Must never follow a redirect, nor wait
+//! without a limit: the program at the address may be slow or hostile.
 
 use std::fmt;
 use std::io;
@@ -18,21 +18,22 @@ use super::answer::{MAX_HEAD, NoAnswer, Verdict, read};
 use crate::closing::read_rest;
 use crate::config::traces::{Endpoint, Headers};
 
-/// How long a request may take, from the name to the answer.
+/// How long a request may take, from the look-up of the name to the answer.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How long, and for how many bytes, the rest of an answer is taken: closing before would break off a collector that writes.
+/// How long the rest of an answer is read, and how many bytes: closing earlier would cut off a collector that still
+/// writes.
 const REST_LIMIT: Duration = Duration::from_millis(200);
 const MAX_REST: usize = 64 * 1024;
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(super) enum PostError {
     /// Nothing was sent.
     Unreachable(io::Error),
     /// The connection was lost on the way.
     Lost(io::Error),
-    /// What was answered is no HTTP/1.1.
+    /// The answer is not HTTP/1.1.
     NoAnswer,
     /// It took too long.
     TooSlow,
@@ -51,7 +52,7 @@ impl fmt::Display for PostError {
     }
 }
 
-/// Sends a body, and gives what follows from the answer.
+/// Sends a body, and gives the verdict of the answer.
 pub(super) async fn post(to: &Endpoint, headers: &Headers, body: &[u8]) -> Result<Verdict, PostError> {
     let posted = tokio::time::timeout(LIMIT, async {
         let mut stream = connect(to).await.map_err(PostError::Unreachable)?;
@@ -60,7 +61,7 @@ pub(super) async fn post(to: &Endpoint, headers: &Headers, body: &[u8]) -> Resul
             stream.write_all(head.as_bytes()).await?;
             stream.write_all(body).await
         };
-        // It may refuse before it has read all of it.
+        // The collector may refuse before it has read everything.
         let written = written.await;
         match (read_head(&mut stream).await, written) {
             (Ok(verdict), _) => {
@@ -94,11 +95,11 @@ async fn connect(to: &Endpoint) -> io::Result<TcpStream> {
     TcpStream::connect(&*addresses).await
 }
 
-/// On a thread of its own, which nobody waits for: a resolver can take longer than a bridge to end.
+/// Looks up a name on its own thread, which nobody waits for: a resolver can take longer than a bridge's end.
 async fn resolve(name: String, port: u16) -> io::Result<Vec<SocketAddr>> {
     let (tell, told) = oneshot::channel();
     std::thread::Builder::new().name("resolver".into()).spawn(move || {
-        // Whoever asked may have given up.
+        // The one who asked may have given up.
         let _ = tell.send((name.as_str(), port).to_socket_addrs().map(Iterator::collect));
     })?;
     told.await.map_err(io::Error::other)?

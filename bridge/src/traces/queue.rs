@@ -1,33 +1,34 @@
 //! Calls that wait to be sent.
 //!
-//! Owns the bounds: a collector that takes nothing costs so much memory and no more. What finds no room is counted.
+//! Owns the bounds: a collector that takes nothing costs this much memory and no more. Spans that find no room are
+//! counted.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::span::Call;
 
-/// So many spans wait at most.
+/// Most spans that wait.
 const MAX_SPANS: usize = 4096;
 
-/// So many go into one request.
+/// Most spans in one request.
 const MAX_BATCH: usize = 512;
 
-/// How long the first one waits for others.
+/// How long the oldest call waits for others.
 const DELAY: Duration = Duration::from_secs(5);
 
 /// The calls, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// With how many spans each has.
+    /// The calls, each with its number of spans.
     calls: VecDeque<(Call, usize)>,
     spans: usize,
-    /// When there was none before.
+    /// The time from which `DELAY` counts; none while the queue is empty.
     since: Option<Instant>,
 }
 
 impl Queue {
-    /// Takes a call, or gives the number of its spans where there is no room for them.
+    /// Takes a call. If there is no room, gives the number of its spans.
     pub(super) fn push(&mut self, call: Call, now: Instant) -> Result<(), usize> {
         let spans = call.parts().count();
         if self.spans + spans > MAX_SPANS {
@@ -44,17 +45,17 @@ impl Queue {
         self.spans
     }
 
-    /// Whether there is enough for a request.
+    /// True if there are enough spans for a request.
     pub(super) fn is_full(&self) -> bool {
         self.spans >= MAX_BATCH
     }
 
-    /// When what is there is to be sent.
+    /// When the waiting calls are to be sent.
     pub(super) fn due(&self) -> Option<Instant> {
         self.since.map(|since| since + DELAY)
     }
 
-    /// What goes into one request, and its number of spans.
+    /// The calls for one request, and their number of spans.
     pub(super) fn take(&mut self, now: Instant) -> (Vec<Call>, usize) {
         let (mut batch, mut taken) = (Vec::new(), 0);
         while let Some((call, spans)) = self.calls.pop_front_if(|(_, spans)| taken + *spans <= MAX_BATCH) {

@@ -1,7 +1,7 @@
 //! The task that sends: one request after the other.
 //!
-//! Owns when a request is made, when again, and what the log hears of it. Spans that are under way are dropped and counted
-//! with the task, unless the collector has taken them.
+//! Owns when a request is made, when it is made again, and what the log says of it. If the task ends, the spans under way
+//! are dropped and counted, unless the collector has taken them.
 
 use std::fmt;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::config::traces::Endpoint;
 const PAUSES: [Duration; 4] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4), Duration::from_secs(8)];
 
-/// A collector that takes nothing is worth a line of the log so often.
+/// The pause between two log lines about a collector that takes nothing.
 const QUIET: Duration = Duration::from_secs(300);
 
 /// Sends until the end has come.
@@ -40,7 +40,7 @@ pub(super) async fn run(shared: Rc<Shared>, to: Endpoint) {
     }
 }
 
-/// Until there is enough for a request, or what is there has waited for long enough, or the end has come.
+/// Waits until there is enough for a request, the oldest call has waited long enough, or the end has come.
 async fn wait(shared: &Shared) {
     loop {
         let due = {
@@ -59,7 +59,7 @@ async fn wait(shared: &Shared) {
     }
 }
 
-/// Spans on their way.
+/// Spans under way.
 struct Batch<'a> {
     shared: &'a Shared,
     spans: usize,
@@ -77,7 +77,7 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// The collector did not take them.
+/// The collector did not take the spans.
 struct Kept;
 
 async fn deliver(
@@ -108,18 +108,18 @@ async fn deliver(
     }
 }
 
-/// Until the pause is over, or the end has come.
+/// Waits until the pause is over, or the end has come.
 async fn rest(shared: &Shared, pause: Duration) {
     let ending = async {
         while !shared.is_ending.get() {
             shared.woken.notified().await;
         }
     };
-    // Both mean that it goes on.
+    // In both cases it goes on.
     let _ = tokio::time::timeout(pause, ending).await;
 }
 
-/// What the log hears of a collector that takes nothing.
+/// The log's lines about a collector that takes nothing.
 #[derive(Default)]
 struct Complaints {
     is_failing: bool,
@@ -143,7 +143,7 @@ impl Complaints {
     }
 }
 
-/// In words.
+/// A reason, in words.
 struct Why<'a>(&'a Result<Verdict, PostError>);
 
 impl fmt::Display for Why<'_> {

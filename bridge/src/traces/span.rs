@@ -1,4 +1,4 @@
-//! A call that is over, as its trace tells it.
+//! A finished call, as its trace shows it.
 //!
 //! ```text
 //!  tools/call echo        ├───────────────────────────────────────────┤   the request, as Harbor served it
@@ -7,20 +7,20 @@
 //!    tools/call echo                         ├────────────────────────┤   the server's work
 //! ```
 //!
-//! Owns what a trace may know: there is no place here for arguments, results, messages, paths or URIs.
+//! Owns the limits of a trace: there is no place here for arguments, results, messages, paths or URIs.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::ids::CallIds;
 
-/// A wait that was shorter is no span.
+/// The shortest wait that becomes a span.
 const WORTH_TELLING: Duration = Duration::from_millis(1);
 
 /// A call that is over.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Its numbers.
+    /// Its ids.
     pub ids: CallIds,
     /// MCP's name of the method.
     pub method: &'static str,
@@ -28,36 +28,36 @@ pub struct Call {
     pub tool: Option<Arc<str>>,
     /// The server, if there is one of that name.
     pub server: Option<Arc<str>>,
-    /// What holds the server.
+    /// The server's sandbox.
     pub sandbox: Option<&'static str>,
     /// `owner`, `client` or `page`.
     pub caller: &'static str,
-    /// The page or AI client, where the person wants it told.
+    /// The page or AI client, if the person wants it told.
     pub origin: Option<Arc<str>>,
     /// The code of its error.
     pub error: Option<&'static str>,
-    /// The length of its arguments.
+    /// The length of its arguments, in bytes.
     pub bytes_in: Option<u64>,
-    /// The length of its result.
+    /// The length of its result, in bytes.
     pub bytes_out: Option<u64>,
-    /// When it came and what its time went into.
+    /// When it came, and how its time was spent.
     pub times: Times,
 }
 
-/// When a call came, and what its time went into.
+/// When a call came, and how its time was spent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times {
     /// Nanoseconds since 1970.
     pub began: u64,
-    /// From there to its end.
+    /// From its beginning to its end.
     pub whole: Duration,
-    /// From there until it had its turn.
+    /// From its beginning until it had its turn.
     pub queued: Option<Duration>,
-    /// From there until the server was asked.
+    /// From its beginning until the server was asked.
     pub asked: Option<Duration>,
 }
 
-/// What a span is of.
+/// The subject of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Call,
@@ -67,7 +67,7 @@ pub(super) enum Part {
 }
 
 impl Call {
-    /// Its spans: what each is of, when it began and when it ended, in nanoseconds since 1970.
+    /// Its spans: the subject, the beginning and the end of each, in nanoseconds since 1970.
     pub(super) fn parts(&self) -> impl Iterator<Item = (Part, u64, u64)> {
         let Times { began, whole, queued, asked } = self.times;
         let at = |time: Duration| {

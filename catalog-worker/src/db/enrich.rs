@@ -1,4 +1,4 @@
-//! Which entries are looked up next, and what was found.
+//! Chooses the entries that are looked up next, and keeps the findings.
 
 use super::facts::rescore;
 use super::{Db, DbError, int, sql};
@@ -21,16 +21,16 @@ pub struct Candidate {
     pub packages: String,
 }
 
-/// What was found of one; what is none stays as it was.
+/// The findings about one entry; a fact that is absent stays as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Of the repository.
+    /// Stars of the repository.
     pub stars: Option<u64>,
-    /// Of the repository.
+    /// The last commit in the repository.
     pub last_commit_at: Option<u64>,
-    /// Of the answer.
+    /// The ETag of the repository's answer.
     pub etag: Option<String>,
-    /// Of the package.
+    /// Downloads of the package.
     pub downloads: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What the scores of an entry are made of, and the scores of all entries.
+//! The facts that an entry's scores come from, and the scores of all entries.
 
 use rusqlite::{Connection, Row};
 

@@ -1,9 +1,10 @@
 //! catalog.db: this process is its only writer.
 //!
-//! Owns the file (0600, WAL) and every statement; `schema.sql` says what readers find. A refresh of a source is one transaction
-//! (`pass`), open while its pages come: SQLite writes what does not fit into memory to the log, where nobody reads it before the
-//! commit, and a kill at any point leaves nothing of it. It is a cache: a file that is damaged or of another version is set aside
-//! (`catalog.db.set-aside`, one of them) and made anew. A full disk or a missing right is an error that leaves it as it is.
+//! Owns the file (0600, WAL) and every statement; `schema.sql` describes the tables for readers. A refresh of a source is
+//! one transaction (`pass`), open while its pages come. SQLite writes what does not fit into memory to the log, where nobody
+//! reads it before the commit. A kill at any point leaves nothing of it. The file is a cache: one that is damaged or of
+//! another version is set aside (`catalog.db.set-aside`, one of them) and made anew. A full disk or a missing right is an
+//! error that leaves it as it is.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -33,7 +34,7 @@ pub const VERSION: i64 = 1;
 const SETUP: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000;
     PRAGMA journal_size_limit = 4194304; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;";
 
-/// What could not be done with it, and why.
+/// An error of catalog.db: the operation that failed, and why.
 #[derive(Debug)]
 pub struct DbError {
     operation: &'static str,
@@ -58,7 +59,7 @@ impl std::fmt::Display for DbError {
 impl std::error::Error for DbError {}
 
 impl DbError {
-    /// Whether the file is no sound database any more, so that another one is needed.
+    /// True if the file is no sound database any more, so that another one is needed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         let Cause::Sqlite(error) = &self.cause else { return false };
@@ -104,7 +105,7 @@ impl Db {
         Ok((db, set_aside))
     }
 
-    /// The same for a file of which it has turned out later that it is damaged.
+    /// Sets the file aside and makes a new one, for a file that has turned out later to be damaged.
     ///
     /// # Errors
     /// When the disk or its rights refuse.

@@ -13,9 +13,9 @@ use super::{Db, DbError, int, sql, uint};
 use crate::entry::{self, Entry, Known, Status, Verdict};
 use crate::score::Facts;
 
-/// So many changes are kept.
+/// Changes that are kept.
 const MAX_CHANGES: i64 = 5000;
-/// What was removed so long ago is forgotten.
+/// Entries that were removed longer ago than this are forgotten.
 const FORGET_AFTER: u64 = 90 * crate::time::DAY;
 
 const FIND: &str =
@@ -41,13 +41,13 @@ pub struct Pass<'d> {
     change: Transaction<'d>,
     source: String,
     registered: bool,
-    /// Whether changes are told: the first filling is none.
+    /// True if changes are told: those of the first filling are not.
     told: bool,
     now: u64,
     changes: Changes,
 }
 
-/// What is kept of an entry that is known.
+/// The facts about an entry that the database has already.
 struct Row0 {
     n: i64,
     known: Known,
@@ -189,7 +189,7 @@ impl Pass<'_> {
         told.execute((int(self.now), id, &self.source, name, kind, fields)).map(drop)
     }
 
-    /// What a whole pass did not tell of is removed.
+    /// Removes the entries that a whole pass did not tell of.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -1,4 +1,4 @@
-//! What Harbor brings along, as entries: the catalog of a machine that was never online.
+//! The entries that Harbor brings along: the catalog of a machine that was never online.
 
 use harbor_ipc_proto::hex::hex;
 use harbor_policy::curated::{self, Curated, Source};

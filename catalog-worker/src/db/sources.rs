@@ -1,4 +1,4 @@
-//! The sources: what they are, how they did, and the ends of passes.
+//! The sources: their places, how fetching them went, and the ends of passes.
 
 use harbor_ipc_proto::link::worker::{Changes, SourceKind};
 use rusqlite::{Connection, OptionalExtension as _};
@@ -10,7 +10,7 @@ use crate::schedule::{self, History};
 /// The source of what Harbor brings along.
 pub(super) const CURATED: &str = "curated";
 
-/// What a source is.
+/// A source, as the settings name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// Its id.
@@ -21,12 +21,12 @@ pub struct Origin {
     pub url: String,
 }
 
-/// What is kept of a source.
+/// The facts that the database keeps about a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
     /// When it was fetched, and when it may be.
     pub history: History,
-    /// Of the last whole answer.
+    /// The ETag of the last whole answer.
     pub etag: Option<String>,
     /// In a row.
     pub failures: u32,
@@ -37,11 +37,11 @@ pub struct Source {
 /// How a pass ended that succeeded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Whether it was a whole one.
+    /// True if all of the source was read.
     pub full: bool,
     /// Where the next increment begins.
     pub updated_since: Option<u64>,
-    /// Of the whole answer.
+    /// The ETag of the whole answer.
     pub etag: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Db {
         change.commit()
     }
 
-    /// What is kept of a source.
+    /// Reads the facts about a source.
     ///
     /// # Errors
     /// When it cannot be read.

@@ -1,7 +1,8 @@
 //! One request over HTTP, with an end: its answer, or why there is none.
 //!
-//! Owns the clients and every limit: time to connect, time in all; bytes; redirects (`harbor_web::redirect`). Must never keep a cookie, or send
-//! anything but what the caller names. Names of redirect targets are resolved by `harbor_web::public`, which keeps what is private.
+//! Owns the clients and every limit: time to connect, time in all; bytes; redirects (`harbor_web::redirect`). Must never
+//! keep a cookie, or send anything but what the caller names. `harbor_web::public` resolves the names of redirect targets
+//! and keeps private addresses out.
 
 use std::io;
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub const MAX_BODY: usize = 16 * 1024 * 1024;
 pub struct NoAnswer {
     /// The sentence; it names no URL.
     pub why: String,
-    /// Whether it is of a kind that passes.
+    /// True if trying again may help.
     pub passing: bool,
     /// The server wants to be left alone for so many milliseconds.
     pub retry_after: Option<u64>,
@@ -42,7 +43,7 @@ impl NoAnswer {
     }
 }
 
-/// What is asked.
+/// The caller's part of a request.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ask<'a> {
     /// The answer that is known already.
@@ -184,7 +185,7 @@ fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
 }
 
-/// What is next where nobody whom this machine trusts has signed a certificate.
+/// Advice where nobody whom this machine trusts has signed a certificate.
 const NOT_TRUSTED: &str = "nobody whom this system trusts has signed its certificate; add its authority to the system's, or name a \
      file by SSL_CERT_FILE and `harbor shutdown`: the next bridge has the new environment";
 

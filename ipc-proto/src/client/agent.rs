@@ -1,6 +1,6 @@
 //! Objects about the agent: sessions, what happens in a turn, what happens in a run.
 //!
-//! Owns their form. Must never hold an argument or a result that is not meant for who watches.
+//! Owns their form. Must never hold an argument or a result that its reader may not see.
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
@@ -17,77 +17,80 @@ define_sent! {
         id: String,
         /// A name for people.
         name: String,
-        /// The servers whose tools it may use; absent: all of them.
+        /// The servers whose tools the session may use; absent: all servers.
         enabledServers: Option<Vec<String>>,
-        /// What the model is told before everything else.
+        /// The text that the model gets before everything else; absent when there is none.
         systemPrompt: Option<String>,
-        /// Which model: `provider:model`; absent: the default one.
+        /// The model, as `provider:model`; absent: the default model.
         model: Option<String>,
-        /// `ask`: tools that only read run, everything else asks the person. `auto`: everything runs, unless data would leave.
+        /// `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `auto`:
+        /// everything runs, unless data would leave.
         mode: Word,
-        /// True: it is in the bridge's memory only, and never written down.
+        /// True if the session is in the bridge's memory only and never written to disk.
         private: bool,
-        /// Whether the model has read text in it that the person has not typed: results, pages, attachments.
+        /// True if the model has read text that the person did not type: results, pages, attachments.
         readUntrusted: bool,
-        /// The names of private data that the model has read in it (`files`, `gmail`, `browser:mail.example`): what may carry them away asks.
+        /// Names of the private data that the model has read: `files`, `gmail`, `browser:mail.example`. A call that may
+        /// carry them away asks the person.
         privateNames: Vec<String>,
-        /// How many messages it has.
+        /// How many messages the session has.
         messageCount: u64,
-        /// When it began, in milliseconds since 1970.
+        /// When the session began, in milliseconds since 1970.
         createdAt: u64,
-        /// When something was last said, likewise.
+        /// When the last message came, in milliseconds since 1970.
         updatedAt: u64,
-        /// The turn that is under way.
+        /// The turn that is under way; absent when none is.
         turn_id: Option<String>,
     }
     /// Something that happened in a turn.
     "TurnEvent" TurnEvent {
         /// `status`, `text`, `reasoning`, `tool_call`, `approval`, `tool_result`, `usage`, `final` or `error`.
         r#type: Word,
-        /// Of `text` and `reasoning`: what comes behind what came before. Of `status` and `error`: a sentence. Of `final`: the whole
-        /// answer. Of `tool_result`: what the tool said, as far as it is shown. Of `approval`: why the person is asked.
+        /// In `text` and `reasoning`: the next piece. In `status` and `error`: a sentence. In `final`: the whole answer. In
+        /// `tool_result`: the tool's answer, as far as it is shown. In `approval`: why the person is asked.
         text: Option<String>,
-        /// Of `tool_call`, `approval` and `tool_result`: the call.
+        /// The call, in `tool_call`, `approval` and `tool_result`.
         call_id: Option<String>,
-        /// Likewise: the tool, `server/tool`; as the model wrote it where there is no such tool.
+        /// The tool of that call, as `server/tool`; as the model wrote it if there is no such tool.
         tool: Option<String>,
-        /// Of `tool_call`: the arguments, an object.
+        /// The arguments, an object; in `tool_call`.
         arguments: Option<Json>,
-        /// Of `approval`: the question.
+        /// The question, in `approval`.
         approval: Option<Approval>,
-        /// Of `approval`: whether it still waits. A second event with false says that it does not.
+        /// In `approval`: true if the question still waits. A second event with false says that it no longer does.
         waits: Option<bool>,
-        /// Of `tool_result`: true where the call failed. Of `error`: absent.
+        /// In `tool_result`: true if the call failed. Absent in `error`.
         is_error: Option<bool>,
-        /// Of `tool_result`: how long it took, in milliseconds.
+        /// How long the call took, in milliseconds; in `tool_result`.
         duration_ms: Option<u64>,
-        /// Of `usage` and `final`: what the turn has taken so far.
+        /// The tokens that the turn has used so far; in `usage` and `final`.
         usage: Option<ChatUsage>,
-        /// Of `final`: why it ended, `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. Of `error`: the code.
+        /// In `final`: why the turn ended, `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. In `error`:
+        /// the code.
         code: Option<String>,
     }
-    /// What is to be changed of a session. What is absent stays.
+    /// The changes to a session. A field that is absent changes nothing.
     "SessionUpdates" SessionUpdates {
-        /// Another name.
+        /// The new name.
         name: Option<String>,
-        /// Another text for the model; an empty one is none.
+        /// The new text for the model; an empty text removes it.
         systemPrompt: Option<String>,
-        /// Other servers, none when empty; `*`: all of them.
+        /// The new list of servers. An empty list: none; `*`: all servers.
         enabledServers: Option<Vec<String>>,
-        /// Another model; an empty one is the default.
+        /// The new model, as `provider:model`; an empty text: the default model.
         model: Option<String>,
-        /// Another mode.
+        /// The new mode: `ask`, `auto` or `reads`.
         mode: Option<String>,
     }
-    /// A call of a turn, as it stands in an answer.
+    /// A call of a turn, as a reply lists it.
     "TurnStep" TurnStep {
         /// The call.
         call_id: String,
         /// The tool, `server/tool`.
         tool: String,
-        /// True where the call failed or was not made.
+        /// True if the call failed or was not made.
         is_error: bool,
-        /// How long it took, in milliseconds.
+        /// How long the call took, in milliseconds.
         duration_ms: u64,
     }
     /// Something that happened in a run (docs/page-api.md, run events).
@@ -96,86 +99,86 @@ define_sent! {
         r#type: Word,
         /// The run.
         runId: String,
-        /// Of `status`: a sentence.
+        /// A sentence; in `status`.
         message: Option<String>,
-        /// Of `token`: what comes behind what came before.
+        /// The next piece of the answer; in `token`.
         token: Option<String>,
-        /// Of `tool_call` and `tool_result`: the call.
+        /// The call, in `tool_call` and `tool_result`.
         callId: Option<String>,
-        /// Likewise: the tool, `server/tool`.
+        /// The tool of that call, as `server/tool`.
         tool: Option<String>,
-        /// Of `tool_call`: the arguments, an object.
+        /// The arguments, an object; in `tool_call`.
         args: Option<Json>,
-        /// Of `tool_result`: what the tool answered, as MCP writes it.
+        /// The tool's answer as MCP writes it; in `tool_result`.
         result: Option<Json>,
-        /// Of `tool_result` and `error`: why there is no result.
+        /// Why there is no result; in `tool_result` and `error`.
         error: Option<RunError>,
-        /// Of `final`: the answer.
+        /// The answer, in `final`.
         output: Option<String>,
-        /// Of `final`: where the answer comes from.
+        /// The calls that the answer relies on; in `final`.
         citations: Option<Vec<Citation>>,
-        /// Of `final`: what it has taken.
+        /// The tokens that the run has used; in `final`.
         usage: Option<ChatUsage>,
     }
     /// Why a run or a call of a run failed.
     "RunError" RunError {
-        /// One of this document's codes.
+        /// One of the codes in this document.
         code: String,
         /// A sentence.
         message: String,
-        /// Whether trying again may help.
+        /// True if another attempt may succeed.
         retryable: bool,
     }
-    /// A session of an origin: what its runs share.
+    /// A session of an origin: its runs know what was said in it, and share its limits.
     "SessionSummary" SessionSummary {
         /// Its id.
         sessionId: String,
         /// `explicit`: the origin has begun it.
         r#type: Word,
-        /// Whose it is.
+        /// The origin that the session belongs to.
         origin: String,
         /// `active`; `terminated` in the answer that ends it.
         status: Word,
         /// A name for people.
         name: Option<String>,
-        /// When it began, in milliseconds since 1970.
+        /// When the session began, in milliseconds since 1970.
         createdAt: u64,
-        /// When its last run began or ended, likewise.
+        /// When its last run began or ended, in milliseconds since 1970.
         lastActiveAt: u64,
-        /// When it ends by itself, likewise.
+        /// When the session ends by itself, in milliseconds since 1970.
         expiresAt: u64,
-        /// What it may do.
+        /// What the session may do.
         capabilities: SessionCapabilities,
-        /// Calls of all its runs together at most; absent: no more limit than each run has.
+        /// The most calls that all its runs may make together; absent: no limit beyond that of each run.
         maxToolCalls: Option<u32>,
-        /// What its runs have taken.
+        /// What its runs have used.
         usage: SessionUsage,
     }
     /// What a session of an origin may do.
     "SessionCapabilities" SessionCapabilities {
-        /// Whether it may ask a model.
+        /// True if it may ask a model.
         hasLLM: bool,
         /// How many tools its runs may use.
         toolCount: u32,
-        /// Whether it may use a tab; it never may in this version.
+        /// True if it may use a tab. In this version it never may.
         hasBrowserAccess: bool,
     }
-    /// What the runs of a session have taken.
+    /// What the runs of a session have used.
     "SessionUsage" SessionUsage {
-        /// Runs that have begun.
+        /// How many runs have begun.
         promptCount: u32,
-        /// Calls of tools that were made.
+        /// How many calls of tools were made.
         toolCallCount: u32,
-        /// Tokens that models have read and written.
+        /// Tokens that models have read and written, together.
         tokensUsed: u64,
     }
-    /// Where an answer comes from.
+    /// A call that an answer relies on.
     "Citation" Citation {
         /// The tool, `server/tool`.
         source: String,
         /// The call.
         r#ref: String,
-        /// What the tool said there.
+        /// The passage of the tool's answer.
         excerpt: String,
     }
 }

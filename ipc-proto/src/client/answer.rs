@@ -1,4 +1,4 @@
-//! The client's side of the conversation: a request into its frame, and what comes back out of its frames.
+//! The client's side of the protocol: writes a request into its frame, and reads the frames that come back.
 //!
 //! ```text
 //!  request ─request_frame─► frame ─► the bridge
@@ -7,7 +7,7 @@
 //!                                          └─ is::<P>()?      then read::<P>(): a push
 //! ```
 //!
-//! Must never touch payloads. Requests may have secrets in them: their frames are allocated once and overwritten.
+//! Must never touch payloads. A request may hold secrets: its frame is allocated once, and overwritten when it is dropped.
 
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ use crate::frame::{HEADER, put_frame};
 use crate::json::{Fields, Json};
 use crate::members::Malformed;
 
-/// What follows the type of a request in the type of its reply.
+/// The suffix that turns the type of a request into the type of its reply.
 const ANSWERED: &str = "_result";
 
 /// The type of an error.
@@ -53,9 +53,9 @@ fn frame_of(id: &str, tag: &str, fields: &dyn PutFields) -> Zeroizing<Vec<u8>> {
 }
 
 define_message! {
-    /// Why a request was not answered.
+    /// The error that answers a request.
     "error" Refusal {
-        /// The word for programs; a newer bridge may know more words than [`crate::codes::Code`].
+        /// The word for programs. A newer bridge may use words that [`crate::codes::Code`] lacks.
         code: String,
         /// The sentence for people.
         message: String,
@@ -65,11 +65,11 @@ define_message! {
 }
 
 define_message! {
-    /// What an error with the code `version_mismatch` says in its details of the one who is of another version.
+    /// The details of an error with the code `version_mismatch`: the version of the peer.
     "version_mismatch" VersionDetails {
-        /// The client protocol that it speaks.
+        /// The client protocol that the peer speaks.
         protocol: u64,
-        /// Its build.
+        /// The peer's build.
         build: Option<String>,
     }
 }
@@ -79,13 +79,13 @@ define_message! {
 pub struct Heard<'a> {
     /// Its `type`.
     pub tag: String,
-    /// The request that it belongs to; empty where it belongs to none.
+    /// The id of the request that it belongs to; empty for a push.
     pub request_id: String,
     fields: Fields<'a>,
 }
 
 impl<'a> Heard<'a> {
-    /// Reads the head of a frame. One that has no type has the empty one.
+    /// Reads the head of a frame. A frame without a type gets an empty one.
     ///
     /// # Errors
     /// Where the frame is no JSON object.
@@ -95,33 +95,33 @@ impl<'a> Heard<'a> {
         Ok(Self { tag: text("type"), request_id: text("request_id"), fields })
     }
 
-    /// Whether it is the reply to an `A`.
+    /// True if it is the reply to an `A`.
     #[must_use]
     pub fn answers<A: Ask>(&self) -> bool {
         self.answers_to(A::TAG)
     }
 
-    /// Whether it is the reply to a request of the type `tag`.
+    /// True if it is the reply to a request of the type `tag`.
     #[must_use]
     pub fn answers_to(&self, tag: &str) -> bool {
         self.tag.strip_suffix(ANSWERED) == Some(tag)
     }
 
-    /// Whether it is the push `P`.
+    /// True if it is the push `P`.
     #[must_use]
     pub fn is<P: Message>(&self) -> bool {
         self.tag == P::TAG
     }
 
-    /// Its fields as those of an `M`.
+    /// Reads its fields as those of an `M`.
     ///
     /// # Errors
-    /// Which one is missing or wrong.
+    /// Says which field is missing or wrong.
     pub fn read<M: Message>(&self) -> Result<M, FieldError> {
         M::read(&self.fields)
     }
 
-    /// The error that it is, if it is one.
+    /// The error, if this message is one.
     #[must_use]
     pub fn refusal(&self) -> Option<Result<Refusal, FieldError>> {
         (self.tag == ERROR).then(|| read(ERROR, self.fields.get(ERROR)))

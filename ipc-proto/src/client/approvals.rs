@@ -1,6 +1,6 @@
-//! Objects about consent: a question about a call, and an answer that stands.
+//! Objects about consent: a question about a call, and a standing answer.
 //!
-//! Owns their form. Must never hold a value of a call's arguments longer than it is shown: who wants it whole asks for it.
+//! Owns their form. Must never hold more of an argument than a question shows: a client that wants all of it asks for it.
 
 use super::define_sent;
 use crate::field::Word;
@@ -8,70 +8,73 @@ use crate::field::Word;
 define_sent! {
     /// Objects about consent.
     APPROVAL_OBJECTS:
-    /// A question about a call: may it be made?
+    /// The question whether a call may be made.
     "Approval" Approval {
-        /// What `approvals_answer` names.
+        /// The question's id, for `approvals_answer`.
         id: String,
-        /// `waiting`; `answered`; `missed`: nobody has answered, and a yes lets the same call through when it is made again.
+        /// `waiting`, `answered` or `missed`. Missed: nobody has answered; a later yes lets the same call through when it
+        /// is made again.
         state: Word,
-        /// Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or `client` (an AI
-        /// client itself).
+        /// Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or
+        /// `client` (an AI client itself).
         who: Word,
-        /// On whose behalf: `owner`, an origin, `client://NAME`.
+        /// The principal in whose name the call comes: `owner`, an origin, or `client://NAME`.
         principal: String,
-        /// The tab of the page.
+        /// The tab of the page; absent when no page asks.
         tab_id: Option<u64>,
-        /// True: it is about a request of the connection that is told of it.
+        /// True if the question is about a request of the connection that gets this message; absent otherwise.
         own: Option<bool>,
-        /// The session of a chat.
+        /// The session, for `chat`.
         session_id: Option<String>,
-        /// The call in its turn.
+        /// The call's id in its turn.
         call_id: Option<String>,
         /// The tool, `server/tool`.
         tool: String,
-        /// What the call does as far as Harbor knows: `reads`, `writes` or `destroys`.
+        /// The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`.
         effect: Word,
-        /// Why it is asked: `writes`, `untrusted` (it writes after text that nobody vouches for), `destroys`, `leaves` or `first_use`.
+        /// Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`,
+        /// `leaves` or `first_use`.
         reason: Word,
-        /// The same as a sentence.
+        /// The reason as a sentence.
         why: String,
-        /// Of `leaves`: the names of what would leave (`files`, `gmail`, `browser:mail.example`).
+        /// For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`).
         private: Vec<String>,
-        /// The arguments key by key, as far as they are shown; `approvals_list` with the id gives them whole.
+        /// The arguments, one key at a time, perhaps cut. `approvals_list` with the question's id gives them whole.
         fields: Vec<ApprovalField>,
-        /// What may be answered, the mildest first: `once`, `chat_tool`, `chat_server`, `flow`, `ten_minutes`, `always`; `no`, `never`.
+        /// The possible answers, the mildest first: `once`, `chat_tool`, `chat_server`, `flow`, `ten_minutes`, `always`;
+        /// `no`, `never`.
         answers: Vec<String>,
-        /// When it was asked, in milliseconds since 1970.
+        /// When the question was asked, in milliseconds since 1970.
         since: u64,
-        /// When it ends by itself, likewise.
+        /// When the question ends by itself, in milliseconds since 1970.
         until: u64,
     }
-    /// One argument of a call, as it is shown. Hidden characters in it are written out as `\u{…}`.
+    /// One argument of a call, as a question shows it. Hidden characters in it are written out as `\u{…}`.
     "ApprovalField" ApprovalField {
-        /// Its key; keys of objects below it are joined by dots.
+        /// Its key. The keys of nested objects are joined by dots.
         key: String,
-        /// Its value.
+        /// Its value, perhaps cut.
         text: String,
-        /// How many bytes it has in all, where not all of it is here.
+        /// The value's length in bytes, if the value was cut; otherwise absent.
         bytes: Option<u64>,
     }
-    /// An answer that stands: it covers calls without asking, until it is taken back.
+    /// A standing answer: it covers calls without a question until it is taken back or ends.
     "StandingAnswer" StandingAnswer {
-        /// What `approvals_revoke` names.
+        /// The answer's id, for `approvals_revoke`.
         id: String,
         /// `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`.
         covers: Word,
-        /// On whose behalf: `owner`, an origin, `client://NAME`.
+        /// The principal whose calls it covers: `owner`, an origin, or `client://NAME`.
         principal: String,
-        /// Of one chat: its session.
+        /// The session, if the answer covers one session only.
         session_id: Option<String>,
-        /// The tool `server/tool`, or the source.
+        /// The tool as `server/tool`, or the source.
         what: String,
-        /// Of `flow` and `pair`: what may leave.
+        /// For `flow` and `pair`: the private data that may leave.
         private: Vec<String>,
-        /// Since when, in milliseconds since 1970.
+        /// When the answer was given, in milliseconds since 1970.
         since: u64,
-        /// Until when, likewise.
+        /// When it ends, in milliseconds since 1970; absent when it does not end by itself.
         until: Option<u64>,
     }
 }

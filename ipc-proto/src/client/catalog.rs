@@ -1,4 +1,4 @@
-//! Objects about the catalog. Its texts are other people's: whoever shows them shows them as text.
+//! Objects of the catalog. Their texts are other people's: show them as plain text.
 
 use super::define_sent;
 use crate::json::Json;
@@ -6,88 +6,88 @@ use crate::json::Json;
 define_sent! {
     /// Objects of the catalog's messages.
     CATALOG_OBJECTS:
-    /// A server that can be had, in short.
+    /// An entry of the catalog: a server that can be installed or connected.
     "CatalogEntry" CatalogEntry {
         /// Its id in the catalog: 16 hex digits.
         id: String,
-        /// Where it comes from: `registry`, `awesome`, or `curated` by Harbor.
+        /// The source of the entry: `registry`, `awesome`, or `curated` by Harbor.
         source: String,
-        /// Its name there.
+        /// Its name in that source.
         name: String,
         /// A name for people.
         title: Option<String>,
-        /// What it says about itself; cut at 500 characters.
+        /// Its own description of itself, cut at 500 characters.
         description: String,
         /// Its newest version.
         version: Option<String>,
         /// `active`, `deprecated` or `deleted`, as its author says.
         status: String,
-        /// How it can be had: `npm`, `pypi`, `oci`, …; `remote` for one that runs elsewhere.
+        /// The ways to get it: `npm`, `pypi`, `oci`, …; `remote` for a server that runs elsewhere.
         kinds: Vec<String>,
-        /// Whether Harbor's authors have chosen it.
+        /// True if Harbor's authors chose it.
         featured: bool,
-        /// Stars of its repository, where they are known.
+        /// Stars of its repository; absent when not known.
         stars: Option<u64>,
-        /// Downloads of its package, where they are known.
+        /// Downloads of its package; absent when not known.
         downloads: Option<u64>,
-        /// When it was changed last, as its source says, in milliseconds since 1970.
+        /// When it last changed, in milliseconds since 1970, as its source says.
         updated_at: Option<u64>,
-        /// Since when its source has it no more, in milliseconds since 1970.
+        /// When its source dropped it, in milliseconds since 1970; absent while the source has it.
         removed_at: Option<u64>,
     }
-    /// All that is known of a server that can be had.
+    /// Everything that Harbor knows of an entry.
     "CatalogDetails" CatalogDetails {
-        /// It in short; its description is whole here.
+        /// The entry; its description is not cut here.
         entry: CatalogEntry,
         /// Its packages, as in the registry's server.json.
         packages: Json,
-        /// Where it runs for whoever connects, likewise.
+        /// The addresses where it runs for everybody, as in the registry's server.json.
         remotes: Json,
-        /// Its repository.
+        /// The address of its repository.
         repository: Option<String>,
-        /// Its page.
+        /// The address of its web page.
         website: Option<String>,
-        /// Words about it.
+        /// Words that describe it.
         tags: Json,
-        /// When it was published first, as its source says, in milliseconds since 1970.
+        /// When it was first published, in milliseconds since 1970, as its source says.
         published_at: Option<u64>,
-        /// When Harbor saw it first, in milliseconds since 1970.
+        /// When Harbor first saw it, in milliseconds since 1970.
         first_seen_at: u64,
-        /// When its source last told of it, in milliseconds since 1970.
+        /// When its source last listed it, in milliseconds since 1970.
         last_seen_at: u64,
-        /// The last commit of its repository, in milliseconds since 1970.
+        /// When the last commit of its repository was made, in milliseconds since 1970.
         last_commit_at: Option<u64>,
-        /// What its place in lists depends on; more comes first.
+        /// Its rank in lists: a higher number comes first.
         priority: i64,
     }
     /// A source of the catalog.
     "CatalogSource" CatalogSource {
         /// `registry`, `awesome` or `curated`.
         id: String,
-        /// Where it is; empty for what Harbor brings along.
+        /// Its address; empty for the entries that are part of Harbor.
         url: String,
-        /// Whether the last attempt succeeded; false before the first one.
+        /// True if the last attempt succeeded; false before the first attempt.
         ok: bool,
-        /// Its entries that are not removed.
+        /// How many entries it has, without removed ones.
         entries: u64,
-        /// Why the last attempt failed, if it did.
+        /// Why the last attempt failed; absent if it did not.
         error: Option<String>,
-        /// When it was last tried, in milliseconds since 1970.
+        /// When the last attempt was made, in milliseconds since 1970.
         last_attempt: Option<u64>,
-        /// When that last succeeded, in milliseconds since 1970.
+        /// When an attempt last succeeded, in milliseconds since 1970.
         last_success: Option<u64>,
-        /// It is left alone until then, in milliseconds since 1970, after failures.
+        /// After failures: the time before which Harbor does not try again, in milliseconds since 1970.
         not_before: Option<u64>,
     }
-    /// What a refresh has changed.
+    /// The changes that a refresh made.
     "CatalogChanges" CatalogChanges {
-        /// New entries.
+        /// How many entries are new.
         added: u64,
-        /// Entries of which the source says something else now.
+        /// How many entries changed in their source.
         updated: u64,
-        /// Entries that the source has no more.
+        /// How many entries their source dropped.
         removed: u64,
-        /// Entries that it had no more, and has again.
+        /// How many dropped entries came back.
         restored: u64,
     }
 }

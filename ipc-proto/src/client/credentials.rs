@@ -1,4 +1,4 @@
-//! What is told of a server's secrets: names, types and times, never a value.
+//! The form of secrets in messages: names, types and times, never a value.
 
 use super::define_sent;
 use crate::field::{FromField, PutField, Word, room_of};
@@ -10,7 +10,7 @@ pub enum CredentialType {
     /// A key, in the environment variable of its name.
     #[default]
     ApiKey,
-    /// A password, likewise; the name that belongs to it in the variable with `_USERNAME` behind it.
+    /// A password, in the environment variable of its name. Its user name is in the variable with `_USERNAME` added.
     Password,
     /// A token that OAuth gave, in the environment variable of its name.
     Oauth,
@@ -62,47 +62,47 @@ define_sent! {
     CREDENTIAL_OBJECTS:
     /// A secret, without its value.
     "Credential" CredentialView {
-        /// The server that it is for, or `browser`.
+        /// The server that the secret is for, or `browser`.
         server_id: String,
         /// Its name.
         key: String,
         /// `api_key`, `password`, `oauth` or `header`.
         credential_type: CredentialType,
-        /// Whether a name belongs to it, as to a password.
+        /// True if the secret has a user name, as a password may.
         has_username: bool,
-        /// When it was set, in milliseconds since 1970.
+        /// When the secret was set, in milliseconds since 1970.
         set_at: u64,
-        /// When it ends, likewise; absent where nobody knows.
+        /// When the secret expires, in milliseconds since 1970; absent when not known.
         expires_at: Option<u64>,
-        /// Whether it has ended.
+        /// True if the secret has expired.
         is_expired: bool,
-        /// Of `browser`: the site that it is kept for.
+        /// For `browser`: the site that the secret is for.
         site: Option<String>,
     }
-    /// Where secrets are kept. Says nothing of what there is.
+    /// Where secrets are kept, and whether they can be read. It names none of them.
     "SecretStore" SecretStoreView {
-        /// What `config.toml` says: `file` or `keyring`.
+        /// The place that `config.toml` names: `file` or `keyring`.
         store: Word,
-        /// What has their key: `none` (the file is plain), `passphrase` or `keyring`.
+        /// What holds the key of the secrets: `none` (the file is not encrypted), `passphrase` or `keyring`.
         encryption: Word,
-        /// Whether they cannot be read at present.
+        /// True if the secrets cannot be read now.
         locked: bool,
-        /// Whether `unlock_secrets` needs a passphrase.
+        /// True if `unlock_secrets` needs a passphrase.
         asks: bool,
-        /// Why they are not as `config.toml` says, and what to do; absent where they are.
+        /// Why the secrets are not where `config.toml` says, and what to do; absent when they are there.
         misplaced: Option<String>,
     }
-    /// Whether a server has the secrets that it needs.
+    /// The state of the secrets that a server needs.
     "CredentialStatus" CredentialStatus {
         /// The server.
         server_id: String,
-        /// Whether none is missing and none has ended.
+        /// True if no secret is missing or expired.
         is_complete: bool,
-        /// Names of those that are set.
+        /// Names of the secrets that are set.
         configured: Vec<String>,
-        /// Names of those that its definition asks for and that are not set.
+        /// Names of the secrets that the definition asks for and that are not set.
         missing: Vec<String>,
-        /// Names of those that have ended.
+        /// Names of the secrets that have expired.
         expired: Vec<String>,
     }
 }

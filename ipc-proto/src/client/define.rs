@@ -1,6 +1,6 @@
 //! The macros that define messages.
 //!
-//! Owns what each entry becomes. Must never know a message.
+//! Owns what each entry becomes. Must never know a particular message.
 //!
 //! ```text
 //!  "tag" Name { fields }  ─► struct Name, read, write, round trip       define_message
@@ -71,7 +71,7 @@ macro_rules! define_message {
 }
 pub(crate) use define_message;
 
-/// What a request's field names, if the field is `server_id`.
+/// The name that a request's field holds, if the field is `server_id`.
 macro_rules! server_of {
     ($request:ident server_id) => {
         $crate::field::NamesOne::name(&$request.server_id)
@@ -82,7 +82,7 @@ macro_rules! server_of {
 }
 pub(crate) use server_of;
 
-/// What it names, if it is `profile`.
+/// The name that a request's field holds, if the field is `profile`.
 macro_rules! profile_of {
     ($request:ident profile) => {
         $crate::field::NamesOne::name(&$request.profile)
@@ -93,7 +93,7 @@ macro_rules! profile_of {
 }
 pub(crate) use profile_of;
 
-/// Defines the requests of a category: their types, the type of any of them and the rows of the documentation.
+/// Defines the requests of a category: a type for each, an enum of them all, and the rows of the documentation.
 macro_rules! define_requests {
     ($(#[doc = $alldoc:literal])* $category:ident: $($(#[doc = $doc:literal])* $tag:literal $name:ident -> $reply:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
         $(
@@ -126,7 +126,7 @@ macro_rules! define_requests {
         pub enum $category { $($name($name),)* }
 
         impl $category {
-            /// Builds the request of the type `tag`. `None`: there is no such type.
+            /// Builds the request of the type `tag`; `None` if no request of this category has that type.
             #[must_use]
             pub fn parse(tag: &str, fields: &$crate::json::Fields<'_>) -> Option<Result<Self, $crate::field::FieldError>> {
                 Some(match tag {
@@ -145,19 +145,19 @@ macro_rules! define_requests {
                 match self { $(Self::$name(request) => request,)* }
             }
 
-            /// The server that it is about, where it is about one.
+            /// The server that the request names, if it names one.
             #[must_use]
             pub fn server(&self) -> Option<&str> {
                 match self { $(Self::$name(request) => $crate::field::Ask::server(request),)* }
             }
 
-            /// The profile of the origin that it is about, likewise.
+            /// The profile that the request names, if it names one.
             #[must_use]
             pub fn profile(&self) -> Option<&str> {
                 match self { $(Self::$name(request) => $crate::field::Ask::profile(request),)* }
             }
 
-            /// All of them, in the order of the documentation.
+            /// All requests of the category, in the order of the documentation.
             pub const ALL: &'static [$crate::client::MessageDoc] = &[$($crate::client::MessageDoc {
                 tag: $tag,
                 doc: concat!($($doc, "\n"),*),
@@ -184,7 +184,7 @@ macro_rules! define_requests {
 }
 pub(crate) use define_requests;
 
-/// Defines what the bridge sends: types, readers, writers and the rows of the documentation under the name `$all`.
+/// Defines messages that the bridge sends: types, readers, writers, and the rows of the documentation under the name `$all`.
 macro_rules! define_sent {
     ($(#[doc = $alldoc:literal])* $all:ident: $($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* })*) => {
         $($crate::client::define::define_message! {
@@ -210,7 +210,7 @@ macro_rules! define_sent {
 }
 pub(crate) use define_sent;
 
-/// Defines an object of settings, all of them optional, that goes both ways: read from requests, kept as text,
+/// Defines an object of settings. All its fields are optional. It goes both ways: read from requests, kept as text, and
 /// shown in replies. Its row of the documentation is `DOC`.
 macro_rules! define_settings {
     ($(#[doc = $doc:literal])* $tag:literal $name:ident { $($(#[doc = $fdoc:literal])* $field:ident: $type:ty,)* }) => {
@@ -236,8 +236,8 @@ macro_rules! define_settings {
                 round_trip: $crate::client::round_trip::round_trip::<$name>,
             };
 
-            /// Reads what a person set, from its text. Unknown fields are refused: a setting that is misspelt would
-            /// otherwise silently not hold.
+            /// Reads the settings that a person wrote, from their text. Unknown fields are refused: a misspelt setting
+            /// would otherwise have no effect and no error.
             ///
             /// # Errors
             /// Which field is wrong.
@@ -256,13 +256,13 @@ macro_rules! define_settings {
                 $crate::field::Message::read(&fields)
             }
 
-            /// These settings with what `changes` says instead.
+            /// These settings, with those of `changes` in place of the old ones.
             #[must_use]
             pub fn with(self, changes: Self) -> Self {
                 Self { $($field: changes.$field.or(self.$field),)* }
             }
 
-            /// Has a setting go back to its default; false when there is none of this name.
+            /// Sets the setting `name` back to its default; false if there is no such setting.
             pub fn reset(&mut self, name: &str) -> bool {
                 match name {
                     $(stringify!($field) => self.$field = None,)*
@@ -275,7 +275,7 @@ macro_rules! define_settings {
 }
 pub(crate) use define_settings;
 
-/// A field's name on the wire, of its name in Rust: `r#type` is `type` there.
+/// The name on the wire of a field, from its name in Rust: `r#type` is `type` there.
 pub(crate) const fn wire_name(name: &'static str) -> &'static str {
     match name.as_bytes() {
         [b'r', b'#', ..] => name.split_at(2).1,
@@ -283,7 +283,7 @@ pub(crate) const fn wire_name(name: &'static str) -> &'static str {
     }
 }
 
-/// Whether a type's name says that a field of it may be left out; for the documentation tables.
+/// True if the name of a type begins with `Option`, so that its field may be left out; for the documentation tables.
 pub(crate) const fn is_option(name: &str) -> bool {
     let (name, prefix) = (name.as_bytes(), b"Option");
     let mut at = 0;

@@ -54,7 +54,7 @@ pub fn render() -> String {
     out
 }
 
-/// What the bridge answers, category by category.
+/// All replies, category by category.
 pub(super) fn replies() -> impl Iterator<Item = &'static MessageDoc> {
     REPLIES
         .iter()
@@ -65,12 +65,12 @@ pub(super) fn replies() -> impl Iterator<Item = &'static MessageDoc> {
         .chain(SOURCE_REPLIES)
 }
 
-/// Objects of settings, all of whose fields may be absent.
+/// The objects of settings, in which every field may be absent.
 pub(super) const fn settings() -> [&'static MessageDoc; 2] {
     [&Supervision::DOC, &SandboxSettings::DOC]
 }
 
-/// Objects that stand inside replies and pushes.
+/// The objects inside replies and pushes.
 pub fn objects() -> impl Iterator<Item = &'static MessageDoc> {
     OBJECTS
         .iter()

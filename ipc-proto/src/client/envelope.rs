@@ -7,7 +7,7 @@
 //!                                                  {type:"rpc_response", id:I, error:{code:int, message, data:{code, details?}}}
 //! ```
 //!
-//! Owns reading a frame into a [`Request`] and writing a reply around it. Must never touch payloads.
+//! Owns the reading of a frame into a [`Request`] and the writing of its reply. Must never touch payloads.
 
 use std::borrow::Cow;
 
@@ -18,10 +18,10 @@ use crate::json::{Fields, Json};
 use crate::members::Malformed;
 use crate::strings::{put_str, text_of};
 
-/// The longest id in bytes: each chunk of an answer repeats it.
+/// The longest id, in bytes. It is bounded since each chunk of an answer repeats it.
 const MAX_ID: usize = 256;
 
-/// How a request was wrapped, and so how its answer must be.
+/// The envelope of a request, which its answer must have too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Envelope {
     /// `{type, request_id, …}`; holds the id.
@@ -33,18 +33,18 @@ pub enum Envelope {
 /// A request and its wrapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incoming {
-    /// Where the answer goes.
+    /// The envelope for the answer.
     pub envelope: Envelope,
-    /// What is asked.
+    /// The request itself.
     pub request: Request,
 }
 
-/// A frame that is no request. The envelope says whom to tell.
+/// A frame that is no request, with the envelope for the error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// Where the error goes; the typed envelope with an empty id when the frame had no readable id.
+    /// The envelope for the error: the typed one with an empty id when the frame had no readable id.
     pub envelope: Envelope,
-    /// What is wrong.
+    /// The error to send.
     pub error: ErrorBody,
 }
 
@@ -55,7 +55,7 @@ pub struct ErrorBody {
     pub code: Code,
     /// The sentence for people: what is wrong and what to do.
     pub message: String,
-    /// More for programs: the members of an object, each a name and JSON text.
+    /// More for programs: the members of the details, each a name and JSON text.
     pub details: Vec<(&'static str, Json)>,
 }
 
@@ -65,7 +65,7 @@ impl ErrorBody {
         Self { code, message: message.into(), details: Vec::new() }
     }
 
-    /// Whether the details say this.
+    /// True if the details have `name` with the string `value`.
     #[must_use]
     pub fn has(&self, name: &str, value: &str) -> bool {
         self.details.iter().any(|(known, json)| *known == name && *json == Json::string(value))
@@ -106,14 +106,14 @@ impl From<FieldError> for ErrorBody {
     }
 }
 
-/// `llm.chat` with pushes, as others call it.
+/// A method that other programs use for `llm.chat` with pushes.
 const CHAT_STREAM: &str = "llm_chat_stream";
 
 impl Incoming {
     /// Reads one frame.
     ///
     /// # Errors
-    /// What is wrong with it, and where to say so.
+    /// Says what is wrong with the frame, and in which envelope to answer.
     pub fn parse(frame: &[u8]) -> Result<Self, Refused> {
         let fields = Fields::parse(frame).map_err(|Malformed { what, at }| {
             let message = format!("the frame is not a JSON object: {what} at byte {at}");
@@ -186,13 +186,13 @@ impl Incoming {
 }
 
 impl Envelope {
-    /// For errors that belong to no request: the typed envelope with an empty id.
+    /// The envelope of errors that belong to no request: the typed one with an empty id.
     #[must_use]
     pub fn nobody() -> Self {
         Self::Typed(String::new())
     }
 
-    /// The id as text, equal for the string "7" and the number 7: one client's ids are one name space.
+    /// The id as text. The string "7" and the number 7 give the same text: a client's ids share one name space.
     #[must_use]
     pub fn id(&self) -> Cow<'_, str> {
         match self {

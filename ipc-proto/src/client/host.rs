@@ -1,4 +1,4 @@
-//! Objects about grants and tools. Those that web pages see have the names of the Web Agents API, in camel case.
+//! Objects about grants and tools. The objects that web pages see use the names of the Web Agents API, in camel case.
 
 #![allow(non_snake_case, reason = "the fields' names are those on the wire")]
 
@@ -7,56 +7,56 @@ use crate::field::Word;
 use crate::json::Json;
 
 define_sent! {
-    /// Objects that stand inside replies of the host.
+    /// Objects in replies about permissions and tools.
     HOST_OBJECTS:
-    /// What a person allows or forbids.
+    /// A grant: what the person allows or forbids.
     "Grant" GrantView {
         /// The origin in its canonical form.
         origin: String,
-        /// Which of its profiles.
+        /// The profile of the origin that it is for.
         profile: String,
-        /// What for.
+        /// The scope that it is about.
         scope: Word,
         /// `ALLOW_ONCE`, `ALLOW_ALWAYS` or `DENY`.
         grant_type: Word,
-        /// When it was made, in milliseconds since 1970.
+        /// When the grant was made, in milliseconds since 1970.
         created_at: u64,
-        /// When it ends, in milliseconds since 1970.
+        /// When the grant ends, in milliseconds since 1970; absent when it does not end by itself.
         expires_at: Option<u64>,
-        /// The tab that it is bound to.
+        /// The tab that the grant is bound to; absent when it holds for every tab.
         tab_id: Option<u64>,
-        /// The tools that it is for; all when absent.
+        /// The tools that the grant covers; absent: all tools.
         allowed_tools: Option<Vec<String>>,
-        /// How many calls run on it now; absent when none does.
+        /// How many calls run under it now; absent when none do.
         running: Option<u32>,
-        /// True of one that the disk has not taken: it holds until the bridge ends. Absent of others.
+        /// True if the disk has not taken the grant: it holds until the bridge ends. Absent otherwise.
         unstored: Option<bool>,
     }
-    /// What holds until the bridge ends, and is not on disk: the disk refuses it.
+    /// A denial or revocation that the disk did not take. It holds until the bridge ends.
     "Unstored" UnstoredView {
         /// The origin.
         origin: String,
-        /// Which of its profiles.
+        /// The profile of the origin.
         profile: String,
-        /// What for.
+        /// The scope that it is about.
         scope: Word,
         /// `denied` or `revoked`.
         change: Word,
     }
-    /// A server that is another program than the one that was allowed.
+    /// A server that now runs another program than the one that the person allowed.
     "ServerChange" ServerChange {
         /// The server.
         server_id: String,
-        /// The program that was allowed: a package, image, address or command.
+        /// The program that the person allowed: a package, image, address or command.
         before: String,
-        /// The program that it is now.
+        /// The program that the server runs now.
         after: String,
-        /// Since when, in milliseconds since 1970.
+        /// When the program changed, in milliseconds since 1970.
         since: u64,
     }
-    /// A tool as origins see it. What the server wrote stands as it wrote it.
+    /// A tool as origins see it. The server's texts are unchanged.
     "ToolDescriptor" ToolDescriptor {
-        /// The name to call it by: `server/tool`.
+        /// The name for calls: `server/tool`.
         name: String,
         /// The server's id.
         serverId: String,
@@ -64,69 +64,69 @@ define_sent! {
         serverLabel: String,
         /// The tool's own name.
         originalName: String,
-        /// sha256, in hex, of the RFC 8785 form of all that the server says of it but `harbor/via` in `_meta`.
+        /// The SHA-256, in hex, of the RFC 8785 form of the tool as the server gives it, without `harbor/via` in `_meta`.
         toolHash: String,
-        /// Whether its texts have hidden or control characters.
+        /// True if the tool's texts have hidden or control characters.
         hiddenCharacters: Option<bool>,
         /// Its name for people.
         title: Option<Json>,
-        /// What it does.
+        /// Its description.
         description: Option<Json>,
         /// JSON Schema of its arguments.
         inputSchema: Option<Json>,
         /// JSON Schema of its structured result.
         outputSchema: Option<Json>,
-        /// What the server says about its effects.
+        /// The server's hints about the tool's effects.
         annotations: Option<Json>,
-        /// The identities of the Harbors that it has come through, the last one first: an array.
+        /// The identities of the Harbors that the tool came through, the last one first: an array.
         via: Option<Json>,
-        /// All else that the server says of it, as an object: `icons`, `_meta`, `execution`, ….
+        /// All other members of the tool, as an object: `icons`, `_meta`, `execution`, ….
         otherMembers: Option<Json>,
     }
-    /// A server of which an origin may use a tool.
+    /// A server with a tool that an origin may use.
     "UsableServer" UsableServer {
         /// The server's id.
         server_id: String,
         /// Its name for people.
         label: String,
-        /// As in `Server`.
+        /// Its state, as in `Server`.
         state: Word,
         /// How many of its tools the origin may use.
         tool_count: u32,
     }
-    /// What a server offers of one kind.
+    /// The resources, resource templates or prompts of one server.
     "Offers" OffersView {
         /// The server's id.
         server_id: String,
         /// An array of MCP's objects, as the server wrote them.
         items: Json,
     }
-    /// Where a result comes from.
+    /// The server and tool that a result comes from.
     "Provenance" Provenance {
         /// The server.
         serverId: String,
         /// The tool's own name.
         toolName: String,
-        /// How long the server took, in milliseconds.
+        /// How long the server took to answer, in milliseconds.
         durationMs: u64,
-        /// As in `ToolDescriptor`.
+        /// The tool's hash, as in `ToolDescriptor`.
         toolHash: String,
     }
-    /// A tool that is not what it was when the person last saw it.
+    /// A tool that has changed since the person last saw it.
     "ToolChange" ToolChange {
         /// The server.
         server_id: String,
         /// The tool's own name.
         tool_name: String,
-        /// The hash of what it is now.
+        /// The hash of the tool as it is now.
         tool_hash: String,
-        /// What it was: `{title?, description?, inputSchema?, outputSchema?, annotations?, …}`.
+        /// The tool before: `{title?, description?, inputSchema?, outputSchema?, annotations?, …}`.
         before: Json,
-        /// What it is now.
+        /// The tool now, in the same form.
         after: Json,
-        /// Whether origins are kept from it until it is accepted (`host.changedTools`).
+        /// True if origins may not use the tool until the person accepts it (`host.changedTools`).
         blocked: bool,
-        /// Whether its texts have hidden or control characters now.
+        /// True if the tool's texts now have hidden or control characters.
         hidden_characters: bool,
     }
 }

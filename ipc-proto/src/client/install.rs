@@ -1,4 +1,4 @@
-//! What is shown of packages, upgrades and runtimes.
+//! Objects about packages, upgrades and runtimes.
 
 use super::{SandboxSettings, SandboxSummary, ServerView, define_sent};
 use crate::field::Word;
@@ -7,243 +7,251 @@ use crate::json::Json;
 define_sent! {
     /// Objects of installations.
     INSTALL_OBJECTS:
-    /// A package of a server, in its version.
+    /// A server's package in one version.
     "Installed" InstalledView {
         /// The server's id.
         server_id: String,
         /// `npm`, `pypi`, `git`, `binary`, `oci` or `remote`.
         kind: Word,
-        /// The package; of git and of what is downloaded the address; the image; the URL without what stands behind `?`.
+        /// The package's name. For `git` and `binary` the address, for `oci` the image, for `remote` the URL without its query.
         name: String,
-        /// What `install_server` takes for exactly this version.
+        /// The `source` with which `install_server` installs exactly this version.
         source: String,
-        /// The version; of git the commit, of what is downloaded its SHA-256. Absent while none is locked.
+        /// The version: for `git` the commit, for `binary` the SHA-256. Absent while none is locked.
         version: Option<String>,
-        /// Why nobody knows any more which version was locked; until one is taken on purpose (`upgrade_server`) it is not started.
+        /// Why the locked version is no longer known; absent when it is. The server does not start until `upgrade_server`
+        /// chooses a version.
         lost: Option<String>,
         /// The hash of the package, as its registry gives it.
         integrity: Option<String>,
-        /// How many packages there are in all. Each is locked with its version and its hash.
+        /// How many packages are installed in all. Each is locked with its version and hash.
         packages: Option<u32>,
-        /// When it was installed, in milliseconds since 1970; absent while it is not: its first start installs what is locked.
+        /// When it was installed, in milliseconds since 1970. Absent while it is not: the server's first start installs the
+        /// locked versions.
         installed_at: Option<u64>,
-        /// The version that `undo_upgrade` goes back to.
+        /// The version that `undo_upgrade` goes back to; absent when there is none.
         previous: Option<String>,
-        /// After an installation: the names of the tools that it has listed.
+        /// After an installation: the names of the tools that the server listed.
         tools: Option<Vec<String>>,
-        /// Secrets that it still needs: until they are set it is not started.
+        /// The secrets that are still missing. The server does not start until they are set.
         missing: Option<Vec<String>>,
-        /// After an installation with `without_network`: whether it started there, too, and listed tools.
+        /// After an installation with `without_network`: true if the server also started and listed tools without a network.
         runs_without_network: Option<bool>,
-        /// After an installation, true: it wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet.
+        /// After an installation: true if the server wants the person to let Harbor in first (`oauth_start`). Its tools are
+        /// not known yet.
         needs_authorization: Option<bool>,
-        /// In a plan: what it would be held to; absent of one that runs elsewhere.
+        /// In a plan: the sandbox that the server would get; absent for a server that runs elsewhere.
         sandbox: Option<SandboxSummary>,
-        /// In a plan: where an earlier server with this id left files, which this one would get as its home. Absent when there are none.
+        /// In a plan: the directory with files of an earlier server with this id, which this one would get as its home;
+        /// absent when there are none.
         old_data: Option<String>,
-        /// In a plan: the settings of its sandbox.
+        /// In a plan: the settings of the sandbox.
         settings: Option<SandboxSettings>,
-        /// In a plan: what would be started, and with what.
+        /// In a plan: the program that would be started, with its arguments and variables.
         runs: Option<RunsView>,
-        /// In a plan: for `planned`, while the client is connected.
+        /// In a plan: the value for `planned`, which holds while the client is connected.
         planned: Option<String>,
-        /// In a plan, true: code of the package would have to run to find out what it needs (`build`).
+        /// In a plan: true if code of the package must run to find its dependencies (`build`).
         needs_build: Option<bool>,
-        /// In a plan: the newest version of the package, where an older one is what fits this machine.
+        /// In a plan: the newest version of the package, if only an older one fits this machine.
         newest: Option<String>,
-        /// The Python, or of a package of npm the Node.js, that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here.
+        /// The Python (for an npm package, the Node.js) that it runs with, if not the usual one. In a plan it may have no
+        /// version: then it is what `newest` requires and this machine lacks.
         python: Option<PythonView>,
-        /// In a plan: the registry in place of the public one, as the person's own settings have it, and the file.
+        /// In a plan: the registry that the person's own settings name in place of the public one, and the file that names it.
         registry: Option<String>,
-        /// Of what is downloaded.
+        /// The downloaded file, for `binary`.
         file: Option<FileView>,
         /// The server as `list_servers` shows it; absent in a plan.
         server: Option<ServerView>,
     }
-    /// What a server is started with; of one elsewhere, what each request has.
+    /// What a server is started with. For a server elsewhere: what each request carries.
     "Runs" RunsView {
-        /// The program, where it is known before it is installed; absent of an image and of a server elsewhere.
+        /// The program, if it is known before the installation. Absent for an image and for a server elsewhere.
         program: Option<String>,
-        /// Its arguments, filled in.
+        /// Its arguments, with all values filled in.
         args: Vec<String>,
-        /// Variables of its environment.
+        /// Its environment variables.
         env: Vec<NamedView>,
-        /// Headers of each request to a server elsewhere; `${KEY}` stands for a secret.
+        /// The headers of each request to a server elsewhere. `${KEY}` stands for a secret.
         headers: Vec<NamedView>,
-        /// Names of the secrets without which it is not started.
+        /// Names of the secrets without which the server does not start.
         secrets: Vec<String>,
     }
     /// A variable or a header.
     "Named" NamedView {
         /// Its name.
         name: String,
-        /// What an entry or a manifest sets it to; absent of what the request itself says.
+        /// The value that an entry or a manifest gives it; absent if the value comes from the request itself.
         value: Option<String>,
     }
-    /// A Python that a package requires.
+    /// A Python, or a Node.js, that a package requires.
     "Python" PythonView {
-        /// What is required, as the package says it: `>=3.12`, of a Node.js as in `>=22`.
+        /// The requirement, as the package states it: `>=3.12`; for Node.js such as `>=22`.
         requires: String,
-        /// The version of the one that was found.
+        /// The version that was found; absent when none was.
         version: Option<String>,
-        /// Its path.
+        /// Its path; absent when none was found.
         path: Option<String>,
     }
-    /// A program that was downloaded, or an archive with one.
+    /// A downloaded program, or a downloaded archive with one.
     "File" FileView {
         /// Its size, in bytes.
         size: u64,
-        /// Which file of it is the program.
+        /// The file in it that is the program.
         program: String,
-        /// What says that it is the right file: `checksum` (of one version), `signature` (of each). Empty: nothing but its address.
+        /// What proves that it is the right file: `checksum` (for one version), `signature` (for each version). Empty: only
+        /// its address does.
         vouched_by: Vec<String>,
-        /// The public key of minisign that each version has to be signed by.
+        /// The minisign public key that must have signed each version.
         key: Option<String>,
-        /// True: a signature lies beside it that was not checked, since no key was said.
+        /// True if a signature lies beside the file and was not checked, since no key was given.
         unread_signature: Option<bool>,
     }
-    /// A server that can be had.
+    /// A server that can be installed, as `resolve_server` describes it.
     "Resolved" ResolvedView {
-        /// What `install_server` takes for it.
+        /// The `source` with which `install_server` installs it.
         source: String,
-        /// What its server is called where nothing else is said.
+        /// The id that the server gets unless the request names another.
         server_id: Option<String>,
         /// A name for people.
         title: Option<String>,
-        /// What it says about itself.
+        /// Its own description of itself.
         description: Option<String>,
-        /// Where its code is.
+        /// The address of its code.
         repository: Option<String>,
-        /// Who names it: `curated`, `registry`, `awesome`, `repository`, `manifest`, or `person`.
+        /// Where the information comes from: `curated`, `registry`, `awesome`, `repository`, `manifest`, or `person`.
         from: String,
-        /// Of a repository or a manifest: the file that says how it is had.
+        /// For a repository or a manifest: the file that says how to install it.
         found_in: Option<String>,
-        /// Of a repository: the commit that was read.
+        /// For a repository: the commit that was read.
         commit: Option<String>,
-        /// What is to be known beside that, a sentence each.
+        /// Further remarks, a sentence each.
         notes: Vec<String>,
-        /// How it can be had, one after the other.
+        /// The ways to install it; `package` of `install_server` counts them from 0.
         ways: Vec<WayView>,
-        /// Which of them this is about: what follows is its. Absent when none can be gone here.
+        /// The index in `ways` that the fields below are about; absent when no way works here.
         way: Option<u64>,
-        /// What is filled in.
+        /// The inputs to fill in.
         inputs: Vec<DeclaredView>,
-        /// Variables of its environment.
+        /// Its environment variables.
         variables: Vec<DeclaredView>,
         /// Its secrets.
         secrets: Vec<DeclaredView>,
-        /// The servers here that have the same source.
+        /// Ids of the servers here that have the same source.
         installed: Vec<String>,
-        /// Of a repository or a manifest: for `planned` of `install_server`, while the client is connected.
+        /// For a repository or a manifest: the value for `planned` of `install_server`, which holds while the client is
+        /// connected.
         planned: Option<String>,
     }
-    /// One way to have a server.
+    /// One way to install a server.
     "Way" WayView {
-        /// What is installed.
+        /// The package that this way installs.
         source: String,
-        /// Why it cannot be installed here; absent when it can.
+        /// Why this way does not work here; absent when it does.
         why_not: Option<String>,
     }
-    /// Something that a server wants to be told.
+    /// An input, variable or secret that a server asks for.
     "Declared" DeclaredView {
         /// Its name.
         name: String,
-        /// What it is.
+        /// Its description.
         description: String,
-        /// Whether it must be given: it is needed, and has no default.
+        /// True if a value must be given: it is needed and has no default.
         required: bool,
-        /// Whether there may be more than one.
+        /// True if it may have several values.
         many: bool,
-        /// Whether it is a path of this machine.
+        /// True if its value is a path on this machine.
         path: bool,
-        /// What it is by default.
+        /// Its default value; absent when it has none.
         default: Option<String>,
-        /// What it may be; anything when empty.
+        /// The allowed values; empty: any value.
         choices: Vec<String>,
-        /// What a value has to be: `path`, `url`, `number` or `boolean`; any text when absent.
+        /// The type of the value: `path`, `url`, `number` or `boolean`; absent: any text.
         value_type: Option<Word>,
-        /// A regular expression that the value of a secret has to match.
+        /// A regular expression that the value of a secret must match.
         pattern: Option<String>,
-        /// What one looks like.
+        /// An example of a value.
         placeholder: Option<String>,
-        /// Where a person gets one.
+        /// The address where a person gets such a value.
         help_url: Option<String>,
-        /// Of a secret of a server elsewhere: the header that it goes into.
+        /// For a secret of a server elsewhere: the header that carries it.
         header: Option<String>,
     }
-    /// An upgrade, wanted or done.
+    /// An upgrade, planned or done.
     "Upgrade" UpgradeView {
         /// The kind of its package: `npm`, `pypi`, `git` or `binary`.
         kind: Word,
-        /// The version that is used, or was until now.
+        /// The version in use, or the one that was in use until this upgrade.
         before: String,
-        /// The version that was tried out, or would be; empty where it is not known before something is built.
+        /// The new version; empty if it is not known before a build.
         after: String,
-        /// Its hash; likewise.
+        /// The hash of the new version; empty if it is not known before a build.
         integrity: String,
-        /// The newest version of the package, where an older one is what fits this machine.
+        /// The newest version of the package, if only an older one fits this machine.
         newest: Option<String>,
-        /// The Python, or of a package of npm the Node.js, that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here.
+        /// The Python (for an npm package, the Node.js) that the new version would run with, if not the usual one. It may
+        /// have no version: then it is what `newest` requires and this machine lacks.
         python: Option<PythonView>,
-        /// Of what is downloaded.
+        /// The downloaded file, for `binary`.
         file: Option<FileView>,
-        /// Names of tools that are new.
+        /// Names of new tools.
         added: Vec<String>,
         /// Names of tools that are gone.
         removed: Vec<String>,
-        /// Tools that say something else of themselves. They are kept from origins until they are accepted.
+        /// Tools that have changed. Origins may not use them until the person accepts them.
         changed: Vec<ToolDifference>,
-        /// For `planned`, while the client is connected: it was not tried out, or did not start.
+        /// The value for `planned`, if the version was not tried or did not start. It holds while the client is connected.
         planned: Option<String>,
-        /// True: code of the package would have to run to find out what it needs (`build`).
+        /// True if code of the package must run to find its dependencies (`build`).
         needs_build: Option<bool>,
-        /// Why it did not start, or listed nothing, with nothing of the person's: `with_all` starts it with all.
+        /// Why the trial start failed or listed no tools. It has nothing of the person's; `with_all` starts it with everything.
         failed: Option<String>,
-        /// For `apply`; absent when it is used already, or nothing would be different.
+        /// The value for `apply`; absent when the version is in use already, or nothing would change.
         apply: Option<String>,
-        /// Whether it is used now.
+        /// True if the new version is in use.
         applied: bool,
-        /// Of one that is: the version that `undo_upgrade` goes back to; absent where the one before was never installed.
+        /// For an applied upgrade: the version that `undo_upgrade` goes back to; absent if the earlier one was never installed.
         previous: Option<String>,
     }
-    /// A tool, before and after.
+    /// A tool before and after an upgrade.
     "ToolDifference" ToolDifference {
         /// Its name.
         tool_name: String,
-        /// What it said of itself.
+        /// The tool as it was.
         before: Json,
-        /// What it says now.
+        /// The tool as it is now.
         after: Json,
     }
-    /// Programs that servers and installers need.
+    /// The programs that servers and installers need.
     "Runtimes" RuntimesView {
-        /// One after the other.
+        /// The programs, found or not.
         programs: Vec<RuntimeView>,
         /// The kinds of packages that can be installed here.
         can_install: Vec<String>,
-        /// The directories that were looked at, in this order.
+        /// The directories that were searched, in this order.
         looked_in: Vec<LookedIn>,
     }
-    /// A program that was looked for.
+    /// A program that was searched for.
     "Runtime" RuntimeView {
         /// `node`, `npm`, `npx`, `uv`, `python`, `docker`, `podman` or `git`.
         name: Word,
-        /// Where it is; absent when it was not found.
+        /// Its path; absent when it was not found.
         path: Option<String>,
-        /// How it was found: `PATH`, `the login shell`, `nvm`, `a usual prefix` or another one.
+        /// How it was found: `PATH`, `the login shell`, `nvm`, `a usual prefix` or another way.
         found_by: Option<Word>,
-        /// What it says that its version is.
+        /// The version that it reports.
         version: Option<String>,
-        /// Who needs it.
+        /// What needs it.
         needed_for: Word,
-        /// How to get it; absent when it is there.
+        /// How to get it; absent when it was found.
         install_hint: Option<Word>,
     }
-    /// A directory that was looked at.
+    /// A directory that was searched.
     "LookedIn" LookedIn {
         /// The directory.
         dir: String,
-        /// How it is known.
+        /// How the directory was found.
         found_by: Word,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  client                                                         bridge
-//!  request struct ─envelope::put_request─► frame ─envelope::Incoming::parse─► Request
+//!  request struct ─answer::request_frame─► frame ─envelope::Incoming::parse─► Request
 //!  reply struct ◄─answer::Heard::parse──── frame ◄─envelope::Envelope::put_reply─ reply struct
 //! ```
 //!
@@ -64,26 +64,26 @@ pub use tool_sources::*;
 pub struct FieldDoc {
     /// Its name on the wire.
     pub name: &'static str,
-    /// What may stand in it.
+    /// The type of its value.
     pub kind: &'static str,
-    /// Of an array or a map: what its members are; else empty.
+    /// The type of the members, for an array or a map; otherwise empty.
     pub member: &'static str,
-    /// Whether it may be absent.
+    /// True if the field may be absent.
     pub optional: bool,
-    /// What it means.
+    /// Its meaning.
     pub doc: &'static str,
 }
 
 /// One message, for the documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageDoc {
-    /// Its `type` on the wire; of an object inside messages, its name.
+    /// Its `type` on the wire. For an object inside messages: its name.
     pub tag: &'static str,
-    /// What it does.
+    /// Its meaning.
     pub doc: &'static str,
-    /// Its fields, beside the envelope's.
+    /// Its fields, without those of the envelope.
     pub fields: &'static [FieldDoc],
-    /// Writes any one of them, and reads it back.
+    /// Writes a sample of the message and reads it back.
     #[cfg(test)]
     pub(crate) round_trip: fn(&mut round_trip::Dice),
 }

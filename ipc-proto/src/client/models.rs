@@ -1,11 +1,11 @@
-//! Objects about language models: providers, their models, and what is said to a model and by it.
+//! Objects about language models: providers, their models, and the messages of a conversation.
 //!
 //! ```text
 //!  llm_chat { messages: [ChatMessage { content: text or [ChatPart] }], tools: [ChatTool] }
 //!     ─► llm_event { ChatEvent }, …  ─► response { message: ChatMessage, usage }
 //! ```
 //!
-//! Owns the one form in which a conversation is written, whatever the provider's own is. Must never hold a key.
+//! Owns the one form in which a conversation is written, whatever form the provider uses. Must never hold a key.
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
@@ -16,59 +16,58 @@ use crate::json::Json;
 define_sent! {
     /// Objects about language models.
     MODEL_OBJECTS:
-    /// Somebody who runs models: a service, or a program on this machine.
+    /// A provider: a service that runs models, or a program on this machine.
     "Provider" ProviderView {
         /// Its id: the part before `:` in the ids of its models.
         id: String,
-        /// What it is: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`,
-        /// `groq`, `deepseek` or `openai-compatible`.
+        /// The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`,
+        /// `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`.
         r#type: String,
         /// A name for people.
         name: String,
-        /// Where it is.
+        /// Its address.
         base_url: String,
-        /// How it is spoken to: `chat`, `responses`, `anthropic`, `ollama` or `gemini`.
+        /// The format of its requests and answers: `chat`, `anthropic` or `ollama`.
         dialect: Word,
-        /// Whether it may be used.
+        /// True if the person allows its use.
         enabled: bool,
-        /// Whether it can be used, as far as that is known: it is enabled, has the key that it needs, and answered when it was
-        /// last asked. One that was not asked yet counts as one that answers.
+        /// True if it can be used, as far as Harbor knows: it is enabled, has the key that it needs, and answered when it
+        /// was last asked. A provider that was never asked counts as one that answers.
         available: bool,
-        /// Whether it runs on this machine. Some of its models may run elsewhere all the same.
+        /// True if it runs on this machine. Some of its models may still run elsewhere.
         is_local: bool,
-        /// Whether it is used where a request names none.
+        /// True if requests that name no provider go to it.
         is_default: bool,
-        /// Whether it is the one of its type that is used where only the type is named.
+        /// True if requests that name only its type go to it.
         is_type_default: bool,
-        /// Whether it answers nobody without a key.
+        /// True if it answers nobody without a key.
         needs_api_key: bool,
-        /// Whether it has one.
+        /// True if Harbor has a key for it.
         has_api_key: bool,
-        /// False of one that was found on this machine and that nobody has added: nothing is sent to it but what finding it
-        /// takes.
+        /// False if it was found on this machine and nobody has added it. Harbor sends nothing to it except to detect it.
         is_added: bool,
-        /// Why it was refused or did not answer when it was last asked, in the provider's own words.
+        /// Why it refused or did not answer when it was last asked, in its own words; absent when it answered.
         problem: Option<String>,
-        /// What `llm_detect` finds, and what `llm_add_provider` adds, on this machine: the user whose program answers there, where that
-        /// is another person. It would read all that is asked.
+        /// For `llm_detect` and `llm_add_provider`: the user of this machine whose program answers there, if that is
+        /// another person. That user could read every request. Otherwise absent.
         other_user: Option<String>,
     }
-    /// What can be added.
+    /// A type of provider that can be added.
     "ProviderType" ProviderType {
         /// As in `Provider`.
         r#type: String,
         /// A name for people.
         name: String,
-        /// Where it is when nothing else is said; absent where that must be said.
+        /// Its usual address; absent when the person must give one.
         base_url: Option<String>,
         /// As in `Provider`.
         dialect: Word,
         /// As in `Provider`.
         needs_api_key: bool,
     }
-    /// A key that lies in the environment. It is never taken by itself.
+    /// A key in the bridge's environment. Harbor never uses it by itself.
     "EnvironmentKey" EnvironmentKey {
-        /// The type of provider that it is for.
+        /// The type of provider that the key is for.
         r#type: String,
         /// The variable's name.
         variable: String,
@@ -79,28 +78,28 @@ define_sent! {
         id: String,
         /// The provider's id.
         provider: String,
-        /// Its name there.
+        /// Its name at the provider.
         model: String,
-        /// How many tokens it looks at, where that is known.
+        /// The model's window in tokens; absent when not known.
         context_window: Option<u64>,
-        /// How many tokens an answer may have, where that is known.
+        /// The most tokens of an answer; absent when not known.
         max_output: Option<u64>,
-        /// Whether it can call tools; absent where the provider does not say.
+        /// True if it can call tools; absent when the provider does not say.
         tools: Option<bool>,
-        /// Whether it sees images; absent where the provider does not say.
+        /// True if it sees images; absent when the provider does not say.
         vision: Option<bool>,
-        /// Whether it thinks before it answers; absent where the provider does not say.
+        /// True if it thinks before it answers; absent when the provider does not say.
         reasoning: Option<bool>,
-        /// Whether it runs on this machine.
+        /// True if it runs on this machine.
         is_local: bool,
     }
-    /// A model as an origin sees it: nothing of where it runs.
+    /// A model as an origin sees it: without the place where it runs.
     "UsableModel" UsableModel {
         /// Its id: `provider:model`.
         id: String,
         /// The provider's id.
         provider: String,
-        /// Its name there.
+        /// Its name at the provider.
         model: String,
         /// As in `Model`.
         context_window: Option<u64>,
@@ -117,104 +116,107 @@ define_sent! {
     "ChatMessage" ChatMessage {
         /// `system`, `user`, `assistant`, or `tool`: the result of a call.
         role: String,
-        /// What it says: a text, or an array of `ChatPart` in their order. What a model answered goes back as it came.
+        /// The content: a text, or an array of `ChatPart` in order. Send back a model's answer exactly as it came.
         content: Option<Json>,
-        /// Of an `assistant`: the tools that it calls.
+        /// For `assistant`: the tools that it calls.
         toolCalls: Option<Vec<ChatToolCall>>,
-        /// Of a `tool`: the call that it answers.
+        /// For `tool`: the id of the call that it answers.
         toolCallId: Option<String>,
-        /// Of a `tool`: true where the call failed, and the content says why.
+        /// For `tool`: true if the call failed; the content says why.
         isError: Option<bool>,
     }
     /// A part of a message.
     "ChatPart" ChatPart {
-        /// `text`; `image`; `reasoning`: what the model thought; `opaque`: what only its provider understands; `tool_call`: here
-        /// stands the call `callId` of `toolCalls`. Calls without such a place stand at the end.
+        /// `text`; `image`; `reasoning`: the model's thoughts; `opaque`: data that only its provider understands;
+        /// `tool_call`: the place of the call `callId` of `toolCalls`. Calls without such a place come at the end.
         r#type: String,
-        /// Of `text` and `reasoning`: the text.
+        /// For `text` and `reasoning`: the text.
         text: Option<String>,
-        /// Of a `tool_call`: which one.
+        /// For `tool_call`: the id of the call.
         callId: Option<String>,
-        /// Of an `image`: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+        /// For `image`: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
         mediaType: Option<String>,
-        /// Of an `image`: its bytes in Base64, 5 MB at most, and 8 images in a request. An address is refused: nobody fetches it.
+        /// For `image`: its bytes in Base64, at most 5 MB, and at most 8 images in a request. An address is refused: nobody
+        /// fetches it.
         data: Option<String>,
-        /// Of `opaque`: whose it is. It goes back to that provider and that model only.
+        /// For `opaque`: the id of the provider that made it. Harbor sends it back to that provider and model only.
         provider: Option<String>,
-        /// See `provider`.
+        /// For `opaque`: the name of the model that made it.
         model: Option<String>,
-        /// Of `opaque`: as the provider wrote it.
+        /// For `opaque`: the data as the provider wrote it.
         value: Option<Json>,
     }
-    /// A model calls a tool.
+    /// A call that a model wants.
     "ChatToolCall" ChatToolCall {
-        /// The call's id; it is made up where the provider has given none.
+        /// The call's id; made by Harbor if the provider gives none.
         id: String,
         /// The tool's name.
         name: String,
-        /// Its arguments, an object; where the model wrote something else, that as a text.
+        /// Its arguments, an object. If the model wrote anything else: that text, as a string.
         arguments: Json,
     }
     /// A tool that a model may call.
     "ChatTool" ChatTool {
-        /// Its name. One that the provider would refuse (over 64 characters, other characters than it takes) travels under
-        /// another, and comes back under this one.
+        /// Its name. If the provider would refuse the name (over 64 characters, or other characters than it takes), Harbor
+        /// sends another one and gives this one back.
         name: String,
-        /// What it does.
+        /// Its description.
         description: Option<String>,
         /// JSON Schema of its arguments.
         inputSchema: Option<JsonObject>,
     }
-    /// What a chat has taken.
+    /// The tokens that a chat has used.
     "ChatUsage" ChatUsage {
-        /// Tokens that were sent, those from a cache included.
+        /// Tokens that were sent, with those from a cache.
         input_tokens: u64,
-        /// Tokens that came, those of thinking included.
+        /// Tokens that came, with those of thoughts.
         output_tokens: u64,
-        /// Of those that were sent: what the provider had already.
+        /// The part of `input_tokens` that the provider had in its cache.
         cached_tokens: u64,
-        /// Of those that came: what was thought.
+        /// The part of `output_tokens` that were thoughts.
         reasoning_tokens: u64,
-        /// `exact`: the provider has counted them; `estimated`: by the length of the text; `unknown`.
+        /// `exact`: the provider counted them; `estimated`: from the length of the text; `unknown`.
         exactness: Word,
     }
-    /// What a model answered.
+    /// The answer of a model.
     "ChatResponse" ChatResponse {
-        /// The message, with the role `assistant`. Put behind the others, it continues the conversation.
+        /// The message, with the role `assistant`. Add it to the conversation's messages to continue.
         message: ChatMessage,
-        /// What it has taken.
+        /// The tokens that the request has used.
         usage: ChatUsage,
-        /// `stop`, `tool_calls`, `length` (it was cut off) or `error` (the provider would not say more).
+        /// Why the answer ended: `stop`, `tool_calls`, `length` (it was cut off) or `error` (the provider kept the answer
+        /// back).
         finishReason: Word,
-        /// The provider's own word for that.
+        /// The provider's own word for that; absent when it gives none.
         raw_finish: Option<String>,
     }
     /// A piece of an answer.
     "ChatEvent" ChatEvent {
         /// `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`.
         r#type: Word,
-        /// Of `text` and `reasoning`: what comes behind what came before. Of `error`: why, a word as in `ERR_MODEL_FAILED`. Of `end`: as `finishReason`.
+        /// In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same
+        /// as `finishReason`.
         text: Option<String>,
-        /// The call that it is about.
+        /// The call, in events about a call.
         call_id: Option<String>,
-        /// Of `tool_call_start`: the tool.
+        /// In `tool_call_start`: the tool's name.
         name: Option<String>,
-        /// Of `tool_call_arguments`: a piece of the arguments' text. Of `tool_call_end`: all of them.
+        /// In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them.
         arguments: Option<String>,
-        /// Of `usage`: what it has taken so far.
+        /// In `usage`: the tokens so far.
         usage: Option<ChatUsage>,
     }
-    /// What models have taken.
+    /// The tokens that requests to models have used.
     "ModelUsage" ModelUsageView {
-        /// The provider's id; absent where it is not what the rows are grouped by.
+        /// The provider's id; absent if the rows are not grouped by it.
         provider: Option<String>,
-        /// The model's name there, likewise.
+        /// The model's name at the provider; absent if the rows are not grouped by it.
         model: Option<String>,
-        /// Who asked, likewise: `owner`, or an origin.
+        /// The principal that asked, `owner` or an origin; absent if the rows are not grouped by it.
         principal: Option<String>,
-        /// The day, `YYYY-MM-DD` in UTC, likewise.
+        /// The day, `YYYY-MM-DD` in UTC; absent if the rows are not grouped by it.
         day: Option<String>,
-        /// Requests.
+        /// The number of requests.
         requests: u64,
         /// As in `ChatUsage`.
         input_tokens: u64,
@@ -224,20 +226,20 @@ define_sent! {
         cached_tokens: u64,
         /// As in `ChatUsage`.
         reasoning_tokens: u64,
-        /// As in `ChatUsage`, of the least exact request among them.
+        /// As in `ChatUsage`, for the least exact of the requests.
         exactness: Word,
     }
-    /// What somebody may use.
+    /// A budget: how many tokens a principal may use.
     "Budget" BudgetView {
-        /// An origin, `owner`, or `*`: everybody together.
+        /// An origin, `owner`, or `*` for all principals together.
         principal: String,
-        /// Tokens of a day in UTC; absent: as many as they like.
+        /// Tokens per day in UTC; absent: no limit.
         tokens_per_day: Option<u64>,
-        /// Whether a person has set it; else it is what an origin has by itself.
+        /// True if the person has set it; false if it is the default for an origin.
         is_set: bool,
-        /// What of today's is used.
+        /// Tokens that were used today.
         used: u64,
-        /// What of it is kept for requests that are under way.
+        /// Tokens that are reserved for requests under way.
         reserved: u64,
     }
 }

@@ -1,29 +1,29 @@
-//! What is told of authorizations: never a token.
+//! Objects about authorizations. They never hold a token.
 
 use super::define_sent;
 
 define_sent! {
     /// Objects about authorizations.
     OAUTH_OBJECTS:
-    /// What a person has let Harbor do at a server, without its tokens.
+    /// An authorization: what the person lets Harbor do at a server, without the tokens.
     "Authorization" AuthorizationView {
         /// The server that it is for.
         server_id: String,
         /// The authorization server.
         issuer: String,
-        /// What the server calls itself there.
+        /// The identifier of the server at the authorization server.
         resource: String,
-        /// As whom Harbor is known there.
+        /// The client id of Harbor at the authorization server.
         client_id: String,
-        /// What it is for.
+        /// The scopes that the authorization server granted.
         scopes: Vec<String>,
-        /// When the person said yes, in milliseconds since 1970.
+        /// When the person agreed, in milliseconds since 1970.
         granted_at: u64,
-        /// When the present token ends, likewise; absent where nobody knows.
+        /// When the present token expires, in milliseconds since 1970; absent when not known.
         expires_at: Option<u64>,
-        /// Whether it is renewed automatically.
+        /// True if Harbor renews the token by itself.
         renews: bool,
-        /// Whether it has ended, and the person has to be asked again.
+        /// True if the authorization has ended, and the person must be asked again.
         is_expired: bool,
     }
 }

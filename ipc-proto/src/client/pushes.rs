@@ -1,4 +1,4 @@
-//! What the bridge sends unasked: `{type, …}` with these fields.
+//! The messages that the bridge sends without a request: `{type, …}` with these fields.
 
 use super::{
     Approval, BridgeStatus, CatalogStatus, ChatEvent, GrantView, HealthView, RunEvent, ServerStatus,
@@ -8,41 +8,42 @@ use crate::field::Word;
 use crate::json::Json;
 
 define_sent! {
-    /// Every push.
+    /// All pushes.
     PUSHES:
-    /// A call that was sent with `progress: true` goes on. The first 50 are pushed, then one in 50 ms: of what comes faster the newest, and the last before the answer.
+    /// Progress of a call that was sent with `progress: true`. The first 50 are pushed, then one every 50 ms: the newest,
+    /// and always the last one before the answer.
     "progress" Progress {
         /// The call's id.
         request_id: String,
-        /// How far it is; grows.
+        /// The progress so far. The number grows with each push.
         progress: Json,
-        /// What `progress` will be at the end, if known.
+        /// The value of `progress` at the end; absent when not known.
         total: Option<Json>,
-        /// What the server says about it.
+        /// The server's words about it.
         message: Option<String>,
     }
-    /// A server asks something while it works on a request that was sent with `answers`, or Harbor does before it makes a call that may
-    /// destroy something. Answered by `mcp_answer`; refused when that request ends first.
+    /// A question about an open request that was sent with `answers`. It comes from the server, or from Harbor before a
+    /// call that may destroy something. `mcp_answer` answers it. It counts as refused if the request ends first.
     "ask" AskPush {
-        /// The question's number.
+        /// The question's number, for `mcp_answer`.
         ask_id: u64,
-        /// The id of the request.
+        /// The id of the request that the question is about.
         request_id: String,
         /// The server.
         server_id: String,
         /// `sampling/createMessage` or `elicitation/create`.
         method: String,
-        /// MCP's parameters, as whoever asks wrote them.
+        /// MCP's parameters, as the asker wrote them.
         params: Json,
     }
-    /// A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in
-    /// order; joined, they are the answer's frame without its length prefix.
+    /// A piece of an answer that is larger than the client's `max_frame`. The pieces of an answer come in order. Joined,
+    /// they are the answer's frame without its length prefix.
     "chunk" Chunk {
         /// The id of the request that is being answered.
         request_id: String,
-        /// Number of this piece, from 0.
+        /// The number of this piece, from 0.
         seq: u32,
-        /// Whether it is the last one.
+        /// True for the last piece.
         last: bool,
         /// The piece's bytes in base64.
         data: String,
@@ -54,51 +55,52 @@ define_sent! {
         /// The resource's URI.
         uri: String,
     }
-    /// A server's state has changed; comes to clients that sent `watch_servers`. The definition of a new server comes
-    /// with the state `stopped` and no old state; a removed server's last event has the state `removed`.
+    /// A server's state has changed; for clients that sent `watch_servers`. A new server's first event has the state
+    /// `stopped` and no old state. A removed server's last event has the state `removed`.
     "server_event" ServerEvent {
         /// The server's id.
         server_id: String,
-        /// The state before; the same as `new_state` when only `busy` changed.
+        /// The state before; equal to `new_state` when only `busy` changed.
         old_state: Option<Word>,
         /// The state now.
         new_state: Word,
-        /// When, in milliseconds since 1970.
+        /// When the state changed, in milliseconds since 1970.
         timestamp: u64,
-        /// Whether it has not answered a probe while calls are open.
+        /// True if calls are open and the server has not answered a probe.
         busy: bool,
-        /// Why, where it ended or failed: one word, see `Exit`.
+        /// The cause, if the server ended or failed: one word, see `Exit`.
         cause: Option<Word>,
-        /// The same as a sentence.
+        /// The cause as a sentence.
         message: Option<String>,
-        /// Which restart is next or under way, counted since the last stable minute.
+        /// The number of the restart that is next or under way, counted since the last stable minute.
         attempt: Option<u32>,
-        /// When it will be tried again, in milliseconds since 1970.
+        /// When the server is tried again, in milliseconds since 1970.
         next_retry: Option<u64>,
         /// Process id of the server, while it runs.
         pid: Option<u32>,
     }
-    /// Something of the status has changed, or numbers are due; comes to clients that sent `subscribe_status`. What is absent
-    /// has not changed.
+    /// The status has changed, or new numbers are due; for clients that sent `subscribe_status`. A field that is absent has
+    /// not changed.
     "status_update" StatusUpdate {
-        /// `server`: one server has changed; `bridge`: the bridge has, by its clients or its configuration; `catalog`: the catalog has; `numbers`: all, since it is time.
+        /// `server`: one server has changed. `bridge`: its clients or its configuration have. `catalog`: the catalog has.
+        /// `numbers`: everything, since the interval is over.
         category: Word,
-        /// When, in milliseconds since 1970.
+        /// When the push was made, in milliseconds since 1970.
         timestamp: u64,
-        /// How it all is.
+        /// Harbor's health.
         health: HealthView,
-        /// With `bridge` and `numbers`: the bridge.
+        /// The bridge; with `bridge` and `numbers`.
         bridge: Option<BridgeStatus>,
-        /// With `server`: that one; with `numbers`: all.
+        /// With `server`: that server. With `numbers`: all servers.
         servers: Option<Vec<ServerStatus>>,
-        /// With `server`: the id of one that was removed.
+        /// With `server`: the id of a server that was removed.
         removed: Option<String>,
-        /// With `catalog` and `numbers`: the catalog.
+        /// The catalog; with `catalog` and `numbers`.
         catalog: Option<CatalogStatus>,
-        /// With `numbers`: what is on the disk.
+        /// The sizes on disk; with `numbers`.
         stores: Option<StoreSizes>,
     }
-    /// A log line of a server; comes to clients that sent `mcp_get_logs` with `follow`.
+    /// A log line of a server; for clients that sent `mcp_get_logs` with `follow`.
     "server_log" ServerLog {
         /// The server's id.
         server_id: String,
@@ -106,82 +108,83 @@ define_sent! {
         timestamp: u64,
         /// As in `LogLine`.
         source: Word,
-        /// MCP's level, for `mcp` lines.
+        /// MCP's level; for `mcp` lines only.
         level: Option<String>,
         /// The text, cut at 8 KiB.
         text: String,
     }
-    /// A server has logged an MCP message; comes to AI clients that sent `mcp_follow_messages`.
+    /// An MCP log message of a server; for AI clients that sent `mcp_follow_messages`.
     "server_message" ServerMessage {
         /// The server's id.
         server_id: String,
         /// MCP's level.
         level: String,
-        /// The message, as text; cut at 8 KiB.
+        /// The message as text, cut at 8 KiB.
         text: String,
     }
-    /// A grant was made, taken back, or has ended; comes to clients that sent `host_watch`.
+    /// A grant was made or revoked, or has ended; for clients that sent `host_watch`.
     "grant_changed" GrantChanged {
         /// `granted`, `revoked` or `expired`.
         change: Word,
         /// The grant.
         grant: GrantView,
     }
-    /// The tools of a server may have changed: it has come up or gone, or said so itself; comes to clients that sent
-    /// `host_watch`.
+    /// The tools of a server may have changed: it came up, went away, or said so itself. For clients that sent `host_watch`.
     "tools_changed" ToolsChanged {
-        /// The server; absent for an AI client, which asks for its own list again.
+        /// The server's id. Absent for an AI client, which must list its tools again.
         server_id: Option<String>,
     }
-    /// The resources, or the prompts, of a server may have changed, likewise.
+    /// The resources or the prompts of a server may have changed; for clients that sent `host_watch`.
     "offers_changed" OffersChanged {
         /// `resources` (and their templates) or `prompts`.
         kind: Word,
         /// As in `tools_changed`.
         server_id: Option<String>,
     }
-    /// A tool is not what it was when the person last saw it, or has joined those of its server; comes to the owner's connections that sent `host_watch`, at
-    /// most 60 times a minute for one server: `host_list_tool_changes` has them all.
+    /// A tool has changed since the person last saw it, or is new on its server. For the owner's connections that sent
+    /// `host_watch`, at most 60 times a minute for one server. `host_list_tool_changes` lists them all.
     "tool_changed" ToolChanged {
         /// The server.
         server_id: String,
         /// The tool's own name.
         tool_name: String,
-        /// The hash of what it is now.
+        /// The hash of the tool as it is now.
         tool_hash: String,
-        /// As in `ToolChange`; absent where the two together are longer than 16 KiB, and for a tool that is new.
+        /// The tool before, as in `ToolChange`. Absent if `before` and `after` together are longer than 16 KiB, and for a
+        /// new tool.
         before: Option<Json>,
-        /// The same of what it is now.
+        /// The tool now, as in `ToolChange`. Absent in the same cases as `before`.
         after: Option<Json>,
-        /// Whether the server had no tool of this name before. It can be used at once where a grant covers it.
+        /// True if the server had no tool of this name before. Where a grant covers it, it can be used at once.
         is_new: bool,
         /// As in `ToolChange`.
         blocked: bool,
         /// As in `ToolChange`.
         hidden_characters: bool,
     }
-    /// Something of a chat that was asked for with `stream: true` has come; its answer is the chat's end.
+    /// A piece of the answer to a chat that was sent with `stream: true`. The reply marks the chat's end.
     "llm_event" LlmEvent {
         /// The id of the request.
         request_id: String,
         /// The number of this push, from 0 without a gap.
         seq: u64,
-        /// What has come.
+        /// The piece.
         event: ChatEvent,
     }
-    /// Something has happened in a session; comes to who sent `chat_watch`, or `chat_send_message` with `stream`.
+    /// An event of a session; for clients that sent `chat_watch`, or `chat_send_message` with `stream`.
     "chat_event" ChatEventPush {
         /// The session.
         session_id: String,
         /// The turn.
         turn_id: String,
-        /// The number of the event in its session, without a gap as long as the bridge runs.
+        /// The number of the event in its session, without a gap while the bridge runs.
         seq: u64,
-        /// What has happened.
+        /// The event.
         event: TurnEvent,
     }
-    /// Something has happened in a run that was begun with `stream: true`; its answer is the run's end. What is larger than a frame of the
-    /// client is left out of its event, which has an `error` instead; a `final` that is so large does not come: the answer says the same.
+    /// An event of a run that was started with `stream: true`. The reply marks the run's end. Values too large for the
+    /// client's frame are left out of the event, which then has an `error`. A `final` event that is too large does not
+    /// come: the reply says the same.
     "run_event" RunEventPush {
         /// The id of the request.
         request_id: String,
@@ -189,20 +192,21 @@ define_sent! {
         run_id: String,
         /// The number of this push, from 0 without a gap.
         seq: u64,
-        /// What has happened.
+        /// The event.
         event: RunEvent,
     }
-    /// The person is asked about a call, or not any more; comes to connections that sent `approvals_watch`, and is answered by
-    /// `approvals_answer`.
+    /// The person is asked about a call, or is no longer asked. For connections that sent `approvals_watch`.
+    /// `approvals_answer` answers it.
     "approval" ApprovalPush {
         /// The question.
         approval: Approval,
-        /// False: it was answered, its caller has left, or its time is over. Nobody waits for an answer any more.
+        /// True if the question waits. False: it was answered, its caller has left, or its time is over; an answer would
+        /// have no effect.
         waits: bool,
     }
-    /// A tool of a source of this connection is called; `source_result` answers it.
+    /// A call of a tool from a source of this connection. `source_result` answers it.
     "source_call" SourceCall {
-        /// The call. Nobody can guess it.
+        /// The call's id. Nobody can guess it.
         call_id: String,
         /// The source.
         source_id: String,
@@ -214,12 +218,12 @@ define_sent! {
         tool_name: String,
         /// Its arguments: an object that fits the tool's schema.
         arguments: Json,
-        /// When the bridge gives up.
+        /// How long the bridge waits for the result, in milliseconds.
         timeout_ms: u64,
-        /// The tabs that may be acted on.
+        /// The tabs that the call may act on.
         session: SourceSession,
     }
-    /// Nobody waits for a call's answer any more: it is to stop.
+    /// A call is over for its caller: stop it.
     "source_cancel" SourceCancel {
         /// The call.
         call_id: String,
@@ -230,7 +234,7 @@ define_sent! {
         source_id: String,
         /// The session.
         session_id: String,
-        /// Whether its tabs are to be closed; else they are the person's again.
+        /// True if the session's tabs are to be closed. False: they are the person's again.
         close_tabs: bool,
     }
 }

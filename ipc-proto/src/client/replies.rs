@@ -1,4 +1,4 @@
-//! What the bridge answers: `{type: "<request type>_result", request_id, …}` with these fields.
+//! The replies of the bridge: `{type: "<request type>_result", request_id, …}` with these fields.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +24,9 @@ pub use secrets::*;
 pub use tool_sources::*;
 
 define_sent! {
-    /// Every other reply, by the type of its request.
+    /// All other replies, by the type of their request.
     REPLIES:
-    /// The first frame was accepted.
+    /// The bridge has accepted the first frame.
     "attach" AttachResult {
         /// The client protocol that the bridge speaks.
         protocol: u32,
@@ -35,7 +35,7 @@ define_sent! {
         /// The bridge's process id.
         pid: u32,
     }
-    /// Who the bridge is.
+    /// The bridge's description of itself.
     "hello" HelloResult {
         /// The client protocol that the bridge speaks.
         protocol: u32,
@@ -45,26 +45,26 @@ define_sent! {
         build: Word,
         /// The bridge's process id.
         pid: u32,
-        /// Whether larger answers will come as chunks.
+        /// True if larger answers will come as `chunk` pushes.
         chunks: bool,
         /// The largest frame that the bridge will send to this client, in bytes.
         max_frame: u64,
-        /// Of an AI client that named a session in a browser: whether it goes on with that one.
+        /// For an AI client that named a session in a browser: true if it goes on with that session.
         joined: Option<bool>,
     }
     /// The bridge is alive.
     "ping" PingResult {
-        /// The text that was sent.
+        /// The text from the request.
         echo: Option<String>,
-        /// Milliseconds since 1970.
+        /// The bridge's time, in milliseconds since 1970.
         timestamp: u64,
     }
-    /// Whether there was such a request to end.
+    /// The request is cancelled, if it was still open.
     "cancel" CancelResult {
-        /// False when the target had already ended, or never was.
+        /// True if the request was ended. False: it had already ended, or never existed.
         cancelled: bool,
     }
-    /// The bridge is on its way out.
+    /// The bridge is shutting down.
     "shutdown" ShutdownResult {
         /// Always true.
         stopping: bool,
@@ -73,104 +73,106 @@ define_sent! {
     "add_server" AddServerResult {
         /// The server as `list_servers` shows it.
         server: ServerView,
-        /// Whether there was a definition with this id before.
+        /// True if the new definition replaced another one with this id.
         replaced: bool,
-        /// Where files of an earlier server with this id are, or of another program that had it: with `keep_data` the home
-        /// of the new one, else set aside. Absent when there are none.
+        /// The directory with files of an earlier server with this id, or of another program that had it. With `keep_data`
+        /// it is the new server's home, otherwise it is set aside. Absent when there are none.
         old_data: Option<String>,
-        /// What the definition that was replaced said about its sandbox, where this one says something else.
+        /// The sandbox settings of the replaced definition, if the new ones differ; otherwise absent.
         old_sandbox: Option<SandboxSettings>,
-        /// The server runs another program than before: its grants are suspended until that is accepted.
+        /// The change of the server's program, if it is another one than before. Its grants are suspended until the person
+        /// accepts that.
         program_change: Option<ServerChange>,
     }
     /// The definition is stored.
     "add_remote_server" AddRemoteServerResult {
         /// The server as `list_servers` shows it.
         server: ServerView,
-        /// Whether there was a definition with this id before.
+        /// True if the new definition replaced another one with this id.
         replaced: bool,
-        /// The server is at another place than before: its grants are suspended until that is accepted.
+        /// The change of the server's address, if it is another one than before. Its grants are suspended until the person
+        /// accepts that.
         program_change: Option<ServerChange>,
     }
-    /// What holds the server.
+    /// The definition of the server.
     "get_definition" GetDefinitionResult {
         /// The definition.
         definition: DefinitionView,
     }
-    /// What is different.
+    /// The differences that were found.
     "compare_server" CompareServerResult {
-        /// Names of variables and headers with another value, or that only one side has; `url` and `arguments`. Secrets that only
-        /// the server has do not count.
+        /// Names of the variables and headers that differ or that only one side has; also `url` and `arguments`. Secrets
+        /// that only the server has do not count.
         differs: Vec<String>,
     }
-    /// What it may do.
+    /// The sandbox of the server.
     "get_sandbox" GetSandboxResult {
-        /// What it may do.
+        /// What the server may do on this machine.
         sandbox: SandboxView,
     }
-    /// The change is stored, if it is one.
+    /// The settings are stored, if they changed.
     "set_sandbox" SetSandboxResult {
-        /// What it may do now.
+        /// What the server may do from now on.
         sandbox: SandboxView,
-        /// Whether the server was running and has other settings now: it is on its way up again.
+        /// True if the server was running and its settings have changed: it is being restarted.
         restarting: bool,
     }
-    /// The change is stored, if it is one.
+    /// The settings are stored, if they changed.
     "set_supervision" SetSupervisionResult {
         /// The server as `list_servers` shows it.
         server: ServerView,
-        /// Settings that were changed and that a start takes with it: the server runs with what they were. Empty where
-        /// everything holds by now.
+        /// Names of changed settings that hold only from the next start on: the server still runs with the old values.
+        /// Empty when all settings hold now.
         next_start: Vec<String>,
     }
-    /// Whether there was such a definition.
+    /// The server is removed.
     "remove_server" RemoveServerResult {
-        /// False when there was none, nor data to be deleted.
+        /// False if there was no definition and no data to delete.
         removed: bool,
-        /// The image that was pulled for it, which the engine keeps; absent when there was none.
+        /// The image that was pulled for the server. The engine keeps it. Absent when there was none.
         image: Option<ImageView>,
-        /// The directory of the data that are kept, or could not be deleted; absent when there are none.
+        /// The data directory, if it was kept or could not be deleted; otherwise absent.
         data: Option<String>,
-        /// How many secrets were deleted with it.
+        /// How many of its secrets were deleted.
         secrets: u32,
-        /// Why its secrets, if it has any, are still on disk; absent when they are not.
+        /// Why its secrets may still be on disk; absent when they are not.
         secrets_left: Option<String>,
-        /// How many of its tools were pinned, and are not any more.
+        /// How many of its tools had been pinned.
         pins: u32,
-        /// What grants had of its tools, and have no more.
+        /// The grants that its tools were taken out of.
         grants: Vec<GrantView>,
     }
-    /// All definitions, by id.
+    /// All definitions, sorted by id.
     "list_servers" ListServersResult {
         /// The servers.
         servers: Vec<ServerView>,
     }
-    /// How it is.
+    /// The state of the server.
     "get_server_status" GetServerStatusResult {
         /// The server as `list_servers` shows it.
         server: ServerView,
-        /// Its package, as `list_installed` shows it but for `server`; absent where it has none.
+        /// Its package, as `list_installed` shows it, but without `server`; absent when it has none.
         package: Option<InstalledView>,
         /// Secrets that it needs and that are not set.
         missing_secrets: Vec<String>,
-        /// Whether nothing is known that keeps it from its next start.
+        /// True if Harbor knows nothing that would keep it from starting.
         can_start: bool,
-        /// What does, and what to do; absent when nothing does.
+        /// What keeps it from starting, and what to do; absent when nothing does.
         why_not: Option<String>,
     }
     /// The server is running.
     "connect_server" ConnectServerResult {
         /// The server as `list_servers` shows it.
         server: ServerView,
-        /// What it said about itself.
+        /// What the server said about itself.
         connection_info: ConnectionInfo,
     }
-    /// The stop has come to its end.
+    /// The server has been stopped.
     "disconnect_server" DisconnectServerResult {
-        /// The server as `list_servers` shows it: stopped, unless somebody has started it again meanwhile.
+        /// The server as `list_servers` shows it. It is stopped, unless somebody has started it again since.
         server: ServerView,
     }
-    /// The server is running, and this is what it offers.
+    /// The server is running. The reply lists what it offers.
     "mcp_connect" McpConnectResult {
         /// Always true; a failure is an error.
         connected: bool,
@@ -189,7 +191,7 @@ define_sent! {
     }
     /// The server is stopped.
     "mcp_disconnect" McpDisconnectResult {
-        /// Whether it was running or starting.
+        /// True if the server was running or starting.
         disconnected: bool,
     }
     /// The servers that are running.
@@ -199,14 +201,14 @@ define_sent! {
     }
     /// The tools.
     "mcp_list_tools" McpListToolsResult {
-        /// As the server wrote them; an `inputSchema` that does not say `"type": "object"` has it added, and a tool of which
-        /// that would change the meaning is left out (`list_problems` of the server).
+        /// The tools as the server wrote them. `"type": "object"` is added to an `inputSchema` that lacks it. A tool whose
+        /// meaning this would change is left out (`list_problems` of the server).
         tools: Json,
-        /// True: it does not run, or does not answer, and these are what it listed last.
+        /// True if these are the tools that the server listed last: it is not running, or does not answer. Otherwise absent.
         last_listed: Option<bool>,
-        /// True: it runs, and has not answered in time.
+        /// True if the server runs and has not answered in time; otherwise absent.
         no_answer: Option<bool>,
-        /// What each tool does as far as Harbor knows, by its name: `reads`, `writes` or `destroys`.
+        /// The effect of each tool by its name, as far as Harbor knows it: `reads`, `writes` or `destroys`.
         effects: Option<Json>,
     }
     /// The resources.
@@ -224,14 +226,15 @@ define_sent! {
         /// As the server wrote them.
         prompts: Json,
     }
-    /// What the tool answered, failures of the tool itself (`isError`) included.
+    /// The answer of the tool, which may be its own failure (`isError`).
     "mcp_call_tool" McpCallToolResult {
         /// MCP's CallToolResult, as the server wrote it.
         result: Json,
-        /// What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have.
+        /// Harbor's remarks: what the sandbox refused, and which paths in the arguments the server cannot see. Absent when
+        /// there are none.
         beside: Option<Vec<String>>,
     }
-    /// What the resource holds.
+    /// The content of the resource.
     "mcp_read_resource" McpReadResourceResult {
         /// MCP's ReadResourceResult, as the server wrote it.
         resource: Json,
@@ -241,9 +244,9 @@ define_sent! {
         /// MCP's GetPromptResult, as the server wrote it.
         prompt: Json,
     }
-    /// The answer is on its way.
+    /// The answer has been passed on.
     "mcp_answer" McpAnswerResult {
-        /// False when nobody waits for it any more.
+        /// False if nobody waits for it any more.
         answered: bool,
     }
     /// The completions.
@@ -268,10 +271,10 @@ define_sent! {
     }
     /// The server answered.
     "mcp_ping" McpPingResult {
-        /// How long it took, in microseconds.
+        /// How long the answer took, in microseconds.
         elapsed_us: u64,
     }
-    /// What the tasks extension answered.
+    /// The answer of MCP's tasks extension.
     "mcp_task" McpTaskResult {
         /// As the server wrote it.
         result: Json,
@@ -280,45 +283,45 @@ define_sent! {
     "mcp_get_logs" McpGetLogsResult {
         /// The lines.
         logs: Vec<LogLine>,
-        /// Process id of the server, while it runs.
+        /// The process id of the server; absent when it does not run.
         pid: Option<u32>,
     }
-    /// The state of everything.
+    /// The status of everything.
     "status" StatusResult {
-        /// As of now.
+        /// The status now.
         status: StatusView,
     }
-    /// Whether pushes come from now on, and what they begin from.
+    /// The subscription, and the status from which its pushes begin.
     "subscribe_status" SubscribeStatusResult {
-        /// As asked.
+        /// True if pushes come from now on.
         subscribed: bool,
-        /// As of now.
+        /// The status now.
         status: StatusView,
     }
-    /// How it all is.
+    /// The health of Harbor.
     "health" HealthResult {
-        /// And why.
+        /// The health, and the reasons for it.
         health: HealthView,
     }
-    /// The numbers.
+    /// The metrics.
     "get_metrics" GetMetricsResult {
         /// OpenMetrics text, version 1.0.0.
         text: String,
     }
-    /// What is in force.
+    /// The configuration in force.
     "get_config" GetConfigResult {
-        /// A `config.toml` that says it, with every key.
+        /// A `config.toml` with every key and the value in force.
         config: String,
-        /// Why the file as it is now is not in force; absent when it is.
+        /// Why the present file is not in force; absent when it is.
         refused: Option<String>,
-        /// How often other values have come into force since the bridge began.
+        /// How often the values in force have changed since the bridge began.
         changes: u64,
-        /// The environment's switches that are set.
+        /// The environment variables that switch something, as far as they are set.
         environment: BTreeMap<String, String>,
     }
-    /// The servers now; the pushes tell what changes from here.
+    /// The servers now. Pushes report the changes from here on.
     "watch_servers" WatchServersResult {
-        /// Whether pushes come from now on.
+        /// True if pushes come from now on.
         watching: bool,
         /// The servers.
         servers: Vec<ServerView>,
@@ -327,33 +330,34 @@ define_sent! {
     "host_grant_permission" HostGrantPermissionResult {
         /// Always true; a failure is an error.
         granted: bool,
-        /// Whether a DENY stands for this origin, profile and scope: then nothing of it is allowed until that is revoked.
+        /// True if a DENY exists for this origin, profile and scope. It forbids all of it until it is revoked.
         denied: bool,
         /// The grant.
         grant: GrantView,
-        /// Calls that ran on what a DENY denies, or on a grant that covered more, and were ended.
+        /// How many running calls were ended, since a DENY forbids them or the grant they relied on has become narrower.
         ended: u32,
-        /// True of a DENY that the disk refuses: it holds until the bridge ends, and is stored as soon as the disk takes it.
+        /// True if the disk did not take this DENY. It holds until the bridge ends, and is stored as soon as the disk takes it.
         unstored: bool,
     }
-    /// The grants are gone.
+    /// The grants are revoked.
     "host_revoke_permission" HostRevokePermissionResult {
-        /// Whether there were any.
+        /// True if there were any.
         revoked: bool,
-        /// Calls that ran on them, and were ended: their servers were told, and their results are not given.
+        /// How many running calls were ended. Their servers were told, and their results are dropped.
         ended: u32,
-        /// True where the disk refuses it: it holds until the bridge ends, and is stored as soon as the disk takes it.
+        /// True if the disk did not take the revocation. It holds until the bridge ends, and is stored as soon as the disk
+        /// takes it.
         unstored: bool,
     }
-    /// Whether the origin may.
+    /// The answer whether the origin may.
     "host_check_permission" HostCheckPermissionResult {
-        /// Whether it may.
+        /// True if the origin may.
         granted: bool,
-        /// By which type of grant.
+        /// The type of the grant that allows it; absent when none does.
         grant_type: Option<Word>,
-        /// Why not: the code that a call would get.
+        /// The code that a call would get; absent when the origin may.
         code: Option<Word>,
-        /// The same as a sentence.
+        /// The reason as a sentence; absent when the origin may.
         message: Option<String>,
     }
     /// The grants of the origin.
@@ -362,74 +366,76 @@ define_sent! {
         origin: String,
         /// Its grants.
         grants: Vec<GrantView>,
-        /// What of them the disk has not taken yet, revocations too.
+        /// Denials and revocations among them that the disk has not taken yet.
         unstored: Vec<UnstoredView>,
-        /// An AI client that was not here yet: when it comes, it gets all tools, or those of its `--only`.
+        /// True for an AI client that was never here. When it comes, it gets all tools, or those of its `--only`. Otherwise
+        /// absent.
         is_new: Option<bool>,
     }
-    /// The grants of the tab are gone.
+    /// The grants of the tab have ended.
     "host_expire_tab_grants" HostExpireTabGrantsResult {
         /// How many there were.
         expired: u32,
     }
     /// All grants.
     "host_list_all_permissions" HostListAllPermissionsResult {
-        /// By origin.
+        /// The grants, sorted by origin.
         grants: Vec<GrantView>,
-        /// What of them the disk has not taken yet, revocations too.
+        /// Denials and revocations that the disk has not taken yet.
         unstored: Vec<UnstoredView>,
     }
     /// The tools.
     "host_list_tools" HostListToolsResult {
-        /// An array of `ToolDescriptor`, by server.
+        /// An array of `ToolDescriptor`, sorted by server.
         tools: Pieces,
     }
     /// The servers.
     "host_list_servers" HostListServersResult {
-        /// By id.
+        /// The servers, sorted by id.
         servers: Vec<UsableServer>,
     }
-    /// What is offered.
+    /// The resources, resource templates or prompts of the servers.
     "host_list_offers" HostListOffersResult {
-        /// By server; those that offer none of it are left out.
+        /// One entry per server. Servers that offer none are left out.
         servers: Vec<OffersView>,
     }
-    /// What the tool answered, failures of the tool itself (`isError`) included.
+    /// The answer of the tool, which may be its own failure (`isError`).
     "host_call_tool" HostCallToolResult {
         /// MCP's CallToolResult, as the server wrote it.
         result: Json,
-        /// What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have. Never to a page.
+        /// Harbor's remarks: what the sandbox refused, and which paths in the arguments the server cannot see. A page never
+        /// gets any.
         beside: Option<Vec<String>>,
-        /// Where it comes from.
+        /// The server and tool that the result comes from.
         provenance: Provenance,
     }
     /// The run has begun.
     "host_create_run" HostCreateRunResult {
         /// Its id.
         run_id: String,
-        /// How many calls it may make.
+        /// How many calls the run may make.
         max_calls: u32,
         /// How many are left.
         remaining: u32,
     }
-    /// The run as it ended.
+    /// The run has ended.
     "host_end_run" HostEndRunResult {
         /// Its id.
         run_id: String,
-        /// How many calls it could make.
+        /// How many calls the run could make.
         max_calls: u32,
-        /// How many were left.
+        /// How many calls were left.
         remaining: u32,
     }
-    /// The run now.
+    /// The state of the run.
     "host_get_run" HostGetRunResult {
         /// Its id.
         run_id: String,
         /// How many calls it may make.
         max_calls: u32,
-        /// How many are left; calls in flight are counted as made, and given back where they were not sent.
+        /// How many calls are left. A call in flight counts as made; it is given back if it was not sent.
         remaining: u32,
-        /// When it began, in milliseconds since 1970.
+        /// When the run began, in milliseconds since 1970.
         created_at: u64,
     }
     /// The counts.
@@ -437,136 +443,137 @@ define_sent! {
         /// The counts.
         stats: StatsView,
     }
-    /// Whether pushes come from now on.
+    /// The watch has begun or ended.
     "host_watch" HostWatchResult {
-        /// As asked.
+        /// True if pushes come from now on.
         watching: bool,
     }
-    /// The answer is in the audit log.
+    /// The person's answer is in the audit log.
     "host_note_consent" HostNoteConsentResult {
         /// Always true; a failure is an error.
         noted: bool,
     }
     /// Lines of the audit log.
     "host_get_audit" HostGetAuditResult {
-        /// An array of objects, one per line, oldest first.
+        /// An array of objects, one per line of the log, oldest first.
         records: Json,
-        /// Whether the log cannot be written at present.
+        /// True if the log cannot be written at present.
         failing: bool,
         /// How many lines could not be written since the bridge began.
         unaudited: u64,
     }
     /// The tools that have changed.
     "host_list_tool_changes" HostListToolChangesResult {
-        /// By server and name.
+        /// The tools, sorted by server and name.
         changes: Vec<ToolChange>,
-        /// Servers that are other programs than those that were allowed.
+        /// Servers that now run another program than the one that the person allowed.
         servers: Vec<ServerChange>,
     }
-    /// The tool is accepted as it is.
+    /// The tool is accepted as it is now.
     "host_accept_tool_change" HostAcceptToolChangeResult {
         /// Always true; a failure is an error.
         accepted: bool,
     }
-    /// The server is accepted as it is.
+    /// The server's program is accepted as it is now.
     "host_accept_server_change" HostAcceptServerChangeResult {
         /// Always true; a failure is an error.
         accepted: bool,
     }
-    /// From now on.
+    /// Messages of this level come as pushes from now on.
     "mcp_follow_messages" McpFollowMessagesResult {
-        /// The level.
+        /// The level in force.
         level: String,
     }
-    /// The AI client may serve; what it may do is in its grants.
+    /// The AI client may begin. Its grants say what it may do.
     "mcp_begin" McpBeginResult {
-        /// Whether it has got its first grants by this.
+        /// True if this request gave it its first grants.
         granted: bool,
-        /// What `mcp.firstUse` says: `all`, `ask` or `none`.
+        /// The value of `mcp.firstUse`: `all`, `ask` or `none`.
         first_use: Word,
     }
     /// A page of the catalog.
     "catalog_get" CatalogGetResult {
-        /// The entries, the first ones first.
+        /// The entries, those of the highest rank first.
         entries: Vec<CatalogEntry>,
-        /// Where the next page begins; absent on the last one.
+        /// The cursor of the next page; absent on the last page.
         next_cursor: Option<String>,
-        /// How many there are on all pages.
+        /// How many entries there are on all pages.
         total: u64,
-        /// `YYYY-MM-DD`: all there is are the entries that Harbor brought along, of that day, as no source was reached yet.
+        /// `YYYY-MM-DD`: the day of the entries that are part of Harbor. Present only while no source was reached yet and
+        /// they are all there is.
         snapshot: Option<String>,
-        /// When a source was last fetched, in milliseconds since 1970.
+        /// When a source was last fetched, in milliseconds since 1970; absent when none was.
         last_refresh: Option<u64>,
     }
-    /// A page of what was found.
+    /// A page of search results.
     "catalog_search" CatalogSearchResult {
-        /// The entries, the best ones first.
+        /// The entries, the best match first.
         entries: Vec<CatalogEntry>,
         /// As in `catalog_get`.
         next_cursor: Option<String>,
-        /// How many were found; absent when they are more than 500.
+        /// How many entries match; absent if more than 500 do.
         total: Option<u64>,
         /// As in `catalog_get`.
         snapshot: Option<String>,
         /// As in `catalog_get`.
         last_refresh: Option<u64>,
     }
-    /// One of the catalog.
+    /// An entry of the catalog.
     "catalog_entry" CatalogEntryResult {
-        /// It.
+        /// Everything that Harbor knows of the entry.
         details: CatalogDetails,
     }
-    /// The refresh is over. Sources that failed are told; the entries of those are as they were.
+    /// The refresh has ended. `sources` says which sources failed; their entries are unchanged.
     "catalog_refresh" CatalogRefreshResult {
-        /// What has changed.
+        /// What has changed in the catalog.
         changes: CatalogChanges,
-        /// How the sources did.
+        /// The result of each source.
         sources: Vec<CatalogSource>,
         /// How many entries there are now.
         entries: u64,
         /// As in `catalog_get`.
         snapshot: Option<String>,
     }
-    /// The looking up is over.
+    /// The look-up has ended.
     "catalog_enrich" CatalogEnrichResult {
         /// How many entries were looked up.
         enriched: u64,
-        /// How many of them could not be.
+        /// How many of them could not be looked up.
         failed: u64,
     }
-    /// How the catalog is.
+    /// The status of the catalog.
     "catalog_status" CatalogStatusResult {
-        /// As in `status`.
+        /// The catalog, as in `status`.
         catalog: CatalogStatus,
-        /// The sources, by name; those of the file, which need not be the configured ones.
+        /// The sources in the catalog's file, sorted by name. They may differ from the configured ones.
         sources: Vec<CatalogSource>,
     }
-    /// It is installed, or what would be.
+    /// The server is installed; for a plan, the reply says what would be.
     "install_server" InstallServerResult {
         /// The package and its server.
         installed: InstalledView,
     }
-    /// What it is.
+    /// The description of the server.
     "resolve_server" ResolveServerResult {
-        /// It.
+        /// The server.
         server: ResolvedView,
     }
-    /// The servers that Harbor brings along.
+    /// The servers that are part of Harbor.
     "get_curated_list" GetCuratedListResult {
-        /// One after the other.
+        /// The servers.
         servers: Vec<ResolvedView>,
     }
-    /// What is different.
+    /// The differences between the versions.
     "upgrade_server" UpgradeServerResult {
         /// The versions and their tools.
         upgrade: UpgradeView,
     }
-    /// The earlier version is used.
+    /// The earlier version is in use.
     "undo_upgrade" UndoUpgradeResult {
         /// The package and its server.
         installed: InstalledView,
     }
-    /// As `remove_server`.
+    /// The server is removed, as by `remove_server`.
     "uninstall_server" UninstallServerResult {
         /// As in `remove_server`.
         removed: bool,
@@ -580,12 +587,12 @@ define_sent! {
     }
     /// The servers with a package, by id.
     "list_installed" ListInstalledResult {
-        /// Their packages.
+        /// The servers' packages.
         servers: Vec<InstalledView>,
     }
-    /// The programs.
+    /// The programs that servers and installers need.
     "check_runtimes" CheckRuntimesResult {
-        /// What was found, and where.
+        /// The programs and their places.
         runtimes: RuntimesView,
     }
 }

@@ -1,7 +1,6 @@
-//! What clients may ask: a file per category, whose entries are the message's type on the wire, its Rust type and its
-//! fields.
+//! The requests of clients, a file per category. An entry has the message's type on the wire, its Rust type and its fields.
 //!
-//! Owns that they are one list, and one type. Must never have two messages of one type: a test looks.
+//! Owns that they are one list, and one type. Must never have two messages of the same type: a test checks that.
 
 use super::MessageDoc;
 use crate::field::{FieldError, PutFields};
@@ -43,7 +42,7 @@ macro_rules! join {
         pub enum Request { $($category($name),)* }
 
         impl Request {
-            /// Builds the request of the type `tag`. `None`: there is no such type.
+            /// Builds the request of the type `tag`; `None` if there is no such type.
             #[must_use]
             pub fn parse(tag: &str, fields: &Fields<'_>) -> Option<Result<Self, FieldError>> {
                 $(if let Some(parsed) = $name::parse(tag, fields) {
@@ -62,13 +61,13 @@ macro_rules! join {
                 match self { $(Self::$category(request) => request.fields(),)* }
             }
 
-            /// The server that it is about, where it is about one.
+            /// The server that the request names, if it names one.
             #[must_use]
             pub fn server(&self) -> Option<&str> {
                 match self { $(Self::$category(request) => request.server(),)* }
             }
 
-            /// The profile of the origin that it is about, likewise.
+            /// The profile that the request names, if it names one.
             #[must_use]
             pub fn profile(&self) -> Option<&str> {
                 match self { $(Self::$category(request) => request.profile(),)* }

@@ -1,6 +1,6 @@
-//! Whole messages of the bridge out of what a test writes: what else a message must have is added, empty.
+//! Whole messages of the bridge from the part that a test writes: the other required fields are added, empty.
 //!
-//! Owns what is empty. For tests of clients only: nobody else makes up what the bridge has not said.
+//! Owns the empty values. For tests of clients only: no other code may make up what the bridge has not said.
 
 use serde_json::value::RawValue;
 
@@ -10,7 +10,7 @@ use crate::field::{FieldError, Message, PutField as _, read_object};
 use crate::json::Json;
 use crate::members::{Malformed, Members};
 
-/// A message of the bridge with all that it must have.
+/// The message in `text`, with all required fields.
 #[must_use]
 pub fn complete(text: &str) -> String {
     let Ok(members) = in_order(text) else { return text.to_owned() };
@@ -24,13 +24,13 @@ pub fn complete(text: &str) -> String {
     message.map_or_else(|| text.to_owned(), |doc| filled(doc, text))
 }
 
-/// An object inside messages, by its name, with all that it must have.
+/// The object in `text`, of the type `name`, with all required fields.
 #[must_use]
 pub fn complete_object(name: &str, text: &str) -> String {
     objects().find(|object| object.tag == name).map_or_else(|| text.to_owned(), |doc| filled(doc, text))
 }
 
-/// An answer to `host_list_tools` whose tools have all that they must have, too.
+/// The reply to `host_list_tools` in `text`, whose tools have all required fields too.
 #[must_use]
 pub fn complete_tools(text: &str) -> String {
     let Ok(mut members) = in_order(text) else { return text.to_owned() };
@@ -44,17 +44,17 @@ pub fn complete_tools(text: &str) -> String {
     object(&members)
 }
 
-/// A typed message, of which a test wrote what it is about.
+/// A typed message from a text with only the fields that a test needs.
 ///
 /// # Errors
-/// When it cannot be read all the same.
+/// When it cannot be read even so.
 pub fn typed<T: Message>(text: &str) -> Result<T, FieldError> {
     let mut docs = replies().chain(PUSHES).chain(objects());
     let text = docs.find(|doc| doc.tag == T::TAG).map_or_else(|| text.to_owned(), |doc| filled(doc, text));
     read_object(&text)
 }
 
-/// The object as it was written, with what it lacks at its end.
+/// The object as it was written, with the missing required fields at its end.
 fn filled(doc: &MessageDoc, text: &str) -> String {
     let Ok(mut members) = in_order(text) else { return text.to_owned() };
     for field in doc.fields {

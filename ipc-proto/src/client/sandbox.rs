@@ -1,42 +1,43 @@
-//! What a server may do on this machine: as its definition says it, where what is left out has the value that the text names; and
-//! what is shown of what holds it.
+//! A server's sandbox: the settings in its definition, with the defaults that the text names, and the objects that show
+//! what enforces them.
 
 use super::{define_sent, define_settings};
 use crate::field::{FromField, PutField, Word, room_of};
 use crate::strings::put_str;
 
 define_settings! {
-    /// What a server may do on this machine. What is absent has the default.
+    /// The sandbox of a server: what it may do on this machine. A field that is absent has its default.
     "sandbox" SandboxSettings {
-        /// `off`; `basic`: its own environment and limits; `standard` (default): files, system calls and signals too, as far
-        /// as the kernel can hold them; `strict`: no network either, and namespaces are required.
+        /// `off`; `basic`: an environment and limits of its own; `standard` (default): also rules for files, system calls
+        /// and signals, as far as the kernel can enforce them; `strict`: also no network, and namespaces are required.
         level: Level,
-        /// Whether it is refused to start where the kernel cannot hold all of its level; false.
+        /// True: the server does not start if the kernel cannot enforce its whole level. Default: false.
         required: bool,
-        /// Absolute paths that it may read besides.
+        /// Further absolute paths that it may read.
         read: Vec<String>,
-        /// Absolute paths that it may read and write besides.
+        /// Further absolute paths that it may read and write.
         write: Vec<String>,
         /// Unix sockets that it may connect to.
         sockets: Vec<String>,
-        /// `none`, `loopback` (its own), `hosts` (those of `hosts`) or `all` (default, but for `strict`: `none`).
+        /// `none`, `loopback` (its own), `hosts` (those in `hosts`) or `all` (the default; with `strict` the default is
+        /// `none`).
         network: NetworkKind,
-        /// With the network `hosts`: `example.com`, `*.example.com`, `192.0.2.7`, `[2001:db8::1]`, each with or without
-        /// `:PORT` (443 and 80 when absent).
+        /// The hosts of the network `hosts`: `example.com`, `*.example.com`, `192.0.2.7`, `[2001:db8::1]`, each with or
+        /// without `:PORT`. Without a port: 443 and 80.
         hosts: Vec<String>,
-        /// With the network `all`: a TCP port of 127.0.0.1 (and of ::1) on which it may listen, 1,024 to 65,535; none.
+        /// With the network `all`: a TCP port of 127.0.0.1 (and of ::1) on which it may listen, 1,024 to 65,535. Default: none.
         listen: u64,
-        /// Memory of all its processes together, in MiB: 64 to 1,048,576; 2,048.
+        /// Memory of all its processes together, in MiB: 64 to 1,048,576. Default: 2,048.
         memory_mb: u64,
-        /// Processes and threads: 8 to 65,536; 512.
+        /// Processes and threads together: 8 to 65,536. Default: 512.
         processes: u64,
-        /// Open files of each process: 64 to 1,048,576; 4,096.
+        /// Open files of each process: 64 to 1,048,576. Default: 4,096.
         open_files: u64,
-        /// The largest file that it may write, in MiB: 1 to 1,048,576; 1,024.
+        /// The largest file that it may write, in MiB: 1 to 1,048,576. Default: 1,024.
         file_size_mb: u64,
-        /// Its data and temporary files together, in MiB: 1 to 1,048,576; 4,096.
+        /// The size of its data and temporary files together, in MiB: 1 to 1,048,576. Default: 4,096.
         disk_mb: u64,
-        /// How much it steps back when others want the processor, 0 to 19 (nice(1)); 5.
+        /// How far it gives way to other programs for the processor, 0 to 19 (nice(1)). Default: 5.
         nice: u64,
     }
 }
@@ -58,7 +59,7 @@ macro_rules! words {
                 match self { $(Self::$variant => $word,)* }
             }
 
-            /// The value of a word.
+            /// The value with the word `word`.
             #[must_use]
             pub fn of(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.as_str() == word)
@@ -85,16 +86,16 @@ macro_rules! words {
 }
 
 words! {
-    /// How closely a server is held.
+    /// How strictly a server's sandbox is enforced.
     Level, "off, basic, standard or strict" {
         /// Not at all.
         Off = "off",
         /// Environment, limits, process group.
         Basic = "basic",
-        /// All that the kernel offers.
+        /// Everything that the kernel can enforce.
         #[default]
         Standard = "standard",
-        /// All, and no network.
+        /// Everything, and no network.
         Strict = "strict",
     }
 }
@@ -119,72 +120,74 @@ define_sent! {
     SANDBOX_OBJECTS:
     /// The image of a server.
     "Image" ImageView {
-        /// As its definition names it.
+        /// The image's name in the definition.
         reference: String,
-        /// `podman` or `docker`; absent until one was found, unless its definition says which.
+        /// `podman` or `docker`. Absent until one was found, unless the definition names one.
         engine: Option<Word>,
-        /// The image's own id, by which it is run whatever the reference means by now; absent until it was found.
+        /// The image's own id. The image is run by it, even if the reference now means another image. Absent until it was
+        /// found.
         id: Option<String>,
-        /// What the registry calls it: `registry.example/name@sha256:…`; absent where none does.
+        /// The registry's name for it: `registry.example/name@sha256:…`; absent when no registry has it.
         digest: Option<String>,
     }
-    /// What holds a server, in short.
+    /// The sandbox of a server in short.
     "SandboxSummary" SandboxSummary {
         /// `off`, `basic`, `standard` or `strict`.
         level: Word,
-        /// What of the kernel does it: `landlock 7, seccomp, namespaces`, or less.
+        /// The features of the kernel that enforce it: `landlock 7, seccomp, namespaces`, or fewer.
         held_by: String,
         /// `none`, `loopback`, `hosts` or `all`.
         network: Word,
-        /// What the level asks for and this kernel cannot do, a sentence each.
+        /// The rules of the level that this kernel cannot enforce, a sentence each.
         missing: Vec<String>,
-        /// Ways in which this server may leave its sandbox or reach more than one would think, a sentence each.
+        /// Ways in which this server may leave its sandbox or reach more than one would expect, a sentence each.
         warnings: Vec<String>,
     }
-    /// What a server may do on this machine.
+    /// The sandbox of a server: what it may do on this machine.
     "Sandbox" SandboxView {
-        /// As its definition says.
+        /// The settings in its definition.
         settings: SandboxSettings,
-        /// What holds it.
+        /// What enforces them.
         summary: SandboxSummary,
-        /// Why it would not be started; absent when it would.
+        /// Why the server would not start; absent when it would.
         refused: Option<String>,
-        /// What it may reach of the file system.
+        /// The parts of the file system that it may reach.
         paths: Vec<SandboxPath>,
-        /// Directories that look empty to it, but for what it may reach below them.
+        /// Directories that look empty to it, except for the `paths` below them.
         hidden: Vec<String>,
-        /// What it may use up: `2048 MiB of memory`, one after the other; empty where nothing is limited.
+        /// Its limits, such as `2048 MiB of memory`; empty when nothing is limited.
         limits: Vec<String>,
         /// Names of its environment variables.
         env_names: Vec<String>,
-        /// What it was refused since the bridge began, newest last.
+        /// What it was refused since the bridge began, the newest last.
         denied: Vec<DeniedView>,
-        /// Whom it may tell, as far as consent sees it: `closed` (nobody), `enforced` (those whom Harbor holds it to) or `open`.
+        /// The server's reach, as far as consent knows it: `closed` (nobody), `enforced` (only the hosts that Harbor lets
+        /// it reach) or `open`.
         reach: Word,
     }
     /// A place that a server may reach.
     "SandboxPath" SandboxPath {
         /// The file or directory.
         path: String,
-        /// `read` (list and execute too), `write` or `device`.
+        /// `read` (includes list and execute), `write` or `device`.
         access: Word,
-        /// Why: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`.
+        /// Why it may reach it: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`.
         why: Word,
-        /// Of what was granted by another name, that one: the way there has symbolic links on it.
+        /// The path in the settings, if it has symbolic links and so differs from `path`; otherwise absent.
         granted_as: Option<String>,
     }
     /// Something that a server was refused.
     "Denied" DeniedView {
-        /// A path as the server wrote it. What begins with no `/` is something else, in words: `more memory than 2048 MiB`,
-        /// `the host example.com`.
+        /// The path as the server wrote it. A text without `/` at its start names something else: `more memory than 2048
+        /// MiB`, `the host example.com`.
         path: String,
-        /// Whether it wanted to write, of a path.
+        /// True if the server wanted to write to the path.
         write: bool,
-        /// The option of `harbor sandbox` that would allow it; absent where nothing does.
+        /// The option of `harbor sandbox` that would allow it; absent when none does.
         allow: Option<String>,
-        /// What to mind before it is given: a sentence, where it leads out of the sandbox.
+        /// A warning about that option, as a sentence, if it leads out of the sandbox; otherwise absent.
         mind: Option<Word>,
-        /// Why nothing does.
+        /// Why no option allows it; absent when one does.
         never: Option<String>,
     }
 }

@@ -1,8 +1,8 @@
-//! Renders docs/status.schema.json from the tables of the status's types: JSON Schema (2020-12) for who reads
-//! `harbor status --json`.
+//! Renders docs/status.schema.json from the tables of the status's types: a JSON Schema (2020-12) for readers of `harbor
+//! status --json`.
 //!
-//! Owns the way from a row of the documentation to a schema. Must never say more than the types do: fields may be added, so
-//! unknown ones are allowed.
+//! Owns the way from a row of the documentation to a schema. Must never say more than the types do: fields may be added
+//! later, so unknown fields are allowed.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use super::{CREDENTIAL_OBJECTS, FieldDoc, MessageDoc, STATS_OBJECTS, STATUS_OBJE
 /// The root of the schema.
 const ROOT: &str = "Status";
 
-/// The schema, as it is in docs/status.schema.json.
+/// The schema, exactly as in docs/status.schema.json.
 #[must_use]
 pub fn status_schema() -> Value {
     let mut defs = Map::new();

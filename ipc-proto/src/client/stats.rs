@@ -1,4 +1,4 @@
-//! What `host_get_stats` shows: numbers, and the names that they are counted under.
+//! The objects of `host_get_stats`: numbers, and the names that they are counted under.
 
 #![allow(non_snake_case, reason = "the fields' names are those on the wire")]
 
@@ -10,112 +10,112 @@ use crate::field::Word;
 define_sent! {
     /// Objects of `host_get_stats`.
     STATS_OBJECTS:
-    /// The counts since the bridge began. What is about all is absent where one origin was asked about.
+    /// The counts since the bridge began. Fields about all origins are absent if the request named one.
     "Stats" StatsView {
-        /// The servers.
+        /// How many servers there are.
         servers: Option<ServersCount>,
-        /// The tools of servers that run.
+        /// How many tools the running servers have.
         tools: Option<ToolsCount>,
-        /// The limits in force: of the origin, or of origins that have none of their own.
+        /// The limits in force: those of the origin, or those of origins without limits of their own.
         rateLimits: RateLimits,
-        /// All calls.
+        /// All calls, or those of the origin.
         calls: CallCounts,
         /// `CallCounts` by server.
         callsByServer: Option<BTreeMap<String, CallCounts>>,
-        /// `CallCounts` by tool, `server/tool`; those that no server has count as `(others)`.
+        /// `CallCounts` by tool, as `server/tool`. Calls of tools that no server has are counted as `(others)`.
         callsByTool: Option<BTreeMap<String, CallCounts>>,
         /// `CallCounts` by origin; `owner` is the person.
         callsByOrigin: Option<BTreeMap<String, CallCounts>>,
-        /// What was decided, how often.
+        /// How often each decision was made.
         decisions: Vec<DecisionCount>,
         /// How many grants there are.
         grants: u64,
         /// How many runs there are.
         runs: Option<u64>,
-        /// Calls of the origin (else of the owner) that are under way.
+        /// How many calls of the origin are under way; without an origin, those of the owner.
         underWay: u32,
-        /// Those that wait for their turn.
+        /// How many of its calls wait for a slot.
         waiting: u32,
-        /// The audit log.
+        /// The state of the audit log.
         audit: Option<AuditHealth>,
     }
     /// How many servers there are.
     "ServersCount" ServersCount {
-        /// All that are defined.
+        /// All servers with a definition.
         total: u64,
-        /// Those that run.
+        /// All servers that run.
         running: u64,
     }
     /// How many tools there are.
     "ToolsCount" ToolsCount {
-        /// All.
+        /// All tools.
         totalTools: u64,
-        /// Servers that have listed theirs.
+        /// How many servers have listed their tools.
         serverCount: u64,
-        /// How many, by server.
+        /// The number of tools of each server.
         toolsByServer: BTreeMap<String, u64>,
     }
-    /// Limits; absent where there is none.
+    /// The limits of an origin; absent fields: no such limit.
     "RateLimits" RateLimits {
-        /// Calls that a run may make.
+        /// The most calls of a run.
         maxCallsPerRun: Option<u32>,
-        /// Calls at once.
+        /// The most calls at once.
         maxConcurrentPerOrigin: Option<u32>,
-        /// How long a call may take that does not say, in milliseconds.
+        /// How long a call may take whose request sets no limit, in milliseconds.
         defaultTimeoutMs: Option<u64>,
-        /// Calls that may wait for their turn.
+        /// The most calls that may wait for a slot.
         queueLength: u32,
-        /// How long one may wait, in milliseconds.
+        /// How long a call may wait for a slot, in milliseconds.
         queueWaitMs: u64,
-        /// Calls in a minute.
+        /// The most calls in a minute.
         callsPerMinutePerOrigin: Option<u32>,
     }
-    /// Calls that are over.
+    /// Counts of calls that have ended.
     "CallCounts" CallCounts {
-        /// All of them.
+        /// All calls.
         calls: u64,
-        /// Those that ended with an error.
+        /// Calls that ended with an error.
         failures: u64,
-        /// Those with a result in which the tool says that it has failed (`isError`); they are not among `failures`.
+        /// Calls whose result says that the tool failed (`isError`). They are not among `failures`.
         toolErrors: u64,
-        /// The same by code.
+        /// `failures`, by their code.
         failuresByCode: BTreeMap<String, u64>,
-        /// Bytes of arguments.
+        /// Bytes of arguments, of all calls together.
         bytesIn: u64,
-        /// Bytes of results.
+        /// Bytes of results, of all calls together.
         bytesOut: u64,
-        /// From the request to the answer, in microseconds.
+        /// The time from the request to the answer, in microseconds.
         durationUs: Times,
-        /// What of it was waiting for their turn, in microseconds.
+        /// The part of that time in which calls waited for a slot, in microseconds.
         queuedUs: Times,
     }
-    /// Times. Quantiles are at most a quarter too large.
+    /// Statistics of times. Quantiles are at most a quarter too large.
     "Times" Times {
-        /// Half took no longer.
+        /// The median: half of the calls took no longer.
         p50: u64,
-        /// 99 of 100 took no longer.
+        /// 99 of 100 calls took no longer.
         p99: u64,
-        /// The longest.
+        /// The longest time.
         max: u64,
-        /// All together.
+        /// The sum of all times.
         sum: u64,
     }
-    /// How often something was decided.
+    /// How often a decision was made.
     "DecisionCount" DecisionCount {
-        /// For whom.
+        /// The origin that it was made for.
         origin: String,
-        /// About what.
+        /// The scope that it was about.
         scope: Word,
         /// `allowed`, or the code of the refusal.
         decision: Word,
         /// How often.
         count: u64,
     }
-    /// How the audit log does.
+    /// The state of the audit log.
     "AuditHealth" AuditHealth {
-        /// Whether it cannot be written at present.
+        /// True if it cannot be written at present.
         failing: bool,
-        /// How many records are in none, since the bridge began.
+        /// How many records could not be written since the bridge began.
         unaudited: u64,
     }
 }

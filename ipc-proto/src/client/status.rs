@@ -1,7 +1,7 @@
-//! What `status`, `subscribe_status` and `health` show: the state of everything, and numbers.
+//! The objects of `status`, `subscribe_status` and `health`: the status of everything, and numbers.
 //!
-//! docs/status.schema.json is made from these types. What changes in them in a way that a reader could stumble over has
-//! another [`STATUS_VERSION`]; a field that is added has not.
+//! docs/status.schema.json is made from these types. A change that could break a reader needs a new [`STATUS_VERSION`]; a
+//! new field does not.
 
 use std::collections::BTreeMap;
 
@@ -14,48 +14,48 @@ pub const STATUS_VERSION: u32 = 1;
 define_sent! {
     /// Objects of `status`.
     STATUS_OBJECTS:
-    /// Everything, as of one moment. What has to be measured carries the time of its measurement.
+    /// The status of everything at one moment. Measured values carry the age of their measurement.
     "Status" StatusView {
-        /// The version of this object; other numbers mean other fields.
+        /// The version of this object. Another number means other fields.
         version: u32,
-        /// When it was made, in milliseconds since 1970.
+        /// When the status was made, in milliseconds since 1970.
         timestamp: u64,
-        /// How it all is.
+        /// Harbor's health.
         health: HealthView,
         /// The bridge.
         bridge: BridgeStatus,
-        /// The servers, by id.
+        /// The servers, sorted by id.
         servers: Vec<ServerStatus>,
         /// The catalog.
         catalog: CatalogStatus,
-        /// The models; absent from a bridge that knows none.
+        /// The models; absent from a bridge without models.
         models: Option<ModelsStatus>,
-        /// Turns in which a model uses tools; absent from a bridge that knows none.
+        /// The turns in which models use tools; absent from a bridge without them.
         agent: Option<AgentStatus>,
-        /// The limits of origins that have none of their own.
+        /// The limits of origins without limits of their own.
         limits: RateLimits,
-        /// What is on the disk; absent until it was looked at.
+        /// The sizes on disk; absent until they were measured.
         stores: Option<StoreSizes>,
     }
-    /// How it all is, and why.
+    /// Harbor's health, and the reasons for it.
     "Health" HealthView {
-        /// `ok`; `degraded`: something does not work, and the rest does; `failing`: calls are refused, or what happens is not
-        /// written down.
+        /// `ok`. `degraded`: something does not work, and everything else does. `failing`: calls are refused, or events are
+        /// not written down.
         state: Word,
-        /// What is wrong, the worst first; empty when nothing is.
+        /// The problems, the worst first; empty when there are none.
         reasons: Vec<HealthReason>,
     }
-    /// Something that is wrong.
+    /// A problem.
     "HealthReason" HealthReason {
         /// `degraded` or `failing`.
         state: Word,
-        /// Which server has it, where it is one.
+        /// The server that has the problem; absent if the problem is no server's.
         server: Option<String>,
         /// A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`,
         /// `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `sessions_unsaved`, `logins_unstored`, `log_failing`, `secrets_unreadable`,
         /// `unread_answers`, `config_refused`, `metrics_unavailable` or `model_provider_refuses`.
         code: Word,
-        /// The same as a sentence.
+        /// The problem as a sentence.
         message: String,
     }
     /// The bridge.
@@ -66,39 +66,39 @@ define_sent! {
         build: Word,
         /// Its process id.
         pid: u32,
-        /// How long it has been there, in milliseconds.
+        /// How long the bridge has been running, in milliseconds.
         uptime_ms: u64,
-        /// Whether each server has a runner of its own.
+        /// True if each server has a runner of its own.
         isolation: bool,
-        /// What this kernel can hold servers to; absent until that was tried, right after the start.
+        /// The kernel features for sandboxes; absent until they were tested, right after the start.
         kernel: Option<KernelStatus>,
-        /// Who is connected.
+        /// How many clients are connected.
         clients: ClientCounts,
-        /// Requests of clients that are not answered yet.
+        /// How many requests of clients are not answered yet.
         open_requests: u64,
-        /// Calls that wait for their turn.
+        /// How many calls wait for a slot.
         waiting: u64,
-        /// Bytes that wait to be read by clients.
+        /// How many bytes clients have not read yet.
         unread_bytes: u64,
-        /// All calls since it began.
+        /// All calls since the bridge began.
         calls: CallCounts,
-        /// The audit log.
+        /// The state of the audit log.
         audit: AuditHealth,
-        /// What it uses; absent until it was measured.
+        /// What the bridge's process uses; absent until it was measured.
         usage: Option<UsageSample>,
         /// Where secrets are kept.
         secrets: SecretStoreView,
-        /// What an AI client gets whose name is new: `all`, `ask` or `none`, as `mcp.firstUse` says; `closed`: nothing, since
-        /// it was lost who had been here.
+        /// What a new AI client gets: `all`, `ask` or `none`, as in `mcp.firstUse`. `closed`: nothing, since the list of
+        /// earlier clients was lost.
         first_use: Word,
-        /// Where metrics are served over HTTP, `127.0.0.1:9464`; absent where nowhere.
+        /// The address of the metrics over HTTP, such as `127.0.0.1:9464`; absent when they are not served.
         metrics: Option<String>,
     }
-    /// What this kernel can hold servers to.
+    /// What this kernel can enforce in sandboxes.
     "KernelStatus" KernelStatus {
-        /// `landlock 7, seccomp, namespaces`, or less.
+        /// The features: `landlock 7, seccomp, namespaces`, or fewer.
         held_by: String,
-        /// What of the sandbox level `standard` it cannot hold, a sentence each.
+        /// The rules of the sandbox level `standard` that it cannot enforce, a sentence each.
         missing: Vec<String>,
     }
     /// How many clients of each kind are connected.
@@ -118,96 +118,99 @@ define_sent! {
         label: String,
         /// `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
         state: Word,
-        /// The same for people, as `Server.shown_state` has it.
+        /// The state for people, as in `Server.shown_state`.
         shown_state: Word,
-        /// Since when, in milliseconds since 1970.
+        /// When this state began, in milliseconds since 1970.
         since: u64,
-        /// Whether it has not answered a probe while calls are open.
+        /// True if calls are open and it has not answered a probe.
         busy: bool,
-        /// Its process id, while it runs.
+        /// Its process id; absent when it does not run.
         pid: Option<u32>,
-        /// The process id of its runner, while there is one.
+        /// The process id of its runner; absent when there is none.
         runner_pid: Option<u32>,
-        /// How many tools it offers, while it runs; absent where they could not be listed.
+        /// How many tools it offers; absent when it does not run, or its tools could not be listed.
         tools: Option<u32>,
         /// How often it was restarted since a person last started it.
         restarts: u32,
-        /// Restarts without a stable minute behind them.
+        /// Restarts that no stable minute followed.
         attempt: u32,
         /// When it is tried again, in milliseconds since 1970.
         next_retry: Option<u64>,
-        /// How it last ended without being told to, one word; also while it runs again.
+        /// How it last ended without being told to, one word; also while it runs again. Absent if it never did.
         last_cause: Option<Word>,
-        /// The same as a sentence.
+        /// The same end as a sentence.
         last_error: Option<String>,
-        /// Calls that it is working on.
+        /// How many calls it is working on.
         in_flight: u32,
-        /// Calls that wait until it runs.
+        /// How many calls wait until it runs.
         queued: u32,
         /// Its calls since the bridge began; absent when there were none.
         calls: Option<CallCounts>,
         /// The level of its sandbox; absent until it was started.
         sandbox: Option<Word>,
-        /// What holds it, in short.
+        /// The features of the kernel that enforce its sandbox; absent until it was started.
         sandbox_held_by: Option<String>,
-        /// Lines that it has logged since the bridge began or its definition was changed: where the end of its log is.
+        /// How many lines it has logged since the bridge began or its definition was changed. This number marks the end of
+        /// its log.
         log_lines: u64,
-        /// How long a message takes from the bridge to its runner and back, in microseconds, when `usage` was last measured.
+        /// How long a message takes from the bridge to its runner and back, in microseconds. Measured together with `usage`.
         ipc_us: Option<u64>,
         /// What its processes use, its own runner among them; absent until it was measured, and when it does not run.
         usage: Option<UsageSample>,
-        /// Its processes that belong to one web origin or AI client each, by name; none of a server that all share.
+        /// Its instances, by name: processes that belong to one web origin or AI client each. Empty if all share one process.
         instances: Vec<InstanceStatus>,
     }
-    /// A process of a server for one web origin or AI client.
+    /// An instance: a server's process for one web origin or AI client.
     "InstanceStatus" InstanceStatus {
-        /// Its name: `memory@` and 16 hexadecimal digits, the same whenever that principal has one.
+        /// Its name, such as `memory@` and 16 hexadecimal digits; always the same for that principal.
         id: String,
-        /// Whose it is.
+        /// The principal that it belongs to.
         principal: String,
-        /// As in `ServerStatus`.
+        /// Its state, as in `ServerStatus`.
         state: Word,
-        /// Since when, in milliseconds since 1970.
+        /// When this state began, in milliseconds since 1970.
         since: u64,
-        /// Its process id, while it runs.
+        /// Its process id; absent when it does not run.
         pid: Option<u32>,
-        /// Calls that it is working on.
+        /// How many calls it is working on.
         in_flight: u32,
-        /// Calls that wait until it runs.
+        /// How many calls wait until it runs.
         queued: u32,
         /// How often it was restarted.
         restarts: u32,
-        /// How it last ended without being told to, a sentence.
+        /// How it last ended without being told to, as a sentence; absent if it never did.
         last_error: Option<String>,
     }
-    /// What models do with tools, since the bridge began. Nothing of what was said.
+    /// Numbers about turns since the bridge began. They hold no text of any conversation.
     "AgentStatus" AgentStatus {
-        /// Turns that are under way, those of runs among them.
+        /// How many turns are under way, those of runs included.
         running: u64,
-        /// Turns that have ended, by why: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time`, `repeats` or `failed`.
+        /// How many turns have ended, by the reason: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time`, `repeats` or
+        /// `failed`.
         ended: BTreeMap<String, u64>,
         /// How often a model was asked.
         rounds: u64,
-        /// Calls of tools that models wanted.
+        /// How many calls of tools models have asked for.
         calls: u64,
         /// Tokens that models have read.
         input_tokens: u64,
-        /// Tokens that they have written.
+        /// Tokens that models have written.
         output_tokens: u64,
-        /// Questions that wait for the person.
+        /// How many questions wait for the person.
         waiting: u64,
-        /// Questions that were answered, by how: `once`, `session`, `always`, `no`, or `gone`: the turn ended before.
+        /// How many questions were answered, by the answer: `once`, `chat_tool`, `chat_server`, `flow`, `pair`,
+        /// `ten_minutes`, `always`, `no`, or `gone` (the turn ended first).
         answered: BTreeMap<String, u64>,
     }
-    /// What processes use.
+    /// The resources that processes use.
     "UsageSample" UsageSample {
-        /// How old this is, in milliseconds.
+        /// The age of this sample, in milliseconds.
         age_ms: u64,
-        /// Memory, in bytes: what several processes share counts once (PSS).
+        /// Memory, in bytes. Memory that several processes share counts once (PSS).
         memory: u64,
-        /// Processor time since they began, in milliseconds; a server's with that of its ended children.
+        /// Processor time since the processes began, in milliseconds. For a server, that of its ended children is included.
         cpu_ms: u64,
-        /// Processor time in thousandths of one processor, since the sample before; absent in the first one.
+        /// Processor use since the sample before, in thousandths of one processor; absent in the first sample.
         cpu_permille: Option<u64>,
         /// Open files.
         open_files: u64,
@@ -216,60 +219,61 @@ define_sent! {
         /// Threads.
         threads: u64,
     }
-    /// The catalog of servers that can be had, and its worker.
+    /// The catalog and its worker.
     "CatalogStatus" CatalogStatus {
-        /// Of the worker: `off` (by the environment or the configuration), `stopped` (it is started when there is something to
-        /// do), `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
+        /// The worker's state: `off` (by the environment or the configuration), `stopped` (it starts when there is work),
+        /// `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`.
         state: Word,
-        /// Its process id, while there is one.
+        /// Its process id; absent when it does not run.
         pid: Option<u32>,
         /// How often it was restarted since the bridge began.
         restarts: u32,
-        /// What it does: `refreshing` or `enriching`; absent when nothing.
+        /// Its present work: `refreshing` or `enriching`; absent when there is none.
         activity: Option<Word>,
-        /// The same as a sentence, while it does something.
+        /// The present step of that work, as a sentence; absent when there is no work.
         step: Option<String>,
-        /// The file: `ok`, `missing`, `newer` (of a newer Harbor), `corrupt` or `unreadable`; absent until it was looked at.
+        /// The state of the file: `ok`, `missing`, `newer` (of a newer Harbor), `corrupt` or `unreadable`; absent until it
+        /// was opened.
         file: Option<Word>,
-        /// What is wrong with the file, a sentence.
+        /// What is wrong with the file, as a sentence; absent when nothing is.
         file_error: Option<String>,
-        /// Entries that are not removed; absent until the file was looked at.
+        /// How many entries there are, without removed ones; absent until the file was opened.
         entries: Option<u64>,
-        /// `YYYY-MM-DD`: all there is are the entries that Harbor brought along, of that day.
+        /// `YYYY-MM-DD`: the day of the entries that are part of Harbor. Present only while they are all there is.
         snapshot: Option<String>,
-        /// When a source was last fetched, in milliseconds since 1970.
+        /// When a source was last fetched, in milliseconds since 1970; absent when none was.
         last_refresh: Option<u64>,
         /// How long the last refresh took, in milliseconds.
         refresh_ms: Option<u64>,
-        /// When it is next refreshed, in milliseconds since 1970; absent when only on request.
+        /// When the next refresh is due, in milliseconds since 1970; absent when it comes only on request.
         next_refresh: Option<u64>,
-        /// How many sources failed the last time.
+        /// How many sources failed in the last refresh.
         failing: u64,
-        /// What went wrong the last time.
+        /// What went wrong last; absent when nothing did.
         last_error: Option<String>,
     }
     /// The models, and the worker that speaks to their providers.
     "ModelsStatus" ModelsStatus {
-        /// Of the worker, as in `CatalogStatus`.
+        /// The worker's state, as in `CatalogStatus`.
         state: Word,
-        /// Its process id, while there is one.
+        /// Its process id; absent when it does not run.
         pid: Option<u32>,
         /// How often it was restarted since the bridge began.
         restarts: u32,
         /// How many providers were added.
         providers: u64,
-        /// Requests to providers that are under way.
+        /// How many requests to providers are under way.
         open_requests: u64,
-        /// How the worker last ended against anybody's will.
+        /// How the worker last ended without being told to; absent if it never did.
         last_error: Option<String>,
     }
-    /// What is on the disk, in bytes.
+    /// The sizes on disk, in bytes.
     "StoreSizes" StoreSizes {
-        /// How old this is, in milliseconds.
+        /// The age of these numbers, in milliseconds.
         age_ms: u64,
         /// `harbor.db` with its write-ahead log.
         database: u64,
-        /// The audit log, the older files too.
+        /// The audit log, with its older files.
         audit: u64,
         /// The logs of the servers.
         server_logs: u64,

@@ -1,67 +1,71 @@
-//! How a server is supervised, as its definition says it. What is left out has the value that the text names.
+//! The settings of a server's supervision, as its definition has them. The text names the default of each.
 
 use super::define_settings;
 use crate::field::{FromField, PutField, room_of};
 use crate::strings::put_str;
 
 define_settings! {
-    /// How a server is started, watched, restarted and ended. What is absent has the default.
+    /// How a server is started, watched, restarted and ended. A field that is absent has its default.
     "supervision" Supervision {
-        /// When it is started again after an end that nobody asked for: `never`; `on_crash` (default): once it had
-        /// connected; `always`: also when it never came up.
+        /// When a server is started again after it ended without being told to. `never`; `on_crash` (default): if it had
+        /// connected; `always`: also if it never connected.
         restart: RestartWhen,
-        /// Restarts without a stable minute in between, then it is given up: 0 to 1,000,000, or `"unlimited"`; 3.
+        /// The most restarts without a stable minute in between; after them the server is given up. 0 to 1,000,000, or
+        /// `"unlimited"`. Default: 3.
         restart_attempts: Attempts,
-        /// Milliseconds before the first, second, … restart, 0 to 3,600,000 each; the last one repeats; [2000, 4000,
-        /// 6000].
+        /// The pauses before the first, second, … restart, in milliseconds, 0 to 3,600,000 each. The last one repeats.
+        /// Default: [2000, 4000, 6000].
         restart_delays_ms: Vec<u64>,
-        /// How much longer, at random, a delay may be, in percent: 0 to 100; 0.
+        /// How much longer a pause may be, at random, in percent: 0 to 100. Default: 0.
         restart_jitter_percent: u64,
-        /// How long a start may take, in milliseconds: 1,000 to 600,000; 30,000, or 120,000 for a command that
+        /// How long a start may take, in milliseconds: 1,000 to 600,000. Default: 30,000, or 120,000 for a command that
         /// downloads before it runs (npx, uvx).
         start_timeout_ms: u64,
-        /// How long a call may take whose request does not say: 1 to 3,600,000 ms; 30,000.
+        /// How long a call may take if its request sets no limit, in milliseconds: 1 to 3,600,000. Default: 30,000.
         call_timeout_ms: u64,
-        /// How long a call waits while the server starts or is about to be restarted: 0 (refuse at once) to 600,000
-        /// ms; 10,000.
+        /// How long a call waits while the server starts or is about to be restarted, in milliseconds: 0 (refuse at once)
+        /// to 600,000. Default: 10,000.
         queue_wait_ms: u64,
-        /// How long after a call's timeout a server may stay without any sign of life before it counts as hung: 100
-        /// to 3,600,000 ms; 10,000.
+        /// How long after a call's timeout a server may show no sign of life before it counts as hung, in milliseconds: 100
+        /// to 3,600,000. Default: 10,000.
         hung_grace_ms: u64,
-        /// How long it may take to end once its stdin is closed, before SIGTERM: 0 to 60,000 ms; 1,500.
+        /// How long it may take to end after its stdin is closed, before SIGTERM, in milliseconds: 0 to 60,000. Default: 1,500.
         eof_grace_ms: u64,
-        /// How long it may take after SIGTERM, before SIGKILL: 0 to 60,000 ms; 1,500.
+        /// How long it may take to end after SIGTERM, before SIGKILL, in milliseconds: 0 to 60,000. Default: 1,500.
         term_grace_ms: u64,
-        /// Whether it starts with the bridge; false.
+        /// True: it starts with the bridge. Default: false.
         auto_start: bool,
-        /// Whether a call starts it; true. Where it is false, only a person does, or the start of the bridge.
+        /// True (default): a call starts it. False: only a person or the start of the bridge does.
         lazy: bool,
-        /// How long it may stay without a call before it is stopped: 1,000 to 604,800,000 ms; for ever when absent.
+        /// How long it may run without a call before it is stopped, in milliseconds: 1,000 to 604,800,000. Absent: it is
+        /// not stopped.
         idle_stop_ms: u64,
-        /// `shared` (default): one process for all. `per_principal`: each web origin and each AI client has a process and files of its
-        /// own, started at its first call; the person has the plain one.
+        /// `shared` (default): one process for everybody. `per_principal`: each web origin and each AI client has a process
+        /// and files of its own, started at its first call. The person has the plain process.
         instance: Instance,
-        /// Of `per_principal`: how many processes there may be beside the plain one, 1 to 64; 8. One that nobody uses ends for a new one.
+        /// With `per_principal`: the most instances beside the plain process, 1 to 64. Default: 8. An unused one ends to
+        /// make room for a new one.
         max_instances: u32,
-        /// Whether what it answers counts as private, whatever it was given; false. Then nothing leaves unseen that a model has read there.
+        /// True: the server's answers count as private data, whatever the server was given. Then no answer that a model has
+        /// read there leaves unseen. Default: false.
         private: bool,
-        /// Names of its tools that only read, whatever they say of themselves: the person's word counts. Of a tool in several lists, the
-        /// worst holds.
+        /// Names of its tools that only read. The person's word counts, whatever the tools say of themselves. If a tool is
+        /// in several lists, the worst effect holds.
         reads: Vec<String>,
-        /// Those that change something and destroy nothing.
+        /// Names of its tools that change something and destroy nothing.
         writes: Vec<String>,
-        /// Those that may destroy something.
+        /// Names of its tools that may destroy something.
         destroys: Vec<String>,
     }
 }
 
-/// Whose process of a server answers.
+/// How the processes of a server are shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Instance {
-    /// One for all.
+    /// One process for everybody.
     #[default]
     Shared,
-    /// That of who asks: each web origin and each AI client has one.
+    /// One process for each web origin and each AI client.
     PerPrincipal,
 }
 
@@ -102,10 +106,10 @@ impl PutField for Instance {
 pub enum RestartWhen {
     /// Never.
     Never,
-    /// After an end that nobody asked for, once it had connected.
+    /// After it ended without being told to, if it had connected.
     #[default]
     OnCrash,
-    /// Also when it never came up.
+    /// Also after an end before it had connected.
     Always,
 }
 
@@ -142,16 +146,16 @@ impl PutField for RestartWhen {
     }
 }
 
-/// How many restarts there may be in a row.
+/// The most restarts in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attempts {
-    /// So many.
+    /// At most this many.
     Most(u32),
     /// No bound.
     Unlimited,
 }
 
-/// More than that is meant as `unlimited`.
+/// The highest number of restarts. A person who wants more writes `unlimited`.
 const MAX_ATTEMPTS: u32 = 1_000_000;
 
 impl FromField for Attempts {

@@ -21,13 +21,13 @@ define_sent! {
     }
     /// The tabs that a caller works in.
     "SourceSession" SourceSession {
-        /// The name of their group.
+        /// The name of their tab group.
         label: String,
-        /// Its colour, as browsers name those of groups.
+        /// The colour of their tab group, as browsers name it.
         colour: Word,
-        /// All of them, by the bridge's word: no call acts on another tab.
+        /// All tabs of the session, as the bridge decided. No call acts on another tab.
         tabs: Vec<u64>,
-        /// The one that is meant; absent where there is none yet.
+        /// The tab that the call is about; absent when there is none yet.
         tab_id: Option<u64>,
     }
     /// Why a source has no result.

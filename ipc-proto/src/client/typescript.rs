@@ -1,8 +1,8 @@
 //! Renders `extension/shared/protocol/generated/messages.ts` from the message tables: the client protocol as types of the
 //! browser extensions.
 //!
-//! Owns the way from a row of the documentation to a type of TypeScript. Must never guess: a kind that it does not know
-//! is `None`, and a test holds that there is none.
+//! Owns the way from a row of the documentation to a type of TypeScript. Must never guess: an unknown kind gives `None`,
+//! and a test checks that there is none.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ const INTRODUCTION: &str = "\
 export type Json = unknown;
 ";
 
-/// The whole file; `None` when a field is of a kind that has no type here.
+/// The whole file; `None` if a field is of a kind that has no type here.
 #[must_use]
 pub fn render() -> Option<String> {
     let mut out = String::from(INTRODUCTION);
@@ -91,7 +91,7 @@ fn type_of(field: &FieldDoc) -> Option<String> {
     }
 }
 
-/// The type of a value that stands alone.
+/// The TypeScript type of a value outside arrays and maps.
 fn plain(kind: &str) -> Option<String> {
     let known = match kind {
         "string" | "boolean" | "number" => kind,
@@ -110,7 +110,7 @@ fn plain(kind: &str) -> Option<String> {
     Some(known.to_owned())
 }
 
-/// `"a" | "b"` of `a, b or c`.
+/// The choice `"a" | "b"` from the kind `a, b or c`.
 fn words(kind: &str) -> Option<String> {
     let words: Vec<_> = kind.split(", ").flat_map(|part| part.split(" or ")).collect();
     let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -118,7 +118,7 @@ fn words(kind: &str) -> Option<String> {
     all.then(|| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" | "))
 }
 
-/// Of what a request has in it: the name of the object, or of those in the array.
+/// The TypeScript type of an object, or of an array of objects, in a request.
 fn objects_of(kind: &str) -> Option<String> {
     let tag = kind.strip_suffix('`')?;
     let many = tag.strip_prefix("an array of objects `").map(|tag| Some(format!("{}[]", object_of(tag)?)));
@@ -133,7 +133,8 @@ fn object_of(kind: &str) -> Option<String> {
         .map(|object| object_name(object.tag))
 }
 
-/// Settings have a small letter in documents, and may share the name with what is shown of them.
+/// The name of an object in TypeScript. Settings have a small first letter in documents, and may share their name with the
+/// object that shows them.
 fn object_name(tag: &str) -> String {
     let mut letters = tag.chars();
     match letters.next() {

@@ -1,4 +1,4 @@
-//! Writing of the plain types that stand in fields.
+//! Writes the plain types of fields.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::server_id::ServerId;
 use crate::source_id::SourceId;
 use crate::strings::put_str;
 
-/// The longest number, with its sign.
+/// The length of the longest number, with its sign.
 const NUMBER: usize = 20;
 
-/// What a byte of a text becomes at most: `\u001f`.
+/// The most bytes that one byte of a text becomes: `\u001f`.
 const ESCAPED: usize = 6;
 
-/// At least as many bytes as [`put_str`] appends.
+/// An upper bound for the bytes that [`put_str`] appends.
 pub(crate) fn room_of(text: &str) -> usize {
     text.len() * ESCAPED + 2
 }

@@ -1,4 +1,4 @@
-//! Reading of the plain types that stand in fields.
+//! Reads the plain types of fields.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

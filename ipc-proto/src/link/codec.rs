@@ -1,14 +1,14 @@
-//! Link messages to bytes and back; the one place that names bincode.
+//! Turns link messages into bytes and back. This is the one place that names bincode.
 //!
-//! A frame is a u32 little-endian length and the message. Decoding is bounded (a length field may lie) and
-//! refuses bytes that are left over.
+//! A frame is a u32 little-endian length and the message. Decoding is bounded (a length field may lie) and refuses leftover
+//! bytes.
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 pub use bincode::{BorrowDecode, Encode};
 
 use crate::frame::put_frame;
 
-/// The largest message on a link in bytes: a server's longest line (64 MiB) and what surrounds it.
+/// The largest message on a link in bytes: a server's longest line (64 MiB) and the rest of the message.
 pub const MAX_MESSAGE: usize = 65 * 1024 * 1024;
 
 const CONFIG: Configuration<LittleEndian, Varint, Limit<MAX_MESSAGE>> =

@@ -3,8 +3,8 @@
 //! ```text
 //!   Hello ⇄ Hello,  then
 //!   ► Chat { id }   ─► Event { id, Start }, … , Event { id, End | Error }    exactly one of the last two, as the last
-//!   ► More { id }      so many further deltas may come; without credit the provider's stream is not read
-//!   ► Cancel { id }    the provider's connection is dropped; nothing is answered, what was on its way may still come
+//!   ► More { id }      further deltas may come; without credit the provider's stream is not read
+//!   ► Cancel { id }    the provider's connection is dropped; there is no answer, and events on their way may still come
 //!   ► Models { id } ─► Models { id } | Failed { id }
 //!   ► Count { id }  ─► Counted { id } | Failed { id }
 //!   ► Scale { id }  ─► Scaled { id } | Failed { id }
@@ -13,8 +13,9 @@
 //!   ► Shutdown, or the end of the link ─► the process ends
 //! ```
 //!
-//! The worker is started as `harbor-model-worker BRIDGE_PID` with the link as its standard input and output. It keeps nothing
-//! between requests: a key comes with each one. An id is the bridge's, and is not used again while the link lasts.
+//! The worker is started as `harbor-model-worker BRIDGE_PID` with the link as its standard input and output. It keeps
+//! nothing between requests: each request brings its key. The bridge chooses the ids, and uses none twice while the link
+//! lasts.
 
 use bincode::{BorrowDecode, Encode};
 
@@ -31,72 +32,72 @@ pub enum ToModel {
         /// [`crate::BUILD`].
         build: String,
     },
-    /// Drop what is under way and exit.
+    /// Drop all open requests and exit.
     Shutdown,
-    /// Have a model answer.
+    /// Have a model answer a conversation.
     Chat(Chat),
-    /// The bridge takes so many further deltas of this chat.
+    /// The bridge takes this many further deltas of a chat.
     More {
-        /// That of the chat.
+        /// The id of the chat.
         id: u32,
-        /// How many.
+        /// How many further deltas.
         deltas: u32,
     },
-    /// Nobody waits for this request any more, of whatever kind it is.
+    /// Nobody waits for this request any more, whatever its kind.
     Cancel {
-        /// Its id.
+        /// The id of the request.
         id: u32,
     },
-    /// Which models a provider has.
+    /// List the models of a provider.
     Models {
         /// Comes back in the answer.
         id: u32,
         /// The provider.
         target: Target,
     },
-    /// Whether a provider is there and takes the key.
+    /// Check that a provider answers and takes the key.
     Check {
         /// Comes back in the answer.
         id: u32,
         /// The provider.
         target: Target,
     },
-    /// Which providers run on this machine. No key goes to any of them.
+    /// Find the providers that run on this machine. No key goes to any of them.
     Detect {
         /// Comes back in the answer.
         id: u32,
-        /// Where to look, at most 16 places: those of [`PLACES`] that no server of Harbor's holds.
+        /// The places to look at, at most 16: those of [`PLACES`] where no server of Harbor's listens.
         places: Vec<Place>,
     },
-    /// How many tokens a chat would read, where the provider counts. It is not held.
+    /// Count the tokens that a chat would read, if the provider can. The chat is not answered.
     Count(Chat),
-    /// A picture of the size at which models look at one.
+    /// Scale a picture down to the size at which models look at one.
     Scale {
         /// Comes back in the answer.
         id: u32,
         /// The picture.
         image: Image,
-        /// So long its longer side may be, in pixels.
+        /// The longest side that the result may have, in pixels.
         longest: u32,
     },
 }
 
-/// Where a provider is and how it is spoken to.
+/// The address of a provider and how to speak to it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Target {
-    /// The id of the person's provider, to which opaque parts belong.
+    /// The id of the person's provider. Opaque parts belong to it.
     pub provider: String,
-    /// Who runs it.
+    /// The kind of the provider.
     pub kind: Kind,
-    /// The format.
+    /// The format of its requests and answers.
     pub dialect: Dialect,
-    /// http or https; without TLS on this machine only, unless private addresses are allowed. `/v1/chat/completions` is put behind
-    /// one without a path, `/chat/completions` behind any other. For `anthropic` and `ollama` a `/v1` or `/api` at its end is
-    /// left out.
+    /// http or https; without TLS on this machine only, unless private addresses are allowed. `/v1/chat/completions` is
+    /// added to a URL without a path, `/chat/completions` to any other. For `anthropic` and `ollama`, a `/v1` or `/api` at
+    /// its end is left out.
     pub base_url: String,
-    /// Whether it may be at a private address. This machine's own are allowed to a URL that names it.
+    /// True if the provider may be at a private address. A URL that names this machine may always be at its addresses.
     pub allow_private: bool,
-    /// Goes to scheme, host and port of `base_url` and nowhere else.
+    /// The key. It goes to scheme, host and port of `base_url` and nowhere else.
     pub key: Option<Secret>,
 }
 
@@ -105,45 +106,45 @@ pub struct Target {
 pub struct Chat {
     /// Comes back in each event.
     pub id: u32,
-    /// Whom to ask.
+    /// The provider to ask.
     pub target: Target,
     /// The model, in the provider's words.
     pub model: String,
-    /// What was said so far; system messages come first. See [`crate::model::check`].
+    /// The conversation so far; system messages come first. See [`crate::model::check`].
     pub messages: Vec<Message>,
-    /// What the model may call.
+    /// The tools that the model may call.
     pub tools: Vec<Tool>,
-    /// Whether it has to.
+    /// Whether the model must call a tool.
     pub tool_choice: ToolChoice,
-    /// How the answer is to be.
+    /// Settings of the answer.
     pub options: Options,
-    /// Whether the provider is to send the answer piece by piece. The events are the same; without it each text comes whole.
+    /// True if the provider is to send the answer piece by piece. The events are the same; without it each text comes whole.
     pub stream: bool,
-    /// So many deltas (text, reasoning, arguments) may come before the first [`ToModel::More`]; none: all.
+    /// How many deltas (text, reasoning, arguments) may come before the first [`ToModel::More`]; `None`: all.
     pub credit: Option<u32>,
-    /// How long it may take.
+    /// The time limits of the chat.
     pub limits: Limits,
 }
 
-/// How long a chat may take, in milliseconds; 0: as the worker sees fit.
+/// The time limits of a chat, in milliseconds; 0: the worker's own choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Limits {
-    /// Nothing comes, before the answer's first byte or between two.
+    /// How long nothing may come, before the answer's first byte or between two bytes.
     pub idle_ms: u64,
-    /// In all, while there is credit.
+    /// How long the whole chat may take, not counting the time without credit.
     pub total_ms: u64,
 }
 
-/// A port of this machine, and who may be there.
+/// A port of this machine, and the provider that may be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Place {
-    /// Who has to prove itself.
+    /// The kind of provider that must prove itself there.
     pub kind: Kind,
-    /// Its port at 127.0.0.1.
+    /// The port at 127.0.0.1.
     pub port: u16,
 }
 
-/// Where local providers listen unless they are told otherwise.
+/// The usual ports of local providers.
 pub const PLACES: [Place; 5] = [
     Place { kind: Kind::Ollama, port: 11434 },
     Place { kind: Kind::LlamaServer, port: 8080 },
@@ -162,120 +163,121 @@ pub enum FromModel {
         /// [`crate::BUILD`].
         build: String,
     },
-    /// Something of a chat.
+    /// An event of a chat.
     Event {
-        /// That of the chat.
+        /// The id of the chat.
         id: u32,
-        /// What.
+        /// The event.
         event: Event,
     },
     /// The answer to [`ToModel::Models`].
     Models {
-        /// That of the request.
+        /// The id of the request.
         id: u32,
         /// In the provider's order, at most 4096.
         models: Vec<Model>,
     },
     /// The answer to [`ToModel::Check`].
     Checked {
-        /// That of the request.
+        /// The id of the request.
         id: u32,
-        /// From the request to the provider's answer.
+        /// The time from the request to the provider's answer, in milliseconds.
         latency_ms: u32,
-        /// Why it cannot be used; none: it can.
+        /// Why the provider cannot be used; `None` if it can.
         failure: Option<Failure>,
     },
     /// The answer to [`ToModel::Detect`].
     Detected {
-        /// That of the request.
+        /// The id of the request.
         id: u32,
-        /// Those that proved who they are.
+        /// The providers that proved who they are.
         found: Vec<Found>,
     },
     /// The answer to [`ToModel::Count`].
     Counted {
-        /// That of the request.
+        /// The id of the request.
         id: u32,
-        /// So many are read, as the provider has counted them.
+        /// How many tokens the chat would read, as the provider counts them.
         input_tokens: u64,
     },
-    /// There is no answer to a request that is no chat.
+    /// A request other than a chat has failed.
     Failed {
-        /// That of the request.
+        /// The id of the request.
         id: u32,
-        /// Why.
+        /// Why it failed.
         failure: Failure,
     },
     /// The answer to [`ToModel::Scale`].
     Scaled {
-        /// That of the request.
+        /// The id of the request.
         id: u32,
-        /// The smaller picture; the same where it is small enough.
+        /// The smaller picture, or the same one if it is small enough.
         image: Image,
     },
 }
 
-/// What comes of a chat, in the order in which it comes. The message that the model says is made of it: a text that follows a
-/// text belongs to the same part.
+/// An event of a chat; events come in order. The model's message is made of them: a text that follows a text belongs to the
+/// same part.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Event {
     /// The provider has begun to answer.
     Start {
         /// The model that answers, in the provider's words.
         model: Option<String>,
-        /// Tools that the provider refused by name, and that the model was therefore not told of.
+        /// Tools whose names the provider refused, so that the model was not told of them.
         dropped_tools: Vec<String>,
     },
     /// A delta: more text.
     Text(String),
-    /// A delta: more thoughts, as text.
+    /// A delta: more thoughts of the model, as text.
     Reasoning(String),
-    /// A part that belongs into the message here ([`crate::model::Opaque::json`]).
+    /// An opaque part, which belongs at this place of the message ([`crate::model::Opaque::json`]).
     Opaque(String),
     /// A call begins.
     ToolCallStart {
-        /// Its id; different from that of any other call of this answer.
+        /// The call's id; no other call of this answer has the same.
         call_id: String,
-        /// The tool's name as it was offered. One that was not offered is as the model wrote it.
+        /// The tool's name as it was offered. If it was not offered: the name as the model wrote it.
         name: String,
     },
-    /// A delta: more of a call's arguments. Half of them is JSON for nobody; for display only.
+    /// A delta: more of a call's arguments, for display only. A part of them is no valid JSON.
     ToolCallArguments {
-        /// That of the call.
+        /// The id of the call.
         call_id: String,
-        /// What follows.
+        /// The next piece of the arguments.
         text: String,
     },
     /// A call is whole. Only then may it be run, and only once the answer has ended with [`Finish::ToolCalls`].
     ToolCallEnd {
-        /// That of the call.
+        /// The id of the call.
         call_id: String,
-        /// All of them ([`crate::model::ToolCall::arguments`]).
+        /// The whole arguments ([`crate::model::ToolCall::arguments`]).
         arguments: String,
     },
-    /// What has been used so far. A later one replaces it.
+    /// The tokens used so far. A later event replaces an earlier one.
     Usage(Usage),
-    /// The answer has come to the end that its protocol has for it.
+    /// The answer has ended as its protocol says.
     End {
-        /// Why.
+        /// Why it ended.
         finish: Finish,
-        /// The provider's word for it.
+        /// The provider's own word for that.
         raw: Option<String>,
     },
-    /// There is no answer, or no more of it. The text that came is what the person has; no call of it may be run.
+    /// The chat has failed: there is no answer, or no more of it. The text so far stays with the person; no call of it may
+    /// be run.
     Error(Failure),
 }
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Failure {
-    /// Of which kind it is.
+    /// The kind of failure.
     pub cause: Cause,
-    /// The status of HTTP, where that is what was answered.
+    /// The HTTP status, if the provider answered with one.
     pub status: Option<u16>,
-    /// When to try again, where the provider has said so.
+    /// When to try again, in milliseconds from now, if the provider says so.
     pub retry_after_ms: Option<u64>,
-    /// A sentence: the provider's own words, or ours. No key, at most 1000 characters.
+    /// A sentence in the provider's own words, or in Harbor's. Without a key, at most 1000 characters.
     pub message: String,
 }
 
@@ -284,29 +286,29 @@ crate::model::named! {
     Cause {
         /// There is no such model.
         NoModel = "no_model",
-        /// The provider does not take the key, or wants one.
+        /// The provider refuses the key, or needs one.
         Unauthorized = "unauthorized",
-        /// The money or the quota is spent: trying again does not help.
+        /// The money or the quota is spent. Trying again does not help.
         Quota = "quota",
-        /// Too many requests; later is better.
+        /// Too many requests. A later attempt may succeed.
         RateLimited = "rate_limited",
         /// The provider cannot keep up, or still loads the model.
         Overloaded = "overloaded",
         /// The conversation is longer than the model's window.
         ContextFull = "context_full",
-        /// The provider does not do this, or Harbor does not send it.
+        /// The provider does not support this, or Harbor does not send it.
         Refused = "refused",
         /// There is nothing at that address.
         NotFound = "not_found",
-        /// Nobody is there.
+        /// Nothing answers at that address.
         Unreachable = "unreachable",
-        /// It took too long.
+        /// The provider took too long.
         Timeout = "timeout",
         /// The answer broke off.
         Cut = "cut",
-        /// The answer is not what the dialect says.
+        /// The answer breaks the rules of its format.
         Protocol = "protocol",
-        /// The worker has ended. Said by the bridge only.
+        /// The worker has ended. Only the bridge says this.
         WorkerLost = "worker_lost",
     }
 }
@@ -316,32 +318,32 @@ crate::model::named! {
 pub struct Model {
     /// Its name for requests.
     pub id: String,
-    /// Tokens of a conversation.
+    /// The most tokens of a conversation.
     pub context_window: Option<u32>,
-    /// Tokens of an answer.
+    /// The most tokens of an answer.
     pub max_output: Option<u32>,
-    /// Whether it calls tools.
+    /// True if it calls tools; `None` if the provider does not say.
     pub tools: Option<bool>,
-    /// Whether it sees pictures.
+    /// True if it sees pictures; `None` if the provider does not say.
     pub vision: Option<bool>,
-    /// Whether it thinks.
+    /// True if it thinks; `None` if the provider does not say.
     pub reasoning: Option<bool>,
-    /// Whether it runs elsewhere although its provider is on this machine.
+    /// True if it runs elsewhere although its provider is on this machine.
     pub is_remote: bool,
 }
 
 /// A local provider that has proved who it is.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Found {
-    /// Who it is.
+    /// The kind of provider.
     pub kind: Kind,
-    /// How it is spoken to.
+    /// The format of its requests and answers.
     pub dialect: Dialect,
-    /// Where it is: `http://127.0.0.1:PORT`.
+    /// Its address: `http://127.0.0.1:PORT`.
     pub base_url: String,
-    /// Its version, where it tells it.
+    /// Its version, if it tells it.
     pub version: Option<String>,
-    /// Whether it wants a key.
+    /// True if it needs a key.
     pub needs_key: bool,
 }
 

@@ -1,6 +1,6 @@
-//! What OAuth is about, in the words of the link: what a person has let Harbor do at a server elsewhere.
+//! OAuth in the words of the link: the login of a server elsewhere.
 //!
-//! Owns that none of its secrets is a plain string: [`Secret`] shows itself to nobody and is overwritten.
+//! Owns that none of its secrets is a plain string: a [`Secret`] is never shown, and its memory is overwritten.
 
 use std::borrow::Cow;
 
@@ -8,57 +8,58 @@ use bincode::{BorrowDecode, Encode};
 
 use crate::secret::Secret;
 
-/// What a person has let Harbor do at a server elsewhere, and how that is renewed.
+/// A login: the tokens that let Harbor in at a server elsewhere, and how they are renewed.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Grant {
-    /// Goes with each request to the server, and to nobody else.
+    /// The token that goes with each request to the server, and to nobody else.
     pub access_token: Secret,
-    /// Gets another one when it has ended; goes to the token endpoint only.
+    /// The token that gets a new access token. It goes to the token endpoint only.
     pub refresh_token: Option<Secret>,
-    /// When the access token ends, in milliseconds since 1970; none where nobody has said.
+    /// When the access token expires, in milliseconds since 1970; `None` if not known.
     pub expires_at: Option<u64>,
-    /// What it is for, in the words of the authorization server.
+    /// The scopes, in the words of the authorization server.
     pub scopes: Vec<String>,
-    /// When the person said yes, in milliseconds since 1970. A renewed grant has that of the one before: so it is known.
+    /// When the person agreed, in milliseconds since 1970. A renewed login keeps the time of the one before, which
+    /// identifies it.
     pub granted_at: u64,
-    /// As whom Harbor is known there.
+    /// Harbor's client at the authorization server.
     pub client: Client,
     /// The authorization server.
     pub issuer: String,
-    /// Where tokens are had.
+    /// The endpoint that issues tokens.
     pub token_endpoint: String,
-    /// Where they are given back, if anywhere.
+    /// The endpoint that revokes tokens, if there is one.
     pub revocation_endpoint: Option<String>,
-    /// The server that they are for.
+    /// The server that the tokens are for.
     pub resource: String,
 }
 
-/// What came of the renewal of a grant.
+/// The result of a renewal.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Renewal<'a> {
-    /// This one holds. It is stored.
+    /// The login holds. It is stored.
     Granted(Box<Grant>),
-    /// There is none just now; one sentence says why.
+    /// No login can be had just now; the sentence says why.
     Failed(Cow<'a, str>),
 }
 
-/// As whom Harbor is known to an authorization server.
+/// Harbor's client at an authorization server.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Client {
-    /// Its name there.
+    /// The client id.
     pub id: String,
-    /// What proves it, where it was given any.
+    /// The client's secret, if it has one.
     pub secret: Option<Secret>,
-    /// How that is shown.
+    /// How the client proves who it is.
     pub proof: Proof,
-    /// Whether a person has said it: then it is used again.
+    /// True if the person named this client. It is then used again.
     pub is_given: bool,
 }
 
-/// How a client shows who it is at the token endpoint.
+/// How a client proves who it is at the token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Proof {
-    /// Not at all: by its name only.
+    /// It does not: it gives only its id.
     None,
     /// `client_secret_basic`.
     Basic,
@@ -66,28 +67,28 @@ pub enum Proof {
     Post,
 }
 
-/// A client that a person has named.
+/// A client that the person has named.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Given<'a> {
-    /// Its name.
+    /// The client id.
     pub id: Cow<'a, str>,
-    /// What proves it.
+    /// The client's secret, if it has one.
     pub secret: Option<Secret>,
-    /// The authorization server that it is of, where that is known.
+    /// The authorization server that knows the client, if that is known.
     pub issuer: Option<Cow<'a, str>>,
 }
 
-/// A person is to be asked.
+/// A wish for a login, for which the person must be asked.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Wish<'a> {
-    /// Where the person's browser brings the answer.
+    /// The URL to which the person's browser brings the answer.
     pub redirect_uri: Cow<'a, str>,
-    /// The client that the person says Harbor is there.
+    /// The client that the person named for Harbor.
     pub client: Option<Given<'a>>,
-    /// The https URL of a document that says who Harbor is.
+    /// The https URL of a document that describes Harbor.
     pub client_document: Option<Cow<'a, str>>,
-    /// What it needs besides what the server asks for at first: granted before, or found to be missing.
+    /// Scopes beyond those that the server asks for at first: granted before, or found to be missing.
     pub scopes: Vec<Cow<'a, str>>,
-    /// What the server said when it refused, where that is known: its header `WWW-Authenticate`.
+    /// The header `WWW-Authenticate` of the server's refusal, if it is known.
     pub challenge: Option<Cow<'a, str>>,
 }

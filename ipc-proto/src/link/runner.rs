@@ -1,7 +1,7 @@
 //! The messages between the bridge and a runner.
 //!
-//! `server` is the bridge's number for one start of one server, so that a shared runner can hold many and a
-//! late message of an earlier start finds nobody. Append only; see the golden bytes below.
+//! `server` is the bridge's number for one start of one server. So a shared runner can hold many servers, and a late
+//! message of an earlier start reaches nobody. Append only; see the golden bytes below.
 
 use std::borrow::Cow;
 
@@ -33,12 +33,12 @@ pub enum ToRunner<'a> {
     Connect {
         /// The number that this start gets.
         server: u32,
-        /// What to start.
+        /// The program and its settings.
         launch: Launch<'a>,
     },
     /// Stop a server by the ladder. Answered by `Ended`.
     Disconnect {
-        /// Which.
+        /// Which server.
         server: u32,
     },
     /// Ask a server. Answered by exactly one `Reply`, unless cancelled or the server ends.
@@ -47,20 +47,20 @@ pub enum ToRunner<'a> {
         server: u32,
         /// The bridge's id for this call.
         id: u64,
-        /// Whether to ask the server for progress.
+        /// True if the server is to be asked for progress.
         progress: bool,
-        /// JSON object: MCP's client capabilities of the caller, as far as it can answer questions.
+        /// The questions that the caller can answer: MCP's client capabilities, a JSON object.
         capabilities: Option<Cow<'a, str>>,
-        /// What to ask.
+        /// The request to the server.
         operation: Operation<'a>,
     },
-    /// Nobody waits for this call any more: tell the server, drop its answer.
+    /// Nobody waits for this call any more: tell the server, and drop its answer.
     Cancel {
         /// Which server.
         server: u32,
         /// The call.
         id: u64,
-        /// Why, for the server.
+        /// The reason that the server is told.
         reason: Cow<'a, str>,
     },
     /// The answer to an `Ask`.
@@ -79,63 +79,63 @@ pub enum ToRunner<'a> {
     Run {
         /// The number that this run gets.
         server: u32,
-        /// What to run.
+        /// The program and its settings.
         launch: Launch<'a>,
     },
-    /// Is there a sign of life? Answered at once by `Probed`.
+    /// Test for a sign of life. Answered at once by `Probed`.
     Probe {
         /// Which server.
         server: u32,
-        /// Whether it is pinged in any case, not only when it has been silent for a while.
+        /// True: ping the server in any case. False: only if it has been silent for a while.
         ping: bool,
     },
-    /// The server is hung: SIGKILL to its group, without the ladder. Answered by `Ended` with `Hung`.
+    /// The server is hung: send SIGKILL to its group, without the ladder. Answered by `Ended` with `Hung`.
     Kill {
         /// Which server.
         server: u32,
     },
-    /// Answered at once by `Echo`, without any server: how long a message takes.
+    /// Measures how long a message takes. Answered at once by `Echo`, without any server.
     Echo,
-    /// Have the person let Harbor in at a server elsewhere, by OAuth. Answered by `AskPerson`, or by `Ended`.
+    /// Ask the person to let Harbor in at a server elsewhere, by OAuth. Answered by `AskPerson`, or by `Ended`.
     Authorize {
-        /// The number that this gets.
+        /// The number that this request gets.
         server: u32,
         /// The server, and the variables that name proxies.
         launch: Launch<'a>,
-        /// What is wanted.
+        /// The details of the wanted login.
         wish: Wish<'a>,
     },
     /// The person's answer to `AskPerson`. Answered by `Granted` and `Ended`.
     Redirected {
-        /// Which.
+        /// Which `Authorize`.
         server: u32,
-        /// The query of the URL that the browser was sent to.
+        /// The query of the URL to which the browser was sent.
         query: Secret,
     },
-    /// Give the grant of a server elsewhere back. Answered by `Ended`.
+    /// Revoke the login of a server elsewhere. Answered by `Ended`.
     Revoke {
-        /// The number that this gets.
+        /// The number that this request gets.
         server: u32,
-        /// The server with its grant, and the variables that name proxies.
+        /// The server with its login, and the variables that name proxies.
         launch: Launch<'a>,
     },
-    /// Renew the grant of a server elsewhere. Answered by `Granted`, where there is a newer one, and by `Ended`.
+    /// Renew the login of a server elsewhere. Answered by `Granted`, if there is a newer one, and by `Ended`.
     Renew {
-        /// The number that this gets.
+        /// The number that this request gets.
         server: u32,
-        /// The server with its grant, and the variables that name proxies.
+        /// The server with its login, and the variables that name proxies.
         launch: Launch<'a>,
     },
     /// The answer to `Stale`.
     Renewed {
         /// Which server.
         server: u32,
-        /// What came of it.
+        /// The result of the renewal.
         renewal: Renewal<'a>,
     },
 }
 
-/// What to start, and how.
+/// A program to start, with all its settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Launch<'a> {
     /// The program: a path, or a name to look up in the PATH of `env`.
@@ -144,13 +144,13 @@ pub struct Launch<'a> {
     pub args: Vec<Cow<'a, str>>,
     /// Its whole environment.
     pub env: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// The directory it runs in.
+    /// Its working directory.
     pub cwd: Cow<'a, str>,
-    /// What is known of its generation from an earlier start.
+    /// The generation that it spoke at an earlier start; `None` if not known.
     pub known_era: Option<Era>,
-    /// Whether it is told that it may ask for roots.
+    /// True if it is told that it may ask for roots.
     pub offers_roots: bool,
-    /// How long start and contact may take together, in milliseconds.
+    /// How long its start and contact may take together, in milliseconds.
     pub start_timeout_ms: u64,
     /// The longest line that is read from it, in bytes.
     pub max_line: u64,
@@ -158,13 +158,13 @@ pub struct Launch<'a> {
     pub eof_grace_ms: u64,
     /// How long to wait after SIGTERM, in milliseconds.
     pub term_grace_ms: u64,
-    /// What it is held to.
+    /// The sandbox that it runs in.
     pub sandbox: Sandbox<'a>,
-    /// A command that is run once it has ended, however it did, before that is told: program and arguments. Empty: none.
+    /// A command that runs after its end, however it ended, and before the bridge is told: program and arguments. Empty: none.
     pub afterwards: Vec<Cow<'a, str>>,
-    /// Where it runs, if that is elsewhere; then there is no program.
+    /// The address, if it runs elsewhere; there is then no program.
     pub remote: Option<Remote<'a>>,
-    /// The revision of MCP that it insisted on at an earlier start.
+    /// The revision of MCP that it insisted on at an earlier start; `None` if not known.
     pub known_revision: Option<Cow<'a, str>>,
 }
 
@@ -177,7 +177,7 @@ pub enum Era {
     Modern,
 }
 
-/// What to ask a server.
+/// A request to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Operation<'a> {
     /// `tools/list`, all pages; answered by `Items`.
@@ -223,7 +223,7 @@ pub enum Operation<'a> {
         /// The resource.
         uri: Cow<'a, str>,
     },
-    /// The opposite.
+    /// Ends a subscription.
     Unsubscribe {
         /// The resource.
         uri: Cow<'a, str>,
@@ -242,9 +242,9 @@ pub enum Operation<'a> {
         /// JSON object.
         params: Cow<'a, str>,
     },
-    /// `tools/list`, all pages; answered by `Tools`. From then on calls are checked against these tools' schemas.
+    /// `tools/list`, all pages; answered by `Tools`. From then on, calls are checked against the schemas of these tools.
     FetchTools {
-        /// Whether results are checked against output schemas too.
+        /// True if results are checked against output schemas too.
         check_output: bool,
     },
 }
@@ -270,7 +270,7 @@ pub enum FromRunner<'a> {
     Connected {
         /// Which server.
         server: u32,
-        /// What it said about itself.
+        /// What the server said about itself.
         info: ServerInfo<'a>,
     },
     /// The answer to a `Call`.
@@ -279,20 +279,20 @@ pub enum FromRunner<'a> {
         server: u32,
         /// The bridge's id of the call.
         id: u64,
-        /// How it ended.
+        /// The result of the call.
         outcome: Outcome<'a>,
     },
-    /// A call goes on. Numbers are JSON text.
+    /// Progress of a call. Numbers are JSON text.
     Progress {
         /// Which server.
         server: u32,
         /// The bridge's id of the call.
         id: u64,
-        /// How far it is.
+        /// The progress so far.
         progress: Cow<'a, str>,
-        /// What it will be at the end.
+        /// The value of `progress` at the end.
         total: Option<Cow<'a, str>>,
-        /// What the server says about it.
+        /// The server's words about it.
         message: Option<Cow<'a, str>>,
     },
     /// A list of the server has changed.
@@ -315,29 +315,29 @@ pub enum FromRunner<'a> {
         server: u32,
         /// Where it came from.
         source: LogSource,
-        /// MCP's level, for MCP messages.
+        /// MCP's level; for MCP messages only.
         level: Option<Cow<'a, str>>,
         /// The text, bounded.
         text: Cow<'a, str>,
     },
-    /// The server asks its client something. Answered by one `Answer`.
+    /// A question of the server to its client. Answered by one `Answer`.
     Ask {
         /// Which server.
         server: u32,
         /// The question's number.
         ask: u64,
-        /// The bridge's id of the call that it is about, where the server says so.
+        /// The bridge's id of the call that the question is about, if the server says so.
         call: Option<u64>,
         /// MCP's method.
         method: Cow<'a, str>,
         /// JSON object.
         params: Cow<'a, str>,
     },
-    /// The server is gone, all of it; nothing more comes for this number.
+    /// The whole server is gone. No further message has this number.
     Ended {
         /// Which server.
         server: u32,
-        /// Why.
+        /// Why it ended.
         cause: EndCause<'a>,
         /// The last lines of its stderr, bounded.
         stderr_tail: Cow<'a, str>,
@@ -346,81 +346,81 @@ pub enum FromRunner<'a> {
     Probed {
         /// Which server.
         server: u32,
-        /// How long the server has not written anything, in milliseconds.
+        /// How long the server has written nothing, in milliseconds.
         quiet_ms: u64,
-        /// For how long a ping has been waiting for any output, in milliseconds; none when none is.
+        /// How long a ping has waited for any output, in milliseconds; `None` if no ping waits.
         unanswered_ms: Option<u64>,
     },
-    /// How many answers of the server came after their request had ended, so far. Sent now and then, and before `Ended`.
+    /// How many answers of the server, so far, came after their request had ended. Sent now and then, and before `Ended`.
     Late {
         /// Which server.
         server: u32,
-        /// So many.
+        /// The number of late answers.
         count: u64,
     },
-    /// What holds the processes of this runner together; sent once, behind the greeting.
+    /// How the processes of this runner are held together; sent once, after the greeting.
     Containment {
-        /// Whether they are in a PID namespace that ends with the runner.
+        /// True if they are in a PID namespace that ends with the runner.
         pid_namespace: bool,
-        /// Why not, when not.
+        /// Why they are not; empty if they are.
         why: Cow<'a, str>,
     },
-    /// What this kernel offers; the only message, behind the greeting, of a runner that was started to find that out.
+    /// What this kernel offers. Sent after the greeting, as the only message of a runner that was started to find that out.
     Offer(Offer<'a>),
-    /// The server said, on stderr or in the result of a call, that it was refused a path. Told once for each.
+    /// The server said, on stderr or in a call's result, that it was refused a path. Sent once for each path.
     Denied {
         /// Which server.
         server: u32,
         /// The absolute path, as the server wrote it.
         path: Cow<'a, str>,
-        /// Whether it wanted to write, as far as its words say.
+        /// True if it wanted to write, as far as its words say.
         write: bool,
-        /// Whether it said that there is no such thing: a hidden directory looks like that.
+        /// True if it said that the path does not exist: a hidden directory looks like that.
         missing: bool,
     },
-    /// The server said, in the same places, that it lacks something else. Told once for each.
+    /// The server said, on stderr or in a call's result, that it lacks something else. Sent once for each lack.
     Lacks {
         /// Which server.
         server: u32,
-        /// What.
+        /// What it lacks.
         what: Lack<'a>,
     },
     /// The answer to `Echo`.
     Echo,
-    /// The person is to open this.
+    /// The person must open this URL.
     AskPerson {
-        /// Of which `Authorize`.
+        /// The `Authorize` that this belongs to.
         server: u32,
         /// `https://…`, or `http://…` on this machine.
         url: Cow<'a, str>,
-        /// What the answer has to repeat.
+        /// The value that the answer must repeat.
         state: Secret,
     },
-    /// There is a grant, or a newer one.
+    /// A new or renewed login.
     Granted {
-        /// Of which `Authorize` or `Renew`.
+        /// The `Authorize` or `Renew` that this belongs to.
         server: u32,
-        /// The grant.
+        /// The login.
         grant: Grant,
     },
-    /// The server refuses who asks, or what is asked: what it said about that.
+    /// The server refused the caller or the request.
     Challenged {
         /// Which server.
         server: u32,
         /// Its header `WWW-Authenticate`, bounded.
         challenge: Cow<'a, str>,
     },
-    /// The server's process is gone, which nobody asked for, and so are its open calls. `Ended` follows, once what it left
-    /// behind is gone, too.
+    /// The server's process has ended without being told to, and its open calls with it. `Ended` follows once everything
+    /// that it left behind is gone too.
     Died {
         /// Which server.
         server: u32,
-        /// Why.
+        /// Why it ended.
         cause: EndCause<'a>,
         /// The last lines of its stderr, bounded.
         stderr_tail: Cow<'a, str>,
     },
-    /// The token that a server was to be shown has ended, or was refused. Answered by `Renewed`.
+    /// The token for a server has expired, or the server refused it. Answered by `Renewed`.
     Stale {
         /// Which server.
         server: u32,
@@ -445,15 +445,15 @@ pub enum List {
 pub enum LogSource {
     /// The server's stderr.
     Stderr,
-    /// The server's stdout, where it was no message.
+    /// The server's stdout, for lines that were no messages.
     Stdout,
     /// `notifications/message`.
     Mcp,
-    /// The runner's own remark.
+    /// A remark of the runner itself.
     Runner,
 }
 
-/// What a server said about itself at contact.
+/// A server's description of itself when contact was made.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct ServerInfo<'a> {
     /// Its generation.
@@ -464,29 +464,29 @@ pub struct ServerInfo<'a> {
     pub name: Cow<'a, str>,
     /// Its version.
     pub version: Cow<'a, str>,
-    /// JSON object.
+    /// A JSON object.
     pub capabilities: Cow<'a, str>,
-    /// How to use it.
+    /// The server's text on how to use it.
     pub instructions: Option<Cow<'a, str>>,
-    /// Whether it takes contact by this revision and refuses a newer one that Harbor speaks.
+    /// True if it accepts contact by this revision and refuses a newer one that Harbor speaks.
     pub insists: bool,
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Outcome<'a> {
     /// The server's result, JSON text as it wrote it.
     Result(Cow<'a, str>),
     /// The server's JSON-RPC error.
     ServerError {
-        /// Its number.
+        /// The error's number.
         code: i64,
-        /// Its sentence.
+        /// The error's sentence.
         message: Cow<'a, str>,
         /// JSON text.
         data: Option<Cow<'a, str>>,
     },
-    /// There is no answer.
+    /// There is no answer from the server.
     Failed(CallFailure<'a>),
     /// A whole list: JSON text of an array, items as the server wrote them.
     Items {
@@ -494,46 +494,46 @@ pub enum Outcome<'a> {
         items: Cow<'a, str>,
         /// How many items it has.
         count: u32,
-        /// What is wrong with the list, a sentence each.
+        /// The problems with the list, a sentence each.
         flaws: Vec<Cow<'a, str>>,
     },
     /// The answer to `FetchTools`.
     Tools {
         /// JSON text of the array, items as the server wrote them.
         items: Cow<'a, str>,
-        /// The same tools, each name once; what has no name is left out.
+        /// The same tools, each name once. Tools without a name are left out.
         tools: Vec<Tool<'a>>,
-        /// What is wrong with the list, a sentence each.
+        /// The problems with the list, a sentence each.
         flaws: Vec<Cow<'a, str>>,
     },
-    /// As `Result`, of a tool that says that it has failed (`isError`).
+    /// The server's result, in which the tool says that it has failed (`isError`).
     ToolError(Cow<'a, str>),
 }
 
-/// What the bridge has to know of a tool. Texts are JSON, as the server wrote them.
+/// The parts of a tool that the bridge must know. Texts are JSON, as the server wrote them.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Tool<'a> {
     /// Its name, unescaped.
     pub name: Cow<'a, str>,
     /// Its name for people.
     pub title: Option<Cow<'a, str>>,
-    /// What it does.
+    /// Its description.
     pub description: Option<Cow<'a, str>>,
     /// JSON Schema of its arguments.
     pub input_schema: Option<Cow<'a, str>>,
     /// JSON Schema of its structured result.
     pub output_schema: Option<Cow<'a, str>>,
-    /// What the server says about its effects.
+    /// The server's hints about the tool's effects.
     pub annotations: Option<Cow<'a, str>>,
-    /// sha256 of the RFC 8785 form of all its members but `harbor/via` in `_meta`.
+    /// The SHA-256 of the RFC 8785 form of all its members, without `harbor/via` in `_meta`.
     pub hash: [u8; 32],
-    /// Whether its texts have hidden or control characters.
+    /// True if its texts have hidden or control characters.
     pub hidden: bool,
-    /// The Harbors that it has come through, a JSON array; see [`crate::via`].
+    /// The Harbors that the tool came through, a JSON array; see [`crate::via`].
     pub via: Option<Cow<'a, str>>,
-    /// The object of all other members.
+    /// All other members, as one JSON object.
     pub more: Option<Cow<'a, str>>,
-    /// The hash without those, where there are some: what earlier versions of Harbor have pinned.
+    /// The hash without those other members, if there are any. Earlier versions of Harbor pinned this hash.
     pub former: Option<[u8; 32]>,
 }
 
@@ -542,27 +542,27 @@ pub struct Tool<'a> {
 pub enum CallFailure<'a> {
     /// The server is not connected.
     NotConnected,
-    /// The server does not offer this (capability missing, or its generation has no such request).
+    /// The server does not offer this: a capability is missing, or its generation has no such request.
     NotOffered(Cow<'a, str>),
     /// The answer breaks the protocol.
     Malformed(Cow<'a, str>),
-    /// The answer is longer than the longest line that is read.
+    /// The answer is longer than the longest line that the runner reads.
     TooLarge {
-        /// That limit in bytes.
+        /// That limit, in bytes.
         limit: u64,
     },
-    /// The server does not read its stdin, and too much is waiting for it already.
+    /// The server does not read its stdin, and too many bytes wait for it already.
     Congested,
-    /// The server asked for something that it was not offered, or asked too often.
+    /// The server asked for something that was not offered to it, or asked too often.
     InputRefused(Cow<'a, str>),
-    /// The arguments do not fit the tool's schema; the server was not asked.
+    /// The arguments do not fit the tool's schema. The server was not asked.
     InvalidArguments {
-        /// Where, as a JSON pointer into the arguments.
+        /// The wrong place, as a JSON pointer into the arguments.
         path: Cow<'a, str>,
         /// What is wrong there, without the value.
         why: Cow<'a, str>,
     },
-    /// The connection to a server elsewhere has broken, or it answered with an error of HTTP; the sentence.
+    /// The connection to a server elsewhere broke, or it answered with an HTTP error; the sentence.
     Lost(Cow<'a, str>),
     /// A server elsewhere wants more rights for this than Harbor has there; the sentence.
     NotAuthorized(Cow<'a, str>),
@@ -573,11 +573,11 @@ pub enum CallFailure<'a> {
 pub enum AskAnswer<'a> {
     /// JSON text: the result.
     Result(Cow<'a, str>),
-    /// MCP's refusal.
+    /// MCP's refusal, an error.
     Refused {
         /// JSON-RPC's number.
         code: i64,
-        /// The sentence.
+        /// The error's sentence.
         message: Cow<'a, str>,
     },
 }

@@ -30,48 +30,48 @@ pub enum ToWorker<'a> {
     },
     /// Finish what is being written and exit.
     Shutdown,
-    /// What to do from now on. May be sent again; the database of the first one stays. What a source that is no longer
-    /// named has brought is removed.
+    /// Sets the work from now on. May be sent again; the database of the first one stays. Entries of sources that are no
+    /// longer named are removed.
     Configure(WorkerSettings<'a>),
-    /// Fetch from all sources now, also from those that are left alone for a while after a failure, but for what a server
-    /// has asked for with Retry-After. One that comes while a refresh runs is answered with that one's end, unless only
-    /// it is full: then it follows.
+    /// Fetch from all sources now, even from those in a pause after a failure, but not from a server that asked for a pause
+    /// with Retry-After. A request during a refresh is answered when that refresh ends. Only a full one during a partial
+    /// one waits and follows it.
     Refresh {
-        /// Comes back in the answer; not 0.
+        /// The id for the answer; not 0.
         id: u32,
-        /// Everything, even where an increment would do: what is not told of any more is found by that only.
+        /// True: fetch everything, even if an increment would do. Only this finds entries that a source no longer lists.
         full: bool,
     },
-    /// Look up stars, commits and downloads of the entries that come first and have been looked at least recently.
+    /// Look up stars, commits and downloads of the first entries, beginning with those whose look-up is longest ago.
     Enrich {
-        /// Comes back in the answer; not 0.
+        /// The id for the answer; not 0.
         id: u32,
     },
 }
 
-/// What the worker is to do.
+/// The settings of the worker.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct WorkerSettings<'a> {
     /// The absolute path of catalog.db; its directory exists. The worker makes the file, with mode 0600.
     pub database: Cow<'a, str>,
-    /// Where entries come from, at most 16. None: only what Harbor brings along.
+    /// The sources of entries, at most 16. Empty: only the entries that are part of Harbor.
     pub sources: Vec<WorkerSource<'a>>,
-    /// From the end of one refresh to the next, before jitter (a tenth). 0: only when asked to.
+    /// The pause from the end of one refresh to the next, in milliseconds, before jitter (a tenth). 0: refresh only on request.
     pub interval_ms: u64,
-    /// The longest that one request may take, all of it. 0: 30 s.
+    /// The longest that one whole request may take, in milliseconds. 0: 30 s.
     pub request_timeout_ms: u64,
-    /// None: nothing is looked up.
+    /// Where to look up more about entries. `None`: nothing is looked up.
     pub enrichment: Option<Enrichment<'a>>,
 }
 
-/// One source.
+/// A source of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct WorkerSource<'a> {
     /// Its name in catalog.db: `[a-z0-9_]`, 1 to 32 characters, not `curated`.
     pub id: Cow<'a, str>,
-    /// How it is read.
+    /// How the worker reads it.
     pub kind: SourceKind,
-    /// http or https. A registry's is its base, without `/v0.1/servers`; a list's is its Markdown file.
+    /// http or https. For a registry: its base, without `/v0.1/servers`. For a list: its Markdown file.
     pub url: Cow<'a, str>,
 }
 
@@ -84,15 +84,15 @@ pub enum SourceKind {
     Awesome,
 }
 
-/// Where more is looked up about entries.
+/// The services where the worker looks up more about entries.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Enrichment<'a> {
     /// The base of GitHub's API: `https://api.github.com`.
     pub github: Option<Cow<'a, str>>,
-    /// A URL with `{name}` for the package's; its answer is a JSON object with the number `downloads`, or one in `data` with
-    /// `last_week`.
+    /// A URL with `{name}` in place of the package's name. Its answer is a JSON object with the number `downloads`, or with
+    /// `data` that has the number `last_week`.
     pub npm_downloads: Option<Cow<'a, str>>,
-    /// The same for PyPI.
+    /// The same kind of URL for PyPI.
     pub pypi_downloads: Option<Cow<'a, str>>,
 }
 
@@ -106,113 +106,114 @@ pub enum FromWorker<'a> {
         /// [`crate::BUILD`].
         build: Cow<'a, str>,
     },
-    /// catalog.db is there with the schema of this build, and can be read. Whoever had it open opens it again, as it may be
-    /// another file.
+    /// catalog.db exists with the schema of this build, and can be read. A reader that had it open must open it again, as
+    /// it may be another file.
     Opened {
-        /// What happened to the file before, in a sentence, if it was damaged or of another version.
+        /// What happened to the file before, as a sentence, if it was damaged or of another version.
         set_aside: Option<Cow<'a, str>>,
     },
-    /// How things are; sent behind `Opened` and whenever it has changed. More is in catalog.db (`sources`).
+    /// The status of the worker; sent after `Opened` and after each change. catalog.db has more (`sources`).
     Status(WorkerStatus<'a>),
-    /// What a refresh or an enrichment does right now.
+    /// The present step of a refresh or an enrichment.
     Progress(WorkerStep<'a>),
-    /// A refresh or an enrichment has ended; what it found is in catalog.db.
+    /// A refresh or an enrichment has ended. Its results are in catalog.db.
     Done {
-        /// That of the request; 0: nobody asked.
+        /// The id of the request; 0: the worker began it by itself.
         id: u32,
-        /// What has changed.
+        /// The changes to the entries.
         changes: Changes,
-        /// How each source did; empty after an enrichment.
+        /// The result of each source; empty after an enrichment.
         sources: Vec<SourceOutcome<'a>>,
-        /// How many entries were looked up, and how many of them could not be.
+        /// How many entries were looked up.
         enriched: u32,
-        /// Of these, how many failed.
+        /// How many of these could not be looked up.
         not_enriched: u32,
     },
     /// The request was not carried out, and nothing has changed.
     Failed {
-        /// That of the request; 0: `Configure`, or what nobody asked for.
+        /// The id of the request; 0: `Configure`, or work that the worker began by itself.
         id: u32,
-        /// Why.
+        /// Why it was not carried out.
         why: WorkerFailure<'a>,
     },
 }
 
-/// How things are.
+/// The status of the worker.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct WorkerStatus<'a> {
-    /// What it does.
+    /// The present work.
     pub activity: Activity,
-    /// Entries that are not removed.
+    /// How many entries there are, without removed ones.
     pub entries: u32,
-    /// `YYYY-MM-DD`: all there is are the entries that Harbor brought along, of that day. None once a source was fetched.
+    /// `YYYY-MM-DD`: the day of the entries that are part of Harbor, while they are all there is. `None` once a source was
+    /// fetched.
     pub snapshot: Option<Cow<'a, str>>,
-    /// When the next refresh is due, in milliseconds since 1970; none when only on request.
+    /// When the next refresh is due, in milliseconds since 1970; `None` if it comes only on request.
     pub next_at: Option<u64>,
 }
 
-/// What the worker does.
+/// The work of the worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Activity {
-    /// Waits.
+    /// It waits.
     Idle,
-    /// Fetches from its sources.
+    /// It fetches from its sources.
     Refreshing,
-    /// Looks up stars, commits and downloads.
+    /// It looks up stars, commits and downloads.
     Enriching,
 }
 
-/// A step of a refresh or an enrichment, in the order in which they come.
+/// A step of a refresh or an enrichment, in the order in which the steps come.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum WorkerStep<'a> {
     /// A refresh begins.
     Refreshing {
-        /// Whether everything is fetched.
+        /// True if everything is fetched.
         full: bool,
     },
-    /// A page of a source has come.
+    /// A page of a source was fetched.
     Fetching {
-        /// Which.
+        /// The source.
         source: Cow<'a, str>,
-        /// Its number, from 1.
+        /// The page's number, from 1.
         page: u32,
-        /// Entries so far.
+        /// How many entries have come so far.
         entries: u32,
     },
     /// A source is done.
     SourceDone(SourceOutcome<'a>),
     /// Entries are looked up.
     Enriching {
-        /// So many.
+        /// How many entries.
         count: u32,
     },
 }
 
-/// What became of entries.
+/// How many entries have changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Changes {
-    /// New ones.
+    /// New entries.
     pub added: u32,
-    /// Ones of which the source says something else now.
+    /// Entries that changed in their source.
     pub updated: u32,
-    /// Ones that the source has no more.
+    /// Entries that their source dropped.
     pub removed: u32,
-    /// Ones that it had no more, and has again.
+    /// Dropped entries that came back.
     pub restored: u32,
 }
 
-/// How a source did.
+/// The result of a source in a refresh.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct SourceOutcome<'a> {
-    /// Which.
+    /// The source.
     pub source: Cow<'a, str>,
-    /// Its entries now that are not removed.
+    /// How many entries it has now, without removed ones.
     pub entries: u32,
-    /// What changed.
+    /// How many of its entries changed.
     pub changes: Changes,
-    /// Why it was not fetched, in a sentence; its entries are as they were then.
+    /// Why it was not fetched, as a sentence; its entries are then unchanged.
     pub error: Option<Cow<'a, str>>,
-    /// When it is tried again at the earliest, in milliseconds since 1970, after a failure.
+    /// After a failure: the earliest time of the next attempt, in milliseconds since 1970.
     pub not_before: Option<u64>,
 }
 
@@ -221,11 +222,11 @@ pub struct SourceOutcome<'a> {
 pub enum WorkerFailure<'a> {
     /// There was no `Configure` yet, or it failed.
     NotConfigured,
-    /// The settings cannot be followed: what is wrong.
+    /// The settings cannot be used; the text says what is wrong.
     Settings(Cow<'a, str>),
-    /// catalog.db could not be opened or written: operation and reason. A full disk, a missing right.
+    /// catalog.db could not be opened or written: operation and reason, such as a full disk or a missing right.
     Database(Cow<'a, str>),
-    /// There is nothing to do it with: no source, or nowhere to look up.
+    /// There is nothing to work with: no source, or no service to look up from.
     Nothing,
 }
 

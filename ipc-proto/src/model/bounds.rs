@@ -1,30 +1,30 @@
-//! How much one conversation may hold, and what a picture has to be. Owns these bounds for both ends of the link.
+//! The bounds of one conversation, and the rules for pictures. Owns both for each end of the link.
 
 use super::{Image, Message, Part, Role};
 
-/// Pictures of one request.
+/// The most pictures of one request.
 pub const MAX_IMAGES: usize = 8;
 
-/// Bytes of one picture.
+/// The largest picture, in bytes.
 pub const MAX_IMAGE: usize = 5 * 1000 * 1000;
 
-/// What providers take.
+/// The media types that providers take.
 const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Why messages are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// There are none.
+    /// There are no messages.
     Empty,
-    /// More than [`MAX_IMAGES`].
+    /// There are more than [`MAX_IMAGES`] pictures.
     TooManyImages,
-    /// One is larger than [`MAX_IMAGE`].
+    /// A picture is larger than [`MAX_IMAGE`].
     ImageTooLarge,
-    /// One is of a kind that providers do not take.
+    /// A picture is of a type that providers do not take.
     MediaType,
-    /// One is not base64.
+    /// A picture is not base64.
     ImageData,
-    /// A part stands in a message of a role that cannot say it.
+    /// A part is in a message of a role that may not have it.
     Misplaced,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
-/// Whether these messages may be sent to a model.
+/// Checks that these messages may be sent to a model.
 ///
 /// # Errors
 /// The first thing that is wrong with them.

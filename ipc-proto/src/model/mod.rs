@@ -1,11 +1,11 @@
-//! What is said to a language model and what it says: one model for all providers.
+//! The messages that go to a language model and come from it: one form for all providers.
 //!
 //! ```text
 //!  client's JSON ─► Message … ─► bincode ─► harbor-model-worker ─► the provider's own format
 //! ```
 //!
-//! Owns the parts of a message and their bounds. Must never name a field of a provider's format: what only a provider
-//! understands is an [`Opaque`] part, which goes back as it came, to the same provider and model only.
+//! Owns the parts of a message and their bounds. Must never name a field of a provider's format. Data that only a provider
+//! understands is an [`Opaque`] part, which goes back unchanged, to the same provider and model only.
 
 use bincode::{BorrowDecode, Encode};
 
@@ -16,12 +16,12 @@ pub use bounds::{MAX_IMAGE, MAX_IMAGES, Wrong, check};
 pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};
 
-/// Who says a message.
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Role {
-    /// What the model has to heed throughout.
+    /// Instructions that the model must follow throughout.
     System,
-    /// The person, or who asks for them.
+    /// The person, or another principal.
     User,
     /// The model.
     Assistant,
@@ -32,9 +32,9 @@ pub enum Role {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Message {
-    /// Who says it.
+    /// The speaker.
     pub role: Role,
-    /// What is said, in its order.
+    /// The content, in order.
     pub parts: Vec<Part>,
 }
 
@@ -45,17 +45,17 @@ pub enum Part {
     Text(String),
     /// A picture, in messages of the user.
     Image(Image),
-    /// The model wants a tool called.
+    /// A call that the model wants.
     ToolCall(ToolCall),
-    /// What came of that.
+    /// The result of such a call.
     ToolResult(ToolResult),
-    /// What the model thought, as text for people. It goes back to no provider; what has to go back is opaque.
+    /// The model's thoughts, as text for people. They go back to no provider; parts that must go back are opaque.
     Reasoning(String),
-    /// What only one provider understands.
+    /// Data that only one provider understands.
     Opaque(Opaque),
 }
 
-/// A picture. Its data travels with it; nobody fetches one.
+/// A picture. Its data comes with it; nobody fetches a picture.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Image {
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
@@ -69,92 +69,92 @@ pub struct Image {
 pub struct ToolCall {
     /// The provider's id, or one that the worker made where the provider gave none.
     pub id: String,
-    /// The tool's name as it was offered, whatever the provider was told.
+    /// The tool's name as it was offered, whatever name the provider was given.
     pub name: String,
-    /// A JSON object. Where the model wrote none: what it wrote, as a JSON string.
+    /// The arguments, a JSON object. If the model wrote anything else: its text, as a JSON string.
     pub arguments: String,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct ToolResult {
-    /// That of the call.
+    /// The id of the call.
     pub call_id: String,
     /// The tool's name as it was offered.
     pub name: String,
-    /// What the tool said; may be empty.
+    /// The text of the result; may be empty.
     pub text: String,
-    /// What it showed.
+    /// The pictures of the result.
     pub images: Vec<Image>,
-    /// Whether the call failed.
+    /// True if the call failed.
     pub is_error: bool,
 }
 
-/// A part that only one provider understands: signed thoughts, encrypted ones.
+/// Data that only one provider understands, such as signed or encrypted thoughts.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Opaque {
     /// The provider's id, as in [`crate::link::model::Target::provider`].
     pub provider: String,
     /// The model that made it, as in [`crate::link::model::Chat::model`].
     pub model: String,
-    /// JSON as it came.
+    /// The data, JSON as it came.
     pub json: String,
 }
 
 /// A tool that the model may ask for.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Tool {
-    /// Any text; the worker gives providers a name that they take.
+    /// The name, any text; the worker gives providers a name that they take.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub description: String,
     /// The JSON schema of its arguments, an object.
     pub schema: String,
 }
 
-/// Whether the model has to call a tool.
+/// The rule whether the model must call a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     Auto,
-    /// At least one.
+    /// It must call at least one tool.
     Required,
-    /// None.
+    /// It must call none.
     None,
-    /// This one, by the name as it was offered.
+    /// It must call this tool, by the name that was offered.
     Tool(String),
 }
 
-/// How the answer is to be. What is absent is the provider's default.
+/// Settings of the answer. `None`: the provider's default.
 #[derive(Debug, Clone, Default, PartialEq, Encode, BorrowDecode)]
 pub struct Options {
-    /// Tokens of the answer at most.
+    /// The most tokens of the answer.
     pub max_tokens: Option<u32>,
-    /// Randomness.
+    /// The randomness.
     pub temperature: Option<f64>,
     /// The share of likely tokens that is chosen from.
     pub top_p: Option<f64>,
     /// Texts at which the answer ends.
     pub stop: Vec<String>,
-    /// The JSON schema that the answer has to satisfy.
+    /// The JSON Schema that the answer must satisfy.
     pub response_schema: Option<String>,
-    /// The provider's word for how much it thinks: `none`, `low`, `medium`, `high`.
+    /// The provider's word for how much the model thinks: `none`, `low`, `medium`, `high`.
     pub reasoning_effort: Option<String>,
-    /// The window to be used where the request says so (Ollama); the same throughout a conversation, as another one
-    /// loads the model anew.
+    /// The window to use, if the request must say so (Ollama). It stays the same throughout a conversation, since another
+    /// one makes Ollama load the model anew.
     pub context_window: Option<u32>,
 }
 
-/// Tokens, where the provider has told them.
+/// The tokens of an answer, as far as the provider reports them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Usage {
-    /// Read, those from a cache included.
+    /// Tokens that were read, with those from a cache.
     pub input_tokens: Option<u64>,
-    /// Written, thoughts included.
+    /// Tokens that were written, with thoughts.
     pub output_tokens: Option<u64>,
-    /// Of those read, from a cache.
+    /// The part of `input_tokens` that came from a cache.
     pub cached_tokens: Option<u64>,
-    /// Of those written, thoughts.
+    /// The part of `output_tokens` that were thoughts.
     pub reasoning_tokens: Option<u64>,
 }
 
@@ -163,9 +163,9 @@ pub struct Usage {
 pub enum Finish {
     /// The model was done.
     Stop,
-    /// It wants tools called.
+    /// The model wants tools called.
     ToolCalls,
-    /// It was cut off by a limit of tokens. Calls of such an answer are not to be run.
+    /// A limit of tokens cut it off. Calls of such an answer must not be run.
     Length,
     /// The provider kept the answer back (a filter, a refusal).
     Error,

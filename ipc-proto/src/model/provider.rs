@@ -1,4 +1,4 @@
-//! Kinds of providers and the formats that they speak, by name. Owns the names (`type`, `dialect` of client messages).
+//! Kinds of providers and their formats, by name. Owns the names (`type`, `dialect` of client messages).
 
 use bincode::{BorrowDecode, Encode};
 
@@ -10,7 +10,7 @@ macro_rules! named {
         pub enum $type { $($(#[$each])* $value,)* }
 
         impl $type {
-            /// All, in the order of their numbers on the link.
+            /// All values, in the order of their numbers on the link.
             pub const ALL: &'static [Self] = &[$(Self::$value,)*];
 
             /// Its name.
@@ -19,7 +19,7 @@ macro_rules! named {
                 match self { $(Self::$value => $name,)* }
             }
 
-            /// The one of that name.
+            /// The value with the name `name`.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.name() == name)
@@ -30,7 +30,7 @@ macro_rules! named {
 pub(crate) use named;
 
 named! {
-    /// Who runs models. Decides which quirks the worker heeds; the format is the [`Dialect`]'s.
+    /// A kind of provider. It decides which quirks the worker expects; the format is the [`Dialect`]'s.
     Kind {
         /// Ollama.
         Ollama = "ollama",
@@ -54,7 +54,7 @@ named! {
         Groq = "groq",
         /// DeepSeek.
         DeepSeek = "deepseek",
-        /// Anybody else who speaks as OpenAI does.
+        /// Any other provider with OpenAI's format.
         OpenAiCompatible = "openai-compatible",
     }
 }

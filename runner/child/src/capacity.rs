@@ -5,10 +5,10 @@
 //!  less written than there was to write    ─┴─► a large message did not fit, or hardly: the next one is to
 //! ```
 //!
-//! Each wait costs two wake-ups from another core, some tens of microseconds: a result of 64 KiB, with what is around it,
-//! is just longer than a new pipe takes. All pipes of a user share one allowance (16,384 pages, for those who are not
-//! root), so pipes between Harbor's processes and its servers are widened by need, and stay so. Owns the sizes. Is not meant
-//! to make one narrower, nor to fail: a pipe that stays as it is needs more wake-ups, that is all.
+//! Each wait costs two wake-ups from another core, some tens of microseconds: a result of 64 KiB, with what is around it, is
+//! just longer than a new pipe takes. All pipes of a user share one allowance (16,384 pages, for those who are not root). So
+//! pipes between Harbor's processes and its servers are widened by need, and stay so. Owns the sizes. Is not meant to make a
+//! pipe narrower, nor to fail: a pipe that stays as it is only needs more wake-ups.
 
 use std::os::fd::AsFd;
 
@@ -43,7 +43,7 @@ pub fn widen_if_full(pipe: impl AsFd, in_it: usize, bytes: i32) {
     }
 }
 
-/// So many bytes a pipe takes; what one could take at most where that is not told.
+/// Bytes that a pipe takes; where that is not told, the most that one could take.
 #[must_use]
 pub fn of(pipe: impl AsFd) -> usize {
     let takes = fcntl(pipe, FcntlArg::F_GETPIPE_SZ).ok();

@@ -1,9 +1,8 @@
 //! The capabilities that a launcher needs inside its runner's user namespace, to enter the mounts there and to make a
 //! server's own mounts and network; and those that root's servers keep.
 //!
-//! An ordinary user has the former inside a user namespace only, and an ordinary program loses them at execve
-//! unless they are handed on as ambient ones. Owns handing them on and giving capabilities up. Must never be
-//! asked to gain any.
+//! An ordinary user has the former inside a user namespace only. An ordinary program loses them at execve unless they are
+//! handed on as ambient ones. Owns handing them on and giving capabilities up. Must never be asked to gain any.
 
 use nix::errno::Errno;
 
@@ -11,9 +10,8 @@ const CAP_NET_ADMIN: u32 = 12;
 const CAP_SYS_CHROOT: u32 = 18;
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// What programs that root starts may count on: other users' files and processes, other users' names, low
-/// ports. Not what reaches the machine: its mounts, network, devices, modules, clock, and the memory of all
-/// processes.
+/// Capabilities that programs started by root may count on: other users' files and processes, other users' names, low ports.
+/// Not those that reach the machine: its mounts, network, devices, modules, clock, and the memory of all processes.
 const ORDINARY: u32 = 1 << 0 // CHOWN
     | 1 << 1 // DAC_OVERRIDE
     | 1 << 3 // FOWNER

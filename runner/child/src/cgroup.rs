@@ -6,8 +6,8 @@
 //!    └── server-PID-N       one start of a server, with its limits
 //! ```
 //!
-//! Owns these names, and the groups that this process makes. Must never fail a start: without a group the limits are held by
-//! rlimits and by the runner's watcher, as they are anyway.
+//! Owns these names, and the groups that this process makes. Must never fail a start: without a group, rlimits and the
+//! runner's watcher hold the limits, as they do anyway.
 
 use std::fs;
 use std::io;
@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 /// The group of the bridge and its runners.
 const OWN: &str = "harbor";
 
-/// What is handed on to servers.
+/// The controllers that are handed on to servers.
 const CONTROLLERS: &str = "+memory +pids +cpu";
 
-/// What a group may use up together.
+/// The resources that a group may use up together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Share {
     /// Bytes of memory; what is over is not swapped out.
@@ -78,7 +78,7 @@ impl Group {
         self.0.join("cgroup.procs")
     }
 
-    /// Whether the kernel has killed in it for want of memory.
+    /// True if the kernel has killed in it for want of memory.
     #[must_use]
     pub fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.0.join("memory.events")).unwrap_or_default();
@@ -131,7 +131,7 @@ fn mount_point(mounts: &str) -> Option<PathBuf> {
     line.split(' ').nth(4).map(PathBuf::from)
 }
 
-/// Whether this user may hand on memory and processes there. The root of all groups is nobody's to use.
+/// True if this user may hand on memory and processes there. The root of all groups is nobody's to use.
 fn is_delegated(group: &Path) -> bool {
     let offered = fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
     let has = |name| offered.split_whitespace().any(|offer| offer == name);

@@ -1,4 +1,4 @@
-//! Whether a process is about to end, told before the kernel has taken its memory down.
+//! Tells that a process is about to end, before the kernel has taken its memory down.
 //!
 //! ```text
 //!  SIGKILL, exit_group(2) ─► its threads end ─► its memory is taken down ─► its pipes end ─► SIGCHLD
@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Owns the watch on some of its threads, by handles that only Linux from 6.9 on gives. Must never tell of a process that
-//! could still go on, nor what is not certain: then nothing is told, and the [`Reaper`](crate::reaper::Reaper) does.
+//! could still go on, nor what is not certain. Otherwise nothing is told, and the [`Reaper`](crate::reaper::Reaper) tells
+//! the end.
 
 use std::fs::File;
 use std::future::{pending, poll_fn};
@@ -30,10 +31,11 @@ const PF_EXITING: u64 = 0x4;
 /// Among a thread's pending signals. The kernel sends it to each thread of a process that ends, whatever ends it.
 const KILL_PENDING: u64 = 1 << (libc::SIGKILL - 1);
 
-/// So many of its threads are watched at once: one of them may be that which takes the memory down, or may wait for it.
+/// Threads that are watched at once: one of them may be the one that takes the memory down, or may wait for it.
 const AT_ONCE: usize = 4;
 
-/// So often one that ends is looked into. Threads that come and go tell nothing, and cost each time.
+/// The most times that a process which seems to end is looked into. Threads that come and go tell nothing, and each look has
+/// a cost.
 const LOOKS: u32 = 16;
 
 /// A watch on a child that is not reaped meanwhile.
@@ -169,7 +171,7 @@ fn exit_of(pid: u32, threads: &[(u32, Option<Stat>)]) -> Option<Exit> {
     Stat::read(&format!("/proc/{pid}/stat"))?.exit(threads.len())
 }
 
-/// What the kernel says of a thread, or of a process by its first thread.
+/// The kernel's facts about a thread, or about a process by its first thread.
 #[derive(Debug)]
 struct Stat {
     flags: u64,
@@ -199,7 +201,7 @@ impl Stat {
         })
     }
 
-    /// Whether it runs no code of its own any more, or will not once it leaves the kernel.
+    /// True if it runs no code of its own any more, or will not once it leaves the kernel.
     fn is_doomed(&self) -> bool {
         self.flags & PF_EXITING != 0 || self.pending & KILL_PENDING != 0
     }

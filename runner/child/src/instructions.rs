@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// What to start.
+/// A program to start.
 #[derive(Debug, Clone)]
 pub struct Server {
     /// A path, or a name to look up in the PATH of `env`.
@@ -18,13 +18,13 @@ pub struct Server {
     pub env: Vec<(OsString, OsString)>,
     /// Its working directory.
     pub cwd: OsString,
-    /// What it is held to, encoded for the launcher.
+    /// Its profile, encoded for the launcher.
     pub profile: Vec<u8>,
     /// The entrance of its control group.
     pub group: Option<PathBuf>,
 }
 
-/// What a launcher inherits besides the standard streams.
+/// The descriptors that a launcher inherits besides the standard streams.
 #[derive(Debug)]
 pub(crate) struct Inherited {
     /// To the runner: failures, and what is handed over.
@@ -53,8 +53,8 @@ pub(crate) fn arguments(inherited: &Inherited, server: &Server) -> Vec<OsString>
     arguments
 }
 
-/// What a launcher is to apply, and the environment of the server. It is not the launcher's own: what loads programs would
-/// follow it before anything is confined.
+/// The profile that a launcher is to apply, and the environment of the server. This is not the launcher's own environment:
+/// the loader of programs would follow it before anything is confined.
 pub(crate) fn instructions(server: &Server) -> Vec<u8> {
     let length = u32::try_from(server.profile.len()).unwrap_or(u32::MAX);
     let mut bytes = length.to_le_bytes().to_vec();

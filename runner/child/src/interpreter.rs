@@ -1,4 +1,5 @@
-//! The program that a script's first line names: the kernel says of that one, too, that there is no such file.
+//! The program that a script's first line names. If this program is missing, the kernel says the same as for a missing
+//! script.
 //!
 //! Owns reading that line. Must never wait for a file, nor answer with a character that does something.
 

@@ -1,14 +1,14 @@
-//! What a freshly started process does before it becomes a server.
+//! The steps of a freshly started process before it becomes a server.
 //!
 //! ```text
 //!  parent-death signal ─► session of its own ─► control group ─► runner's mounts ─► own namespaces ─► limits ─► directory
 //!    ─► capabilities ─► parent-death signal again ─► default signals ─► Landlock ─► seccomp ─► execve
 //! ```
-//! What it has opened for its runner it hands over as soon as it is there: the egress proxy's socket, and where the runner hears
+//! It hands over what it opens for its runner as soon as it is there: the egress proxy's socket, and where the runner hears
 //! of calls.
 //!
-//! Runs in the process `harbor-runner exec`. Owns the order of those steps. Must never write to the standard
-//! streams: they belong to the server already; and must never go on after a step that failed.
+//! Runs in the process `harbor-runner exec`. Owns the order of those steps. Must never write to the standard streams: they
+//! belong to the server already. Must never go on after a step that failed.
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
@@ -31,7 +31,7 @@ use crate::{caps, cgroup, own, passing};
 /// Longer than any failure that is told.
 pub(crate) const REPORT_SIZE: usize = 512;
 
-/// What is handed over, as the mark that goes along; no failure begins with one of these.
+/// The marks that go along with a descriptor that is handed over; no failure begins with one of these.
 pub(crate) const EGRESS: u8 = 0xff;
 pub(crate) const CALLS: u8 = 0xfe;
 

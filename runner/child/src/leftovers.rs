@@ -1,6 +1,6 @@
-//! Processes that carry a mark in their environment: what an earlier life of this program left behind.
+//! Processes that carry a mark in their environment: an earlier life of this program left them behind.
 //!
-//! Owns finding and ending them. Must never touch this process or those that it descends from: whoever is started
+//! Owns finding and ending them. Must never touch this process or those that it descends from: a process that is started
 //! from inside a server carries the server's mark.
 
 use std::fs;

@@ -25,9 +25,9 @@ pub type Writer = pipe::Sender;
 /// One process's ends.
 #[derive(Debug)]
 pub struct Ends {
-    /// What the other one sends.
+    /// Reads the messages of the other process.
     pub from: PipeReader,
-    /// What is sent to it.
+    /// Writes messages to the other process.
     pub to: PipeWriter,
 }
 

@@ -4,8 +4,8 @@
 
 use std::fs;
 
-/// Whether a process was started with this variable, `NAME=VALUE`, in its environment, or as an argument: the environment
-/// of one that is not dumpable can be read by root only.
+/// True if a process was started with this variable, `NAME=VALUE`, in its environment, or as an argument. The environment of
+/// a process that is not dumpable can be read by root only.
 pub(crate) fn has_mark(pid: u32, mark: &str) -> bool {
     let has = |file: &str| {
         let words = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();

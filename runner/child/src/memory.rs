@@ -1,4 +1,4 @@
-//! What this process's allocator does with memory that is free again.
+//! Has this process's allocator give free memory back.
 //!
 //! ```text
 //!  read_some ─► stir ─► keeper: nothing read for 300 ms? ─► malloc_trim, and it waits for the next read

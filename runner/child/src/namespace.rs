@@ -10,8 +10,8 @@
 //! The kernel kills everything inside when init ends, and init ends with the runner: by the parent-death signal,
 //! or by the end of the socket between them. Nothing inside can take either away from it.
 //!
-//! The runner changes nothing about itself until init has done all that may be refused: so a refusal leaves it
-//! as it was. Owns the namespace. Must be entered before there are threads: init is a copy of this process.
+//! The runner changes nothing about itself until init has done all that may be refused, so a refusal leaves it as it was.
+//! Owns the namespace. Must be entered before there are threads: init is a copy of this process.
 
 mod init;
 
@@ -30,7 +30,7 @@ use nix::unistd::{Gid, Pid, Uid, getegid, geteuid};
 
 use crate::caps;
 
-/// What holds the processes of a runner's servers together.
+/// How the processes of a runner's servers are held together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Containment {
     /// A PID namespace: nothing gets out, and all of it ends with the runner.
@@ -65,7 +65,7 @@ impl Owner {
     }
 }
 
-/// What the first byte of init's report says; after a refusal the reason follows.
+/// The first byte of init's report; after a refusal the reason follows.
 const READY: u8 = b'+';
 const REFUSED: u8 = b'-';
 

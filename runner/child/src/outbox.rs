@@ -4,9 +4,9 @@
 //!  push ─► queue ─► drive (one task per pipe) ─► write(2)
 //! ```
 //!
-//! Pushing never waits, so a reader can answer without ever being blocked by a peer that does not read: no
-//! task both reads and writes. What is pushed while one task runs goes out in one write, in its order; a long message is
-//! made piece by piece when it is its turn. Owns the bytes until they are written; must never grow past its limit.
+//! Pushing never waits, so a reader can answer without ever being blocked by a peer that does not read: no task both reads
+//! and writes. All that is pushed while one task runs goes out in one write, in its order. A long message is made piece by
+//! piece when it is its turn. Owns the bytes until they are written. Must never grow past its limit.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -75,20 +75,20 @@ pub trait Long: fmt::Debug {
 /// A long message that waits.
 #[derive(Debug)]
 struct Waiting {
-    /// What was queued before it, behind the long one before.
+    /// The bytes that were queued before it, behind the long message before.
     before: Vec<u8>,
     message: Box<dyn Long>,
-    /// What it holds, in bytes, until its last piece is made.
+    /// Bytes that it holds until its last piece is made.
     bytes: usize,
 }
 
 /// A bounded queue of bytes for one pipe. Used from one thread.
 #[derive(Debug)]
 pub struct Outbox {
-    /// What was queued behind the last long message.
+    /// The bytes that were queued behind the last long message.
     queue: RefCell<Vec<u8>>,
     long: RefCell<VecDeque<Waiting>>,
-    /// What they all hold, and what was queued before each, in bytes.
+    /// Bytes that all long messages hold, and bytes that were queued before each.
     long_bytes: Cell<usize>,
     /// The bytes that were taken and are being written: how many there were, and how many are left.
     taken: Cell<usize>,
@@ -194,7 +194,7 @@ impl Outbox {
         self.cut.notify_one();
     }
 
-    /// Whether further messages are refused.
+    /// True if further messages are refused.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed.get()

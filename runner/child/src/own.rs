@@ -1,4 +1,4 @@
-//! What a process says about itself to the kernel.
+//! Facts that a process tells the kernel about itself.
 //!
 //! Owns the few process-wide switches. The parent-death signal fires when the *thread* that started this
 //! process ends, so parents start children from a thread that lives as long as they do.
@@ -46,7 +46,7 @@ pub fn not_dumpable() -> io::Result<()> {
     Ok(prctl::set_dumpable(false)?)
 }
 
-/// What ps and top call this process: started from a descriptor, it would bear that one's number.
+/// Sets the name by which ps and top call this process. Started from a descriptor, it would bear the descriptor's number.
 pub fn be_called(name: &std::ffi::CStr) {
     // A name is for people only.
     let _ = prctl::set_name(name);

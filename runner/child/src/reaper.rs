@@ -4,10 +4,10 @@
 //!  SIGCHLD ─► waitid(all, keep the zombie) ─► end its process group ─► waitpid ─► tell whoever watches
 //! ```
 //!
-//! A group is ended while its leader is still a zombie: until then the kernel keeps the number, so the signal
-//! can hit nobody else. Children that nobody watches are orphans of servers, which the kernel gave to this
-//! process because it is a subreaper; they are reaped, and ended on request. In a PID namespace its init gets them, and
-//! ends them on the same request.
+//! A group is ended while its leader is still a zombie: until then the kernel keeps the number, so the signal can hit nobody
+//! else. Children that nobody watches are orphans of servers, which the kernel gave to this process because it is a
+//! subreaper. They are reaped, and ended on request. In a PID namespace its init gets them, and ends them on the same
+//! request.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -34,7 +34,7 @@ pub enum Exit {
     Signal(i32),
 }
 
-/// Whether the process group of a child ends with it.
+/// How far the end of a child ends its process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// The child leads a group of its own; what is left of it is killed.
@@ -69,7 +69,7 @@ impl Reaper {
         Self::start_with(None)
     }
 
-    /// The same for a process whose children are in a namespace.
+    /// As [`start`](Self::start), for a process whose children are in a namespace.
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -121,8 +121,8 @@ impl Reaper {
         .is_ok()
     }
 
-    /// The same for those only that were started with the variable `mark` (`NAME=VALUE`) in their environment: where
-    /// servers share this process, the others' are left alone.
+    /// As [`end_orphans`](Self::end_orphans), only for those that were started with the variable `mark` (`NAME=VALUE`) in
+    /// their environment. Where servers share this process, the others' are left alone.
     pub async fn end_marked_orphans(&self, mark: &str, limit: Duration) -> bool {
         let marked = self.end_orphans_that(|pid| has_mark(pid, mark));
         tokio::time::timeout(limit, marked).await.is_ok()

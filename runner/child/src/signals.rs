@@ -4,8 +4,8 @@
 //!  signal ─► handler: one byte ─► socket pair ─► recv
 //! ```
 //!
-//! Owns the pair and the handlers. tokio's own signals hold a channel for each of the 64 there are: 24 KiB in every
-//! runner. Must never tell which of several signals came, nor how often: who waits looks for what has happened.
+//! Owns the pair and the handlers. tokio's own signals hold a channel for each of the 64 that exist: 24 KiB in every runner.
+//! Must never tell which of several signals came, nor how often: the waiting task looks itself for what has happened.
 
 use std::io;
 use std::os::unix::net::UnixStream as Pair;

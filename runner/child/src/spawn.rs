@@ -49,7 +49,7 @@ impl Started {
     }
 }
 
-/// What a launcher has opened for its runner.
+/// The descriptors that a launcher has opened for its runner.
 #[derive(Debug, Default)]
 pub struct HandedOver {
     /// The socket of the server's egress proxy.
@@ -132,7 +132,7 @@ fn launch(
     Ok((command.spawn()?, report))
 }
 
-/// What a launcher says: nothing, or what it hands over, or why it failed.
+/// Reads a launcher's report: nothing, or descriptors that it hands over, or why it failed.
 async fn report_of(report: &UnixStream) -> Result<HandedOver, Failure> {
     let (mut bytes, mut got, mut handed) = ([0; REPORT_SIZE], 0, HandedOver::default());
     while got < bytes.len() {

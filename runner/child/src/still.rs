@@ -1,11 +1,11 @@
 //! Processes that stand still for a moment, so that nothing changes while somebody looks at what they have.
 //!
-//! Owns stopping them and having them go on. Must never leave one standing.
+//! Owns stopping them and having them go on. Must never leave one stopped.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// So often processes are looked for that were started meanwhile.
+/// Rounds of looking for processes that were started meanwhile.
 const ROUNDS: usize = 8;
 
 /// Processes that stand still as long as this is there.
@@ -34,7 +34,7 @@ impl Drop for Still {
     }
 }
 
-/// Who has ended meanwhile needs none.
+/// Sends a signal. A process that has ended meanwhile needs none.
 fn signal(processes: &[u32], signal: Signal) {
     for pid in processes.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
         let _ = kill(Pid::from_raw(pid), signal);

@@ -5,8 +5,8 @@
 //!  a message over LARGE ─► Aside: read in a thread of its own, a few at a time
 //! ```
 //!
-//! All of a process's connections share one thread: whoever has much to move must not keep those waiting that have
-//! little. Owns the measure of a turn. Must never wait for anything but the others.
+//! All of a process's connections share one thread: a task with much to move must not keep the others waiting. Owns the
+//! measure of a turn. Must never wait for anything but the others.
 
 use std::io;
 
@@ -15,17 +15,17 @@ use tokio::sync::Semaphore;
 
 use crate::reading::read_some;
 
-/// What is moved at a time, in bytes: some microseconds of work.
+/// Bytes that are moved at a time: some microseconds of work.
 pub const SHARE: usize = 16 * 1024;
 
-/// What lacks of a message, and what is queued, is moved as one, up to so many bytes: 64 KiB and what is around it. It would
-/// cost more in pieces, and a message is handled as one anyway.
+/// The missing bytes of a message, or queued bytes, are moved as one up to this number: 64 KiB and what is around it. Pieces
+/// would cost more, and a message is handled as one anyway.
 pub const AS_ONE: usize = 72 * 1024;
 
-/// What a message costs beside its bytes, in bytes.
+/// Bytes that a message counts for beside its own.
 const MESSAGE: usize = 1024;
 
-/// What one task has done since the others had their turn.
+/// How much one task has done since the others had their turn.
 #[derive(Debug, Default)]
 pub struct Turn {
     done: usize,
@@ -60,7 +60,7 @@ impl Turn {
         self.moved(bytes + MESSAGE).await;
     }
 
-    /// So many bytes were read or written.
+    /// Counts bytes that were read or written.
     pub async fn moved(&mut self, bytes: usize) {
         self.done += bytes;
         if self.done >= SHARE {
@@ -76,7 +76,7 @@ pub const LARGE: usize = 256 * 1024;
 /// A message that is longer still waits until no other such one is read, so that the merely large ones have a place.
 const HUGE: usize = 4 * 1024 * 1024;
 
-/// So many large messages are read at once; the others wait for their turn.
+/// Large messages that are read at once; the others wait for their turn.
 const AT_ONCE: usize = 2;
 
 /// Where large messages are read: in threads of their own.

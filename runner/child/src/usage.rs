@@ -1,7 +1,7 @@
-//! What processes use up, as the kernel tells it in /proc, and what directories hold.
+//! Counts the resources of processes, as the kernel tells them in /proc, and how much directories hold.
 //!
 //! Owns counting: whole trees of processes, since a server is more than the process that was started. Must never take longer
-//! than it is told to: what is counted is other people's doing.
+//! than it is told to: others decide how much there is to count.
 
 mod held;
 mod walk;
@@ -16,7 +16,7 @@ use nix::sys::statvfs::statvfs;
 pub use held::{Held, held_open};
 pub use walk::{Found, Walk};
 
-/// What processes use up together.
+/// The resources that processes use up together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The processes that were counted; of one whose first thread has ended, another thread, by which the rest is seen.
@@ -90,9 +90,9 @@ impl Usage {
 /// Proportional shares of memory in bytes: what several processes share counts once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// Of its own, and of files.
+    /// Bytes of their own, of files, and in swap.
     pub own: u64,
-    /// Of files in memory, such as those of /dev/shm and those without a name.
+    /// Bytes of files in memory, such as those of /dev/shm and those without a name.
     pub shmem: u64,
 }
 
@@ -111,7 +111,7 @@ fn shares_of(pid: u32) -> Option<Shares> {
     shares_in(&fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?)
 }
 
-/// Of what the kernel tells of one process.
+/// The shares of one process, by the kernel's text.
 fn shares_in(rollup: &str) -> Option<Shares> {
     let (all, shmem) = (bytes(rollup, "Pss:")?, bytes(rollup, "Pss_Shmem:")?);
     // In swap there is no telling what is shared memory.
@@ -167,7 +167,7 @@ fn living(pid: u32) -> Option<(u32, Stat)> {
 
 struct Stat {
     threads: u64,
-    /// Of its address space; none when it has ended.
+    /// Bytes of its address space; 0 when it has ended.
     size: u64,
     resident: u64,
     ticks: u64,

@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 /// The longest head, in bytes.
 pub const MAX_HEAD: usize = 16 * 1024;
 
-/// So many headers at most.
+/// Headers at most.
 const MAX_HEADERS: usize = 128;
 
 /// Headers between the client and the proxy, besides those that `Connection` names.

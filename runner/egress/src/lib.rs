@@ -6,8 +6,8 @@
 //!            the listening socket crosses     │              403, 502 … as text ◄── refusal ──┘
 //! ```
 //!
-//! Owns the connections of one server to the hosts that it may reach; which those are, `harbor_policy::sandbox::hosts`
-//! decides. Must never look into what is carried after a request's head, resolve a name that is not allowed, or resolve one
+//! Owns the connections of one server to the hosts that it may reach; `harbor_policy::sandbox::hosts` decides which those
+//! are. Must never look into what is carried after a request's head, resolve a name that is not allowed, or resolve one
 //! twice.
 
 pub mod head;
@@ -20,11 +20,11 @@ mod tunnel;
 
 use harbor_policy::sandbox::hosts::Allowed;
 
-/// Reads and judges a request's head as the proxy does, without any I/O: what a fuzzer calls. Gives what would be sent to the
-/// server, or the answer that refuses it.
+/// Reads and judges a request's head as the proxy does, without any I/O. For a fuzzer. Gives the bytes that would be sent to
+/// the server, or the answer that refuses it.
 ///
 /// # Errors
-/// What the client would be answered.
+/// The answer that the client would get.
 pub fn fuzz_head(bytes: &[u8]) -> Result<Vec<u8>, refusal::Refusal> {
     let rules = ["example.com:*", "*.example.com", "127.0.0.1:8080", "[2001:db8::1]"].map(String::from);
     let allowed = Allowed::parse(&rules).unwrap_or_default();

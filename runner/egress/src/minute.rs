@@ -1,13 +1,13 @@
 //! How many refusals are written: each host once a minute, twenty of them, and the number of the others.
 //!
-//! Owns the count. A minute begins with the first refusal; whoever is told that it has begun, says when it is over.
+//! Owns the count. A minute begins with the first refusal. The caller that is told of its beginning must tell its end.
 
 use std::fmt;
 
-/// So many lines a minute.
+/// Lines a minute at most.
 const MAX_LINES: usize = 20;
 
-/// What to do about a refusal.
+/// The steps after a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Noted {
     /// Write it.

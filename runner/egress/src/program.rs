@@ -25,14 +25,14 @@ use crate::proxy;
 /// Exit code for a wrong command line.
 const USAGE: u8 = 2;
 
-/// What the command line asks for.
+/// The command line, read.
 #[derive(Debug, PartialEq, Eq)]
 struct Order {
     parent: u32,
     allowed: Allowed,
 }
 
-/// What is wrong with a command line.
+/// The mistake in a command line.
 #[derive(Debug, PartialEq, Eq)]
 enum BadOrder {
     Usage,

@@ -5,8 +5,8 @@
 //!    │ the 129th: 503                └─► refused: answer, close
 //! ```
 //!
-//! Owns the listening socket and all its connections. Whoever connects is not trusted: everything that it can make wait or
-//! grow has a limit.
+//! Owns the listening socket and all its connections. The client is not trusted: everything that it can make wait or grow
+//! has a limit.
 
 use std::cell::RefCell;
 use std::io::{self, Write as _};
@@ -74,7 +74,7 @@ struct Proxy {
 /// A request that may be carried.
 struct Opened {
     server: TcpStream,
-    /// What the server gets first.
+    /// The bytes that the server gets first.
     first: Vec<u8>,
     until: Until,
 }
@@ -139,7 +139,7 @@ fn log(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
-/// What was read, and where the head in it ends.
+/// Reads a request. Gives the bytes, and where the head in them ends.
 async fn read_head(client: &mut TcpStream) -> Result<(Vec<u8>, usize), Refusal> {
     let mut read = Vec::with_capacity(1024);
     let mut searched = 0;

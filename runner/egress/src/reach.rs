@@ -18,10 +18,10 @@ use crate::refusal::Refusal;
 const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 
-/// So many addresses of one name are tried.
+/// Addresses of one name that are tried.
 const MAX_ADDRESSES: usize = 8;
 
-/// So many lookups at once, those included that nobody waits for any more: the system's resolver cannot be stopped.
+/// Lookups at once, including those that nobody waits for any more: the system's resolver cannot be stopped.
 const MAX_LOOKUPS: usize = 16;
 
 /// The address to connect to, when the target is one, or none when its name is to be resolved.
@@ -91,8 +91,8 @@ impl Reach {
     }
 }
 
-/// Whether a public address is this machine's own: its services expect the machine's neighbours at most. What the kernel
-/// sends to itself, it sends from that very address; nothing is sent to find out.
+/// True if a public address is this machine's own: its services expect the machine's neighbours at most. The kernel sends to
+/// itself from that very address; nothing is sent to find out.
 async fn is_own(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),

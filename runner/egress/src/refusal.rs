@@ -1,4 +1,4 @@
-//! Why a request is not carried, and how its client is told.
+//! The reasons why a request is not carried, and the answers to its client.
 //!
 //! Owns the answers. Must never repeat more of a request than the host that was asked for.
 

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 /// A tunnel in which nothing has moved for so long is taken down.
 const IDLE_LIMIT: Duration = Duration::from_mins(10);
 
-/// What a direction holds while it waits for the other side, in bytes.
+/// Bytes that a direction holds while it waits for the other side.
 const BUFFER: usize = 8 * 1024;
 
 /// When a tunnel has ended.

@@ -1,6 +1,6 @@
-//! What the runner's session gives its messages to.
+//! Carries the messages of the runner's session by HTTP.
 //!
-//! Owns that this process is confined before anything of a server's is read.
+//! Owns that this process is confined before it reads anything of a server.
 
 use std::io;
 use std::rc::Rc;

@@ -46,7 +46,7 @@ pub type Job = Pin<Box<dyn Future<Output = ()>>>;
 pub struct Connection {
     pub http: Http,
     pub wire: Wire,
-    /// What is under way takes of memory.
+    /// The memory that messages under way take.
     pub held: Held,
     /// There was no room for a notification or an answer, and the log says so.
     pub overwhelmed: Cell<bool>,
@@ -60,13 +60,13 @@ pub struct Connection {
     sessions: Cell<u64>,
     /// The revision of an older server, once it has said it.
     pub revision: RefCell<Option<HeaderValue>>,
-    /// Whether its answer to `initialize` is still to come.
+    /// True if the answer to `initialize` is still to come.
     pub greets: Cell<bool>,
     /// The tasks of requests that have no answer yet.
     pub requests: RefCell<HashMap<u64, AbortHandle>>,
     /// The last `initialize`, for another session.
     pub greeting: RefCell<Option<(Outgoing, Vec<u8>)>>,
-    /// What another session has to be told again: subscriptions, and the level of messages.
+    /// The messages that another session has to be told again: subscriptions, and the level of messages.
     pub kept: RefCell<BTreeMap<String, (Outgoing, Vec<u8>)>>,
     /// Held by whoever begins another session.
     pub turn: Mutex<()>,
@@ -119,12 +119,12 @@ impl Connection {
         self.requests.borrow_mut().remove(&id);
     }
 
-    /// Whether messages go by HTTP+SSE.
+    /// True if messages go by HTTP+SSE.
     pub fn goes_by_events(&self) -> bool {
         self.by_events.get()
     }
 
-    /// Whether a server that does not know Streamable HTTP may be asked by HTTP+SSE.
+    /// True if a server that does not know Streamable HTTP may be asked by HTTP+SSE.
     pub fn may_go_by_events(&self) -> bool {
         self.transport == Transport::Auto && !self.by_events.get()
     }
@@ -207,7 +207,7 @@ impl Connection {
         self.sessions.set(self.sessions.get() + 1);
     }
 
-    /// What it means that a session is over, and no other can be begun in its place.
+    /// The error when a session is over, and no other can be begun in its place.
     pub fn session_lost(&self) -> Trouble {
         let why = format!("{} has forgotten the session; a new one is begun", self.http.place());
         Trouble::of(RemoteEnd::SessionLost, why)
@@ -216,7 +216,7 @@ impl Connection {
     /// Hands a message to the session, or all of a batch.
     ///
     /// # Errors
-    /// What is wrong with the batch; nothing of it was handed on.
+    /// A sentence on what is wrong with the batch; nothing of it was handed on.
     pub fn deliver(&self, message: &[u8]) -> Result<(), &'static str> {
         if message.trim_ascii_start().first() != Some(&b'[') {
             self.deliver_one(message);

@@ -1,4 +1,4 @@
-//! HTTP+SSE, as of 2024-11-05: one stream of events for all that the server says, and a URL of its own for what it is told.
+//! HTTP+SSE, as of 2024-11-05: one stream of events for all messages from the server, and another URL for messages to it.
 //!
 //! ```text
 //!  GET ─► event `endpoint`: the URL to post to, at the same place ─► events `message` … ─► its end is the session's
@@ -95,7 +95,7 @@ fn set(connection: &Connection, said: &[u8]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// What the end of a stream that nobody can do without means.
+/// The cause of the end when a stream ends that nobody can do without.
 fn stream_ended(place: &str) -> EndCause<'static> {
     EndCause::Remote {
         kind: RemoteEnd::Unreachable,

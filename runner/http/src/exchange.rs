@@ -253,7 +253,7 @@ impl Connection {
         body.ok().and_then(Result::ok).flatten().map(|(body, _)| body).unwrap_or_default()
     }
 
-    /// What an error of HTTP means.
+    /// Deals with an error of HTTP.
     async fn refused(
         self: &Rc<Self>,
         (out, id, line): (&Outgoing, u64, &[u8]),

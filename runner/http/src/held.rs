@@ -1,11 +1,11 @@
-//! What the messages of connections take of memory while they are under way.
+//! The memory that messages of connections take while they are under way.
 //!
 //! ```text
 //!  a request's line, an answer's body, half an event ─► Share ─► Held: a connection's sum ─► Room: that of the process
 //! ```
 //!
-//! A server may leave many answers almost whole, each within the limit of a message, and where one process has all servers,
-//! several may. Owns the sums. Must never make anybody wait: who waits holds a share, too.
+//! A server may leave many answers almost whole, each within the limit of a message. Where one process has all servers,
+//! several servers may. Owns the sums. Must never make anybody wait: who waits holds a share, too.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,10 +13,10 @@ use std::rc::Rc;
 /// Four of the longest messages.
 const MOST: usize = 256 * 1024 * 1024;
 
-/// What all connections of a process have together: the rest of its memory is for copies, and for what it is itself.
+/// Bytes for all connections of a process together: the rest of its memory is for copies, and for the process itself.
 const ROOM: usize = 3 * MOST;
 
-/// What is said where there is no room.
+/// The sentence where there is no room.
 pub const FULL: &str = "too much is under way with this server at once (256 MiB at most)";
 
 /// The sum of a process.
@@ -30,7 +30,7 @@ pub struct Held {
     room: Room,
 }
 
-/// What one of them takes; given back when it is dropped.
+/// The bytes of one message. They are given back when this is dropped.
 #[derive(Debug)]
 pub struct Share {
     of: Held,
@@ -54,7 +54,8 @@ impl Held {
         Share { of: self.clone(), bytes: 0 }
     }
 
-    /// What this connection may take: at most half of what the others leave, so that there is always some for one more.
+    /// Bytes that this connection may take: at most half of what the others leave, so that there is always some for one
+    /// more.
     fn most(&self) -> usize {
         let others = self.room.0.get() - self.bytes.get();
         MOST.min(ROOM.saturating_sub(others) / 2)

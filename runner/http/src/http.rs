@@ -21,7 +21,7 @@ use crate::oauth::Holder;
 
 const MAX_REDIRECTS: usize = 3;
 
-/// What a request says.
+/// A request, as it is sent.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub method: Method,
@@ -36,7 +36,7 @@ pub struct Http {
     client: Client,
     url: Url,
     own: HeaderMap,
-    /// What the person has let Harbor do there; none where their own header says who asks.
+    /// The person's login there; none where their own header says who asks.
     holder: Option<Rc<Holder>>,
 }
 
@@ -67,12 +67,12 @@ impl Http {
         self
     }
 
-    /// Whether the person's own headers say who asks.
+    /// True if the person's own headers say who asks.
     pub fn says_who_asks(&self) -> bool {
         self.own.contains_key(AUTHORIZATION)
     }
 
-    /// Whether there is a grant.
+    /// True if there is a login.
     pub fn has_grant(&self) -> bool {
         self.holder.is_some()
     }
@@ -165,7 +165,7 @@ impl Http {
     }
 }
 
-/// Those of a definition, and its URL.
+/// The rules of a definition, and its URL.
 fn rules_of(server: &Remote<'_>) -> Result<(Rules, Url), Trouble> {
     let forbidden = |why: &str| Trouble::of(RemoteEnd::Forbidden, why);
     let url = parse(&server.url).map_err(forbidden)?;

@@ -5,7 +5,7 @@
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode};
 
-/// What an answer consists of.
+/// The form of an answer's body.
 pub enum Body {
     Json,
     Events,
@@ -13,7 +13,7 @@ pub enum Body {
     Other(String),
 }
 
-/// What an answer consists of, by its head.
+/// The form of an answer's body, by its head.
 pub fn body_of(answer: &Response) -> Body {
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -29,7 +29,7 @@ pub fn body_of(answer: &Response) -> Body {
     }
 }
 
-/// Whether an answer is a stream of events.
+/// True if an answer is a stream of events.
 pub fn is_stream(answer: &Response) -> bool {
     let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")

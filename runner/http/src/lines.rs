@@ -23,13 +23,13 @@ use crate::http::Ask;
 use crate::outgoing::Outgoing;
 use crate::renewing::Loss;
 
-/// So many requests at once; further ones are refused.
+/// Requests that are open at once; further ones are refused.
 const MAX_REQUESTS: usize = 256;
 
 /// How long a server may take to take its leave.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
-/// What a notification or an answer is taken for at least: a server may ask faster than it lets itself be answered.
+/// Bytes that a notification or an answer counts for at least: a server may ask faster than it lets itself be answered.
 const MIN_NOTE: usize = 1024 * 1024;
 
 impl Connection {

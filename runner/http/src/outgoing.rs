@@ -10,7 +10,7 @@ use reqwest::header::HeaderValue;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-/// What a line is.
+/// The facts about a line that HTTP has to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
     /// The request's id, for one.
@@ -19,7 +19,7 @@ pub struct Outgoing {
     pub method: Option<String>,
     /// The tool, prompt or resource that it is about.
     pub subject: Option<String>,
-    /// Whether it is of the generation that says everything with each request; its revision.
+    /// The revision, if the line is of the generation that says everything with each request.
     pub revision: Option<String>,
     /// The request that it takes back.
     pub cancels: Option<u64>,
@@ -88,7 +88,7 @@ impl Outgoing {
         })
     }
 
-    /// Whether it is this method.
+    /// True if the line has this method.
     pub fn is(&self, method: &str) -> bool {
         self.method.as_deref() == Some(method)
     }

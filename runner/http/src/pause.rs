@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-/// So often a stream is opened in vain, one after the other.
+/// Tries in vain, one after the other, until the stream is given up.
 const TRIES: u32 = 4;
 
 const FIRST: Duration = Duration::from_millis(500);

@@ -1,4 +1,4 @@
-//! What a server means that lets nobody in: HTTP 401 and 403.
+//! Finds out what a server means that lets nobody in: HTTP 401 and 403.
 //!
 //! ```text
 //!  401 ─► it speaks of tokens, or one was shown ─► the person has to let Harbor in: the connection ends
@@ -57,7 +57,7 @@ impl Connection {
     }
 }
 
-/// Whether it speaks of a token.
+/// True if the answer asks for a token.
 pub fn asks_for_token(answer: &Response) -> bool {
     parse(&challenge_of(answer)).is_bearer
 }

@@ -24,7 +24,7 @@ use harbor_web::trouble::Trouble;
 /// Of an answer that is an error, or begins a session anew, so much is read.
 pub const MAX_ERROR: usize = 64 * 1024;
 
-/// What an answer says of a session.
+/// How surely an answer says that the session is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// It is not known; so the request was not looked at.
@@ -34,7 +34,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// What an answer to a request of a session says of it, if anything; `asks_for_token`: it speaks of who asks.
+    /// The loss of a session that an answer shows, if any; `asks_for_token`: the answer asks for a token.
     pub fn of(status: StatusCode, body: &[u8], asks_for_token: bool) -> Option<Self> {
         match status.as_u16() {
             404 => Some(Self::Said),
@@ -45,7 +45,7 @@ impl Loss {
     }
 }
 
-/// Whether a body says that there is no such session: by MCP's number, or in its words.
+/// True if a body says that there is no such session: by MCP's number, or in its words.
 fn says_unknown(body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Message {
@@ -77,7 +77,8 @@ impl Connection {
         begun.await.unwrap_or_else(|_| Err(self.session_lost()))
     }
 
-    /// The same for whoever has no use for the outcome; where there is no other session, the connection ends.
+    /// As [`Self::renew`], for callers that have no use for the outcome. Where there is no other session, the connection
+    /// ends.
     pub async fn renew_or_end(self: Rc<Self>, lost: Option<u64>) {
         if let Err(trouble) = self.begin_anew(lost).await {
             self.end(trouble.end());

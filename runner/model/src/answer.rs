@@ -1,4 +1,4 @@
-//! What a provider says, put together into events: the same for all dialects.
+//! Puts a provider's answer together into events: the same for all dialects.
 //!
 //! ```text
 //!  text ─► thoughts? ─► Text | Reasoning          begin_call, arguments, end_call ─► ToolCallStart, …, ToolCallEnd
@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Owns the ids of calls, their joined arguments, and the rule that there is one `End`, the last event. Half a call is never
-//! ended: what a limit has cut off is run by nobody.
+//! ended: nobody runs a call that a limit has cut off.
 
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::{Cause, Event, Failure};
@@ -67,7 +67,7 @@ impl Answer {
         std::mem::take(&mut self.events)
     }
 
-    /// Whether `End` has come: what follows is nothing of this answer.
+    /// True if `End` has come. Anything behind it does not belong to this answer.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.ended
@@ -139,7 +139,7 @@ impl Answer {
         Ok(())
     }
 
-    /// Whether the arguments of a call are whole as they are.
+    /// True if the arguments of a call, as they are now, are a whole JSON object.
     pub(crate) fn is_whole(&self, call: usize) -> bool {
         self.calls.get(call).is_some_and(|call| is_object(&call.arguments))
     }
@@ -156,7 +156,7 @@ impl Answer {
         self.events.push(Event::ToolCallEnd { call_id: call.id.clone(), arguments });
     }
 
-    /// What has been used. No conversation and no answer has 0 tokens: who says that has not counted.
+    /// Takes how many tokens were used. No conversation and no answer has 0 tokens, so 0 means that nobody counted.
     pub(crate) fn usage(&mut self, usage: Usage) {
         let counted = |tokens: Option<u64>| tokens.filter(|tokens| *tokens > 0);
         let (input_tokens, output_tokens) = (counted(usage.input_tokens), counted(usage.output_tokens));

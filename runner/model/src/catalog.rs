@@ -1,6 +1,7 @@
 //! Which models a provider has, and what it says of them.
 //!
-//! Owns what is asked where: no two providers tell it in the same place. What a provider does not say is not guessed.
+//! Owns which request asks for which fact: no two providers tell it in the same place. Must never guess a fact that a
+//! provider does not tell.
 
 use std::time::Duration;
 

@@ -178,7 +178,7 @@ impl Clock {
     }
 }
 
-/// What makes ids of calls different from those of other answers, also of those before a restart.
+/// A part of calls' ids that no other answer has, not even one from before a restart.
 fn nonce(id: u32) -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     format!("{:x}_{id:x}", since.as_millis())

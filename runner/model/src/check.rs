@@ -1,6 +1,6 @@
-//! Whether a provider is there and takes the key, in its own words if not.
+//! Checks that a provider is there and takes the key; if not, the failure has its own words.
 //!
-//! Owns which question proves that: some lists of models are for everybody.
+//! Owns which request proves that: some lists of models are for everybody.
 
 use std::time::Duration;
 

@@ -18,7 +18,7 @@ use crate::way::Clients;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// So many.
+/// The number of tokens in a chat, as the provider counts them.
 ///
 /// # Errors
 /// When the provider does not count, or refuses the request.

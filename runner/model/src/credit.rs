@@ -13,12 +13,12 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// So many to begin with.
+    /// Credit for `deltas` deltas to begin with; none: without limit.
     pub fn new(deltas: Option<u32>) -> Self {
         Self { left: Cell::new(deltas.map(u64::from)), more: Notify::new() }
     }
 
-    /// So many more.
+    /// Adds credit for `deltas` more.
     pub fn add(&self, deltas: u32) {
         self.left.set(self.left.get().map(|left| left.saturating_add(deltas.into())));
         self.more.notify_one();

@@ -1,7 +1,7 @@
-//! Control words of chat templates in text that nobody vouches for: in what a tool said they would end its turn and begin
+//! Control words of chat templates in text that nobody vouches for. In a tool's text they would end its turn and begin
 //! another one, and the model could not tell. Servers that fill templates turn them into control tokens.
 //!
-//! Owns which words these are. A blank in the middle is enough: no tokenizer takes that for one.
+//! Owns which words these are. A blank in the middle is enough: no tokenizer takes the word for a control word then.
 
 use std::borrow::Cow;
 
@@ -22,12 +22,12 @@ const MARKS: [(&str, &str); 12] = [
     ("</s>", "< /s>"),
 ];
 
-/// Whether the provider fills a template with what it is sent.
+/// True if the provider fills a template with the text that it is sent.
 fn fills_templates(kind: Kind) -> bool {
     !matches!(kind, Kind::OpenAi | Kind::Anthropic)
 }
 
-/// What a tool said, harmless for this provider.
+/// A tool's text, harmless for this provider.
 pub fn defused(kind: Kind, text: &str) -> Cow<'_, str> {
     if !fills_templates(kind) {
         return text.into();

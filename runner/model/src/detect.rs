@@ -28,7 +28,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// Places that are looked at.
 const MAX_PLACES: usize = 16;
 
-/// Those of `places` where somebody is who proves it.
+/// The providers at `places`, each proven by its own answer.
 pub async fn detect(clients: &Rc<Clients>, places: &[Place]) -> Vec<Found> {
     let mut looks = Vec::new();
     for place in places.iter().take(MAX_PLACES).copied() {
@@ -93,7 +93,7 @@ async fn ollama(way: &Way) -> Option<Proof> {
     Some((Some(version(&fetched(way, "/api/version").await?)?), false))
 }
 
-/// Whether each model of `/v1/models` is of this owner, and there is one.
+/// `Some` if `/v1/models` has models, and each of them has this owner.
 async fn owned_by(way: &Way, owner: &str) -> Option<()> {
     let list = fetched(way, "/v1/models").await?;
     let models = list.get("data")?.as_array()?;

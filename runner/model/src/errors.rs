@@ -1,4 +1,4 @@
-//! What a provider's error means, whichever shape it has. Pure.
+//! Finds out what a provider's error means, whichever shape it has. Pure.
 //!
 //! ```text
 //!  {error:{message,type,code,param}}  {type:error,error:{…}}  {error:"text"}  {code,message,type}  text ─► Said ─► Cause
@@ -7,7 +7,7 @@
 use harbor_ipc_proto::link::model::Cause;
 use serde_json::Value;
 
-/// Each, where the provider says it.
+/// The parts of a provider's error, each as far as the provider says it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Said {
     /// Its words.
@@ -33,7 +33,7 @@ pub fn read(body: &[u8]) -> Option<Said> {
     }
 }
 
-/// The same of a value that is there already.
+/// Reads an error from JSON that is parsed already.
 pub fn said(value: &Value) -> Option<Said> {
     let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
     if let Some(text) = error.as_str() {
@@ -74,7 +74,7 @@ const NO_MODEL: [&str; 5] =
 const UNAUTHORIZED: [&str; 3] = ["authentication_error", "invalid_api_key", "permission_error"];
 const OVERLOADED: [&str; 3] = ["overloaded", "loading model", "server_error"];
 
-/// What it means, with the status that stands for it.
+/// The cause of an error. If `status` is no error, the number in the body stands for it.
 pub fn cause(status: Option<u16>, said: &Said) -> Cause {
     let status = status.filter(|status| *status >= 400).or(said.status).unwrap_or_default();
     let text = format!("{} {}", said.kind, said.message).to_ascii_lowercase();

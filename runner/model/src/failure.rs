@@ -14,7 +14,8 @@ pub fn failed(cause: Cause, message: impl Into<String>) -> Failure {
     Failure { cause, status: None, retry_after_ms: None, message: message.into() }
 }
 
-/// What a request ended in that has no answer. Its words about addresses are for servers, so these get others.
+/// The failure of a request that got no answer. Sentences about addresses are written for servers, so they are replaced
+/// here.
 pub fn unanswered(trouble: Trouble, place: &str) -> Failure {
     use harbor_ipc_proto::link::runner::RemoteEnd;
     match trouble.kind {
@@ -28,7 +29,7 @@ pub fn unanswered(trouble: Trouble, place: &str) -> Failure {
     }
 }
 
-/// What is wrong with an answer that is no JSON, or not such as the dialect has.
+/// The failure of an answer that is no JSON, or not as its dialect has it.
 pub fn no_such_thing() -> Failure {
     failed(Cause::Protocol, "the provider's answer is not what its dialect says")
 }

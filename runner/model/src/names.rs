@@ -12,7 +12,7 @@ use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::model::Tool;
 use sha2::{Digest as _, Sha256};
 
-/// What all dialects take: letters, digits, `_` and `-`, this many.
+/// The longest name that all dialects take, in characters: letters, digits, `_` and `-`.
 const MAX: usize = 64;
 
 /// Digits of the hash.
@@ -25,7 +25,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Of these tools.
+    /// The table for these tools.
     pub fn of(tools: &[Tool]) -> Self {
         Self { offered: tools.iter().map(|tool| (wire_name(&tool.name), tool.name.clone())).collect() }
     }
@@ -36,7 +36,8 @@ impl Names {
     }
 }
 
-/// What a provider is told; the same for the same name, so that a conversation may go on after the tools have changed.
+/// The name that a provider is told. The same name always gives the same, so that a conversation may go on after the tools
+/// have changed.
 pub fn wire_name(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.len() <= MAX && name.chars().all(fits) {

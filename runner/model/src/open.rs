@@ -26,7 +26,7 @@ pub struct Open {
 }
 
 impl Open {
-    /// Whether one more is too many, or its id is taken.
+    /// True if too many requests are open already, or if the id is taken.
     pub fn refuses(&self, id: u32) -> bool {
         let requests = self.requests.borrow();
         requests.len() >= MOST || requests.contains_key(&id)

@@ -1,7 +1,7 @@
 //! Pictures of the size at which models look at them: larger ones cost more and show no more.
 //!
-//! Owns the scaling, and how much memory a picture may take for it. A picture that cannot be read stays as it is: its provider says what
-//! it thinks of it. Must never run where answers wait.
+//! Owns the scaling, and how much memory it may take for a picture. A picture that cannot be read stays as it is, and its
+//! provider judges it. Must never run where answers wait.
 
 use std::io::Cursor;
 
@@ -12,10 +12,10 @@ use image::codecs::jpeg::JpegEncoder;
 use image::imageops::FilterType;
 use image::{DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits};
 
-/// What a picture may take while it is read, in bytes; one of 8,000 by 8,000 takes that.
+/// Bytes that a picture may take while it is read; one of 8,000 by 8,000 pixels takes that.
 const MEMORY: u64 = 256 * 1024 * 1024;
 
-/// So well JPEG pictures are kept, of 100.
+/// The quality at which JPEG pictures are written, of 100.
 const QUALITY: u8 = 85;
 
 /// The picture with its longer side at most this long, in pixels.

@@ -30,7 +30,7 @@ pub fn endpoint(base: &Url, dialect: Dialect, path: &str) -> Url {
     at(base, &full)
 }
 
-/// The same place, another path, without a version in front of it: what servers offer beside their dialects.
+/// The URL of a path on the same server, without a version in front: some paths lie beside the dialects.
 pub fn beside(base: &Url, path: &str) -> Url {
     let below = base.path().trim_end_matches('/');
     let below = ["/v1", "/api"].iter().find_map(|suffix| below.strip_suffix(suffix)).unwrap_or(below);

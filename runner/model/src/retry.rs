@@ -1,4 +1,4 @@
-//! Whether to ask a provider once more, and when. Pure.
+//! Decides if a provider is asked once more, and when. Pure.
 //!
 //! ```text
 //!  no connection, 408, 409, 429, 5xx, the provider's own word ─► twice more, after 0.5 s, doubled, or what it asks for
@@ -12,13 +12,13 @@ use std::time::Duration;
 use harbor_ipc_proto::link::model::{Cause, Failure};
 use reqwest::header::HeaderMap;
 
-/// So often once more.
+/// Further tries after the first one.
 const TRIES: u32 = 2;
 
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// Who is asked to wait for longer is told so instead.
+/// A provider may ask for this long a wait. If it asks for more, nothing is tried again and the person is told.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A longer wait than this is none.

@@ -4,7 +4,7 @@
 //!  any JSON ─► an object schema: type object, properties, no combination at its root, no $schema
 //! ```
 //!
-//! What is lost here is not lost for good: arguments are checked against the schema as it was.
+//! Nothing is lost for good here: arguments are checked against the schema as it was.
 
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ pub fn of_tool(text: &str) -> Value {
     Value::Object(root)
 }
 
-/// What a branch of a root says of properties. What only some branches require is not required.
+/// Adds a branch's properties to the root. Required properties are taken over only if all branches apply (`all`).
 fn merge(root: &mut Map<String, Value>, properties: &mut Map<String, Value>, branch: Value, all: bool) {
     let Value::Object(mut branch) = branch else { return };
     if let Some(Value::Object(more)) = branch.remove("properties") {

@@ -5,7 +5,7 @@
 //!      └─ anything else ────────────────────────► Outside
 //! ```
 //!
-//! Owns what is held back because it may become a mark: never more than one mark, and the blanks before it.
+//! Owns the text that is held back because it may become a mark: never more than one mark, and the blanks before it.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
@@ -13,7 +13,7 @@ const CLOSE: &str = "</think>";
 /// Blanks before a mark.
 const MAX_BLANK: usize = 64;
 
-/// What a piece of text is.
+/// A piece of the text, sorted.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Text of the answer.

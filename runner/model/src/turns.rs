@@ -4,13 +4,13 @@
 //!  messages ─► system: all of its text ─► turns: neighbours of one role are one
 //! ```
 //!
-//! Owns what of a message goes to a provider at all: empty texts do not, thoughts for people do not, opaque parts go to the
+//! Owns which parts of a message go to a provider. Empty texts and thoughts for people do not. Opaque parts go only to the
 //! provider and model that made them.
 
 use harbor_ipc_proto::link::model::Chat;
 use harbor_ipc_proto::model::{Part, Role};
 
-/// What is sent where a tool said nothing: providers want a result all the same.
+/// The text that is sent where a tool said nothing: providers want a result all the same.
 pub const NO_OUTPUT: &str = "(no output)";
 
 /// One turn; never of the system, never empty.
@@ -18,7 +18,7 @@ pub const NO_OUTPUT: &str = "(no output)";
 pub struct Turn<'a> {
     /// Whose it is.
     pub role: Role,
-    /// What goes to the provider.
+    /// The parts that go to the provider.
     pub parts: Vec<&'a Part>,
 }
 

@@ -1,4 +1,4 @@
-//! What goes up to the bridge.
+//! The messages that go up to the bridge.
 //!
 //! Owns the queue. Whoever reads a provider's stream waits for room in it, so a bridge that does not read slows the provider.
 
@@ -6,7 +6,7 @@ use harbor_child::outbox::Outbox;
 use harbor_ipc_proto::link::codec::put_message;
 use harbor_ipc_proto::link::model::{Event, FromModel};
 
-/// So much waits for a bridge that does not read: far more than [`Up::room`] lets come together.
+/// Bytes that may wait for a bridge that does not read: far more than [`Up::room`] lets gather.
 const LIMIT: usize = 256 * 1024 * 1024;
 
 /// The way up.

@@ -1,7 +1,7 @@
 //! HTTP to one provider.
 //!
-//! Owns the clients, which keep connections warm between requests; where a key goes; and what no answer may be: a redirect,
-//! packed. Must never send a key to another place than its base URL, or follow an answer anywhere.
+//! Owns the clients, which keep connections warm between requests, and where a key goes. Refuses an answer that is a
+//! redirect or packed. Must never send a key to another place than its base URL, or follow an answer anywhere.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ use crate::places;
 /// Clients that are kept.
 const KEPT: usize = 8;
 
-/// Of an answer that is an error, so much is read.
+/// Bytes that are read of an answer that is an error.
 const MAX_ERROR: usize = 64 * 1024;
 
 /// The version of its API that Anthropic wants named.
@@ -44,7 +44,7 @@ pub struct Way {
     /// Where it is.
     pub base: Url,
     dialect: Dialect,
-    /// What each request says; the key is in it.
+    /// The headers that each request has; the key is in them.
     own: HeaderMap,
     key: Option<Secret>,
 }
@@ -52,11 +52,11 @@ pub struct Way {
 /// An error that a provider answered with, and its headers.
 #[derive(Debug)]
 pub struct Refusal {
-    /// What it means.
+    /// The failure that the error means.
     pub failure: Failure,
     /// Which field of the request it is about, in the provider's words.
     pub about: String,
-    /// Whether the provider says to try again.
+    /// True if the provider says to try again, false if it says not to; none where it does not say.
     pub says_retry: Option<bool>,
 }
 

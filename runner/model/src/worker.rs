@@ -1,4 +1,4 @@
-//! Which message starts what.
+//! Starts the work that each message of the bridge asks for.
 //!
 //! Owns that each request has one task and one answer. Must never wait: a slow provider holds up its own request only.
 

@@ -14,11 +14,11 @@
 //!
 //! The probe may kill a server late: servers on MCP's Python SDK up to 1.8 hang on the probe and exit at the line behind it.
 //!
-//! In `Both` the server was only slow, or ignores what it does not know. Its answer to `initialize` decides,
-//! even when the late probe succeeds first: once it read `initialize`, a server of both generations has chosen
-//! the older one. A server that refuses the revision of `initialize` and names others is asked once more, by the newest of
-//! them that Harbor speaks. One that answers `initialize` with the modern revision, which has no such request, says what its
-//! SDK knows as the newest: it is taken at the revision that it was asked by. Pure: events in, steps out, no clock.
+//! In `Both` the server was only slow, or ignores what it does not know. Its answer to `initialize` decides, even when the
+//! late probe succeeds first: once it read `initialize`, a server of both generations has chosen the older one. A server
+//! that refuses the revision of `initialize` and names others is asked once more, by the newest of them that Harbor speaks.
+//! A server may answer `initialize` with the modern revision, which has no such request. That only says what its SDK knows
+//! as the newest: it is taken at the revision that it was asked by. Pure: events in, steps out, no clock.
 
 use harbor_ipc_proto::link::runner::Era;
 
@@ -31,7 +31,7 @@ pub const LEGACY: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11
 /// JSON-RPC number of "I do not speak this revision", by which a modern server shows itself.
 const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// What happened.
+/// An event of contact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// `server/discover` was answered: these revisions are supported.
@@ -60,7 +60,7 @@ pub enum Event {
     Exited,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Nothing; go on listening.
@@ -102,13 +102,13 @@ enum Phase {
 pub struct Contact {
     phase: Phase,
     probed: bool,
-    /// Whether the probe was sent again to a server that refused the revision that it names.
+    /// True if the probe was sent again to a server that refused the revision that it names.
     insisted: bool,
     /// How `initialize` was refused, when the probe came after it.
     refusal: Option<Step>,
     /// The revision by which `initialize` asks.
     revision: &'static str,
-    /// Whether it was sent again by another one.
+    /// True if `initialize` was sent again by another revision.
     gave_way: bool,
 }
 
@@ -199,8 +199,8 @@ impl Contact {
         }
     }
 
-    /// What the end of the server means. One that has refused `initialize` would refuse it again; one that has answered the
-    /// probe did not die of it.
+    /// The step at the end of the server. A server that has refused `initialize` would refuse it again. A server that has
+    /// answered the probe did not die of it.
     fn end_of(&mut self, phase: &Phase) -> Step {
         match self.refusal.take() {
             Some(refusal) => refusal,

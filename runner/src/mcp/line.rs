@@ -18,7 +18,7 @@ const KEEP: usize = 256 * 1024;
 /// How much of each end of an overlong line is shown.
 const ENDS: usize = 4096;
 
-/// What [`LineSplitter::pop`] found.
+/// A piece of output that [`LineSplitter::pop`] found.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Popped<'a> {
     /// A whole line, without its line end.
@@ -66,7 +66,7 @@ impl LineSplitter {
         &self.buf[before..self.end]
     }
 
-    /// Whether what comes now is dropped, as the rest of an overlong line.
+    /// True if the bytes that come now are dropped, as the rest of an overlong line.
     pub fn is_dropping(&self) -> bool {
         self.dropping
     }
@@ -86,7 +86,7 @@ impl LineSplitter {
         }
     }
 
-    /// What stands behind the last newline, once nothing more will come.
+    /// The bytes behind the last newline, once nothing more will come.
     pub fn finish(&mut self) -> Option<Popped<'_>> {
         let (line, end) = (self.start, self.end);
         (self.start, self.scanned) = (end, end);

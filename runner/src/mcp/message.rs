@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::shown::Shown;
 
-/// What a line is.
+/// A line, by the kind of message that it is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     /// The answer to one of our requests.
@@ -63,7 +63,7 @@ pub enum Answer<'a> {
 pub struct NoMessage {
     /// The request that the line seems to answer, if it shows one.
     pub answers: Option<u64>,
-    /// What is wrong.
+    /// The reason, in a few words.
     pub why: &'static str,
 }
 

@@ -1,7 +1,7 @@
 //! MCP as spoken over a server's stdin and stdout, both generations.
 //!
-//! Owns reading and writing its lines, the table of open requests and the decisions about contact, pages, rounds,
-//! tools and what fits their schemas. Must never do I/O or read a clock: `session` does.
+//! Owns reading and writing its lines, the table of open requests, and the decisions about contact, pages, rounds, tools and
+//! their schemas. Must never do I/O or read a clock: `session` does.
 
 mod bounded;
 pub mod contact;

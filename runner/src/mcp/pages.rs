@@ -1,6 +1,6 @@
 //! Lists that come in pages, joined into one array.
 //!
-//! Items stay text. Owns the bounds: of a server that never stops paging, what came until then is kept, each name once.
+//! Items stay text. Owns the bounds: of a server that never stops paging, the items so far are kept, each name once.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// What an item is called, as far as it has a name.
+    /// The name of an item, as far as it has one.
     fn name_of(self, item: &str) -> Option<String> {
         #[derive(Deserialize)]
         struct Item<'a> {
@@ -101,7 +101,7 @@ pub struct Pages {
     bound: Bound,
 }
 
-/// What a page leads to.
+/// The step after a page.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
     /// The whole array, and how many items it has.
@@ -126,7 +126,7 @@ impl Pages {
         Self::within(kind, WHOLE)
     }
 
-    /// The same, for a list of tools that goes up taken apart too.
+    /// As [`Self::begin`], for a list of tools that goes up taken apart too.
     pub fn begin_fetch() -> (Self, Request) {
         Self::within(Kind::Tools, FETCHED)
     }
@@ -145,18 +145,18 @@ impl Pages {
         (pages, Request::new(kind.method(), Vec::new()))
     }
 
-    /// Whether it is the list of tools.
+    /// True if it is the list of tools.
     pub fn is_of_tools(&self) -> bool {
         self.kind == Kind::Tools
     }
 
-    /// What is wrong with it.
+    /// A sentence on why the list was cut off.
     pub fn flaw(&self) -> Option<String> {
         self.flaw
             .map(|why| format!("{} {why}; what came until then counts, each name once", self.kind.method()))
     }
 
-    /// What is to be said of items that were left out.
+    /// The remark about items that were left out.
     pub fn remark(&self) -> Option<String> {
         let (own, method) = (self.own, self.kind.method());
         (own > 0).then(|| format!("items of {method} are left out: {own} come from this Harbor itself"))
@@ -197,7 +197,7 @@ impl Pages {
         }
     }
 
-    /// What came until now, each name once: pages in a circle repeat what they have.
+    /// Ends the list with the items so far, each name once: pages in a circle repeat themselves.
     fn cut_off(&mut self, why: &'static str) -> Next {
         self.flaw = Some(why);
         let all = format!("[{}]", std::mem::take(&mut self.items));

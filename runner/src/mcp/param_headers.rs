@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 const KEY: &str = "x-mcp-header";
 
-/// So many of one tool.
+/// Headers that a tool may want at most.
 const MAX: usize = 64;
 
 /// The properties of a schema that go as headers: property and name.
@@ -48,7 +48,7 @@ fn is_name(name: &str) -> bool {
     (1..=128).contains(&name.len()) && name.bytes().all(token)
 }
 
-/// What a call says by headers: names and texts. What is absent or null is not said.
+/// The headers of a call: names and texts. An argument that is absent or null gives none.
 #[must_use]
 pub fn of_call(schema: &str, arguments: &str) -> Vec<(String, String)> {
     let designated = designated(schema).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The table of requests that a server has not answered yet.
 //!
-//! Owns the ids on the wire: each is used once. What is remembered per request is up to the caller. Ordered, since numbers of
-//! our own need no hash that nobody can foresee.
+//! Owns the ids on the wire: each is used once. The caller decides what is remembered for a request. The table is ordered:
+//! its own numbers need no hash that nobody can foresee.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl<T> Requests<T> {
         self.open.remove(&id)
     }
 
-    /// Whether a request ever had this id.
+    /// True if a request ever had this id.
     pub fn was_given(&self, id: u64) -> bool {
         (1..self.next).contains(&id)
     }

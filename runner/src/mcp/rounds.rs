@@ -5,8 +5,8 @@
 //!                                   └ {requestState} only: not yet ─► a pause ──► request again
 //! ```
 //!
-//! Owns one such round, the bound on the number of those that ask, and the pauses of those that do not: servers put off what
-//! takes long, and the time of the call is the bound. The state that the server gives is passed back unread.
+//! Owns one such round, the bound on the number of those that ask, and the pauses of those that do not. Servers put off what
+//! takes long, and the time of the call is the bound for that. The state that the server gives is passed back unread.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ pub fn pause_ms(delays: u32) -> u64 {
     FIRST_PAUSE.saturating_mul(factor).min(LONGEST_PAUSE)
 }
 
-/// Whether `result` asks for input. The search for the word is what every other result costs.
+/// True if `result` asks for input. All other results cost only the search for the word.
 pub fn asks_for_input(result: &str) -> bool {
     #[derive(Deserialize)]
     struct Type<'a> {
@@ -115,7 +115,7 @@ impl Round {
         self.is_complete()
     }
 
-    /// Whether the request can be sent again.
+    /// True if the request can be sent again.
     pub fn is_complete(&self) -> bool {
         self.open.is_empty()
     }

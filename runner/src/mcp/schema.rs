@@ -1,14 +1,14 @@
-//! Whether JSON text fits a tool's schema.
+//! Checks that JSON text fits a tool's schema.
 //!
 //! ```text
 //!  schema's text ─► bounds ─► Checker ─┐
 //!  JSON text ─► value ─► its work ─────┴─► Fits | Wrong(where, why) | NotChecked(why)
 //! ```
 //!
-//! Owns the bounds within which a foreign schema may be tried on foreign data: the crate that does it follows
-//! references and branches as often as a schema has them, and a small schema can ask for more steps than there is
-//! time. What is beyond the bounds is not checked; that is said, and is no reason to refuse a call. Must never fetch
-//! anything, and never put a value into a sentence.
+//! Owns the bounds within which a foreign schema may be tried on foreign data. The crate that does it follows references and
+//! branches as often as a schema has them, and a small schema can ask for more steps than there is time. Data beyond the
+//! bounds is not checked; that is said, and is no reason to refuse a call. Must never fetch anything, and never put a value
+//! into a sentence.
 
 mod bounds;
 mod pattern;
@@ -51,7 +51,7 @@ pub struct Checker {
     patterns: usize,
 }
 
-/// What a check found.
+/// The outcome of a check.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The data fits.
@@ -69,12 +69,12 @@ pub struct Mismatch {
     pub path: String,
     /// A sentence without the value, bounded.
     pub why: String,
-    /// What of the schema does not hold, a JSON pointer into it, bounded; empty where that is not known.
+    /// The rule of the schema that does not hold, a JSON pointer into it, bounded; empty where that is not known.
     pub rule: String,
 }
 
-/// Whether every object fits the schema in `text`, by what its keywords are: nothing is compiled for that, and
-/// nothing is to be parsed later.
+/// True if every object fits the schema in `text`, judged by its keywords alone. Nothing is compiled for that, and nothing
+/// is to be parsed later.
 #[must_use]
 pub fn any_object_fits(text: &str) -> bool {
     text.len() <= MAX_SCHEMA && serde_json::from_str(text).is_ok_and(|schema| asks_nothing(&schema))
@@ -161,7 +161,8 @@ impl Checker {
     }
 }
 
-/// What is wrong, without the value. Names of properties may stand in it: they are places, as in the path.
+/// The reason why data does not fit, without the value. Names of properties may stand in it: they are places, as in the
+/// path.
 fn sentence(error: &ValidationError<'_>) -> String {
     match error.kind() {
         // Shown unmasked by the crate.

@@ -1,16 +1,16 @@
-//! What a line shows that is broken, or of which only an end is there.
+//! Facts that can be read from a broken line, or from one of its ends.
 //!
-//! Owns the guess whose call such a line ends. Servers number their own requests from 0 or 1, as we do: a line that asks or
-//! tells something must never end a call, whatever its id is.
+//! Owns the guess whose call such a line ends. Servers number their own requests from 0 or 1, as Harbor does: a line that
+//! asks or tells something must never end a call, whatever its id is.
 
-/// What the beginning of a line shows at its top level; no key with escapes.
+/// Members at the top level in the beginning of a line; keys with escapes are not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The number under `id`.
     id: Option<u64>,
-    /// Whether there is a result or an error.
+    /// True if there is a result or an error.
     answers: bool,
-    /// Whether it is no answer: there is a method, or what goes with one, or it is no object.
+    /// True if it is no answer: there is a method, or what goes with one, or it is no object.
     asks: bool,
 }
 
@@ -61,21 +61,21 @@ impl Shown {
         self.id.filter(|_| !self.asks)
     }
 
-    /// Whether it is an answer.
+    /// True if it is an answer.
     #[must_use]
     pub fn is_answer(&self) -> bool {
         self.answers && !self.asks
     }
 
-    /// Whether it is none.
+    /// True if it is certainly no answer.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.asks
     }
 }
 
-/// Whether this is the beginning of an object whose rest stands on further lines: it is printed for people, or has a raw line
-/// end in a text.
+/// True if this is the beginning of an object whose rest stands on further lines: it is printed for people, or has a raw
+/// line end in a text.
 #[must_use]
 pub fn is_cut_off(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();

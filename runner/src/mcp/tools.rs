@@ -39,12 +39,12 @@ const MAX_MORE: usize = 50;
 /// Stands before the text of an item whose members have no RFC 8785 form, so that its hash is none of such a form.
 const RAW: &[u8] = b"raw:";
 
-/// What `tools/list` has that is no tool.
+/// The items of `tools/list` that are no tools.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct LeftOut {
     /// How many items.
     pub count: u32,
-    /// What is wrong with the first of them.
+    /// The reason why the first of them is none.
     pub first: &'static str,
 }
 
@@ -84,8 +84,8 @@ pub fn read_tools(items: &str) -> (Vec<Tool<'_>>, LeftOut) {
 /// One tool.
 ///
 /// # Errors
-/// Says what is wrong when the item is none: no object, no name, an empty or too long one, one that means something else, a member that stands
-/// twice, of which two readers may take different ones, or one that is nested too deep.
+/// Says what is wrong when the item is no tool: no object, or nested too deep. Or its name is absent, empty, too long, or
+/// means something else. Or a member stands twice, of which two readers may take different ones.
 pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     if !item.starts_with('{') {
         return Err("it is no object");
@@ -180,13 +180,13 @@ fn object(members: &[(Cow<'_, str>, Cow<'_, str>)]) -> String {
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// What a tool is.
+/// The identity of a tool.
 struct Identity {
     /// None without an RFC 8785 form of its values.
     hash: Option<[u8; 32]>,
     /// That of the six members alone, where there are others.
     former: Option<[u8; 32]>,
-    /// Whether it has hidden characters, where a model reads.
+    /// True if it has hidden characters, where a model reads.
     hidden: bool,
 }
 

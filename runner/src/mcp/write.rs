@@ -13,13 +13,13 @@ use super::contact::MODERN;
 /// How Harbor names itself to servers.
 const CLIENT_INFO: &str = concat!("{\"name\":\"harbor\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 
-/// What stands around the name and the arguments of a call.
+/// Bytes around the name and the arguments of a call.
 const AROUND: usize = 32;
 
-/// What a server of the modern generation is told with each request.
+/// Facts that each request tells a server of the modern generation.
 #[derive(Debug, Clone, Default)]
 pub struct Meta {
-    /// Whether the server may ask for roots.
+    /// True if the server may ask for roots.
     pub offers_roots: bool,
     /// The level at which it shall log, MCP's word.
     pub log_level: Option<String>,
@@ -32,9 +32,9 @@ pub struct Request {
     pub method: Cow<'static, str>,
     /// Members of the params object without its braces; may be empty.
     pub members: Vec<u8>,
-    /// Whether the tasks extension is declared with it.
+    /// True if the request declares the tasks extension.
     pub tasks: bool,
-    /// What its caller can answer, JSON object: MCP's client capabilities.
+    /// The requests that its caller can answer, JSON object: MCP's client capabilities.
     pub capabilities: Option<String>,
 }
 
@@ -194,8 +194,8 @@ pub fn discover() -> Request {
     Request::new("server/discover", Vec::new())
 }
 
-/// What servers of the legacy generation are told that may be asked, since they are told once for all callers. Whether
-/// somebody answers depends on who has called.
+/// The questions that servers of the legacy generation may ask: they are told once for all callers. The caller decides if
+/// somebody answers.
 const ASKABLE: &str = "{\"sampling\":{},\"elicitation\":{}}";
 
 /// The handshake of the legacy generation.

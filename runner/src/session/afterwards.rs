@@ -1,4 +1,4 @@
-//! What is run once a server has ended: an engine's removal of its container.
+//! Runs a program once a server has ended: an engine's removal of its container.
 //!
 //! Owns that it ends in time. Must never hold up the end for longer, nor judge how it went: the next start looks for itself.
 

@@ -1,7 +1,7 @@
 //! Signs of life of a server, as far as its runner sees them: what the bridge is told when it probes.
 //!
-//! Owns the last moment of output, the one ping that may be open, and the count of answers that came too late. Must
-//! never judge: what silence means is the bridge's to decide.
+//! Owns the last moment of output, the one ping that may be open, and the count of answers that came too late. Must never
+//! judge what silence means: that is for the bridge to decide.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use super::open::Open;
 /// A server that was silent for so long is pinged when the bridge asks.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// So long what comes of one line is a sign of life: the largest one that is read takes far less.
+/// Bytes of an unfinished line are a sign of life for this long. The largest line that is read takes far less.
 const LONGEST_LINE: Duration = Duration::from_secs(30);
 
 /// Late answers are told together, so long after the first.
@@ -26,19 +26,19 @@ const LATE_PAUSE: Duration = Duration::from_millis(100);
 /// shows no more than that the process is there.
 #[derive(Debug)]
 pub(super) struct Signs {
-    /// What ends a line.
+    /// The bytes that end a line.
     ends: [u8; 2],
     /// When the first bytes came of the line that has not ended.
     since: Option<Instant>,
 }
 
 impl Signs {
-    /// Of lines that end with one of these bytes.
+    /// Signs of life in output whose lines end with one of these bytes.
     pub(super) fn of(ends: [u8; 2]) -> Self {
         Self { ends, since: None }
     }
 
-    /// Whether these bytes are one. Those of a line that is dropped are none.
+    /// True if these bytes are a sign of life. Bytes of a line that is dropped are none.
     pub(super) fn has(&mut self, bytes: &[u8], is_dropped: bool, now: Instant) -> bool {
         if memchr::memchr2(self.ends[0], self.ends[1], bytes).is_some() {
             self.since = None;
@@ -49,7 +49,7 @@ impl Signs {
     }
 }
 
-/// What is known.
+/// When the server was heard and pinged last, and its late answers.
 #[derive(Debug)]
 pub(super) struct Alive {
     heard: Cell<Instant>,

@@ -1,4 +1,4 @@
-//! What a server asks of its client (roots, sampling, elicitation), of both generations.
+//! Questions of a server to its client (roots, sampling, elicitation), of both generations.
 //!
 //! ```text
 //!  legacy: request on stdout ─┐                        ┌─► answer on stdin
@@ -175,7 +175,7 @@ impl Again {
 }
 
 impl Asks {
-    /// What waits for a pause only: until when, and the bridge's id.
+    /// The calls that wait for a pause only: the time of its end, and the bridge's id.
     fn put_off(&self) -> impl Iterator<Item = (Instant, u64)> {
         self.rounds.values().filter_map(|call| Some((call.again.as_ref()?.due?, call.id)))
     }

@@ -1,4 +1,4 @@
-//! What the bridge asks of a server: calls, lists, subscriptions, cancels.
+//! The bridge's requests to a server: calls, lists, subscriptions, cancels.
 //!
 //! Owns the way of each to the server. A call that cannot be sent is answered at once.
 
@@ -179,7 +179,7 @@ fn fetch_of(operation: &Operation<'_>) -> Option<Fetch> {
     }
 }
 
-/// Whether params bring a `_meta`: Harbor writes its own, and a key must not stand twice.
+/// True if params bring a `_meta`: Harbor writes its own, and a key must not stand twice.
 fn has_meta(params: &str) -> bool {
     #[derive(Deserialize)]
     struct Meta {

@@ -21,7 +21,7 @@ const MAX_INSTRUCTIONS: usize = 16 * 1024;
 
 const MODERN_BY_INITIALIZE: &str = "it answered initialize with 2026-07-28, a revision without initialize; Harbor goes on by the revision that it asked for";
 
-/// What both `initialize` and `server/discover` answer, as far as we look.
+/// The members of an answer to `initialize` or `server/discover` that are read.
 #[derive(Deserialize)]
 struct Said<'a> {
     #[serde(rename = "protocolVersion")]
@@ -71,7 +71,7 @@ impl Session {
         self.perform(first);
     }
 
-    /// Whether contact is still being made.
+    /// True if contact is still being made.
     pub(super) fn is_contacting(&self) -> bool {
         self.contact.borrow().is_some()
     }

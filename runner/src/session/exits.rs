@@ -1,4 +1,4 @@
-//! What an exit means.
+//! Finds out what an exit means.
 //!
 //! Owns the judgement whether a server ran out of memory, which no exit says by itself: the kernel sends SIGKILL as
 //! anybody may, and runtimes give up in ways of their own. Pure but for reading the kernel's counter.
@@ -12,10 +12,10 @@ use harbor_ipc_proto::link::runner::EndCause;
 const SIGABRT: i32 = 6;
 const SIGKILL: i32 = 9;
 
-/// What shells and container engines exit with when the kernel has killed what they ran.
+/// The exit code of shells and container engines when the kernel has killed the program that they ran.
 const KILLED_BELOW: i32 = 128 + SIGKILL;
 
-/// What runtimes say on stderr when they cannot get memory: V8, Go, Rust, Python, the JVM, C++ and glibc.
+/// Words on stderr of runtimes that cannot get memory: V8, Go, Rust, Python, the JVM, C++ and glibc.
 const LAST_WORDS: &[&str] = &[
     "JavaScript heap out of memory",
     "runtime: out of memory",
@@ -43,7 +43,7 @@ pub fn oom_kills() -> u64 {
     count.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
 }
 
-/// Whether a process that ends like this may be one that the kernel killed for want of memory.
+/// True if the kernel may have killed a process that ends like this for want of memory.
 pub fn may_be_for_memory(exit: Exit) -> bool {
     matches!(exit, Exit::Signal(SIGKILL) | Exit::Code(KILLED_BELOW))
 }

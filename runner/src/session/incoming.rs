@@ -1,7 +1,7 @@
-//! What a server's stdout says.
+//! The lines of a server's stdout.
 //!
-//! Owns the way of a line to the call, question or event that it belongs to. A line that is no message is kept
-//! as a log line, unless it could be a piece of one; it never ends a server.
+//! Owns the way of a line to the call, question or event that it belongs to. A line that is no message becomes a log line,
+//! unless it could be a piece of a message. It never ends a server.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ const PROGRESS_LIMIT: usize = 256 * 1024;
 /// JSON-RPC's word for a request that is not known.
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// So many lines behind one that a message begins on may be the rest of it, until there is a message.
+/// Lines after the beginning of a message that may be the rest of it. The next whole message ends the count.
 const PIECES: u32 = 10_000;
 
 impl Session {
@@ -261,7 +261,8 @@ impl Session {
         }
     }
 
-    /// What looks like a message, or like a piece of one, may carry a result, and results are in no log.
+    /// Logs a line that is no message. If it looks like a message or a piece of one, it may carry a result, and results are
+    /// in no log.
     fn log_what_is_none(&self, line: &[u8], NoMessage { answers, why }: &NoMessage) {
         let pieces = self.pieces.get();
         if is_cut_off(line) {

@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-/// What to do to the server now.
+/// The step that is due now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rung {
     /// SIGTERM to the group.

@@ -1,6 +1,6 @@
 //! The way from a plan to a running process: control group, launcher, egress proxy, answers to its calls.
 //!
-//! Owns what of it may fail, and the words for it. Must never leave a process behind that nobody watches.
+//! Owns which steps may fail, and the words for each failure. Must never leave a process behind that nobody watches.
 
 use std::io;
 use std::path::Path;

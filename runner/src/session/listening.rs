@@ -5,9 +5,10 @@
 //!                                                               └─► refused, and the bridge is told of the port
 //! ```
 //!
-//! Owns looking at the socket and doing what is allowed. Must never have a socket be bound or listen because of what rests on the
-//! server's memory or on its number of a socket: both can be others by then, so the kernel goes on with no `bind` that could be
-//! one to a port, but for those of a server that may make Unix sockets, whose paths only the kernel can look at as the server does.
+//! Owns looking at the socket and doing what is allowed. Must never have a socket be bound or listen because of a value in
+//! the server's memory, or of its number of a socket: both can be others by then. So the kernel goes on with no `bind` that
+//! could be one to a port. The exception are servers that may make Unix sockets: only the kernel can look at the paths of
+//! these as the server does.
 
 use std::collections::VecDeque;
 use std::io;
@@ -27,11 +28,11 @@ use tokio::time::Instant;
 
 use super::Session;
 
-/// What a server is allowed.
+/// The rules for a server's calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
     listening: Listening,
-    /// Whether it can make Unix sockets, other than pairs.
+    /// True if it can make Unix sockets, other than pairs.
     has_unix_sockets: bool,
 }
 
@@ -81,7 +82,8 @@ impl Session {
     }
 }
 
-/// So many calls in so long; more of them wait. A server that asks without end is not to keep its runner from all else.
+/// The most calls that are answered in a window; more of them wait. A server that asks without end is not to keep its runner
+/// from all else.
 const MOST_CALLS: u32 = 256;
 const WINDOW: Duration = Duration::from_millis(100);
 
@@ -107,13 +109,13 @@ impl Pace {
     }
 }
 
-/// Of whoever tries one port after the other, the first are meant.
+/// The bridge is told of this many refused ports. If a server tries one port after the other, the first are meant.
 const MOST_PORTS: usize = 8;
 
 /// Sockets that were bound and do not listen yet; with more, the first ones may not.
 const MOST_BOUND: usize = 1024;
 
-/// What is known of a server's sockets.
+/// Facts about a server's sockets.
 #[derive(Debug, Default)]
 struct Known {
     refused: usize,
@@ -130,7 +132,7 @@ impl Known {
         self.bound.push_front(socket);
     }
 
-    /// Whether a refused port is to be told of.
+    /// True if the bridge is to be told of a refused port.
     fn is_told(&mut self) -> bool {
         self.refused = self.refused.saturating_add(1);
         self.refused <= MOST_PORTS
@@ -221,7 +223,7 @@ fn may(socket: &SockRef<'_>, listening: Listening, known: &Known) -> bool {
     }
 }
 
-/// Whether it is a socket for TCP, by IPv4 or IPv6.
+/// True if it is a socket for TCP, by IPv4 or IPv6.
 fn is_tcp(socket: &SockRef<'_>) -> bool {
     is(socket, Type::STREAM, Protocol::TCP)
 }

@@ -53,7 +53,7 @@ use open::Open;
 use refusals::Refusals;
 use tools::Tools;
 
-/// What is known of a server once contact is made.
+/// Facts about a server that are known once contact is made.
 #[derive(Debug)]
 struct Contacted {
     era: Era,
@@ -86,23 +86,23 @@ pub struct Session {
     meta: RefCell<Meta>,
     contact: RefCell<Option<Contact>>,
     contacted: RefCell<Option<Contacted>>,
-    /// What the server said about itself last.
+    /// The newest facts that the server has told about itself.
     said: RefCell<Option<ServerInfo<'static>>>,
     /// Why contact failed; the process is ended for it.
     verdict: RefCell<Option<EndCause<'static>>>,
     /// URIs of the modern generation's subscriptions, and the request that carries them.
     listening: RefCell<(Vec<String>, Option<u64>)>,
-    /// What the beginning of an overlong line has shown, where that did not end a call; until the line's end.
+    /// Facts from the beginning of an overlong line that did not end a call; kept until the line's end.
     overlong: Cell<Option<Shown>>,
     /// How many more lines may be pieces of a message that does not stand on one line.
     pieces: Cell<u32>,
     alive: Alive,
     news: RefCell<News>,
     refusals: Rc<Refusals>,
-    /// Whether what it says is looked at for refusals.
+    /// True if the server has a sandbox: only then its words are searched for refusals.
     is_held: bool,
     is_elsewhere: bool,
-    /// Who waits for the renewal of the grant.
+    /// Gives the renewal of the login to the task that waits for it.
     renewal: RefCell<Option<oneshot::Sender<Renewal<'static>>>>,
     was_death_told: Cell<bool>,
     stop_wanted: Cell<bool>,
@@ -111,7 +111,7 @@ pub struct Session {
     max_line: u64,
 }
 
-/// What may wait for a server that does not read: then calls are refused.
+/// Bytes that may wait for a server that does not read; beyond that, calls are refused.
 const STDIN_LIMIT: usize = 64 * 1024 * 1024;
 
 impl Session {
@@ -159,8 +159,8 @@ impl Session {
         self.stop.notify_one();
     }
 
-    /// Tells the bridge, once, that its process is gone or will say no more, if it had one and that was not asked for:
-    /// whoever waits for an answer need not wait for the end of it, and of what it left behind.
+    /// Tells the bridge, once, that its process is gone or will say no more. Nothing is told if it had no process, or if the
+    /// end was asked for. Callers that wait for an answer need not wait for the end of all that it left behind.
     pub fn tell_death(&self, (cause, stderr_tail): &process::Ended) {
         let was_asked_for = self.stop_wanted.get() || self.kill_wanted.get();
         if !self.is_elsewhere && !was_asked_for && !self.was_death_told.replace(true) {

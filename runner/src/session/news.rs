@@ -1,12 +1,12 @@
-//! What a server says has changed: its lists, and resources.
+//! Changes that a server reports: of its lists, and of resources.
 //!
 //! ```text
 //!  said ─► not told for PAUSE? ─► told at once
 //!            └─ just told ─► kept, each once ─► told together, PAUSE after the last time, or before an answer
 //! ```
 //!
-//! Owns how often the bridge hears of it: whoever hears it asks, and a server may say it a hundred thousand times a second.
-//! Pure: no clock, no I/O.
+//! Owns how often the bridge is told. Whoever is told asks again, and a server may report changes a hundred thousand times a
+//! second. Pure: no clock, no I/O.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -19,15 +19,15 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How much of resources' URIs is kept between them, in bytes.
 const MOST: usize = 256 * 1024;
 
-/// What each takes besides its text.
+/// Bytes that each resource takes besides its text.
 const EACH: usize = 64;
 
-/// What is to be told.
+/// The changes that the bridge has not been told of.
 #[derive(Debug, Default)]
 pub(super) struct News {
     lists: BTreeSet<List>,
     resources: BTreeSet<String>,
-    /// What their URIs take.
+    /// Bytes that their URIs take.
     length: usize,
     told: Option<Instant>,
     due: Option<Instant>,
@@ -65,7 +65,7 @@ impl News {
         self.due
     }
 
-    /// What is to be told now: lists, and URIs of resources.
+    /// The changes that are due now: lists, and URIs of resources.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<(BTreeSet<List>, BTreeSet<String>)> {
         self.due.filter(|due| *due <= now)?;
         self.take(now)

@@ -11,7 +11,7 @@ use crate::mcp::write::Request;
 /// The calls that wait for a stream to stand, with the resource that each wants to hear of.
 pub(super) type Waiting = Vec<(u64, Option<String>)>;
 
-/// What an answer of the server will end.
+/// An open request, by what its answer ends.
 #[derive(Debug)]
 pub(super) enum Open {
     /// The probe of contact.
@@ -24,7 +24,7 @@ pub(super) enum Open {
     Page {
         /// The bridge's id.
         id: u64,
-        /// What is there so far.
+        /// The pages that have come so far.
         pages: Pages,
         /// The tools are to be taken apart.
         fetch: Option<Fetch>,
@@ -37,10 +37,10 @@ pub(super) enum Open {
     Listen(Waiting),
 }
 
-/// What is kept of a list of tools.
+/// How a list of tools is fetched.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fetch {
-    /// Whether results are to be checked too.
+    /// True if results are to be checked too.
     pub check_output: bool,
 }
 
@@ -51,13 +51,13 @@ pub(super) struct Call {
     pub id: u64,
     /// The tool whose result is to be checked.
     pub tool: Option<Box<str>>,
-    /// Whether progress is wanted.
+    /// True if progress is wanted.
     pub progress: bool,
     /// Modern generation: what to send again once the server's questions are answered.
     pub again: Option<Box<Again>>,
 }
 
-/// What to send again.
+/// A request that may have to be sent again.
 #[derive(Debug)]
 pub(super) struct Again {
     pub request: Request,
@@ -79,7 +79,7 @@ impl Again {
 }
 
 impl Call {
-    /// Whether progress of an earlier try is told by this token.
+    /// True if progress of an earlier try has this token.
     pub(super) fn is_told_by(&self, token: u64) -> bool {
         self.again.as_ref().is_some_and(|again| again.token == Some(token))
     }

@@ -1,6 +1,6 @@
-//! What a process writes: read in the bridge's time, and taken line by line.
+//! The output of a process: read only in the bridge's time, and taken line by line.
 //!
-//! Owns which line is a message and which is something to read. Must never wait longer than the bridge does.
+//! Owns which line is a message and which is for the server log. Must never wait longer than the bridge does.
 
 use std::io;
 

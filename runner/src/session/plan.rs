@@ -1,4 +1,4 @@
-//! What a start needs to know, from the bridge's message.
+//! The facts that a start needs, from the bridge's message.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const SERVER_MARK: &str = "HARBOR_SERVER";
 #[derive(Debug)]
 pub struct Plan {
     pub(super) server: Server,
-    /// Whether it is a server, with which contact is made; else a program that runs to its end.
+    /// True for a server, with which contact is made; false for a program that runs to its end.
     pub is_server: bool,
     pub(super) known_era: Option<Era>,
     pub(super) known_revision: Option<String>,
@@ -26,13 +26,13 @@ pub struct Plan {
     pub(super) eof_grace: Duration,
     pub(super) term_grace: Duration,
     pub(super) limits: Limits<'static>,
-    /// Whether the /dev/shm that it sees is its own.
+    /// True if the server sees a /dev/shm of its own.
     pub(super) own_shared_memory: bool,
     /// How its egress proxy is started, where it has one.
     pub(super) proxy: Option<Server>,
-    /// What it is answered that wants to listen, where somebody is asked.
+    /// How its calls to `bind` and `listen` are answered; none where the kernel asks nobody.
     pub(super) allowed: Option<Allowed>,
-    /// What is run once it has ended.
+    /// The program that runs once it has ended.
     pub(crate) afterwards: Option<Server>,
 }
 

@@ -385,21 +385,21 @@ impl<'a> Process<'a> {
         End::Because(exits::cause(exit, || was_killed_for_memory(self), &self.tail.text()))
     }
 
-    /// Whether the kernel has killed for want of memory since it began: this one, where its memory is counted apart, or
-    /// anybody.
+    /// True if the kernel has killed for want of memory since the process began. Where its memory is counted apart, only
+    /// kills in its group count; otherwise any do.
     fn memory_ran_out(&self) -> bool {
         self.group.as_ref().map_or_else(|| oom_kills() > self.oom_kills, cgroup::Group::ran_out_of_memory)
     }
 
-    /// Whether it was this one. To be asked once it is reaped.
+    /// True if this process was killed for want of memory. To be asked once it is reaped.
     fn was_killed_for_memory(&self) -> bool {
         // What runs in a container is no child of ours.
         let is_known = self.group.is_some() || self.plan.afterwards.is_some();
         self.memory_ran_out() && (is_known || most_of_an_ended_child() >= WORTH_KILLING)
     }
 
-    /// What lay in the pipes when it ended: no more than they take, since what it has left behind may write on. Whoever else
-    /// holds them open is not waited for.
+    /// Reads what lay in the pipes when the process ended, and no more than they take: processes that it has left behind may
+    /// write on. Others who hold the pipes open are not waited for.
     fn read_what_is_left(&mut self) {
         let mut left = capacity::of(&self.stdout);
         while self.stdout_open && left > 0 {

@@ -1,7 +1,7 @@
 //! The egress proxy of a server whose network is some hosts: a process of its own, outside of the server's network.
 //!
-//! Owns its life, which is that of the server's process, and its words in the server's log. Must never be what the server's
-//! messages wait for: without it the server has no network, and that is all.
+//! Owns its life, which is that of the server's process, and its words in the server log. Must never hold up the server's
+//! messages: without it the server only has no network.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,6 +1,6 @@
-//! What a server says that it was refused or lacks: on stderr, or in the result of a call that failed.
+//! Finds what a server says that it was refused or lacks: on stderr, or in the result of a call that failed.
 //!
-//! Owns telling the bridge, once for each. The server's words may lie: what follows from them is a hint to a person.
+//! Owns telling the bridge, once for each. The server's words may lie, so they lead only to a hint to the person.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -40,7 +40,7 @@ struct Part<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// Whether the result of a call says that its tool has failed. Most do not have the words for it, and are not read.
+/// True if the result of a call says that its tool has failed. Most results do not have the words for it, and are not read.
 pub(super) fn reports_error(result: &str) -> bool {
     #[derive(Deserialize)]
     struct Said {
@@ -56,10 +56,10 @@ pub(super) fn reports_error(result: &str) -> bool {
         && serde_json::from_str::<Said>(result).is_ok_and(|said| said.is_error)
 }
 
-/// What was read and told of one start.
+/// The state of one start: how far stderr is read, and what the bridge was told.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
-    /// Of its stderr.
+    /// Reads its stderr.
     reader: RefCell<Reader>,
     told: RefCell<BTreeSet<Said>>,
 }
@@ -103,7 +103,8 @@ impl Session {
 }
 
 impl Refusals {
-    /// What its egress proxy says: whether it was told, or is to be told as a line of the log.
+    /// Takes a line of its egress proxy. True if the bridge knows of the refused host in it; false if the line belongs in
+    /// the log.
     pub(super) fn of_proxy(&self, up: &Up, server: u32, line: &str) -> bool {
         let Some(host) = refused_host(line).map(Said::Lacks) else { return false };
         let is_known = self.told.borrow().contains(&host);

@@ -33,7 +33,7 @@ use crate::petition::Petition;
 /// A server that has not answered the probe for so long is asked by the handshake as well.
 const PROBE_SILENCE: Duration = Duration::from_secs(5);
 
-/// What carries messages to servers elsewhere.
+/// Carries messages to servers elsewhere.
 pub trait Carrier: std::fmt::Debug {
     /// Takes from this process what carrying needs not.
     ///
@@ -90,19 +90,19 @@ impl Wire {
         self.session.alive.heard(Instant::now());
     }
 
-    /// Whether somebody waits for the answer to the request `id`.
+    /// True if somebody waits for the answer to the request `id`.
     #[must_use]
     pub fn is_open(&self, id: u64) -> bool {
         self.session.open.borrow().get(id).is_some()
     }
 
-    /// What of a call's arguments the tool wants as headers: names and texts. `line` is the call.
+    /// The headers that the tool wants from a call's arguments: names and texts. `line` is the call.
     #[must_use]
     pub fn headers_of_call(&self, tool: &str, line: &[u8]) -> Vec<(String, String)> {
         self.session.headers_of_call(tool, line)
     }
 
-    /// Whether contact is still being made.
+    /// True if contact is still being made.
     #[must_use]
     pub fn is_contacting(&self) -> bool {
         self.session.is_contacting()

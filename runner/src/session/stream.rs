@@ -5,7 +5,7 @@
 //!                                                                └─► an error ─► they are told; the rest is asked for again
 //! ```
 //!
-//! Owns which stream it is, and who waits for it. It is everybody's: nobody's leaving may end it.
+//! Owns which stream it is, and who waits for it. All callers share it: it must never end because one of them leaves.
 
 use harbor_ipc_proto::link::runner::{CallFailure, Outcome};
 

@@ -6,9 +6,10 @@
 //!  result ─► structuredContent ─► fits? ─no─► a line in the log; the result goes on as it is
 //! ```
 //!
-//! Owns the schemas of the newest list that was fetched. One is compiled at the first call that needs it, and few
-//! stay compiled: an idle runner is to stay small. Must never refuse a call for what its own bounds leave unchecked, nor a
-//! result that came, since the server has done its work by then: either is a line in the log, once for each schema.
+//! Owns the schemas of the newest list that was fetched. One is compiled at the first call that needs it, and few stay
+//! compiled: an idle runner is to stay small. Must never refuse a call because its own bounds leave something unchecked.
+//! Must never refuse a result that came, since the server has done its work by then. Either is a line in the log, once for
+//! each schema.
 
 use std::collections::HashMap;
 
@@ -22,7 +23,7 @@ use crate::mcp::param_headers;
 use crate::mcp::schema::{Checker, Mismatch, Verdict, any_object_fits};
 use crate::mcp::tools::{LeftOut, object_schema, read_tools};
 
-/// So many schemas stay compiled, with so many patterns together.
+/// Schemas that stay compiled at most, and patterns that they may have together.
 const MAX_COMPILED: usize = 32;
 const MAX_PATTERNS: usize = 100;
 
@@ -52,7 +53,7 @@ struct Schemas {
 struct Schema {
     text: Box<str>,
     state: State,
-    /// Whether it was said that something was not checked.
+    /// True if the log has said that something was not checked.
     told: bool,
 }
 
@@ -73,7 +74,7 @@ enum Side {
     Output,
 }
 
-/// What came of a check: what is wrong, and what is to be said in the log.
+/// The outcome of a check: the mismatch, and a remark for the log.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Checked {
     wrong: Option<Mismatch>,
@@ -243,7 +244,7 @@ impl Session {
         self.reply(id, Outcome::Tools { items, tools, flaws });
     }
 
-    /// What a call of a server elsewhere says by headers, too; `line` is the call.
+    /// The headers that say parts of a call to a server elsewhere; `line` is the call.
     pub(super) fn headers_of_call(&self, tool: &str, line: &[u8]) -> Vec<(String, String)> {
         #[derive(Deserialize)]
         struct Line<'a> {

@@ -1,4 +1,4 @@
-//! Whether a server uses up more than it may: looked at once a second, and more often near a limit.
+//! Watches that a server uses no more than it may: once a second, and more often near a limit.
 //!
 //! ```text
 //!  tick ─► processes (threads, memory, files without a name) ─► over? ─► Over
@@ -6,9 +6,9 @@
 //!    └───► free room on their disks: far less? ─► it stands still until they are counted (`room`)
 //! ```
 //!
-//! The kernel's own limits hold each process; this holds all of them together. Owns when it is looked. Must never
-//! slow the server's messages: many files are looked at in between. (A thread for it cannot be: the kernel refuses one to a
-//! process whose children are in another PID namespace.)
+//! The kernel's own limits hold each process; this holds all of them together. Owns when a look is taken. Must never slow
+//! the server's messages: many files are counted in between. (It cannot have a thread: the kernel refuses one to a process
+//! whose children are in another PID namespace.)
 
 mod room;
 
@@ -41,11 +41,11 @@ const AT_ONCE: usize = 64;
 /// Processes that are looked at where their number is not limited.
 const MAX_PROCESSES: usize = 10_000;
 
-/// So many sockets count for nothing.
+/// Sockets that are not counted.
 const SOCKETS: u64 = 256;
 
-/// What may wait in another one, in bytes: the kernel's memory, which is no process's. Linux has 208 KiB for each direction. What
-/// waits in TCP's, which take far more, is counted besides.
+/// Bytes that may wait in each further socket: the kernel's memory, which is no process's. Linux has 208 KiB for each
+/// direction. Bytes that wait in TCP sockets, which take far more, are counted besides.
 const SOCKET: u64 = 208 * 1024;
 
 /// Stands for "more than can be seen".
@@ -54,7 +54,7 @@ const UNSEEN: u64 = u64::MAX;
 /// A walk through its directories.
 #[derive(Debug)]
 struct Counting {
-    /// What was free when it began, in bytes.
+    /// Bytes that were free when the walk began.
     free: Option<u64>,
     end: oneshot::Receiver<(Found, Duration)>,
 }
@@ -64,12 +64,12 @@ struct Counting {
 pub(super) struct Watcher {
     limits: Limits<'static>,
     directories: Vec<PathBuf>,
-    /// Whether the /dev/shm that it sees is its own.
+    /// True if the server sees a /dev/shm of its own.
     own_shared_memory: bool,
     next: Instant,
     walk: Option<Counting>,
     next_walk: Instant,
-    /// What the last walk has found.
+    /// The result of the last walk.
     found: Found,
     /// The processor time of all at the last look, and when the last walk began; none before the first one: what it has from earlier
     /// starts is counted, whether it does anything or not.
@@ -104,7 +104,7 @@ impl Watcher {
         Some(watcher)
     }
 
-    /// What it has from the start is counted before it can have taken what room there is.
+    /// Counts at once what the server has from the start, if room is short: later it could have taken all of it.
     fn begin(&mut self) {
         let free = usage::free_at(&self.directories);
         if let Some((limit, free)) =

@@ -21,10 +21,10 @@ use crate::trouble::{Trouble, Unresolved};
 
 const RESOLVE_LIMIT: Duration = Duration::from_secs(10);
 
-/// So many addresses of one name are tried.
+/// Addresses of one name that are tried.
 const MAX_ADDRESSES: usize = 8;
 
-/// What may be connected to.
+/// The rules for where a connection may go.
 #[derive(Debug, Clone)]
 pub struct Rules {
     host: String,
@@ -34,7 +34,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of a place that is to be within this reach.
+    /// The rules for a place that is to be within this reach.
     ///
     /// # Errors
     /// When its own URL says that it is not.

@@ -1,6 +1,6 @@
-//! The bytes of an answer, bounded and unpacked.
+//! The bytes of an answer: bounded, and never packed.
 //!
-//! Owns the bound. Must never unpack anything: what is packed could be of any size, and nobody asked for it.
+//! Owns the bound. Must never unpack anything: packed bytes could become any size, and nobody asked for them.
 
 use reqwest::Response;
 use reqwest::header::CONTENT_ENCODING;
@@ -32,7 +32,7 @@ pub async fn read(answer: &mut Response, limit: usize) -> Result<Vec<u8>, NoBody
     Ok(body)
 }
 
-/// Whether it comes in an encoding. Nothing was offered but the bytes themselves.
+/// True if the answer comes in an encoding. Nothing was offered but the bytes themselves.
 #[must_use]
 pub fn is_packed(answer: &Response) -> bool {
     let how = answer.headers().get(CONTENT_ENCODING);

@@ -68,7 +68,7 @@ fn built(builder: ClientBuilder) -> Result<Client, Trouble> {
     })
 }
 
-/// What tells a server on this machine whose runner this is. Nobody else is told: it would know the person again by it.
+/// The header that tells a server on this machine whose runner this is. Nobody else is told: it would know the person again.
 fn own_identity(url: &Url) -> HeaderMap {
     let own = std::env::var(IDENTITY).ok().filter(|_| says_loopback(url));
     let own = own.and_then(|own| HeaderValue::from_str(&own).ok());

@@ -1,4 +1,5 @@
-//! What a process may still do that speaks HTTP and nothing else: it reads what strangers write, and needs little of this machine.
+//! The sandbox of a process that speaks HTTP and nothing else: it reads what strangers write, and needs little of this
+//! machine.
 //!
 //! Owns this one profile. Must never be applied after bytes of the network were read.
 
@@ -9,7 +10,7 @@ use harbor_child::sandbox::landlock::{self, Access, Rule};
 use harbor_child::sandbox::limits::{self, Limits};
 use harbor_child::sandbox::seccomp::{self, Filter, Listen};
 
-/// What a lookup of names and the system's certificates need.
+/// Paths that a lookup of names and the system's certificates need.
 const READ: [&str; 6] = ["/etc", "/usr", "/lib", "/lib64", "/opt", "/nix/store"];
 const TALK: [&str; 4] = ["/run/systemd/resolve", "/run/nscd", "/run/resolvconf", "/dev/urandom"];
 

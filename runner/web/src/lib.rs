@@ -1,4 +1,4 @@
-//! What Harbor's programs that speak HTTP share: the HTTP runner, the catalog worker, the model worker.
+//! The code that Harbor's programs for HTTP share: the HTTP runner, the catalog worker, the model worker.
 //!
 //! ```text
 //!  URL ─► address: may it be connected to? ─► client ─► answer ─┬─► redirect: where it may send on to

@@ -5,8 +5,8 @@
 //!  behind one:    name ─► resolved here ─► all of them public? ─► the proxy resolves it once more, and connects
 //! ```
 //!
-//! Owns the filter. A proxy's own name is let through, whatever it resolves to: the person named it. Must never leave it to a
-//! proxy alone to know where a name leads to: what is private for it, the answer's sender may not reach.
+//! Owns the filter. A proxy's own name is let through, whatever it resolves to: the person named it. Must never leave it to
+//! a proxy alone to know where a name leads to: the sender of an answer may not reach the proxy's private network.
 
 use std::collections::HashSet;
 use std::io;
@@ -39,8 +39,8 @@ impl Public {
         Self { proxies: Arc::new(named.filter_map(|proxy| host(&proxy)).collect()) }
     }
 
-    /// Whether a proxy may be sent on to this host. Of what it resolves nothing is known, so every address that is found
-    /// here has to be public. Without a proxy the addresses are chosen when they are resolved.
+    /// Checks that a proxy may be sent on to this host. Nothing is known of the addresses that the proxy finds, so every
+    /// address that is found here has to be public. Without a proxy the addresses are chosen when they are resolved.
     ///
     /// # Errors
     /// A sentence.

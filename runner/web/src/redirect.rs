@@ -1,7 +1,9 @@
-//! Where an answer may send on to.
+//! The places that an answer may send on to.
 //!
-//! Owns the rules. With what the person keeps secret: to the same place only ([`is_same_place`]). Without: http and https, never from https to http, at most five times, and not to addresses that the public network does not
-//! route, unless the configured URL is itself private. Whoever resolves the name of a target must hold the last part too.
+//! Owns the rules. A request with a secret of the person is sent on to the same place only ([`is_same_place`]). Without one,
+//! these hold: http and https, never from https to http, at most five times. Never to addresses that the public network does
+//! not route, unless the configured URL is itself private. Whoever resolves the name of a target must hold this last rule
+//! too.
 
 use std::net::IpAddr;
 
@@ -9,10 +11,10 @@ use harbor_policy::remote::is_local_name;
 use harbor_policy::sandbox::hosts::{Host, is_private};
 use reqwest::Url;
 
-/// So often an answer may send on.
+/// Redirects that are followed one after the other.
 pub const MAX_REDIRECTS: u32 = 5;
 
-/// Whether a URL names a private address, or this machine.
+/// True if a URL names a private address, or this machine.
 #[must_use]
 pub fn is_private_url(url: &Url) -> bool {
     match url.host() {

@@ -1,4 +1,4 @@
-//! What went wrong with HTTP, in words for people.
+//! Errors of HTTP, in words for people.
 //!
 //! Owns one sentence for each cause, and how a lookup of names tells its own. Must never name more of a URL than host and port, nor show what a server wrote.
 
@@ -14,11 +14,11 @@ use rustls::CertificateError;
 /// Why a request came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// Of which kind it is, where the whole connection is affected.
+    /// The kind of error, where the whole connection is affected.
     pub kind: RemoteEnd,
     /// The sentence.
     pub why: String,
-    /// Whether the server was reached, and only this request is lost.
+    /// True if the server was reached, and only this request is lost.
     pub broken: bool,
 }
 
@@ -33,7 +33,7 @@ impl Trouble {
         Self { kind: RemoteEnd::Unreachable, why: why.into(), broken: true }
     }
 
-    /// What a request of `reqwest` ended in; `place` is host and port.
+    /// Explains an error of `reqwest`; `place` is host and port.
     pub fn from_request(error: &reqwest::Error, place: &str) -> Self {
         let unreachable = |why: String| Self::of(RemoteEnd::Unreachable, why);
         if let Some(found) = find::<Unresolved>(error) {
@@ -92,7 +92,7 @@ impl fmt::Display for Unresolved {
 
 impl Error for Unresolved {}
 
-/// What an error of HTTP says, and what to do; `wait` is how many seconds the server wants to be left alone.
+/// The sentence for an error of HTTP, and what to do. `wait` is how many seconds the server wants to be left alone.
 pub fn of_status(status: StatusCode, wait: Option<u32>, place: &str) -> String {
     let again = wait.map_or_else(|| "try again later".into(), |wait| format!("try again in {wait} s"));
     let means = match status.as_u16() {

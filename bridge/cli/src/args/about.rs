@@ -1,4 +1,4 @@
-//! What the command line is asked about itself: help, the manual page, names for shells.
+//! Questions to the command line about itself: help, the manual page, names for shells.
 
 use clap::{Args, ValueEnum};
 
@@ -38,32 +38,32 @@ pub enum Page {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(hide = true)]
 pub struct Names {
-    /// Of what
+    /// The kind of names
     pub kind: Kind,
-    /// The word as it is begun: of `tools`, the server
+    /// The word as far as it is typed; for `tools`, the server
     #[arg(default_value = "", hide_default_value = true)]
     pub word: String,
-    /// The word before it: of `keys` the server, of `arguments` the tool
+    /// The word before it: for `keys` the server, for `arguments` the tool
     #[arg(default_value = "", hide_default_value = true)]
     pub behind: String,
 }
 
-/// What names are wanted.
+/// The kind of names that are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     Servers,
     Tools,
     /// A server, or one of its tools.
     Listed,
-    /// Of the secrets of a server.
+    /// The names of a server's secrets.
     Keys,
-    /// Of a tool.
+    /// The arguments of a tool.
     Arguments,
     /// AI clients that Harbor knows.
     Clients,
     Scopes,
-    /// Those that have grants.
+    /// The origins that have grants.
     Origins,
-    /// Of this program.
+    /// The commands of this program.
     Commands,
 }

@@ -1,4 +1,4 @@
-//! `harbor add`: a server as it is typed, here or elsewhere.
+//! `harbor add`: a server as it is typed, on this machine or elsewhere.
 //!
 //! Owns which of its options go together. Paths may be relative: they are resolved when the command runs.
 
@@ -22,26 +22,26 @@ pub struct Definition {
     pub cwd: Option<String>,
     pub env: BTreeMap<String, String>,
     pub roots: Vec<String>,
-    /// What was said; the bridge fills up the rest.
+    /// The settings as typed; the bridge fills in the rest.
     pub supervision: Supervision,
     pub as_is: bool,
-    /// As said, too.
+    /// The sandbox's settings as typed, too.
     pub sandbox: SandboxSettings,
     /// Names of secrets that it needs.
     pub secrets: Vec<String>,
-    /// Whether it gets what an earlier server of this name has left.
+    /// True if it gets the data that an earlier server of this name has left.
     pub keep_data: bool,
     pub start: bool,
-    /// Where it is, if that is elsewhere; then there is no command.
+    /// The server's address, if it runs elsewhere; then there is no command.
     pub remote: Option<Remote>,
-    /// Empty where it is elsewhere, or an image.
+    /// Empty for an image, and where the server runs elsewhere.
     pub command: String,
     pub image: Option<String>,
     pub engine: Option<String>,
     pub args: Vec<String>,
 }
 
-/// Where a server is, and how it is spoken to.
+/// A server elsewhere: its address, and how Harbor speaks to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Remote {
     pub url: String,
@@ -55,12 +55,12 @@ read_by! { Definition: Options; }
 
 /// Define a server and start it
 ///
-/// COMMAND is a path or a name in the bridge's PATH. Adding the same name again replaces the definition; if that is another program,
-/// nobody can use it until `harbor accept SERVER`. If the server does not start, the definition stays and the exit code says so. Later it
-/// starts automatically when it is used.
+/// COMMAND is a path or a name in the bridge's PATH. Adding the same name again replaces the definition; if
+/// that is another program, nobody can use it until `harbor accept SERVER`. If the server does not start, the
+/// definition stays and the exit code says so. Later it starts automatically when it is used.
 ///
-/// npx and uvx packages are installed first and then run directly; --as-is keeps the command. Ctrl-C does not stop an installation:
-/// `harbor stop SERVER` does.
+/// npx and uvx packages are installed first and then run directly; --as-is keeps the command. Ctrl-C does not
+/// stop an installation: `harbor stop SERVER` does.
 ///
 /// An image is downloaded if necessary and run with the arguments after `--`. More: docs/containers.md.
 ///
@@ -118,7 +118,8 @@ struct Options {
     sandbox: SandboxOptions,
 }
 
-/// Nothing of a server elsewhere runs here; a key for it stands in a --header, as ${KEY}.
+/// Options of programs. Nothing of a server elsewhere runs here; a key for it stands in a --header, as
+/// ${KEY}.
 const OF_PROGRAMS: [&str; 21] = [
     "command",
     "image",
@@ -161,7 +162,7 @@ pub(super) struct RemoteOptions {
 }
 
 impl RemoteOptions {
-    /// Whether anything is said that only a server elsewhere has.
+    /// True if any option is given that only a server elsewhere has.
     pub(super) fn is_said(&self) -> bool {
         self.is_spoken_to() || self.allow_private || self.allow_http
     }

@@ -5,14 +5,14 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::values::origin;
 
-/// What is to be done with questions about calls.
+/// Commands about questions and their answers.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Approvals {
     /// List the questions that wait, and the answers that stand
     List,
     /// Show a question with all arguments of its call
     Show {
-        /// The question's id, or how that begins
+        /// The question's id, or its beginning
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
     },
@@ -23,17 +23,18 @@ pub enum Approvals {
 
 /// Say yes to a question
 ///
-/// It is for this call (once), for this tool in this chat (chat-tool), for what this server writes in this chat (chat-server), for the same
-/// private data to the same server in this chat (flow) or as long as an AI client is connected (pair), or for this tool, for ten minutes or
-/// always. If the question was missed, the same call runs when it is made again.
+/// The yes is for this call (once), for this tool in this chat (chat-tool), or for what this server writes in
+/// this chat (chat-server). It can be for the same private data to the same server, in this chat (flow) or as
+/// long as an AI client is connected (pair). Or it is for this tool, for ten minutes or always. If the
+/// question was missed, the same call runs when it is made again.
 ///
 /// Example: `harbor approvals yes 3f2a91c0 --for chat-tool`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Yes {
-    /// The question's id, or how that begins
+    /// The question's id, or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
-    /// What the yes is for; `harbor approvals show ID` says what it may be for
+    /// The scope of the yes; `harbor approvals show ID` shows the choices
     #[arg(long = "for", value_name = "WHAT", default_value = "once")]
     pub cover: Cover,
 }
@@ -41,25 +42,25 @@ pub struct Yes {
 /// Say no to a question
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct No {
-    /// The question's id, or how that begins
+    /// The question's id, or its beginning
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
-    /// Why; the model is told
+    /// The reason; the model is told
     #[arg(value_name = "REASON")]
     pub reason: Vec<String>,
-    /// Have this AI client not ask for this again
+    /// Do not let this AI client ask for this again
     #[arg(long, conflicts_with = "reason")]
     pub never: bool,
 }
 
 /// Take back answers that stand
 ///
-/// What they covered asks again, from this moment on.
+/// Harbor asks again about the calls that they covered, from this moment on.
 ///
 /// Example: `harbor approvals revoke gmail/send`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct RevokeAnswer {
-    /// The answer's id or how that begins, or all answers for this tool, server, origin or chat
+    /// The answer's id or its beginning, or all answers for this tool, server, origin or chat
     #[arg(value_name = "ID|SERVER/TOOL|ORIGIN", value_parser = revocable, required_unless_present = "all")]
     pub what: Option<String>,
     /// All answers
@@ -67,7 +68,8 @@ pub struct RevokeAnswer {
     pub all: bool,
 }
 
-/// What a yes covers. The help of the command says what each word means: beside the words it would make the help longer.
+/// The calls that a yes covers. The help of the command explains each word: here that would make the help
+/// longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Cover {
     Once,
@@ -94,7 +96,8 @@ impl Cover {
     }
 }
 
-/// An id, a tool, a server or a session as it is; an origin as it is kept.
+/// Checks an id, a tool, a server or a session, and leaves it as it is; brings an origin into its stored
+/// form.
 fn revocable(text: &str) -> Result<String, String> {
     match text {
         "" => Err("it is empty".into()),

@@ -6,7 +6,7 @@
 use harbor_ipc_proto::json::Json;
 use serde_json::value::RawValue;
 
-/// What a tool is given.
+/// The arguments of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arguments {
     Nothing,
@@ -23,7 +23,7 @@ pub struct Argument {
     pub value: Value,
 }
 
-/// What stands behind the key.
+/// The value behind the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     Text(String),
@@ -34,7 +34,7 @@ pub enum Value {
 }
 
 impl Arguments {
-    /// Of the words behind the name of a tool.
+    /// Reads the words behind the name of a tool.
     pub(super) fn read(words: &[&String]) -> Result<Self, String> {
         match words {
             [] => Ok(Self::Nothing),

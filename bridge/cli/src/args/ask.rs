@@ -7,17 +7,17 @@ use super::ToolUse;
 
 /// Ask a language model
 ///
-/// What it says is printed as it comes. Ctrl-C ends it and keeps what has come. At a terminal a last line says what it has taken. With
-/// --json: the whole answer at its end.
+/// The answer is printed as it comes. Ctrl-C ends it and keeps what has come. At a terminal a last line says
+/// how many tokens it took. With --json: the whole answer at its end.
 ///
-/// It is sent to the provider of the model and to nobody else. Without --model it is the one that `harbor models default` has set, else the
-/// first of the first provider.
+/// The question goes to the model's provider and to nobody else. Without --model the model is that of
+/// `harbor models default`, else the first one of the first provider.
 ///
-/// With --tools it may use tools of your servers: each call is a line on stderr, and what may change something asks you first (--approve).
-/// Ctrl-C stops it.
+/// With --tools the model may use tools of your servers. Each call is a line on stderr, and a call that may
+/// change something asks you first (--approve). Ctrl-C stops it.
 ///
-/// Exit codes of its own: 3 permission was denied, or no bridge can be reached; 4 the budget of today does not suffice; 5 the model
-/// failed, or there is none.
+/// Exit codes of this command: 3 permission was denied, or no bridge can be reached; 4 today's budget is not
+/// enough; 5 the model failed, or there is none.
 ///
 /// Example: `harbor ask "What is a capability?" --max-tokens 200`
 ///
@@ -26,22 +26,22 @@ use super::ToolUse;
 /// Example: `git diff | harbor ask - --system "Review this change."`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Question {
-    /// What to ask; `-` reads it from stdin
+    /// The question; `-` reads it from stdin
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub question: String,
-    /// Whom: PROVIDER:MODEL, or a name at the default provider
+    /// The model: PROVIDER:MODEL, or a name at the default provider
     #[arg(long)]
     pub model: Option<String>,
-    /// What it has to heed, said before the question
+    /// Instructions for the model, sent before the question
     #[arg(long, value_name = "TEXT")]
     pub system: Option<String>,
-    /// Show it this image (PNG, JPEG, GIF, WebP; 5 MB); up to 8 times
+    /// Show the model this image (PNG, JPEG, GIF, WebP; 5 MB); up to 8 times
     #[arg(long = "image", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub images: Vec<String>,
-    /// Have the answer follow the JSON Schema of this file
+    /// Make the answer follow the JSON Schema of this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub schema: Option<String>,
-    /// The most tokens that come
+    /// The most tokens of the answer
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub max_tokens: Option<u32>,
     #[command(flatten)]

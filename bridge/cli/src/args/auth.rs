@@ -10,8 +10,8 @@ use super::values::server_id;
 
 /// Sign in to a remote server
 ///
-/// For servers that use OAuth. Opens the sign-in page in your browser, waits five minutes for your answer, and starts the server. Tokens
-/// are renewed automatically. More: docs/remote.md.
+/// For servers that use OAuth. Opens the sign-in page in your browser, waits five minutes for your answer,
+/// and starts the server. Tokens are renewed automatically. More: docs/remote.md.
 ///
 /// Example: `harbor add tracker --url https://tracker.example/mcp`, then `harbor auth tracker`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -25,7 +25,7 @@ pub struct Auth {
     /// An additional OAuth scope; repeatable
     #[arg(long = "scope", value_name = "SCOPE", value_parser = scope)]
     pub scopes: Vec<String>,
-    /// The OAuth client id, if Harbor cannot register itself there
+    /// The OAuth client id, if Harbor cannot register itself with the server
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub client_id: Option<String>,
     /// Ask for the OAuth client secret, or read it from stdin
@@ -34,7 +34,7 @@ pub struct Auth {
     /// The local port that the browser returns to, if it must be a fixed one
     #[arg(long, value_parser = value_parser!(u16).range(1..))]
     pub port: Option<u16>,
-    /// Be sent back to http://localhost instead of http://127.0.0.1, if only that is known there
+    /// Return to http://localhost instead of http://127.0.0.1, if the server knows only that
     #[arg(long)]
     pub localhost: bool,
     /// Show whether Harbor is signed in, and with which scopes

@@ -18,9 +18,9 @@ pub struct Call {
     pub arguments: Arguments,
     pub timeout: Option<Duration>,
     pub max_timeout: Option<Duration>,
-    /// On whose behalf; the person's when absent.
+    /// The origin on whose behalf the call is made; the person's own when absent.
     pub asker: Option<Asker>,
-    /// The directory for what is no text.
+    /// The directory for content that is no text.
     pub save: Option<String>,
 }
 
@@ -28,11 +28,13 @@ read_by! { Call: Options; }
 
 /// Call a tool
 ///
-/// The arguments are key=value words, a JSON object, or `-` for a JSON object from stdin. key=value becomes a number or another type if the
-/// tool's schema wants one; key:=JSON is JSON, key=@FILE the text of a file. Put words that begin with a dash after `--`.
+/// The arguments are key=value words, a JSON object, or `-` for a JSON object from stdin. key=value becomes a
+/// number or another type if the tool's schema wants one. key:=JSON is JSON, key=@FILE the text of a file.
+/// Put words that begin with a dash after `--`.
 ///
-/// The server starts if it is stopped, but not if it has failed. At a terminal, each progress message restarts the timeout of the call.
-/// With --as you get what the origin gets: a server with --manual is not started.
+/// The server starts if it is stopped, but not if it has failed. At a terminal, each progress message
+/// restarts the timeout of the call. With --as you get what the origin gets: a server with --manual is not
+/// started.
 ///
 /// Example: `harbor call time/get_current_time timezone=Europe/Oslo`
 ///
@@ -76,7 +78,7 @@ impl Call {
     }
 }
 
-/// Whether a word may be the name of a tool, and is no argument.
+/// True if a word may be the name of a tool, and is no argument.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && !word.contains('=') && !word.starts_with(['{', '[', '"', '-'])
 }

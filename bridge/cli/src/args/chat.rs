@@ -5,50 +5,51 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// Talk with a language model that may use your tools
 ///
-/// It needs a terminal. What only reads runs unasked; what changes something, or could tell others what is yours, asks you. Each question
-/// says what you can answer: y for this call, n and perhaps why, and others. Ctrl-C stops an answer, once more leaves; Ctrl-D leaves.
-/// /help shows what else can be typed.
+/// It needs a terminal. Calls that only read run unasked. A call that changes something, or that could tell
+/// others what is yours, asks you. Each question says what you can answer: y for this call, n and perhaps
+/// why, and others. Ctrl-C stops an answer, a second Ctrl-C leaves; Ctrl-D leaves. /help shows what else you
+/// can type.
 ///
-/// The conversation is kept, and `harbor sessions` shows it; what you typed is also in chat_history in HARBOR_HOME, for the arrow keys. With
-/// --private nothing of it is written down.
+/// The conversation is kept, and `harbor sessions` shows it. What you typed is also in chat_history in
+/// HARBOR_HOME, for the arrow keys. With --private nothing of it is written down.
 ///
 /// Example: `harbor chat --tools time,files`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Chat {
-    /// Go on with this session: its ID, or how that begins; a new one if absent
+    /// Go on with this session: its ID, or the beginning of it; a new one if absent
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
-    /// With whom: PROVIDER:MODEL, or a name at the default provider
+    /// The model: PROVIDER:MODEL, or a name at the default provider
     #[arg(long)]
     pub model: Option<String>,
-    /// Let it use the tools of these servers; of all if absent
+    /// Let the model use the tools of these servers; of all if absent
     #[arg(long, value_name = "A,B|all", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub tools: Vec<String>,
-    /// Write nothing of it down
+    /// Write nothing of the conversation down
     #[arg(long, conflicts_with = "session")]
     pub private: bool,
 }
 
-/// What is to be done with conversations.
+/// Commands about conversations.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub enum Sessions {
-    /// Show all, the one that was used last first
+    /// Show all, the most recently used first
     List,
-    /// Show what was said in one
+    /// Show the messages of one
     Show {
-        /// Its id, or how that begins
+        /// Its id, or the beginning of it
         id: String,
     },
     /// Delete one for good
     Delete {
-        /// Its id, or how that begins
+        /// Its id, or the beginning of it
         id: String,
     },
-    /// Print one as a text
+    /// Print one as text
     Export {
-        /// Its id, or how that begins
+        /// Its id, or the beginning of it
         id: String,
-        /// As what
+        /// The format of the text
         #[arg(long, value_name = "FORMAT", default_value = "markdown")]
         format: Form,
     },

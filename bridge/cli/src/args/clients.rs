@@ -63,10 +63,12 @@ pub struct Uninstall {
 
 /// Import servers from AI clients
 ///
-/// Without CLIENT or FILE: from all clients that `harbor mcp status` shows. FILE can be a project's .mcp.json or .vscode/mcp.json; relative
-/// paths in it are relative to the project. Harbor shows the commands, the hosts, and which of your variables go where, and asks; in scripts
-/// pass --yes. What was imported is started once, so that clients see its tools. Variables whose names look like secrets are stored as secrets. Servers that cannot be imported are listed with the reason.
-/// Existing servers are not changed, and neither is the client's file, unless you pass --replace.
+/// Without CLIENT or FILE: from all clients that `harbor mcp status` shows. FILE can be a project's .mcp.json
+/// or .vscode/mcp.json; relative paths in it are relative to the project. Harbor shows the commands, the
+/// hosts, and which of your variables go where, and asks; in scripts pass --yes. What was imported is started
+/// once, so that clients see its tools. Variables whose names look like secrets are stored as secrets.
+/// Servers that cannot be imported are listed with the reason. Existing servers are not changed, and neither
+/// is the client's file, unless you pass --replace.
 ///
 /// Example: `harbor import cursor --only time`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -95,7 +97,7 @@ pub struct Import {
     /// Also remote servers without TLS
     #[arg(long)]
     pub allow_http: bool,
-    /// Put Harbor in the place of those that start, in the client's file; a copy of the file is kept
+    /// Replace the servers that start by Harbor in the client's file; a copy of the file is kept
     #[arg(long)]
     pub replace: bool,
     /// Do not ask
@@ -120,7 +122,8 @@ fn ai_client(text: &str) -> Result<&'static AiClient, String> {
     client(text).ok_or_else(|| no_client(text))
 }
 
-/// What is said of a name that no client has: those that begin with it, else one that is spelt nearly so.
+/// The message about an unknown client: it suggests names with that beginning, else one with a similar
+/// spelling.
 fn no_client(text: &str) -> String {
     let names: Vec<_> = CLIENTS.iter().map(|client| client.id).collect();
     let begun: Vec<_> = names.iter().filter(|name| name.starts_with(text)).copied().collect();

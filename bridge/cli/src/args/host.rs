@@ -1,4 +1,4 @@
-//! Who may use what, as it is typed: origins, scopes, grants, changed tools, the audit log.
+//! Permissions and their use, as they are typed: origins, scopes, grants, changed tools, the audit log.
 //!
 //! Owns which of their options go together. Must never judge beyond that: the bridge decides.
 
@@ -11,32 +11,32 @@ use super::times::{DAY, since, span};
 use super::values::{client_name, one_of, origin, read_by, server_or_tool, tool_pattern};
 use crate::when;
 
-/// More is meant as `--always`.
+/// Longer times call for `--always`.
 const LONGEST_GRANT: u64 = 365 * DAY;
 
 /// The hexadecimal digits of a tool's hash.
 const HASH: usize = 64;
 
-/// On whose behalf.
+/// The origin on whose behalf something is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asker {
     pub origin: Origin,
     pub profile: Option<String>,
 }
 
-/// Which tools are wanted.
+/// The tools that are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listing {
-    /// Those of all servers that run.
+    /// The tools of all servers that run.
     Running,
     Of(String),
     /// One tool of a server that runs.
     One(String, String),
-    /// Those that have changed, of one server or of all.
+    /// The tools that have changed, of one server or of all.
     Changed(Option<String>),
-    /// Those that an origin sees, of one server or of all.
+    /// The tools that an origin sees, of one server or of all.
     SeenBy(Asker, Option<String>),
-    /// Which of them an AI client gets, changed.
+    /// A change of the tools that an AI client gets.
     Switched(Switch),
 }
 
@@ -48,12 +48,12 @@ pub struct Switch {
     pub on: Vec<String>,
 }
 
-/// Which change of a tool is accepted: all of the server's when none is named.
+/// The changed tool that is accepted: all of the server's when none is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accept {
     pub server: String,
     pub tool: Option<String>,
-    /// What was looked at; only with a tool.
+    /// The hash of the version that the person saw; only with a tool.
     pub hash: Option<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct Granted {
     /// https://HOST[:PORT] of a web page, or client://NAME of an AI client
     #[arg(value_parser = origin)]
     pub origin: Origin,
-    /// What for
+    /// The scope
     #[arg(value_parser = one_of(Scope::ALL.iter().map(|scope| scope.as_str()), Scope::parse))]
     pub scope: Scope,
     /// The origin's profile (default `default`)
@@ -173,10 +173,11 @@ struct AcceptOptions {
 
 /// Show the audit log: who did what, and how it was decided
 ///
-/// It has no arguments and no results. With --json: one JSON object per line, as in the file. `harbor activity` is the short view.
+/// It has no arguments and no results. With --json: one JSON object per line, as in the file.
+/// `harbor activity` is the short view.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Audit {
-    /// Only what this origin did, or was done for it; `owner` is you
+    /// Only what this origin did, or what was done for it; `owner` is you
     #[arg(long, value_parser = actor)]
     pub origin: Option<String>,
     /// From then on: 10m or 3d ago, or a time in UTC such as 2026-11-21T17:00
@@ -201,7 +202,7 @@ pub struct Activity {
     pub follow: bool,
 }
 
-/// What a grant says, by the switch that was given.
+/// The type of a grant, by the switch that was given.
 fn grant_type(once: bool, always: bool, deny: bool) -> Option<GrantType> {
     let types = [(once, GrantType::AllowOnce), (always, GrantType::AllowAlways), (deny, GrantType::Deny)];
     types.into_iter().find(|(is_said, _)| *is_said).map(|(_, grant_type)| grant_type)
@@ -212,14 +213,14 @@ impl Grant {
         grant_type(self.once, self.always, self.deny).unwrap_or(GrantType::AllowOnce)
     }
 
-    /// All when absent.
+    /// The tools that it names; all when absent.
     pub fn tools(&self) -> Option<Vec<String>> {
         (self.no_tools || !self.tool.is_empty()).then(|| self.tool.clone())
     }
 }
 
 impl Revoke {
-    /// Only grants of this type.
+    /// The type of the grants to revoke; all types when absent.
     pub fn grant_type(&self) -> Option<GrantType> {
         grant_type(self.once, self.always, self.deny)
     }
@@ -277,7 +278,7 @@ fn length(text: &str) -> Result<u64, String> {
     length.ok_or_else(|| "use how long, such as 90s, 30m, 2h or 3d, up to 365d".into())
 }
 
-/// An origin, or one of those who are no origins but stand in the log as well.
+/// An origin, or another actor in the log that is no origin.
 fn actor(text: &str) -> Result<String, String> {
     match matches!(text, "owner" | "harbor") || text.starts_with("extension:") {
         true => Ok(text.to_owned()),

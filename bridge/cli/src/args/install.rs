@@ -1,4 +1,4 @@
-//! What is to be installed or upgraded, as it is typed.
+//! Packages to install or upgrade, as they are typed.
 //!
 //! Owns which options fit which source.
 
@@ -16,26 +16,26 @@ use super::sandbox::SandboxOptions;
 use super::supervision::SupervisionOptions;
 use super::values::{Unrepeated, input, read_by, server_id, variable};
 
-/// What is to be installed.
+/// The package to install.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Package {
     /// `npm:…`, `oci:…`, a URL, or the id of an entry.
     pub source: String,
-    /// Of an entry: which of its ways, counted from 0.
+    /// For an entry: the number of the package to install, counted from 0.
     pub way: Option<u64>,
-    /// Of an entry: what is filled in.
+    /// For an entry: the values that are filled in.
     pub inputs: BTreeMap<String, Vec<String>>,
-    /// How it is spoken to, if it runs elsewhere; the URL is the source.
+    /// How Harbor speaks to the server, if it runs elsewhere; the URL is the source.
     pub elsewhere: Remote,
     /// Variables of the installer alone.
     pub install_env: BTreeMap<String, String>,
     /// Packages that are installed beside it.
     pub with: Vec<String>,
-    /// Whether nobody is asked.
+    /// True if the person is not asked.
     pub yes: bool,
-    /// Whether it is only said what would be installed.
+    /// True if Harbor only says what it would install.
     pub dry_run: bool,
-    /// How its server is run; its name is empty where none was said, and so is its command.
+    /// How the server is run. Its name and its command are empty where none was typed.
     pub definition: Definition,
 }
 
@@ -43,14 +43,15 @@ read_by! { Package: Options; }
 
 /// Install a server: by id, package, image or URL
 ///
-/// SOURCE is npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY], OWNER/NAME of GitHub,
-/// binary:URL (a program, or a .tar.gz or .zip with one), oci:IMAGE, the URL of a remote server, the FILE of a manifest, or an ID of
+/// SOURCE is one of: npm:NAME[@VERSION], pypi:NAME[==VERSION], git:URL[#BRANCH, TAG OR
+/// COMMIT][&subdirectory=DIRECTORY], OWNER/NAME of GitHub, binary:URL (a program, or a .tar.gz or .zip with
+/// one), oci:IMAGE. Or it is the URL of a remote server, the FILE of a manifest, or an ID of
 /// `harbor catalog`. In a repository, Harbor reads its manifest, server.json, package.json or pyproject.toml.
 ///
-/// Arguments after `--` go to the server, or fill in the one value that an entry asks for. Harbor shows what the server is and may do,
-/// asks, and locks the version with the hashes of all its packages. The value of a --secret comes from a prompt, or from stdin as with
-/// `harbor secrets set`. --allow-private and --allow-http also apply to a binary:URL. Ctrl-C cancels and leaves nothing behind.
-/// More: docs/install.md.
+/// Arguments after `--` go to the server, or fill in the one value that an entry asks for. Harbor shows what
+/// the server is and may do, asks, and locks the version with the hashes of all its packages. The value of a
+/// --secret comes from a prompt, or from stdin as with `harbor secrets set`. --allow-private and --allow-http
+/// also apply to a binary:URL. Ctrl-C cancels and leaves nothing behind. More: docs/install.md.
 ///
 /// Example: `harbor install time`
 ///
@@ -59,7 +60,7 @@ read_by! { Package: Options; }
 /// Example: `harbor install pypi:mcp-server-time`
 #[derive(Debug, Args)]
 struct Options {
-    /// What to install
+    /// The package to install
     source: String,
     /// The server's own arguments
     #[arg(last = true)]
@@ -123,9 +124,10 @@ struct DownloadOptions {
 
 /// Install another version of a server's package
 ///
-/// Harbor installs the new version beside the old one, starts it without your secrets and files, and compares the tools. If it does not
-/// start like that, you are asked whether it may use all that the server may use. Nothing changes before you say yes. Origins cannot use
-/// changed tools until you accept them.
+/// Harbor installs the new version beside the old one, starts it without your secrets and files, and compares
+/// the tools. If it does not start like that, Harbor asks whether the new version may use everything that the
+/// server may use. Nothing changes before you say yes. Origins cannot use changed tools until you accept
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct Upgrade {
     /// The server's name
@@ -204,7 +206,7 @@ impl Package {
 }
 
 impl DownloadOptions {
-    /// The source with all that is said of a download.
+    /// The source with all options of its download.
     fn source(&self, source: &str, elsewhere: &RemoteOptions) -> Result<String, String> {
         let said = [("sha256", &self.sha256), ("minisign", &self.minisign_key), ("bin", &self.bin)];
         let said: Vec<_> =

@@ -8,7 +8,7 @@ use harbor_policy::origin::Origin;
 use super::clients::{Install, Uninstall};
 use super::values::{client_name, read_by, tool_pattern};
 
-/// The name of a client that is given none.
+/// The name of a client that gives none.
 const NAMELESS: &str = "default";
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
@@ -27,28 +27,28 @@ pub struct Mcp {
     pub client: String,
     /// The tools that it gets; all when empty.
     pub only: Vec<String>,
-    /// Whether three tools, to find and call others, stand for all.
+    /// True if three tools, which find and call others, stand for all.
     pub lazy: bool,
     /// The session in a browser that it goes on with.
     pub browser_session: Option<String>,
-    /// Where clients come from that are not on stdin and stdout.
+    /// HTTP, for clients that do not come on stdin and stdout.
     pub http: Option<Http>,
 }
 
 /// Serving over HTTP, where a client's name is that of its token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Http {
-    /// Of this machine only.
+    /// An address of this machine only.
     pub listen: SocketAddr,
-    /// Web origins whose pages may come.
+    /// Web origins whose pages may connect.
     pub origins: Vec<String>,
 }
 
-/// What is to be done about tokens.
+/// Commands about tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenWanted {
     List,
-    /// Whether it may take the place of one that there is.
+    /// The client's name; true if the token may replace an earlier one.
     Make(String, bool),
     Delete(String),
 }

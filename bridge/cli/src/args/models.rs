@@ -1,6 +1,7 @@
-//! What is wanted of language models and of those who run them, as it is typed.
+//! Language models and their providers, as they are typed.
 //!
-//! Owns that no key is ever a word of the command line. Must never know where a provider is: the bridge has the addresses.
+//! Owns that no key is ever a word of the command line. Must never know where a provider is: the bridge has
+//! the addresses.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueHint};
@@ -11,15 +12,15 @@ pub enum Models {
     /// Show the models of all providers
     List,
     Add(NewProvider),
-    /// Forget a provider and its key; what it has used stays counted
+    /// Forget a provider and its key; its use of tokens stays counted
     Remove {
         /// The provider's id
         id: String,
     },
     /// Set a provider's key
     ///
-    /// Asks for it, not shown, or reads it from stdin, without one newline at its end. It belongs to the provider's scheme, host and
-    /// port, and goes nowhere else.
+    /// Asks for the key without showing it, or reads it from stdin (without one newline at its end). The key
+    /// belongs to the provider's scheme, host and port, and goes nowhere else.
     ///
     /// Example: `harbor models key openai < key.txt`
     Key {
@@ -31,36 +32,37 @@ pub enum Models {
         /// The provider's id
         id: String,
     },
-    /// Show or say which model is used where none is named
+    /// Show or set the model that is used where none is named
     Default {
         /// The model as `harbor models` shows it; or a provider's id: its first model (default: show it)
         model: Option<String>,
     },
     /// Look for programs on this machine that run models, and for keys in the bridge's environment
     ///
-    /// What is found gets nothing more before you add it.
+    /// Harbor sends nothing more to the programs that it finds before you add them.
     Detect,
-    /// Show how many tokens models have taken, by day, model and who asked
+    /// Show how many tokens models have used, by day, model and who asked
     Usage,
-    /// Show or set how many tokens of a day somebody may use
+    /// Show or set how many tokens somebody may use in a day
     ///
-    /// A day begins at midnight UTC. An origin has 50000 tokens a day as long as nothing else is said, you yourself as many as you like.
+    /// A day begins at midnight UTC. An origin may use 50000 tokens a day unless you set another number. You
+    /// yourself have no limit.
     ///
     /// Example: `harbor models budget https://chat.example --tokens 200000`
     Budget {
         /// An origin, client://NAME, owner, or '*': everybody together; all are shown if absent
         principal: Option<String>,
-        /// So many a day, or `default`: as if nothing had been said
+        /// The tokens of a day, or `default`: forget what was set
         #[arg(long, value_name = "N", value_parser = tokens, requires = "principal")]
         tokens: Option<Tokens>,
     },
 }
 
-/// How many tokens of a day.
+/// A number of tokens a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tokens {
     Most(u64),
-    /// As if nothing had ever been said.
+    /// As if nothing had ever been set.
     Default,
 }
 
@@ -73,8 +75,8 @@ fn tokens(text: &str) -> Result<Tokens, String> {
 
 /// Add a provider: from now on you may ask its models
 ///
-/// A program on this machine needs no key as a rule; the key of a service is asked for by `harbor models key`. An address is https://…,
-/// or http://… on this machine. It is asked for where the type has none of its own.
+/// A program on this machine usually needs no key. `harbor models key` asks for the key of a service. An
+/// address is https://…, or http://… on this machine. It is required where the type has none of its own.
 ///
 /// Example: `harbor models add ollama`
 ///
@@ -83,22 +85,22 @@ fn tokens(text: &str) -> Result<Tokens, String> {
 /// Example: `harbor models add ollama --name attic --url http://192.168.1.20:11434 --allow-private`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct NewProvider {
-    /// What it is
+    /// The provider's type
     #[arg(value_name = "TYPE", value_parser = PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())))]
     pub kind: String,
-    /// A name, of which its id is made; the type if absent
+    /// A name, from which its id is made; the type if absent
     #[arg(long)]
     pub name: Option<String>,
-    /// Where it is; the type's own address if absent
+    /// The provider's address; the type's own address if absent
     #[arg(long, value_hint = ValueHint::Url)]
     pub url: Option<String>,
-    /// How it is spoken to; the type's own way if absent
+    /// The protocol that the provider speaks; the type's own if absent
     #[arg(long, value_parser = PossibleValuesParser::new(Dialect::ALL.iter().map(|dialect| dialect.name())))]
     pub dialect: Option<String>,
-    /// It may be at a private address that is not this machine's, and do without TLS there
+    /// Allow a private address that is not this machine's, and no TLS there
     #[arg(long)]
     pub allow_private: bool,
-    /// What answers on this machine may be another person's program, which reads all that is asked
+    /// Allow a program of another person on this machine; it reads all that is asked
     #[arg(long)]
     pub allow_other_user: bool,
 }

@@ -21,12 +21,12 @@ pub enum NativeHost {
     Status(HostPlace),
 }
 
-/// Which manifests are meant.
+/// The manifests that are meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostPlace {
-    /// Of these browsers; of those that are here when empty.
+    /// The manifests of these browsers; of all browsers on this machine when empty.
     pub browsers: Vec<&'static Browser>,
-    /// The one in this directory of a Chromium's own.
+    /// The manifest in this data directory of a Chromium.
     pub user_data_dir: Option<PathBuf>,
 }
 
@@ -72,7 +72,7 @@ impl HostPlace {
     }
 }
 
-/// One, or all.
+/// One browser, or all.
 #[derive(Debug, Clone)]
 struct Browsers(Vec<&'static Browser>);
 

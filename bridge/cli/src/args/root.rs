@@ -1,6 +1,6 @@
 //! The help of `harbor` itself: commands in groups, examples, how to begin; and which options a command's help leaves out.
 //!
-//! Owns the groups and their order. What a command does is said by its own doc comment.
+//! Owns the groups and their order. A command's own doc comment says what it does.
 
 use harbor_client::errors::Exit;
 
@@ -76,7 +76,7 @@ const RARE: &[(&[&str], &[&str])] = &[(
     ],
 )];
 
-/// What `harbor` alone says.
+/// The text that `harbor` alone prints.
 pub(super) const BEGIN: &str = "\
 Harbor runs your MCP servers in sandboxes and gives them to AI clients and web pages.
 
@@ -88,7 +88,7 @@ Get started:
 
 `harbor doctor` finds what is wrong, `harbor help` lists all commands.";
 
-/// What `harbor help` says.
+/// The text that `harbor help` prints.
 pub(super) fn help(command: &clap::Command) -> String {
     let mut text =
         "Run MCP servers in sandboxes, for AI clients and web pages\n\nUsage: harbor COMMAND\n".to_owned();
@@ -113,7 +113,7 @@ pub(super) fn help(command: &clap::Command) -> String {
     text
 }
 
-/// What `harbor help exit-codes` says.
+/// The text that `harbor help exit-codes` prints.
 pub(super) fn exit_codes() -> String {
     let lines = Exit::ALL.iter().map(|(exit, meaning)| format!("\n  {}  {meaning}", *exit as u8));
     format!("Exit codes:{}\n", lines.collect::<String>())
@@ -122,12 +122,13 @@ pub(super) fn exit_codes() -> String {
 /// The name of all commands together.
 const PROGRAM: &str = "harbor";
 
-/// The same commands, whose help leaves out what few people need and says where that is.
+/// The commands with shorter help: it leaves out options that few people need, and says where they are.
 pub(super) fn folded(command: clap::Command) -> clap::Command {
     folded_below("", command)
 }
 
-/// `above`: the commands that it is one of, each with a blank behind it; the program itself has no name here.
+/// Does this for a command. `above` names the commands that it belongs to, each with a blank behind it; the
+/// program itself has no name here.
 fn folded_below(above: &str, command: clap::Command) -> clap::Command {
     let name = command.get_name().to_owned();
     let rare: Vec<_> =

@@ -1,4 +1,4 @@
-//! What a server may do on this machine: options of `harbor add`, `harbor install` and `harbor sandbox`.
+//! A server's rights on this machine: options of `harbor add`, `harbor install` and `harbor sandbox`.
 //!
 //! Owns the options' names. Must never fill in a default or check a range: the bridge has them.
 
@@ -12,15 +12,15 @@ use super::supervision::setting_of;
 use super::values::{one_of, read_by, server_id};
 use crate::table::flatten;
 
-/// What `harbor sandbox` is to do.
+/// The work of `harbor sandbox`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sandbox {
     pub server: String,
-    /// Whether every path and variable is to be shown.
+    /// True if every path and variable is shown.
     pub explain: bool,
-    /// What is said anew; lists are added to what is there. Paths may be relative.
+    /// The settings that were typed; lists are added to the present ones. Paths may be relative.
     pub changes: SandboxSettings,
-    /// Entries of lists that are to go: paths, sockets, hosts.
+    /// Entries of lists that are removed: paths, sockets, hosts.
     pub forgotten: Vec<String>,
     /// Settings that go back to their default.
     pub reset: Vec<String>,
@@ -32,7 +32,7 @@ impl Sandbox {
         Ok(Self { server, explain, changes: sandbox.read()?, forgotten, reset })
     }
 
-    /// Whether anything is to be changed.
+    /// True if anything is to be changed.
     pub fn changes_something(&self) -> bool {
         self.changes != SandboxSettings::default() || !self.forgotten.is_empty() || !self.reset.is_empty()
     }
@@ -42,8 +42,9 @@ read_by! { Sandbox: Options; }
 
 /// Show or change what a server may do
 ///
-/// Without options: shows what it may do. With some: changes that, and restarts the server if it runs and anything is different then.
-/// Paths, sockets and hosts are added to those that are granted already. docs/sandbox.md says more.
+/// Without options: shows what it may do. With options: changes that, and restarts the server if it runs and
+/// something is different. Paths, sockets and hosts are added to those that are granted already. More:
+/// docs/sandbox.md.
 ///
 /// Example: `harbor sandbox files --write ~/notes`
 #[derive(Debug, Args)]
@@ -67,7 +68,7 @@ struct Options {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What it may do on this machine")]
 pub(super) struct SandboxOptions {
-    /// How closely it is confined; standard if absent
+    /// The sandbox's level; standard if absent
     #[arg(long, value_name = "LEVEL", value_parser = one_of(["off", "basic", "standard", "strict"], Level::of))]
     sandbox: Option<Level>,
     /// Do not start it with less than its level
@@ -82,7 +83,7 @@ pub(super) struct SandboxOptions {
     /// A Unix socket that it may connect to; repeat for more
     #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), value_hint = ValueHint::AnyPath)]
     socket: Vec<String>,
-    /// The network that it has; loopback is its own
+    /// The network that it has; loopback is a network of its own
     #[arg(long, value_name = "KIND", value_parser = one_of(["none", "loopback", "hosts", "all"], NetworkKind::of))]
     network: Option<NetworkKind>,
     /// A host for --network hosts, *.example.com too; repeat for more
@@ -106,7 +107,7 @@ pub(super) struct SandboxOptions {
     /// Its data and temporary files together: 1 to 1048576; 4096 if absent
     #[arg(long, value_name = "MIB")]
     disk: Option<u64>,
-    /// How much it steps back for other programs: 0 to 19; 5 if absent
+    /// Its niceness, by which it gives way to other programs: 0 to 19; 5 if absent
     #[arg(long, value_name = "N")]
     nice: Option<u64>,
 }

@@ -1,6 +1,7 @@
-//! What is wanted of the secrets of servers, as it is typed.
+//! Secrets of servers, as they are typed.
 //!
-//! Owns that no value is ever a word of the command line: other programs and the shell's history would see it.
+//! Owns that no value is ever a word of the command line: other programs and the shell's history would see
+//! it.
 
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand};
@@ -10,7 +11,7 @@ use super::times::ahead;
 use super::values::{Unrepeated, one_of, server_id};
 use crate::when;
 
-/// Said of a secret, or a passphrase, that stands on the command line.
+/// The message about a secret, or a passphrase, that stands on the command line.
 pub(super) const TYPED_VALUE: &str = "a secret does not belong on the command line, where other programs and the shell history see it: leave it \
     out, and Harbor asks for it or reads it from stdin";
 
@@ -30,7 +31,7 @@ pub enum Secrets {
         server: String,
         /// The secret's name
         key: String,
-        /// Of `browser`: only that of this site (default: all of this name)
+        /// With `browser`: only the secret of this site (default: all secrets of this name)
         #[arg(long, value_name = "ORIGIN")]
         site: Option<String>,
     },
@@ -44,7 +45,7 @@ pub enum Secrets {
     Keep(Keeping),
 }
 
-/// What is to become of the file of all secrets.
+/// Commands about the file of all secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub enum Keeping {
     /// Encrypt all secrets on disk with a passphrase, or change it
@@ -61,9 +62,10 @@ pub enum Keeping {
 
 /// Set a secret
 ///
-/// Asks for the value without showing it, or reads it from stdin (without one newline at its end). It is never an argument, because other
-/// programs can see those. The server gets it as the environment variable KEY from its next start on. Its log shows KEY in place of the
-/// value. What is set for `browser` is no server's: browser tools type it by its name, into pages of the site that --site names.
+/// Asks for the value without showing it, or reads it from stdin (without one newline at its end). It is
+/// never an argument, because other programs can see those. The server gets it as the environment variable
+/// KEY from its next start on. Its log shows KEY in place of the value. A secret of `browser` belongs to no
+/// server: browser tools type it by its name, into pages of the site that --site names.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct NewSecret {
     /// The server's name
@@ -90,7 +92,7 @@ fn key(text: &str) -> Result<String, String> {
     if text.contains('=') { Err(TYPED_VALUE.into()) } else { Ok(text.to_owned()) }
 }
 
-/// With the hyphen that people type, too.
+/// The types of secrets, also with the hyphen that people type.
 fn types() -> [PossibleValue; 4] {
     [PossibleValue::new("api_key").alias("api-key"), "password".into(), "oauth".into(), "header".into()]
 }

@@ -18,12 +18,12 @@ pub struct Set {
     pub label: Option<String>,
     /// Settings that go back to their default.
     pub reset: Vec<String>,
-    /// Its arguments, where they were said.
+    /// Its arguments, where they were typed.
     pub args: Option<Vec<String>>,
     pub env: BTreeMap<String, String>,
     /// Variables that it loses.
     pub unset: Vec<String>,
-    /// Of an AI client, the only thing: whether its guard is on.
+    /// For an AI client, as the only setting: true if its guard is on.
     pub guard: Option<bool>,
 }
 
@@ -31,8 +31,9 @@ read_by! { Set: SetOptions; }
 
 /// Remove a server
 ///
-/// Stops it and deletes its package, its secrets and the grants for its tools. At a terminal Harbor asks first, and whether to delete its
-/// data directory too; in scripts the directory stays, and a new server of this name gets it only with --keep-data.
+/// Stops it and deletes its package, its secrets and the grants for its tools. At a terminal Harbor asks
+/// first, and whether to delete its data directory too; in scripts the directory stays, and a new server of
+/// this name gets it only with --keep-data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Removal {
     /// The server's name
@@ -48,12 +49,14 @@ pub struct Removal {
 
 /// Show or change when a server starts, with which arguments and variables, and how its calls are treated
 ///
-/// Without options: shows the settings. Nothing is restarted; some settings take effect at the next start, and Harbor says which. A server starts when it is used; with --manual only `harbor start` starts it.
+/// Without options: shows the settings. Nothing is restarted; some settings take effect at the next start,
+/// and Harbor says which. A server starts when it is used; with --manual only `harbor start` starts it.
 ///
-/// What stands behind `--` replaces all of the server's own arguments.
+/// The words after `--` replace all of the server's own arguments.
 ///
-/// Of an AI client only --guard is set. With it on you are asked before anything private that the client got from one source goes to
-/// another one that could tell somebody: once for each two of them, as long as the client is connected.
+/// For an AI client only --guard can be set. With it on, Harbor asks you before private data that the client
+/// got from one source goes to another source that could tell somebody. It asks once for each such pair, as
+/// long as the client is connected.
 ///
 /// Example: `harbor set time --manual`
 ///
@@ -89,7 +92,7 @@ struct SetOptions {
     /// Start it without arguments of its own
     #[arg(long, conflicts_with = "args")]
     no_args: bool,
-    /// The server's own arguments, in the place of those it has
+    /// The server's own arguments, in place of the present ones
     #[arg(last = true)]
     args: Vec<String>,
     #[command(flatten)]
@@ -129,17 +132,17 @@ impl Set {
         Self { server: server.to_owned(), ..Self::default() }
     }
 
-    /// Whether it is about an AI client.
+    /// True if it is about an AI client.
     pub fn is_of_client(&self) -> bool {
         self.server.contains("://")
     }
 
-    /// Whether anything is to be changed that only a start takes over.
+    /// True if anything changes that takes effect only at a start.
     pub fn changes_start(&self) -> bool {
         self.args.is_some() || !self.env.is_empty() || !self.unset.is_empty()
     }
 
-    /// Whether anything is to be changed.
+    /// True if anything is to be changed.
     pub fn changes_something(&self) -> bool {
         *self != Self::of(&self.server)
     }

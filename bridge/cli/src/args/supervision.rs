@@ -1,7 +1,7 @@
 //! The options that say how a server is supervised: of `harbor add`, `harbor install` and `harbor set`.
 //!
-//! Owns their names and ranges, which are those of docs/protocol.md. Must never fill in a default: what was not said is the bridge's to
-//! decide.
+//! Owns their names and ranges, which are those of docs/protocol.md. Must never fill in a default: the bridge
+//! decides about settings that were not typed.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, value_parser};
@@ -89,10 +89,10 @@ struct InstanceOptions {
 
 #[derive(Debug, Args)]
 struct ModelOptions {
-    /// What it answers is private: nothing that could contain it leaves without your yes
+    /// Its answers are private: nothing that could contain them leaves without your yes
     #[arg(long)]
     private: bool,
-    /// Its tools that only read, whatever they say of themselves
+    /// Its tools that only read, whatever the server says of them
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     reads: Vec<String>,
     /// Its tools that change something and destroy nothing

@@ -7,7 +7,7 @@ use crate::when::days;
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
-/// In milliseconds, as all times here.
+/// A day, in milliseconds, as all times here.
 pub(super) const DAY: u64 = 24 * HOUR;
 
 /// The time that the value of `--since` means, in milliseconds since 1970. All dates are in UTC, as all that

@@ -1,4 +1,4 @@
-//! Which tools a model may use for a question, and what asks first.
+//! The tools that a model may use for a question, and the calls that ask first.
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, value_parser};
@@ -9,32 +9,32 @@ const ALL: &str = "all";
 // No doc comment: it would be that of the command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct ToolUse {
-    /// Let it use the tools of these servers, or of `all`
+    /// Let the model use the tools of these servers, or of `all`
     #[arg(long, value_name = "A,B|all", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new(), conflicts_with = "schema")]
     pub tools: Vec<String>,
-    /// Let it use none, as without --tools
+    /// Let the model use no tools, as without --tools
     #[arg(long, conflicts_with = "tools")]
     pub no_tools: bool,
-    /// Whether it has to call a tool first
+    /// Let the model choose (`auto`), or make it call a tool first (`required`)
     #[arg(long, value_name = "HOW", requires = "tools")]
     pub tool_choice: Option<ToolChoice>,
     /// The most calls of tools
     #[arg(long, value_name = "N", requires = "tools", value_parser = value_parser!(u32).range(1..))]
     pub max_tool_calls: Option<u32>,
-    /// What runs unasked: with `ask` tools that only read, with `reads` likewise and the rest is refused, with `all` everything; `ask`
-    /// at a terminal, else `reads` if absent
+    /// Calls that run unasked. `ask`: those that only read; `reads`: the same, and the rest is refused;
+    /// `all`: every call (default: `ask` at a terminal, else `reads`)
     #[arg(long, value_name = "HOW", requires = "tools")]
     pub approve: Option<Approve>,
 }
 
-/// Whether a model has to call a tool.
+/// The choice if a model has to call a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ToolChoice {
     Auto,
     Required,
 }
 
-/// What runs without a yes.
+/// The calls that run without a yes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Approve {
     Ask,

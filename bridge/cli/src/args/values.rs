@@ -1,6 +1,6 @@
 //! The words of a command line as values: names, numbers, durations.
 //!
-//! Owns what each may be, and what is said of one that is not.
+//! Owns the rule for each value, and the message about a wrong one.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::origin::Origin;
 use harbor_policy::tool_name::{self, WrongToolName};
 
-/// Makes a type an argument of clap's by another one, which has its options: what is read there is handed to `read`, whose `Err` says
-/// what does not fit together.
+/// Makes a type an argument of clap's by way of another type, which has its options. Their values go to
+/// `read`, whose `Err` says what does not fit together.
 macro_rules! read_by {
     ($($type:ident: $options:ty;)*) => {$(
         impl clap::FromArgMatches for $type {
@@ -132,7 +132,7 @@ pub(super) fn seconds(least: f64, most: f64) -> impl Fn(&str) -> Result<Duration
     }
 }
 
-/// The same, in milliseconds.
+/// A number of seconds between these bounds, in milliseconds.
 pub(super) fn millis(least: f64, most: f64) -> impl Fn(&str) -> Result<u64, String> + Clone {
     move |text| seconds(least, most)(text).map(in_millis)
 }

@@ -22,9 +22,9 @@ use super::{Client, Meaning, NO_OBJECT, QUICK, Sent};
 use harbor_client::errors::Failure;
 use harbor_client::reply::{Answer, Pieces};
 
-/// What is done while a request is on its way.
+/// The work that is done while a request is on its way.
 pub trait Alongside<P> {
-    /// Where a person types; absent while nothing is asked.
+    /// The input of the person; absent while nothing is asked.
     fn input(&self) -> Option<BorrowedFd<'_>>;
 
     /// A push has come.

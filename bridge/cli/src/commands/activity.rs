@@ -1,6 +1,7 @@
 //! activity: the audit log for people: who called what, when, how it ended.
 //!
-//! Owns the short view, in local time. With `--json` a line stays as it is in the file. Must never keep quiet about what is not in the log.
+//! Owns the short view, in local time. With `--json` a line stays as it is in the file. Must never keep quiet
+//! about what is not in the log.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -19,7 +20,7 @@ use crate::screen::Screen;
 use crate::table::{Table, flatten};
 use crate::when::{self, to_the_second};
 
-/// How often a log that is followed is looked at.
+/// The pause between two looks at a log that is followed.
 const PAUSE: Duration = Duration::from_secs(1);
 
 pub fn show(client: &mut Client, wanted: &Activity, screen: &mut Screen) -> Result<(), Failure> {
@@ -87,7 +88,7 @@ fn rows(records: &[Payload]) -> Vec<[String; 4]> {
     records.iter().zip(times).map(row).collect()
 }
 
-/// For whom it was done; else who did it.
+/// The one for whom it was done; else the one who did it.
 fn who(record: &Payload) -> String {
     let origin = record.text("origin");
     let who = if origin.is_empty() { record.text("by") } else { origin };

@@ -1,6 +1,7 @@
 //! add: defines a server and starts it.
 //!
-//! Owns turning what was typed here into what means the same elsewhere: the bridge runs in another directory.
+//! Owns the translation of words typed here into words that mean the same to the bridge, which runs in
+//! another directory.
 
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub enum Adding {
     Elsewhere(AddRemoteServer),
 }
 
-/// What became of it.
+/// The result of adding a server.
 pub struct Added {
     server: ServerView,
     replaced: bool,
@@ -103,17 +104,17 @@ fn command(definition: &Definition, here: &Path) -> Result<Option<String>, Failu
     })
 }
 
-/// What was said, where something was.
+/// A copy of the values that were typed, if any were.
 pub fn some<T: Clone>(said: &T, is_empty: bool) -> Option<T> {
     (!is_empty).then(|| said.clone())
 }
 
-/// How it is supervised, where something was said of that.
+/// The supervision's settings, if any were typed.
 pub fn supervision(said: &Supervision) -> Option<JsonObject> {
     (*said != Supervision::default()).then(|| JsonObject::written(said))
 }
 
-/// What it may do, where something was said of that.
+/// The sandbox's settings, if any were typed.
 pub fn sandbox(said: &SandboxSettings, here: &Path) -> Result<Option<JsonObject>, Failure> {
     let is_said = *said != SandboxSettings::default();
     is_said.then(|| Ok(JsonObject::written(&settings(said, here)?))).transpose()
@@ -167,7 +168,7 @@ fn begin(definition: &Definition) -> String {
     }
 }
 
-/// What the definition that was replaced allowed, and how it is allowed again.
+/// The rights that the replaced definition had, and how to give them back.
 fn old_sandbox(name: &str, added: &Added) -> Option<String> {
     let options = options_of(added.old_sandbox.as_ref()?);
     (!options.is_empty()).then(|| {

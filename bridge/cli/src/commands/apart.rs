@@ -1,6 +1,6 @@
 //! Values of a definition that are secrets: by their names, or by what they look like. They are kept apart from it.
 //!
-//! Owns which these are, and how they are stored. Must never show one.
+//! Owns the choice of these values, and how they are stored. Must never show one.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::client::{Client, QUICK};
 /// A secret: its name, what it is, and its value.
 pub type Apart = (String, CredentialType, Secret);
 
-/// Those that are secrets by name or by value.
+/// The values that are secrets by name or by value.
 pub fn secrets_of(values: &BTreeMap<String, String>, kind: CredentialType) -> Vec<Apart> {
     found(values, kind, |name, value| is_secret_name(name) || is_secret_value(value))
 }
@@ -45,7 +45,7 @@ pub fn take(definition: &mut Definition) -> Vec<Apart> {
     all
 }
 
-/// The same of variables alone.
+/// The secrets among variables alone.
 pub fn keys(env: &mut BTreeMap<String, String>) -> Vec<Apart> {
     taken(env, CredentialType::ApiKey)
 }
@@ -109,7 +109,7 @@ pub fn warn_of_installer(server: &str, env: &BTreeMap<String, String>) {
     }
 }
 
-/// What of arguments looks like a secret: names, and places.
+/// Arguments that look like secrets: their names, or their places.
 pub fn in_arguments(args: &[String]) -> Vec<String> {
     let passwords = args.iter().enumerate().filter(|(_, arg)| harbor_policy::telltale::masked(arg).is_some());
     let passwords = passwords.map(|(at, _)| format!("the password in argument {}", at + 1));

@@ -1,7 +1,7 @@
 //! approvals: the questions about calls that wait for the person, and the answers that stand.
 //!
-//! Owns answering them away from where they were asked. Must never answer one that was not clearly meant, nor with a word that it does not
-//! offer.
+//! Owns answering them away from where they were asked. Must never answer a question that was not clearly
+//! meant, nor with a word that the question does not offer.
 
 pub mod words;
 
@@ -24,10 +24,10 @@ use crate::screen::Screen;
 use crate::table::{Table, flatten};
 use crate::when;
 
-/// What to do about an id that there is not.
+/// Advice about an unknown id.
 const LISTED: &str = "`harbor approvals` lists them";
 
-/// What a question is called that nobody waits for any more.
+/// The state of a question that nobody waits for any more.
 const MISSED: &str = "missed";
 
 pub fn run(client: &mut Client, wanted: &Approvals, screen: &mut Screen) -> Result<(), Failure> {
@@ -101,7 +101,7 @@ fn show(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failur
     Ok(screen.text(&arguments(&answer))?)
 }
 
-/// All that is known of a question but the arguments.
+/// All facts of a question but the arguments.
 fn about(question: &Approval, now: u64) -> String {
     let waits = match &*question.state {
         MISSED => {
@@ -205,7 +205,7 @@ fn taken_back(revoked: u32) -> String {
     }
 }
 
-/// What is taken back: the whole id of an answer or a session, where that was cut short.
+/// The answer that is taken back. If the id of an answer or a session was cut short, this gives the whole id.
 fn named(client: &mut Client, typed: &str) -> Result<String, Failure> {
     let standing = client.ask(&ApprovalsList { approval_id: None }, QUICK)?.into_value().standing;
     let is_name = |answer: &StandingAnswer| {

@@ -1,12 +1,12 @@
-//! ask: puts one question to a language model and prints what it says as it comes.
+//! ask: puts one question to a language model and prints the answer as it comes.
 //!
 //! ```text
 //!  llm_chat ─► llm_event, … (credit) ─► text on stdout ─► the answer ─► usage on stderr
 //!                 Ctrl-C ─► cancel ─┘   what came stays
 //! ```
 //!
-//! Owns how a conversation of one question looks. Must never print what the model only thought, nor wait for a reader: the bridge sends
-//! no more than was read.
+//! Owns how a conversation of one question looks. Must never print the model's thoughts, nor wait for a
+//! reader: the bridge sends no more than was read.
 
 pub mod given;
 mod tools;
@@ -35,12 +35,12 @@ const LIMIT: Duration = Duration::from_secs(3600);
 /// After so many pushes further ones are asked for: half of what comes without.
 const CREDIT: u32 = 32;
 
-/// What has been printed so far.
+/// The part that has been printed so far.
 struct Shown<'a> {
     screen: &'a mut Screen,
     /// Until the first word is there.
     status: Option<Status>,
-    /// Whether the last line has ended; nothing at all counts as that.
+    /// True if the last line has ended, or if there is nothing yet.
     is_at_margin: bool,
 }
 
@@ -119,7 +119,7 @@ fn finish(answer: &Answer<LlmChatResult>, screen: &mut Screen) -> Result<(), Fai
     Ok(())
 }
 
-/// From now on the first Ctrl-C takes the request back, and the next one ends us.
+/// From now on the first Ctrl-C cancels the request, and the next one ends us.
 fn obey_signals(client: &Client) -> Result<(), Failure> {
     let failed = |error| Failure::Io("hold signals back", error);
     let canceller = client.canceller().map_err(failed)?;

@@ -76,7 +76,8 @@ fn tabulate(records: &[Payload]) -> Table {
     table
 }
 
-/// `time/now`, `docs: resources/read`, `mcp:tools.call always: time/*`, or what a person was asked about; of a message that was refused as such its type.
+/// `time/now`, `docs: resources/read`, `mcp:tools.call always: time/*`, or what a person was asked about; of
+/// a message that was refused as such its type.
 pub fn what(record: &Payload) -> String {
     let (server, tool) = (record.text("server"), record.text("tool"));
     if !server.is_empty() {

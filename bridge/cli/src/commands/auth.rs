@@ -1,6 +1,7 @@
-//! auth: lets Harbor in at servers that run elsewhere, by way of the person's browser.
+//! auth: signs Harbor in to servers that run elsewhere, by way of the person's browser.
 //!
-//! Owns what is opened: a URL with TLS, or one of this machine, and nothing else. Must never print a token; none comes here.
+//! Owns the check of the page: a URL with TLS, or one of this machine; nothing else is opened. Must never
+//! print a token; none comes here.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -24,11 +25,11 @@ const DISCOVERY: Duration = Duration::from_secs(100);
 const PERSON: Duration = Duration::from_secs(300 + 45 + 10);
 const REVOCATION: Duration = Duration::from_secs(2 * 60 + 45 + 10);
 
-/// What opens a page in the person's browser.
+/// Programs that open a page in the person's browser.
 const OPENERS: [&str; 2] =
     if cfg!(target_os = "macos") { ["open", "xdg-open"] } else { ["xdg-open", "open"] };
 
-/// What proves the client, where it is to be asked for; it is there before a bridge is started for it.
+/// Reads the client's secret, if it is to be asked for. This comes before a bridge is started for it.
 pub fn secret(wanted: &Auth) -> Result<Option<Secret>, Failure> {
     if !wanted.client_secret {
         return Ok(None);

@@ -1,6 +1,7 @@
 //! ping, shutdown, version: the bridge itself.
 //!
-//! Owns ending a bridge that is too old or too new to be asked. Must never say that a bridge has ended whose process is there.
+//! Owns ending a bridge that is too old or too new to be asked. Must never say that a bridge has ended while
+//! its process is there.
 
 use std::fs;
 use std::thread;
@@ -20,10 +21,10 @@ use super::printing::print;
 use crate::client::{Client, QUICK};
 use crate::screen::{Screen, Status};
 
-/// How long a bridge has to end; it promises 5 s.
+/// The time that a bridge has to end; it promises 5 s.
 const END: Duration = Duration::from_secs(10);
 
-/// How often its process is looked for behind its last word.
+/// The pause between two looks for its process after its last message.
 const LOOK: Duration = Duration::from_millis(2);
 
 pub fn show_version(screen: &mut Screen) -> Result<(), Failure> {
@@ -82,7 +83,7 @@ fn ask_to_end(client: &mut Client, pid: Option<i32>) -> Result<&'static str, Fai
     }
 }
 
-/// Whether its process is gone in time: it lets go of us first, and then closes its files.
+/// True if its process is gone in time. The bridge closes our connection first, and its files later.
 pub(super) fn is_gone_by(until: Instant, pid: Option<i32>) -> bool {
     while pid.is_some_and(is_running) {
         if Instant::now() >= until {
@@ -93,7 +94,8 @@ pub(super) fn is_gone_by(until: Instant, pid: Option<i32>) -> bool {
     true
 }
 
-/// One that has ended stays in the table of processes until its parent has asked for it, which may be never.
+/// True if a process runs. One that has ended stays in the table of processes until its parent has asked for
+/// it, which may be never.
 fn is_running(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))

@@ -1,8 +1,8 @@
-//! call: calls one tool and shows what it says.
+//! call: calls one tool and shows its result.
 //!
-//! Owns the request and the name that was probably meant. Must never send a call twice that may have reached its server,
-//! nor start a server that failed: the bridge restarts it in its time. For an origin it starts none: what is seen is what
-//! the origin would get.
+//! Owns the request and the guess at the name that was meant. Must never send a call twice that may have
+//! reached its server. Must never start a server that failed: the bridge restarts it in its time. For an
+//! origin it starts none, since the person sees what the origin would get.
 
 mod fit;
 
@@ -74,7 +74,7 @@ pub fn ask(call: &Call, shows_progress: bool) -> Result<Calling, Failure> {
     })
 }
 
-/// Whether anybody sees how far a call is.
+/// True if somebody sees the progress of a call.
 pub fn shows_progress(screen: &Screen) -> bool {
     !screen.json && Status::is_visible()
 }
@@ -132,11 +132,11 @@ fn reach(client: &mut Client, call: &Call, ask: &Calling, shown: bool) -> Result
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 struct Called {
-    /// As its server wrote it.
+    /// The result as its server wrote it.
     result: Json,
-    /// What the bridge says of it.
+    /// The bridge's remarks beside it.
     beside: Vec<String>,
     /// The whole answer, for `--json`.
     shown: Payload,
@@ -212,7 +212,7 @@ fn refitted(client: &mut Client, call: &Call, refusal: Refusal, screen: &Screen)
     Err(Failure::Refused(Box::new(Refusal { server: Some(name), ..refusal })))
 }
 
-/// What is said of a tool that was named without its server.
+/// The message about a tool that was named without its server.
 pub fn unnamed(client: &mut Client, name: &str) -> Failure {
     let servers =
         client.ask(&ListServers {}, QUICK).map(|answer| answer.into_value().servers).unwrap_or_default();

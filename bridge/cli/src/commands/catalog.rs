@@ -1,7 +1,7 @@
 //! catalog: servers that can be had.
 //!
-//! Owns how entries look, two lines each. Their texts are other people's: what a terminal would obey, or nobody would see,
-//! is made visible.
+//! Owns how entries look, two lines each. Their texts are other people's: characters that a terminal would
+//! obey, or nobody would see, are made visible.
 
 use std::time::Duration;
 
@@ -102,7 +102,7 @@ fn options(list: &ListWanted) -> String {
     source.chain(featured).chain(limit).collect()
 }
 
-/// Nothing is of a source that there is not, and that is to be said.
+/// Fails for a source that does not exist: otherwise its list would only be empty.
 fn is_source(client: &mut Client, source: &str) -> Result<(), Failure> {
     let answer = client.ask(&CatalogStatusGet {}, QUICK)?;
     let ids: Vec<_> = answer.sources.iter().map(|source| flatten(&source.id)).collect();
@@ -137,7 +137,7 @@ fn show_page<T>(
     Ok(())
 }
 
-/// What is said while no source was reached.
+/// The note for as long as no source was reached.
 fn snapshot(date: &str) -> String {
     format!("curated entries of {}; the registry has not been reached yet", flatten(date))
 }

@@ -1,6 +1,6 @@
-//! tools --changed, accept: tools that are not what they were when the person last saw them.
+//! tools --changed, accept: tools that have changed since the person last saw them.
 //!
-//! Owns how a change is shown. Must never accept what was not shown: what is accepted is named by its hash.
+//! Owns how a change is shown. Must never accept a change that was not shown: it is named by its hash.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ use crate::pretty::pretty;
 use crate::screen::Screen;
 use crate::table::flatten;
 
-/// What a tool says of itself, as far as it is compared.
+/// The parts of a tool that are compared.
 pub const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 pub fn show(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> Result<(), Failure> {
@@ -47,7 +47,7 @@ pub fn show(client: &mut Client, server: Option<&str>, screen: &mut Screen) -> R
     Ok(screen.text(&all.join("\n"))?)
 }
 
-/// What `--json` prints: the answer, with the lines of programs as they are shown.
+/// The answer as `--json` prints it, with the lines of programs as people are shown them.
 fn as_json(answer: &Answer<HostListToolChangesResult>) -> String {
     let mut members = answer.members();
     let masked = members.objects("servers").into_iter().map(|mut change| {
@@ -100,7 +100,7 @@ fn describe(change: &ToolChange) -> String {
     lines.join("\n")
 }
 
-/// What is different, part by part.
+/// The differences, part by part.
 pub fn differences(before: &Json, after: &Json) -> Vec<String> {
     let mut lines = Vec::new();
     let (before, after) = (Payload::of(before), Payload::of(after));
@@ -141,7 +141,7 @@ fn how_to_accept(change: &ToolChange) -> String {
     }
 }
 
-/// As a shell takes it for one word.
+/// The word in quotes, if a shell needs them to take it for one word.
 pub fn quoted(word: &str) -> String {
     let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
@@ -220,11 +220,11 @@ fn accept_tools(
     Ok(())
 }
 
-/// What is to be accepted.
+/// A change that is to be accepted.
 struct Chosen {
     tool: String,
     hash: String,
-    /// What the person has to see of it first.
+    /// The text that the person has to see first.
     shown: Option<String>,
 }
 

@@ -6,7 +6,7 @@
 //!  Ctrl-C in a turn stops it; on an empty line twice leaves, as Ctrl-D does
 //! ```
 //!
-//! Owns what a line means. Must never write down what is said in a private conversation.
+//! Owns the handling of each line. Must never write down anything of a private conversation.
 
 mod attach;
 mod editor;
@@ -25,7 +25,7 @@ use crate::args::Chat;
 use crate::client::Client;
 use crate::screen::Screen;
 
-/// Whether there is a terminal to talk on.
+/// Fails if there is no terminal to talk on.
 pub fn check() -> Result<(), Failure> {
     match Console::can_ask_here() && io::stdout().is_terminal() {
         true => Ok(()),
@@ -45,7 +45,7 @@ pub fn run(mut client: Client, wanted: &Chat, paths: &Paths, screen: &mut Screen
     ended.and(left)
 }
 
-/// What came of a line.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed {
     Line(String),
@@ -55,7 +55,7 @@ pub enum Typed {
     End,
 }
 
-/// Where lines come from.
+/// The input of a chat, line by line.
 pub trait Lines {
     /// The next one.
     fn next(&mut self) -> Result<Typed, Failure>;

@@ -4,7 +4,7 @@
 //!  read ─► is it there? ours? ─► put or take ─► note how to undo it ─► write
 //! ```
 //!
-//! Owns what is said about it. Must never show what else stands in those files: there are secrets.
+//! Owns the messages about it. Must never show anything else from those files: there are secrets in them.
 
 pub mod copies;
 mod earlier;
@@ -40,7 +40,7 @@ use crate::screen::Screen;
 /// The name of our entry.
 const NAME: &str = "harbor";
 
-/// Where a client's configuration is.
+/// The place of a client's configuration.
 pub fn place(client: &AiClient) -> Result<PathBuf, Failure> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = set("HOME").ok_or_else(|| {
@@ -118,7 +118,8 @@ pub fn present() -> Result<Vec<&'static AiClient>, Failure> {
     Ok(all)
 }
 
-/// Those that have Harbor in their own file. One whose file cannot be read has none that could be taken out.
+/// The clients that have Harbor in their own file. A client whose file cannot be read does not count: nothing
+/// could be taken out.
 pub fn with_harbor() -> Result<Vec<&'static AiClient>, Failure> {
     let has = |client: &&'static AiClient| {
         let found = place(client).and_then(|file| Found::read(&file)).ok();
@@ -205,7 +206,8 @@ fn install_one(
     tell_installed((client, wanted, name, only), (&held, paths), &entry, &found, changed, screen)
 }
 
-/// What the client has now. What was typed are its grants from then on, too: but for another file, which may be a project's.
+/// The client's present rights. The tools that were typed become its grants, too, unless they are for another
+/// file, which may be a project's.
 fn held(wanted: &Install, name: &str, only: &[String], paths: &Paths) -> Result<Held, Failure> {
     if wanted.only.is_empty() || wanted.file.is_some() {
         return may::held_here(paths, name);
@@ -273,7 +275,7 @@ fn tell_installed(
     Ok(())
 }
 
-/// What a new AI client gets: as the bridge that runs has it, else as config.toml has it.
+/// The rights of a new AI client: by the bridge if one runs, else by config.toml.
 fn first_use(paths: &Paths) -> String {
     let asked = Client::connect_running(paths).ok().flatten().and_then(|mut client| {
         let answer = client.ask(&harbor_ipc_proto::client::Status { fresh: None }, QUICK).ok()?.into_value();

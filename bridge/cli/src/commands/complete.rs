@@ -1,7 +1,8 @@
 //! complete: names for the completion of a shell, one per line.
 //!
-//! Owns which names are given. Must never start a bridge, take long, or complain: somebody has only pressed a key. A name
-//! with anything but letters, digits and `._-/:` is left out, for a shell might act on it.
+//! Owns which names are given. Must never start a bridge, take long, or complain: somebody has only pressed a
+//! key. A name with characters other than letters, digits and `._-/:` is left out, for a shell might act on
+//! it.
 
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ pub fn names(paths: &Paths, wanted: &Names) -> Vec<String> {
     }
 }
 
-/// What only a bridge knows.
+/// Names that only a bridge knows.
 fn asked(client: &mut Client, Names { kind, word, behind }: &Names) -> Result<Vec<String>, Failure> {
     match kind {
         Kind::Listed if word.contains('/') => tools(client, word),
@@ -91,7 +92,7 @@ fn servers(client: &mut Client) -> Result<Vec<String>, Failure> {
     Ok(servers.into_iter().map(|server| server.server_id).filter(|name| is_harmless(name)).collect())
 }
 
-/// Those that are set, and those that are needed.
+/// The secrets that are set, and those that are missing.
 fn keys(client: &mut Client, server: &str) -> Result<Vec<String>, Failure> {
     let ask = GetCredentialStatus { server_id: server_id(server)? };
     let status = client.ask(&ask, PATIENCE)?.into_value().status;

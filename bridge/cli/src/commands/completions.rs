@@ -1,7 +1,8 @@
-//! Completion of words in a shell: the scripts, and what they are answered.
+//! Completion of words in a shell: the scripts, and the answers to them.
 //!
-//! Owns which words are names of servers, tools and the like; clap's engine knows the rest. A script starts `harbor` with
-//! `HARBOR_COMPLETE` in its environment and the words behind `--`. Must never let a shell run what a server is called.
+//! Owns which words are names of servers, tools and the like; clap's engine knows the rest. A script starts
+//! `harbor` with `HARBOR_COMPLETE` in its environment and the words behind `--`. Must never let a shell run a
+//! server's name.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -25,7 +26,8 @@ fn of(shell: Shell) -> &'static dyn EnvCompleter {
     }
 }
 
-/// What a shell reads once. For bash it is ours: clap's takes no notice of the colons at which bash takes words apart.
+/// The script that a shell reads once. The one for bash is ours: clap's ignores the colons at which bash
+/// splits words.
 pub fn script(shell: Shell) -> io::Result<String> {
     if shell == Shell::Bash {
         return Ok(include_str!("completions/bash.sh").to_owned());
@@ -56,7 +58,7 @@ fn typed() -> impl Iterator<Item = OsString> {
     env::args_os().skip_while(|word| word != "--").skip(1)
 }
 
-/// The same commands, with names for their arguments.
+/// The commands, with names for their arguments.
 fn named(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| match kind(&arg) {
         Some(kind) => arg.add(ArgValueCompleter::new(move |word: &OsStr| candidates(kind, word))),
@@ -65,7 +67,7 @@ fn named(command: clap::Command) -> clap::Command {
     command.mut_subcommands(named)
 }
 
-/// What an argument is the name of, by how the help calls it.
+/// The kind of name that an argument is, by its placeholder in the help.
 fn kind(arg: &Arg) -> Option<Kind> {
     match arg.get_value_names()?.first()?.as_str() {
         "SERVER" => Some(Kind::Servers),

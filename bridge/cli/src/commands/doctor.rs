@@ -1,4 +1,4 @@
-//! doctor: what is wrong here, and what to do about it.
+//! doctor: problems on this machine, and what to do about them.
 //!
 //! ```text
 //!  files of HARBOR_HOME ─┐ whose content the bridge's program looks at: `harbor-bridge check`
@@ -7,7 +7,8 @@
 //!  the bridge's status ──┘
 //! ```
 //!
-//! Owns the findings and how they look. Must never change anything without `--fix`, and nothing then that it does not name.
+//! Owns the findings and how they look. Must never change anything without `--fix`, and with it only what it
+//! names.
 
 mod bridge;
 mod browsers;
@@ -31,7 +32,7 @@ use crate::client::Client;
 use crate::screen::{Screen, Tone};
 use crate::table::flatten;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Ok,
@@ -63,10 +64,10 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
     state: State,
-    /// One word: what was looked at.
+    /// The subject, in one word.
     about: &'static str,
     what: String,
-    /// What to do about it.
+    /// The next step.
     next: Option<String>,
 }
 
@@ -127,7 +128,7 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
     }
 }
 
-/// Whether the service goes on when its user logs out. Over SSH that is a warning: such a session ends.
+/// Tells if the service goes on when its user logs out. Over SSH an end is a warning: such a session ends.
 fn logout(lingers: Option<bool>, over_ssh: bool) -> Finding {
     match lingers {
         Some(true) => Finding::ok("service", "it goes on when you log out"),

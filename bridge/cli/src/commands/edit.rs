@@ -6,8 +6,8 @@
 //!                                         └────────────────┘
 //! ```
 //!
-//! Owns the document. Must never have a value of a variable or a header in it, nor lose what the person has written without having
-//! been told to. Arguments may be secret, so a signal that ends us takes the file along.
+//! Owns the document. Must never put a value of a variable or a header into it, nor lose the person's text
+//! without their word. Arguments may be secret, so a signal that ends us removes the file, too.
 
 use std::env;
 use std::fs;
@@ -35,7 +35,7 @@ use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::screen::Screen;
 
-/// What stands for a value that is not shown, and stays.
+/// The mark in place of a value that is not shown, and stays.
 const KEPT: &str = "***";
 
 /// The editor where none is set.
@@ -77,7 +77,7 @@ pub fn run(client: &mut Client, server: &str, paths: &Paths, screen: &mut Screen
     }
 }
 
-/// What is written in the editor, until it is applied.
+/// The text in the editor, until it is applied.
 struct Draft {
     path: PathBuf,
 }
@@ -92,7 +92,7 @@ impl Draft {
         Ok(Self { path })
     }
 
-    /// What is in it once the editor has ended.
+    /// Runs the editor, and reads the text when it has ended.
     fn edited(&self) -> Result<String, Failure> {
         let set = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| EDITOR.to_owned());

@@ -14,7 +14,7 @@ use crate::screen::Screen;
 use crate::table::flatten;
 use crate::when::{ahead, utc};
 
-/// How many restarts each server's definition allows, as far as we were told.
+/// The restarts that each server's definition allows, as far as we were told.
 type Limits = BTreeMap<String, Option<u32>>;
 
 pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! grant, revoke, grants: what a person allows an origin, and forbids it.
+//! grant, revoke, grants: the person's permissions and denials for an origin.
 //!
 //! Owns the sentence about a grant. Must never say that something is allowed without a warning while a DENY stands.
 
@@ -77,7 +77,7 @@ fn is_default(profile: &str) -> bool {
     profile.is_empty() || profile == DEFAULT_PROFILE
 }
 
-/// What was just allowed is not, while a DENY stands.
+/// The warning that a new grant has no effect while a DENY stands.
 fn warning(answer: &HostGrantPermissionResult) -> Option<String> {
     let grant = &answer.grant;
     if !answer.denied || word(&grant.grant_type) == "deny" {
@@ -118,7 +118,7 @@ pub fn revoke(client: &mut Client, revoke: &Revoke, screen: &mut Screen) -> Resu
     Ok(())
 }
 
-/// Said of what holds, and the disk has not taken.
+/// The warning about a change that is in force, but is not on disk.
 const NOT_STORED: &str = "harbor: it is in force, but could not be written to disk; it is lost when the bridge ends, unless there is room before: `harbor health`";
 
 /// Says how many calls were ended.
@@ -162,7 +162,7 @@ fn show(
     Ok(())
 }
 
-/// What would be back with the next bridge, as things are.
+/// The warning about a change that the next bridge would not know, as things are.
 fn not_stored(one: &UnstoredView) -> String {
     let UnstoredView { origin, scope, change, .. } = one;
     format!(
@@ -217,7 +217,7 @@ fn tabulate(grants: &[GrantView], now: u64) -> Table {
     table
 }
 
-/// What a cell says of the tools of a grant.
+/// The tools of a grant, shortened for a cell.
 pub fn shorten(tools: Option<Vec<String>>) -> String {
     match tools {
         None => "all".into(),

@@ -1,18 +1,19 @@
 //! Ids as people type them: cut short.
 //!
-//! Owns how short an id is shown, and which one was meant. Must never take one for another that begins alike.
+//! Owns how short an id is shown, and which id was meant. Must never take one for another that begins alike.
 
 use harbor_client::errors::Failure;
 
-/// So much of an id tells it from others, as a rule.
+/// The number of characters that usually tell an id from others.
 const SHORT: usize = 8;
 
-/// How an id is shown and may be typed.
+/// An id in the short form that is shown and may be typed.
 pub fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }
 
-/// The one of these ids that is this, or that begins like this; `None` where none is. Of several: what they are, and what lists them.
+/// The one of these ids that is this, or that begins like this; `None` where none is. Of several: what they
+/// are, and what lists them.
 pub fn meant(
     ids: impl IntoIterator<Item = String>,
     typed: &str,

@@ -5,7 +5,8 @@
 //!                                                                                                  └► secrets, apart
 //! ```
 //!
-//! Owns what is said about each, and that nothing of the person's goes into somebody else's text unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
+//! Owns the message about each server, and that no data of the person's goes into somebody else's text
+//! unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
 
 mod here;
 mod risks;
@@ -42,7 +43,7 @@ struct Origin {
     project: Option<String>,
 }
 
-/// What became of one server.
+/// The outcome for one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Outcome {
     Imported(Start),
@@ -52,12 +53,12 @@ enum Outcome {
     Failed(String),
 }
 
-/// What became of the first start of a server that was imported.
+/// The outcome of the first start of a server that was imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Start {
     /// There was none.
     Not,
-    /// It has so many tools.
+    /// The number of its tools.
     Tools(u32),
     Failed(String),
 }
@@ -68,7 +69,7 @@ struct Server {
     file: PathBuf,
     /// The client whose own file it is, unless it is for one project only.
     client: Option<&'static AiClient>,
-    /// What it will be called here.
+    /// Its id here.
     id: String,
     launch: Result<Launch, String>,
 }
@@ -340,7 +341,7 @@ fn definition(server: &Server, launch: &Launch, manual: bool) -> Definition {
     }
 }
 
-/// It comes so far only where the person has allowed what is special about its address.
+/// The request's part for a server elsewhere. Here the person has already allowed an address with risks.
 fn elsewhere(remote: &Elsewhere) -> Remote {
     let url = parse(&remote.url).ok();
     let is = |what: fn(&url::Url) -> bool| url.as_ref().is_some_and(what);

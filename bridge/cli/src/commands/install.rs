@@ -1,6 +1,7 @@
-//! install, runtimes: packages and what they need.
+//! install, runtimes: packages, and the programs that they need.
 //!
-//! Owns what a person is shown before the question. Must never change anything without a yes, or `--yes`.
+//! Owns the text that a person sees before the question. Must never change anything without a yes, or
+//! `--yes`.
 
 mod asking;
 mod closed;
@@ -38,16 +39,16 @@ use crate::consent;
 use crate::screen::{Screen, Status};
 use crate::table::{Table, flatten};
 
-/// What is said after a no.
+/// The message after a no.
 const NOTHING_INSTALLED: &str = "nothing was installed";
 
-/// What is asked before a package is built.
+/// The text before a package is built.
 pub const BUILDS: &str = "code of the package must run to find out what it needs; it runs in a sandbox without access to your files";
 
 /// Tools that one line names.
 const MAX_TOOLS: usize = 8;
 
-/// What can be found wrong without the bridge, the source first: a person who has no terminal learns what is wrong, too.
+/// Checks that need no bridge, the source first. So a person without a terminal learns what is wrong, too.
 pub fn check(wanted: &Package) -> Result<(), Failure> {
     let file = document::path(&wanted.source);
     let is_named = match &file {
@@ -121,12 +122,13 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     Ok(())
 }
 
-/// Whether the person can say yes, or has done so. It is looked up first: what does not exist needs no yes.
+/// Fails if the person can neither say yes nor has done so. The package is looked up first: a missing one
+/// needs no yes.
 fn can_confirm(wanted: &Package) -> Result<(), Failure> {
     if wanted.yes { Ok(()) } else { consent::is_possible("install") }
 }
 
-/// Whether it waits for its person.
+/// True if the server waits for the person to sign in.
 fn needs_authorization(installed: &InstalledView) -> bool {
     installed.needs_authorization == Some(true)
 }
@@ -192,12 +194,12 @@ fn dry_run(client: &mut Client, complete: &entry::Complete, screen: &mut Screen)
     }
 }
 
-/// What would be installed.
+/// The plan: what would be installed.
 fn planned(client: &mut Client, ask: InstallServer) -> Result<Answer<InstallServerResult>, Failure> {
     under_way(client, "looking it up", &InstallServer { plan: Some(true), progress: Some(true), ..ask })
 }
 
-/// Whether a plan says that code of the package must run.
+/// True if a plan says that code of the package must run.
 fn needs_build(plan: &InstalledView) -> bool {
     plan.needs_build == Some(true)
 }
@@ -221,7 +223,7 @@ pub fn confirm(
     Err(Failure::Said(Exit::Failed))
 }
 
-/// What a person reads before a question; stdout is kept for JSON.
+/// Shows the text before a question; with JSON, stdout is kept free.
 fn show(screen: &mut Screen, shown: &str) -> Result<(), Failure> {
     match screen.json {
         true => remark(shown),
@@ -288,7 +290,7 @@ fn described(plan: &InstalledView, wanted: &Package) -> String {
     }
 }
 
-/// What is known of a package that has to be built to know more.
+/// The known facts of a package that has to be built to know more.
 fn describe_build(plan: &InstalledView) -> String {
     let version = plan.version.as_ref().map(|version| format!(" {}", word(version))).unwrap_or_default();
     let package = format!("package    {}{version} ({})", word(&plan.name), plan.kind);

@@ -1,6 +1,6 @@
 //! list: the servers and their states.
 //!
-//! Owns what of a server is shown, and how it fits into 80 places.
+//! Owns which facts of a server are shown, and how they fit into 80 places.
 
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
@@ -36,7 +36,7 @@ pub fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What does not fit into its row: why it last ended, and when it is tried again.
+/// Facts that do not fit into a server's row: why it last ended, and when it is tried again.
 fn notes(server: &ServerView, now: u64) -> Vec<String> {
     let name = &server.server_id;
     let error = flatten(server.last_error.as_deref().unwrap_or_default());
@@ -58,7 +58,7 @@ fn notes(server: &ServerView, now: u64) -> Vec<String> {
     notes
 }
 
-/// What is to be known of its sandbox at first sight: that there is none, or that it is not whole.
+/// A warning that a server has no sandbox, or not a whole one.
 fn sandbox(server: &ServerView) -> Option<String> {
     let sandbox = server.sandbox.as_ref()?;
     match sandbox.level.as_ref() {
@@ -119,7 +119,7 @@ pub fn state(state: &str, busy: bool, open: u32, queued: u32) -> String {
     if more.is_empty() { state.to_owned() } else { format!("{state} ({})", more.join(", ")) }
 }
 
-/// How many; `?` where they could not be listed.
+/// The number of tools; `?` where they could not be listed.
 fn tools(server: &ServerView) -> String {
     match server.tool_count {
         None if server.state == "running" => "?".into(),
@@ -131,7 +131,7 @@ fn number(number: Option<u32>) -> String {
     number.map_or_else(|| "-".into(), |number| number.to_string())
 }
 
-/// As one would type it in a shell, nearly: enough to recognise it.
+/// The command nearly as one would type it in a shell: enough to recognise it.
 fn command(server: &ServerView) -> String {
     if let Some(url) = remote::shown(server) {
         return url;
@@ -141,7 +141,7 @@ fn command(server: &ServerView) -> String {
     std::iter::once(program(server)).chain(args.iter().map(|arg| quoted(arg))).collect::<Vec<_>>().join(" ")
 }
 
-/// What it starts: a command, or an image and who runs it.
+/// The program that it starts: a command, or an image and its engine.
 fn program(server: &ServerView) -> String {
     let Some(image) = &server.image else { return quoted(&server.command) };
     format!("{} {}", image.engine.as_deref().unwrap_or("image"), image.reference)

@@ -17,7 +17,7 @@ use crate::when::utc;
 /// The source of what an installer printed.
 const INSTALL: &str = "install";
 
-/// How many lines are shown where nobody says so.
+/// The number of lines that are shown by default.
 const LINES_SHOWN: u64 = 200;
 
 /// The most lines that the bridge gives.

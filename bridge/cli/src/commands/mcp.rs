@@ -19,7 +19,8 @@ use crate::screen::{Screen, ask};
 use crate::table::Table;
 use crate::when::{self, ago};
 
-/// Nobody types MCP. A client that a person seems to be would be granted tools for good.
+/// The refusal at a terminal: nobody types MCP. A person would be taken for a client and granted tools for
+/// good.
 const AT_A_TERMINAL: &str = "an AI client starts this command and speaks MCP on its stdin, which is a terminal here\n\
                              you probably want `harbor mcp install CLIENT`; `harbor mcp status` lists the clients";
 
@@ -51,7 +52,7 @@ pub fn token(wanted: &TokenWanted, paths: &Paths, screen: &mut Screen) -> Result
     }
 }
 
-/// Whoever has the token that there is would not be let in any more.
+/// Asks before a token is replaced: its present user would not be let in any more.
 fn may_replace(name: &str, screen: &Screen) -> Result<(), Failure> {
     let what = format!("{name} already has a token, which a new one would replace");
     let yes = !screen.json && ask(&format!("{what}; replace it? [y/N] "));

@@ -1,4 +1,4 @@
-//! The commands: each asks the bridge and prints what it answers.
+//! The commands: each asks the bridge and prints its answer.
 //!
 //! Owns one short file per group. Must never reach past the client: no file of the bridge is read here.
 
@@ -174,7 +174,7 @@ fn remove_server(removal: &Removal, screen: &mut Screen) -> Result<(), Failure> 
     clients::copies::after_removal(&mut client, &removal.server, &paths()?)
 }
 
-/// What there is, and what will be where there is nothing yet.
+/// Lists the grants; for a client that has none yet, says what it will get.
 fn list_grants(origin: Option<&Origin>, screen: &mut Screen) -> Result<(), Failure> {
     let mut client = connect()?;
     grants::list(&mut client, origin, screen)?;

@@ -1,4 +1,4 @@
-//! models: who runs models for the person, with which keys, how much they take.
+//! models: the person's providers of models, their keys, and the tokens that they use.
 //!
 //! Owns the tables and the next step where there is nothing yet. Must never print a key, nor take one from the command line.
 
@@ -28,7 +28,7 @@ use harbor_client::terminal::remark;
 /// Providers are asked one after the other at the worst, and each may be slow.
 const PATIENT: Duration = Duration::from_secs(120);
 
-/// Said where there is no provider.
+/// The message where there is no provider.
 const NONE: &str = "there is no model yet: `harbor models detect` looks for programs on this machine that run some, and \
     `harbor models add TYPE` adds a provider";
 
@@ -152,7 +152,7 @@ fn key(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure
     })
 }
 
-/// What a provider refuses is this command's failure.
+/// Checks a provider; its refusal is this command's failure.
 fn check(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&LlmCheckProvider { provider_id: id.to_owned() }, PATIENT)?;
     print(screen, &answer, |answer| match checked(answer) {
@@ -167,7 +167,7 @@ fn check(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failu
     Err(Failure::Said(Exit::Unavailable))
 }
 
-/// What a provider said to a check: that it answers, or why it cannot be used.
+/// A provider's answer to a check: that it answers, or why it cannot be used.
 fn checked(said: &LlmCheckProviderResult) -> Result<String, String> {
     match (said.available, &said.message, &said.cause) {
         (true, ..) => Ok(format!("answers ({} ms)", said.latency_ms)),
@@ -187,7 +187,7 @@ fn show_default(client: &mut Client, screen: &mut Screen) -> Result<(), Failure>
     })
 }
 
-/// What is used where no model is named.
+/// A sentence about the model that is used where none is named.
 fn used(provider: &str, model: Option<&str>) -> String {
     let model = model.map_or_else(|| format!("the first model of {provider}"), |m| format!("{provider}:{m}"));
     format!("{model} is used where no model is named")

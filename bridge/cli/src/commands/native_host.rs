@@ -4,8 +4,8 @@
 //!  targets ─► look at each ─► foreign? refuse all ─► note how to undo it ─► write
 //! ```
 //!
-//! Owns which manifests are meant, and what is written there. Must never start a bridge or a browser, and never
-//! remove what is not Harbor's.
+//! Owns the choice of manifests, and their content. Must never start a bridge or a browser, and never remove
+//! a file that is not Harbor's.
 
 mod note;
 mod program;
@@ -30,7 +30,7 @@ use super::clients::{Found, failed};
 use crate::args::{HostInstall, HostPlace, NativeHost};
 use crate::screen::Screen;
 
-/// What stands behind the name of a foreign manifest that was put aside.
+/// The ending of a foreign manifest's name once it is set aside.
 const ASIDE: &str = ".before-harbor";
 
 pub fn run(wanted: &NativeHost, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
@@ -110,7 +110,7 @@ fn put(seen: &Seen, more: &[String], paths: &Paths) -> Result<Done, Failure> {
     Ok(Done { target: seen.target.clone(), changed })
 }
 
-/// Whether the manifest had to be written, and the directories that had to be made for it.
+/// Writes a manifest. The result: true if it had to be written, and the directories that were made for it.
 fn write(seen: &Seen, entry: &Entry, text: &str) -> Result<(bool, Vec<PathBuf>), Failure> {
     let file = &seen.target.file;
     if let Some(aside) = entry.aside.as_ref().filter(|_| seen.state.is_foreign()) {
@@ -132,7 +132,7 @@ fn take_back(seen: &Seen, note: &Note, before: &Note, paths: &Paths) {
     }
 }
 
-/// Where a foreign manifest is kept until ours goes.
+/// The place where a foreign manifest is kept until ours goes.
 fn aside(file: &Path) -> Result<PathBuf, Failure> {
     let mut name = file.as_os_str().to_owned();
     name.push(ASIDE);

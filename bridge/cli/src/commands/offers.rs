@@ -1,7 +1,7 @@
-//! resources, prompts: what servers offer besides tools, listed; and one of them had.
+//! resources, prompts: lists the offers of servers besides tools, and gets one of them.
 //!
-//! Owns how they look. Must never let one server that hangs or fails hide what others offer, and starts none: what is not
-//! running offers nothing.
+//! Owns how they look. Must never let one server that hangs or fails hide the offers of others. It starts no
+//! server: a stopped server offers nothing.
 
 use std::time::Duration;
 
@@ -30,13 +30,13 @@ use crate::table::{Table, bracket, flatten};
 /// A server may list in pages.
 const LIST: Duration = Duration::from_secs(65);
 
-/// What a server offers of a kind.
+/// The offers of a server, of one kind.
 pub struct Offered {
     lists: Vec<Json>,
     shown: Payload,
 }
 
-/// One kind of things that servers offer.
+/// A kind of things that servers offer.
 pub struct Kind {
     name: &'static str,
     /// Asks a server for them: what it offers, in lists, and the whole for `--json`.
@@ -203,7 +203,7 @@ fn content(item: &Payload, shelf: &mut Shelf) -> String {
     }
 }
 
-/// What the person has typed of a name, without what would be an extension twice.
+/// The last part of a URI without its extension: a file's name would have it twice.
 fn last_part(uri: &str) -> &str {
     let name = uri.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(name, _)| name)

@@ -1,7 +1,7 @@
-//! Places that the arguments and variables of a definition name and that its server does not have: nothing else says that it would
-//! find nothing there. Of the arguments of a call the bridge says it itself.
+//! Places that a definition's arguments and variables name and that its server does not have. Nothing else
+//! says that the server would find nothing there. For the arguments of a call the bridge says so itself.
 //!
-//! Owns looking for them here. Must never be asked for words that somebody else has said.
+//! Owns looking for them here. Must never be asked for words of other people.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -37,8 +37,8 @@ pub fn tell_words(client: &mut Client, server: &str, args: &[String], env: &BTre
     }
 }
 
-/// Whether a server reaches a place. Where it reaches nothing of this system, it is held by other means or not at all, and its paths
-/// are others or all.
+/// True if a server reaches a place. A server that reaches nothing of this system is confined by other means
+/// or not at all. Its paths are then others, or all.
 fn has(sandbox: &SandboxView, place: &str) -> bool {
     let is_held = sandbox.paths.iter().any(|path| path.why == "system");
     let reaches = |within: &str| is_within(place, within);

@@ -1,6 +1,8 @@
-//! Patterns that a person has typed and that mean nothing here: a server that is not there, a tool that its server does not list.
+//! Patterns of a person that mean nothing here: a server that is not there, a tool that its server does not
+//! list.
 //!
-//! Owns what is said of them. Must never refuse one: the server may come later, and a tool may be listed then.
+//! Owns the messages about them. Must never refuse one: the server may come later, and a tool may be listed
+//! then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +15,7 @@ use harbor_policy::tool_name::{EVERY, split};
 use super::tool_list;
 use crate::client::{Client, QUICK};
 
-/// What is said of those that mean nothing.
+/// Messages about the patterns that mean nothing.
 pub fn unknown(client: &mut Client, patterns: &[String]) -> Result<Vec<String>, Failure> {
     let named: BTreeSet<_> = patterns.iter().filter_map(|pattern| of_server(pattern)).collect();
     if named.is_empty() {
@@ -32,7 +34,7 @@ pub fn unknown(client: &mut Client, patterns: &[String]) -> Result<Vec<String>, 
     Ok(named.iter().filter_map(|named| told(named, &servers, &tools)).collect())
 }
 
-/// Its server and its tool. Other sources come and go.
+/// The pattern's server and tool; none for other sources, which come and go.
 fn of_server(pattern: &str) -> Option<(String, String)> {
     let (source, tool) = split(pattern).ok()?;
     let is_server = SourceId::kind(&source) == SourceKind::Server;

@@ -8,7 +8,7 @@ use std::path::{self, Component, Path, PathBuf};
 use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::SandboxSettings;
 
-/// Where this program runs.
+/// The directory in which this program runs.
 pub fn current_dir() -> Result<PathBuf, Failure> {
     env::current_dir().map_err(|error| Failure::Io("find the current directory", error))
 }
@@ -48,7 +48,7 @@ pub fn absolutes(paths: &[String], here: &Path) -> Result<Vec<String>, Failure> 
     paths.iter().map(one).collect()
 }
 
-/// What a shell would have made of `~/notes`, had it seen it.
+/// The path that a shell would have made of `~/notes`.
 pub fn at_home(path: &str) -> String {
     let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
     match (rest, env::var("HOME")) {

@@ -14,7 +14,7 @@ const BAR: usize = 20;
 /// The places of a tool's name, and of a count.
 const NAME: usize = 24;
 
-/// What the line says of a `progress` push, for the tool of this name.
+/// The line for a `progress` push, for the tool of this name.
 pub fn line(tool: &str, progress: &Progress) -> String {
     let number = |json: &Json| serde_json::from_str::<Value>(json.as_str()).ok()?.as_f64();
     let done = number(&progress.progress);

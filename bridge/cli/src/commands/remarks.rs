@@ -1,5 +1,5 @@
-//! What is said on stderr beside a result: which of a server's tools have changed, which have hidden characters, what of
-//! a list is no tool; and whose files are where.
+//! Remarks on stderr beside a result: tools of a server that have changed or have hidden characters, and list
+//! entries that are no tools. Also: whose files are where.
 //!
 //! Owns the sentences. Must never make a command fail: its result is there already.
 
@@ -24,7 +24,7 @@ use super::{grants, tool_list};
 use crate::client::{Client, QUICK};
 use crate::table::flatten;
 
-/// How long a server that has just started is asked for what its tools say.
+/// The time for a server that has just started to list its tools.
 const LOOK: Duration = Duration::from_secs(10);
 
 /// `time: 2 tools have changed since you first saw them`, of a server as `list_servers` shows it.
@@ -75,13 +75,13 @@ fn hidden(server: &str, listed: &Json) -> Option<String> {
     ))
 }
 
-/// Whether a tool has hidden characters. What cannot be looked through counts as if it had.
+/// True if a tool has hidden characters, or cannot be looked through.
 fn hides(tool: &Payload) -> bool {
     let texts = ["name"].into_iter().chain(PARTS).filter_map(|part| tool.raw(part));
     texts.map(serde_json::from_str).any(|value| !value.is_ok_and(|value| is_open(&value)))
 }
 
-/// Whether every text in it shows all that it has.
+/// True if every text in it shows all that it has.
 fn is_open(value: &Value) -> bool {
     match value {
         Value::String(text) => !has_hidden(text),
@@ -91,8 +91,8 @@ fn is_open(value: &Value) -> bool {
     }
 }
 
-/// Says what of its sandbox this kernel cannot hold, what it may reach that one would not think, and how it is held to less: of a
-/// server that has just been added, which has these keys.
+/// For a server that has just been added and has these keys: tells the parts of its sandbox that this kernel
+/// cannot enforce. Then warns of unexpected reach, and says how to hold the server to less.
 pub fn on_sandbox(name: &str, sandbox: Option<&SandboxSummary>, keys: &[String]) {
     on_missing(name, sandbox);
     let Some(sandbox) = sandbox else { return };
@@ -157,7 +157,7 @@ fn program(change: &ServerChange) -> String {
     )
 }
 
-/// What of grants and pins has ended with a server.
+/// The grants and pins that ended with a server.
 pub fn ended_grants(pins: u32, ended: &[GrantView]) -> Vec<String> {
     let grants = ended.iter().map(|grant| {
         let (origin, scope) = (&grant.origin, &grant.scope);
@@ -210,8 +210,8 @@ fn kept_data(server: &str, with_data: bool, directory: Option<&str>) -> Option<S
     })
 }
 
-/// Says how what a server was refused could be allowed, of all that is spoken of in `text`, the failure of its start: what the kernel
-/// tells of may be why, whatever the text says.
+/// Says how to allow the refused places that `text` names; `text` is the failure of the server's start.
+/// Refusals that the kernel tells are always named: they may be the cause, whatever the text says.
 pub fn on_failed_start(client: &mut Client, server: &str, text: &str) {
     let Ok(server_id) = server_id(server) else { return };
     let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK) else { return };

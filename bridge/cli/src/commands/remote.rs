@@ -6,7 +6,7 @@ use harbor_ipc_proto::client::ServerView;
 
 use crate::args::Remote;
 
-/// How a server elsewhere is spoken to, as requests have it: only what was said.
+/// The way to speak to a server elsewhere, as requests have it: only the options that were typed.
 pub struct Spoken {
     pub transport_type: Option<String>,
     pub headers: Option<BTreeMap<String, String>>,
@@ -25,7 +25,7 @@ impl Spoken {
     }
 }
 
-/// Where a server of `list_servers` is, if that is elsewhere.
+/// The address of a server of `list_servers`, if it runs elsewhere.
 pub fn shown(server: &ServerView) -> Option<String> {
     server.remote.as_ref().map(|remote| remote.url.clone())
 }

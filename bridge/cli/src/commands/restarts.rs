@@ -4,10 +4,11 @@
 
 use harbor_ipc_proto::client::{Attempts, Supervision};
 
-/// How many the bridge makes when a definition does not say.
+/// The number of restarts that the bridge makes when a definition does not say.
 const DEFAULT_LIMIT: u32 = 3;
 
-/// How many restarts in a row a server's definition allows; `None` when there is no limit.
+/// The number of restarts in a row that a server's definition allows; `None` when there is no
+/// limit.
 pub fn limit(supervision: &Supervision) -> Option<u32> {
     match supervision.restart_attempts {
         Some(Attempts::Most(most)) => Some(most),

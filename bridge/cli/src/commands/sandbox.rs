@@ -1,6 +1,7 @@
-//! sandbox: what a server may do on this machine, shown and changed.
+//! sandbox: a server's rights on this machine, shown and changed.
 //!
-//! Owns how it is shown, and adding to lists: the bridge takes whole lists. Must never judge what is allowed.
+//! Owns how they are shown, and adding to lists: the bridge takes whole lists. Must never judge what is
+//! allowed.
 
 use std::path::Path;
 
@@ -50,7 +51,7 @@ fn print_prose<T>(
     }
 }
 
-/// What a change has led to.
+/// The effect of a change.
 fn outcome(server: &str, before: &SandboxSettings, changed: &SetSandboxResult) -> String {
     let same = changed.sandbox.settings == *before;
     match changed.restarting {
@@ -60,7 +61,7 @@ fn outcome(server: &str, before: &SandboxSettings, changed: &SetSandboxResult) -
     }
 }
 
-/// What is asked of the bridge, and what is to be said about it.
+/// The request to the bridge, and remarks about it.
 struct Change {
     ask: SetSandbox,
     remarks: Vec<String>,
@@ -72,7 +73,8 @@ struct Forgotten {
 }
 
 impl Forgotten {
-    /// As they were typed in the directory `here`; what is shown of a grant is its place, which may have another name.
+    /// Reads words that were typed in the directory `here`. A grant is shown as its place, which may have
+    /// another name.
     fn of(typed: &[String], sandbox: &SandboxView, here: &Path) -> Result<Self, Failure> {
         let named = |path: &str| {
             let mut of = sandbox.paths.iter().filter(|place| place.path == path);
@@ -90,7 +92,7 @@ impl Forgotten {
         self.forms.iter().any(|(_, forms)| forms.contains(entry))
     }
 
-    /// Those that are in no list.
+    /// The words that are in no list.
     fn unknown(&self, lists: &[String]) -> impl Iterator<Item = String> {
         let unknown = self.forms.iter().filter(|(_, forms)| !lists.iter().any(|entry| forms.contains(entry)));
         unknown.map(|(word, _)| format!("{word} was not granted"))
@@ -98,7 +100,7 @@ impl Forgotten {
 }
 
 impl Change {
-    /// For what was typed in the directory `here`, where `sandbox` is what holds.
+    /// Reads options that were typed in the directory `here`; `sandbox` is the one in force.
     fn of(wanted: &Sandbox, sandbox: &SandboxView, here: &Path) -> Result<Self, Failure> {
         let (before, settings) = (&sandbox.settings, settings(&wanted.changes, here)?);
         let forgotten = Forgotten::of(&wanted.forgotten, sandbox, here)?;
@@ -151,7 +153,7 @@ impl Change {
     }
 }
 
-/// How often the person is asked about its calls, and what would change that.
+/// Tells how often the person is asked about its calls, and what would change that.
 fn questions(sandbox: &SandboxView) -> &'static str {
     match &*sandbox.reach {
         "closed" => "least: it can tell nobody, so nothing private leaves by it",
@@ -202,7 +204,7 @@ fn network(sandbox: &SandboxView) -> String {
     }
 }
 
-/// What it may reach. System files are many and the same for all: they are shown on request.
+/// The places that it may reach. System files are many and the same for all: they are shown on request.
 fn places(sandbox: &SandboxView, explain: bool) -> Vec<String> {
     let all = &sandbox.paths;
     let mut lines = Vec::new();
@@ -233,7 +235,7 @@ fn why(place: &SandboxPath) -> String {
     }
 }
 
-/// What only the server says is no fact: it could name what it would like to have.
+/// Refusals. Those that only the server tells are no facts: it could name what it would like to have.
 fn denied(sandbox: &SandboxView) -> Vec<String> {
     let (told, said): (Vec<_>, Vec<_>) = sandbox.denied.iter().partition(|denied| is_of_kernel(&denied.path));
     let mut lines = under("\nit was refused", &told);

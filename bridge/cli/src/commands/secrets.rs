@@ -30,7 +30,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 use crate::when::{now, until, utc};
 
-/// Whose secrets are kept for sites, and are no server's.
+/// The name whose secrets are kept for sites, and are no server's.
 const BROWSER: &str = "browser";
 
 /// The keyring may ask its person.
@@ -93,7 +93,7 @@ pub fn values(server: &str, keys: &[String]) -> Result<BTreeMap<String, Secret>,
     Ok(keys.iter().cloned().zip(values).collect())
 }
 
-/// Whether secrets may be called so.
+/// Fails if a secret may not have one of these names.
 pub fn are_keys(keys: &[String]) -> Result<(), Failure> {
     let wrong = keys.iter().find_map(|key| Some((key, wrong_key(CredentialType::ApiKey, key)?)));
     match wrong {
@@ -129,7 +129,7 @@ pub fn read(question: &str) -> Result<Secret, Failure> {
     }
 }
 
-/// One newline at the end is `echo`'s, not the secret's.
+/// Reads a secret from stdin. One newline at the end is `echo`'s, not the secret's.
 fn from_stdin(what: &str, longest: usize) -> Result<Secret, Failure> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 3));
     let failed = |error| Failure::Io("read from stdin", error);
@@ -253,7 +253,7 @@ fn tabulate(all: &[CredentialView], now: u64) -> Table {
     table
 }
 
-/// What is wrong with a server's secrets is this command's failure.
+/// Checks a server's secrets; a fault in them is this command's failure.
 fn check(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     let found = client.ask(&ValidateCredentials { server_id: server_id(server)? }, QUICK)?;
     // A file that cannot be read is among what was found.

@@ -139,7 +139,7 @@ fn news(server: &str, progress: &Progress) -> String {
     }
 }
 
-/// What is said of a server that runs.
+/// The message about a server that runs.
 fn running(server: &str, shown: &ServerView) -> String {
     match shown.tool_count.and_then(|tools| usize::try_from(tools).ok()) {
         Some(0) => format!("{server} is running and offers no tools"),

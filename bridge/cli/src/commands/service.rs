@@ -43,7 +43,7 @@ pub fn run(wanted: Option<&Service>, paths: &Paths, screen: &mut Screen) -> Resu
     }
 }
 
-/// Whether the service is installed.
+/// True if the service is installed.
 pub fn is_installed() -> bool {
     place().is_ok_and(|file| file.exists())
 }
@@ -71,7 +71,7 @@ fn unit(program: &Path, paths: &Paths, has_home: bool) -> String {
     )
 }
 
-/// As systemd reads it between quotes.
+/// A path as systemd reads it between quotes.
 fn escaped(path: &Path) -> String {
     path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%")
 }
@@ -113,10 +113,10 @@ fn install(file: &Path, unit: &str, paths: &Paths, screen: &mut Screen) -> Resul
     Ok(())
 }
 
-/// What keeps a user's services without a session.
+/// The command that keeps a user's services running without a session.
 pub const LINGER: &str = "loginctl enable-linger";
 
-/// Whether this user's services go on when the last session ends; nothing where nobody says.
+/// True if this user's services go on when the last session ends; nothing where that cannot be found out.
 pub fn lingers() -> Option<bool> {
     let user = fs::metadata("/proc/self").ok()?.st_uid().to_string();
     let mut ask = Command::new("loginctl");

@@ -1,6 +1,6 @@
 //! sessions: the person's conversations with language models.
 //!
-//! Owns finding one by how its id begins. Must never delete one that was not clearly meant.
+//! Owns finding a session by the beginning of its id. Must never delete one that was not clearly meant.
 
 pub mod said;
 
@@ -18,7 +18,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 use crate::when;
 
-/// So many sessions are listed; nobody has more.
+/// The number of sessions that are listed; nobody has more.
 const ALL: u64 = 1_000_000;
 
 pub fn run(client: &mut Client, wanted: &Sessions, screen: &mut Screen) -> Result<(), Failure> {

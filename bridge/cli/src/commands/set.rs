@@ -135,7 +135,7 @@ fn millis(ms: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What the server that runs goes on with as it was.
+/// The settings that a running server gets only at its next start.
 fn later(name: &str, next_start: &[String]) -> Option<String> {
     let named = |field: &String| of_start(field).map(str::to_owned).or_else(|| supervision_option(field));
     let options: Vec<_> = next_start.iter().filter_map(named).collect();
@@ -143,7 +143,7 @@ fn later(name: &str, next_start: &[String]) -> Option<String> {
     (!options.is_empty()).then(|| format!("{those}: from the next start on: `harbor restart {name}`"))
 }
 
-/// What a start is given, as people call it.
+/// The words for a setting of a start.
 fn of_start(field: &str) -> Option<&'static str> {
     match field {
         "args" => Some("its arguments"),

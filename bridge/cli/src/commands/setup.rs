@@ -63,7 +63,7 @@ fn agreed(wanted: &Setup, question: &str) -> Result<bool, Failure> {
     if wanted.yes { Ok(true) } else { consent::ask(question) }
 }
 
-/// One step that fails is no reason to leave out the next.
+/// Reports a step that failed. The next step is still taken.
 fn told(done: Result<(), Failure>) {
     done.err().and_then(|failure| failure.message()).iter().for_each(|text| remark(text));
 }

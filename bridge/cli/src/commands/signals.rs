@@ -1,11 +1,12 @@
-//! Signals that are heard by a thread of ours instead of ending us.
+//! Signals that a thread of ours receives, so that they do not end us at once.
 //!
-//! Owns which these are, and ending us as they would have. Must never do what is to be done before that: whoever waits knows it.
+//! Owns the list of these signals, and ending us as they would have. Must never do the work that comes before
+//! that: the waiting thread knows it.
 
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal, raise};
 
-/// What ends us, or stops us for a while. SIGSTOP cannot be heard.
+/// Signals that end us, or stop us for a while. SIGSTOP cannot be received.
 const SIGNALS: [Signal; 6] =
     [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTSTP, Signal::SIGCONT];
 

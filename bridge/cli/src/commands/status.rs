@@ -23,7 +23,8 @@ use crate::screen::{Screen, Tone};
 use crate::table::{Table, flatten};
 use crate::when;
 
-/// What was measured longer ago is shown with its age, in milliseconds: who subscribes has it measured every ten seconds.
+/// The age from which a measured number is shown with its age, in milliseconds. A subscriber has it measured
+/// every ten seconds.
 const OLD_MS: u64 = 12_000;
 
 pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> Result<(), Failure> {
@@ -62,7 +63,7 @@ pub fn show(client: &mut Client, wanted: &StatusWanted, screen: &mut Screen) -> 
     Ok(())
 }
 
-/// One server: how it is, and what keeps it from its next start.
+/// One server: its state, and the reasons against its next start.
 fn of_one(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.ask(&GetServerStatus { server_id: server_id(server)? }, QUICK)?;
     match screen.json {
@@ -103,7 +104,7 @@ fn explained(state: &str) -> &str {
     }
 }
 
-/// That nobody knows any more which version was locked: no start takes another one by itself.
+/// The message that nobody knows any more which version was locked: no start takes another one by itself.
 fn lost(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
     let (name, why) = (flatten(&server.server_id), flatten(package?.lost.as_ref()?));
     Some(format!(
@@ -111,7 +112,7 @@ fn lost(server: &ServerView, package: Option<&InstalledView>) -> Option<String> 
     ))
 }
 
-/// Which version, or image, each start runs; nothing of what is neither.
+/// The version, or image, that each start runs; none where the server has neither.
 fn locked(server: &ServerView, package: Option<&InstalledView>) -> Option<String> {
     let name = flatten(&server.server_id);
     let first = "nothing yet; its first start locks what it finds".to_owned();
@@ -169,7 +170,7 @@ pub fn health(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     }
 }
 
-/// How it is without a bridge.
+/// The status without a bridge.
 const DOWN: &str = r#"{"reasons":[{"state":"failing","code":"no_bridge","message":"no bridge is running; most other commands start one"}],"state":"down"}"#;
 
 const NO_BRIDGE: &str = "no bridge is running; most other commands start one";
@@ -202,7 +203,7 @@ fn headlines(status: &StatusView) -> String {
     )
 }
 
-/// What models have done with tools, if anything.
+/// The models' use of tools, if any.
 fn turns(agent: &AgentStatus) -> Option<String> {
     let ended: u64 = agent.ended.values().sum();
     let failed = agent.ended.get("failed").copied().unwrap_or_default();
@@ -284,7 +285,7 @@ fn state_of(server: &ServerStatus) -> String {
     state(shown(&server.state, &server.shown_state), server.busy, server.in_flight, server.queued)
 }
 
-/// One line of what has changed.
+/// A change, in one line.
 fn describe(update: &StatusUpdate) -> String {
     let StatusUpdate { category, health, bridge, servers, removed, catalog, .. } = update;
     let what = match (category.as_ref(), servers.as_deref(), bridge, catalog) {
@@ -304,7 +305,7 @@ fn describe(update: &StatusUpdate) -> String {
     format!("{} {}  {what}", when::utc(update.timestamp), health.state)
 }
 
-/// What it does, or what there is.
+/// The catalog's present activity, else a summary of it.
 fn of_catalog(catalog: &CatalogStatus) -> String {
     match &catalog.activity {
         None => catalog::headline(catalog, when::now()),
@@ -315,7 +316,7 @@ fn of_catalog(catalog: &CatalogStatus) -> String {
     }
 }
 
-/// In the unit in which it is more than nothing.
+/// A size in the largest unit of which it has at least one.
 pub fn size(bytes: u64) -> String {
     let in_tenths = |shift: u32| {
         let part = bytes & ((1 << shift) - 1);

@@ -1,4 +1,4 @@
-//! The list of a server's tools: how it is asked for, and what of it is a tool.
+//! The list of a server's tools: the request for it, and which of its items are tools.
 
 use harbor_client::errors::Failure;
 use harbor_client::id::source_id;
@@ -12,7 +12,7 @@ pub fn request(server: &str) -> Result<McpListTools, Failure> {
     Ok(McpListTools { server_id: source_id(server)?, wait_ms: None })
 }
 
-/// The same, of what is known or at hand: it starts nothing.
+/// Like [`request`], for tools that are known or at hand: it starts nothing.
 pub fn at_hand(server: &str) -> Result<McpListTools, Failure> {
     Ok(McpListTools { wait_ms: Some(0), ..request(server)? })
 }

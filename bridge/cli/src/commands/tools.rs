@@ -1,4 +1,4 @@
-//! tools: what the servers offer, and what of it an origin sees.
+//! tools: the tools of the servers, and those that an origin sees.
 //!
 //! Owns the listings. Must never let one server that hangs or fails hide the tools of the others.
 
@@ -25,21 +25,21 @@ use crate::table::Table;
 /// A server may list in pages.
 const LIST: Duration = Duration::from_secs(65);
 
-/// How long a server is waited for whose tools are known, in milliseconds.
+/// The wait for a server whose tools are known, in milliseconds.
 const PATIENCE: u64 = 2_000;
 
-/// What a server offers, as its answer.
+/// The tools of a server, as its answer.
 pub fn ask(client: &mut Client, server: &str) -> Result<Answer<McpListToolsResult>, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
     client.ask(&request(server)?, LIST)
 }
 
-/// The same, but whoever looks does not wait long for a server that stands still.
+/// Like [`request`], but it does not wait long for a server that hangs.
 fn look(server: &str) -> Result<McpListTools, Failure> {
     Ok(McpListTools { wait_ms: Some(PATIENCE), ..request(server)? })
 }
 
-/// What is to be said of a list that is an earlier one.
+/// The remark about a list that is an earlier one.
 fn earlier(server: &str, answer: &McpListToolsResult) -> Option<String> {
     let why = if answer.no_answer == Some(true) { "does not answer" } else { "is not running" };
     (answer.last_listed == Some(true))
@@ -63,7 +63,7 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
     Ok(())
 }
 
-/// One tool, with all that it says of itself.
+/// One tool, with its own description.
 pub fn one(client: &mut Client, server: &str, name: &str, screen: &mut Screen) -> Result<(), Failure> {
     let (tools, _) = read(&ask(client, server)?.tools);
     let Some(tool) = tools.iter().find(|tool| tool.text("name") == name) else {
@@ -89,7 +89,7 @@ fn describe(server: &str, tool: &Payload) -> String {
     parts.join("\n\n")
 }
 
-/// What an origin sees, of one server or of all. Their names have the server in them.
+/// The tools that an origin sees, of one server or of all. Their names have the server in them.
 pub fn seen_by(
     client: &mut Client,
     asker: &Asker,

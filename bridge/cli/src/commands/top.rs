@@ -1,4 +1,4 @@
-//! `harbor top`: everything that runs, live, and what can be done about it.
+//! `harbor top`: everything that runs, live, with keys to act on it.
 //!
 //! ```text
 //!  keys, sizes ─► thread ─┐                  ┌─► the terminal
@@ -50,23 +50,23 @@ use super::signals::Signals;
 use crate::screen::Screen;
 use crate::when;
 
-/// How many events may wait.
+/// The number of events that may wait.
 const QUEUE: usize = 256;
 
-/// How often it is drawn without an event: ages go on.
+/// The pause after which it is drawn without an event: ages go on.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What comes within this time is drawn together.
+/// Events within this time are drawn together.
 const FRAME: Duration = Duration::from_millis(50);
 
-/// What the threads hear.
+/// The events that the threads receive.
 #[derive(Debug)]
 pub enum Event {
     Key(Key),
     /// Ctrl-Z.
     Suspend,
     Resized(u16, u16),
-    /// Nothing will be typed any more.
+    /// No more keys will come.
     Unplugged(io::Error),
     Signal(Signal),
     /// A frame of the connection with this number.
@@ -101,7 +101,7 @@ fn show(paths: &Paths, bridge: UnixStream, signals: Signals) -> io::Result<Optio
     driver.run(&mut taken, &heard)
 }
 
-/// Whether there is a terminal that can show it.
+/// Fails if there is no terminal that can show it.
 fn check(screen: &Screen) -> Result<(), Failure> {
     let dumb = env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
     let why = match (screen.json, io::stdin().is_terminal() && io::stdout().is_terminal()) {
@@ -233,7 +233,8 @@ fn of_typed(typed: Typed) -> Vec<Event> {
     }
 }
 
-/// To a terminal Esc with a key right behind it is that key with Alt, which means nothing here.
+/// Keys as events. To a terminal Esc with a key right behind it is that key with Alt, which means nothing
+/// here.
 fn of_keys(key: KeyEvent) -> Vec<Event> {
     let plain = matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Tab | KeyCode::Backspace);
     let esc = (plain && key.modifiers.contains(KeyModifiers::ALT)).then_some(Event::Key(Key::Esc));

@@ -8,8 +8,8 @@
 //!                 Ctrl-C ─► chat_stop                  (stop.rs)
 //! ```
 //!
-//! Owns how a turn looks. Must never answer a question for the person but with no, nor pass what a model or a tool says to a terminal
-//! as it is.
+//! Owns how a turn looks. Must never answer a question for the person but with no. Must never pass words of a
+//! model or a tool to a terminal as they are.
 
 mod cards;
 mod console;
@@ -34,19 +34,19 @@ use crate::client::{Alongside, Client};
 use crate::screen::Status;
 use crate::table::flatten;
 
-/// What the model is told where nobody can be asked.
+/// The reason that the model is given where nobody can be asked.
 const NOBODY: &str = "nobody is here who could be asked";
 
-/// What the person sees of it.
+/// The part of a turn that the person sees.
 struct Turn<'a, 'b> {
     console: &'a mut Console<'b>,
     session: &'a str,
     /// Calls that have no result yet: their arguments.
     calls: BTreeMap<String, Json>,
-    /// In their order; the first one is asked.
+    /// The open questions in their order; the first one is asked.
     questions: VecDeque<Question>,
     status: Option<Status>,
-    /// Whether the model has said something since the last call of a tool.
+    /// True if the model has said something since the last call of a tool.
     has_spoken: bool,
 }
 
@@ -139,7 +139,7 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// Behind a question stands nothing: it would hide it.
+    /// Shows a status line, but none behind a question: it would hide the question.
     fn status(&mut self, text: &str) {
         if !self.questions.is_empty() || !Status::is_visible() || self.console.is_in_line() {
             return;

@@ -4,8 +4,9 @@
 //!  AI clients ─► browsers ─► service ─► bridge ─► HARBOR_HOME, with --data ─► programs ─► what is left is said
 //! ```
 //!
-//! Owns the order of the steps: what undoes something is still there when it is needed. Must never remove data unasked, nor a file that
-//! is not Harbor's. One step that fails is no reason to leave out the next.
+//! Owns the order of the steps: a program that undoes something is still there when it is needed. Must never
+//! remove data unasked, nor a file that is not Harbor's. One step that fails is no reason to leave out the
+//! next.
 
 use std::env;
 use std::fs;
@@ -60,7 +61,7 @@ pub fn run(wanted: &TakeOff, paths: &Paths, screen: &mut Screen) -> Result<(), F
     if is_whole { Ok(()) } else { Err(Failure::Said(Exit::Failed)) }
 }
 
-/// What is going to be done.
+/// The plan of the removal.
 fn plan(wanted: &TakeOff, clients: &[&AiClient], programs: &[PathBuf], paths: &Paths) -> String {
     let named: Vec<_> = clients.iter().map(|client| client.title).collect();
     let data = match wanted.data {
@@ -92,7 +93,7 @@ fn copies_of(client: &AiClient) -> Result<Vec<PathBuf>, Failure> {
     Ok(copies.map(|entry| entry.path()).collect())
 }
 
-/// Only what is a home of Harbor's.
+/// Deletes the home, but only a directory that is one of Harbor's.
 fn delete_home(paths: &Paths) -> Result<(), Failure> {
     let home = paths.home();
     match paths.database().exists() || paths.journal().exists() {
@@ -105,7 +106,7 @@ fn removed(done: std::io::Result<()>, what: &Path) -> Result<(), Failure> {
     done.map_err(|error| Failure::Usage(format!("{} stays: {error}", what.display())))
 }
 
-/// What is still there.
+/// The files that are still there.
 fn left(wanted: &TakeOff, copies: &[PathBuf], paths: &Paths) -> Vec<String> {
     let mut all: Vec<_> = copies
         .iter()

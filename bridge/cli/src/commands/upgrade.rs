@@ -17,10 +17,10 @@ use crate::consent;
 use crate::screen::Screen;
 use crate::table::flatten;
 
-/// What the hash of a repository begins with: there is nobody else to ask which commit it is.
+/// The beginning of a repository's hash: there is nobody else to ask which commit it is.
 const OF_COMMIT: &str = "git-";
 
-/// What is said after a no.
+/// The message after a no.
 const NOTHING_CHANGED: &str = "nothing was changed";
 
 pub fn upgrade(client: &mut Client, wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure> {
@@ -82,7 +82,7 @@ fn ask(server: &str) -> Result<UpgradeServer, Failure> {
     })
 }
 
-/// What it is now, and the way back where there is one.
+/// The present version, and the way back where there is one.
 fn used(server: &str, after: &str, applied: &UpgradeView) -> String {
     match applied.previous {
         Some(_) => format!("{server} is now {after}; undo: `harbor upgrade {server} --undo`"),
@@ -94,7 +94,8 @@ fn kept_from_origins(server: &str) -> String {
     format!("origins cannot use changed tools yet; accept them: `harbor accept {server}`")
 }
 
-/// Which version it would be, by what it can be named, and whether it may be tried out; none where it is used already.
+/// Plans the new version, and asks if it may be tried out. Gives the token of the plan; none where the
+/// version is used already.
 fn planned_upgrade(
     client: &mut Client,
     wanted: &Upgrade,
@@ -168,17 +169,17 @@ fn undo(client: &mut Client, server: &str, screen: &mut Screen) -> Result<(), Fa
     Ok(())
 }
 
-/// That a newer one does not fit.
+/// A note that a newer version does not fit.
 fn older(upgrade: &UpgradeView) -> Option<String> {
     is_older((&upgrade.kind, &upgrade.after), upgrade.newest.as_ref(), upgrade.python.as_ref())
 }
 
-/// What is to be known of the version that it would be.
+/// Notes about the new version.
 fn notes(upgrade: &UpgradeView) -> impl Iterator<Item = String> {
     runs_with(upgrade.python.as_ref()).into_iter().chain(older(upgrade))
 }
 
-/// Which versions, and who says that the new one is the right one.
+/// The two versions, and the checks by which the new one is right.
 fn versions(server: &str, upgrade: &UpgradeView) -> String {
     let hash = word(&upgrade.integrity);
     let mut lines = vec![

@@ -1,13 +1,14 @@
-//! What a person does after an installation or an upgrade that came to nothing.
+//! The next step after an installation or an upgrade that failed.
 //!
-//! Owns these sentences. Must never advise to hide as a secret what is none by its name: a hint about it could not be made.
+//! Owns these sentences. Must never advise `--secret` for a variable whose name is not a secret's: Harbor
+//! could not give a hint about it.
 
 use harbor_policy::credentials::is_secret_name;
 
 use super::Refusal;
 
 impl Refusal {
-    /// What is there now, and what it seems to have lacked.
+    /// The state after the failure, and the thing that the server seems to have lacked.
     pub(super) fn next_step_to_installed(&self, server: &str) -> String {
         let is_new = self.text("left").is_some_and(|left| left == "nothing");
         let skipped = |variable| format!("if it can do without that download: `--install-env {variable}=1`");

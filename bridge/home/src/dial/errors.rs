@@ -41,25 +41,25 @@ pub enum DialError {
     Io(&'static str, PathBuf, io::Error),
     /// The bridge that was started ended before it was ready.
     Ended {
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
-        /// Where it logs.
+        /// The place of its log.
         log: PathBuf,
-        /// What it logged.
+        /// The end of its log.
         tail: String,
     },
     /// The limit has passed.
     Slow {
-        /// What was waited for.
+        /// The thing that did not happen in time.
         waited_for: &'static str,
-        /// Where the bridge logs.
+        /// The place of the bridge's log.
         log: PathBuf,
     },
     /// The bridge refused the role.
     Refused(Code, String),
     /// Program and bridge do not fit together. `None`: the bridge did not say which it is.
     Version(Option<Version>),
-    /// Whoever listens there is no bridge.
+    /// The program that listens there is no bridge.
     NoBridge(PathBuf),
 }
 

@@ -1,9 +1,9 @@
 //! Starts a bridge that outlives us, and waits until it listens.
 //!
-//! Owns the contract with `harbor-bridge serve --detached`: the line `ready` on its stdout once it listens, or there
-//! why it cannot, since its log may be on the disk that is full; the exit code 75 when another bridge holds the lock;
-//! everything else it has to say in the log. Must never leave the new bridge anything of ours but the environment, and
-//! of that not whose server we may be.
+//! Owns the contract with `harbor-bridge serve --detached`. On its stdout the bridge says `ready` once it
+//! listens, or why it cannot: its log may be on the disk that is full. Exit code 75 means that another bridge
+//! holds the lock. Everything else is in its log. The new bridge must never inherit anything of ours but the
+//! environment, and from that not the variable that says whose server we are.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -25,7 +25,7 @@ use super::{Dial, DialError, RETRY, Role, is_ours, is_timeout};
 /// The exit code of a bridge that found the lock held.
 pub const EXIT_LOCKED: i32 = 75;
 
-/// What a bridge says that listens.
+/// The line of a bridge that listens.
 const READY: &[u8] = b"ready\n";
 
 /// No sane bridge says more on its stdout, in bytes.
@@ -34,7 +34,7 @@ const MAX_GREETING: usize = 4096;
 /// A log that is longer when a bridge is started is put aside, in bytes.
 const MAX_LOG: u64 = 1024 * 1024;
 
-/// How much of the log's end an error quotes.
+/// The bytes of the log's end that an error quotes.
 const TAIL_BYTES: u64 = 4096;
 const TAIL_LINES: usize = 8;
 
@@ -106,8 +106,8 @@ impl Dial {
         OpenOptions::new().append(true).create(true).mode(0o600).open(&self.log).map_err(failed)
     }
 
-    /// Nobody can do this while a bridge writes, so it is done before. A log that stays long is no reason to have
-    /// no bridge.
+    /// Sets a long log aside. Nobody can do this while a bridge writes, so it is done before. If it fails,
+    /// the bridge is started all the same.
     fn put_long_log_aside(&self) {
         let is_long = |log: fs::Metadata| log.is_file() && log.len() > MAX_LOG;
         if fs::symlink_metadata(&self.log).is_ok_and(is_long) {
@@ -115,7 +115,7 @@ impl Dial {
         }
     }
 
-    /// What it says before it is ready, or closes its stdout, or the time is up.
+    /// Reads stdout until the bridge is ready, closes it, or the time is up.
     fn hear(&self, mut stdout: &UnixStream) -> io::Result<Vec<u8>> {
         let (mut said, mut piece) = (Vec::new(), [0; 64]);
         while !said.starts_with(READY) && said.len() < MAX_GREETING {

@@ -6,8 +6,9 @@
 //!                 list_changed ─► the stream, and another list of that kind
 //! ```
 //!
-//! Owns what a subscription needs beside its request: a machine tells of changes to what it has listed, and the lists of
-//! a client without a session go to other machines. These lists are nobody's, and their answers are dropped.
+//! Owns the additions that a subscription needs. A machine tells of changes only in lists that it has given;
+//! and the lists that a client without a session asks for go to other machines. So this asks for lists of its
+//! own, and drops their answers.
 
 use harbor_ipc_proto::json::Fields;
 use tokio::sync::mpsc::Sender;
@@ -16,7 +17,7 @@ use super::routes::{Kind, Said, put};
 use crate::driver::Lines;
 use crate::write::MODERN;
 
-/// What can change: its name in a subscription, how that is told, how it is listed.
+/// The kinds of things that can change: name in a subscription, notification, method that lists them.
 const KINDS: [(&str, &str, &str); 3] = [
     ("toolsListChanged", "\"notifications/tools/list_changed\"", "tools/list"),
     ("promptsListChanged", "\"notifications/prompts/list_changed\"", "prompts/list"),
@@ -31,9 +32,9 @@ pub struct Alone {
     /// The request's id, JSON text.
     id: String,
     stream: Sender<Said>,
-    /// What is told once everything that is subscribed to is listed.
+    /// The line that is sent once everything that is subscribed to is listed.
     held: Option<Vec<u8>>,
-    /// What is to be listed.
+    /// Methods of the lists that are still to be asked for.
     to_list: Vec<&'static str>,
     /// The list that is on its way.
     listing: Option<String>,

@@ -1,7 +1,7 @@
 //! Reads bodies, each into a line.
 //!
-//! Owns how long one may be, and how much memory all of a client, and all together, take until their machines have read them. A byte is kept
-//! only once there is room for it: what is claimed takes none.
+//! Owns how long one may be, and how much memory all of a client, and all together, take until their machines
+//! have read them. A byte is kept only once there is room for it: what is claimed takes none.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::reply::Refusal;
 
-/// How much all bodies that are under way take, in bytes: four of the longest.
+/// The bytes of all bodies that are under way: four of the longest.
 const IN_ALL: usize = 256 * 1024 * 1024;
 
-/// How much those of one client take at most: whatever it does, others have the rest.
+/// The most bytes of one client's bodies: whatever it does, others have the rest.
 const OF_CLIENT: usize = IN_ALL / 2;
 
 /// The room for bodies.

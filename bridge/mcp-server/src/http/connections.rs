@@ -14,17 +14,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::task::{AbortHandle, JoinSet};
 
-/// How many connections there are at once.
+/// The most connections at once.
 const IN_ALL: usize = 256;
 
-/// How many of them may not have shown a valid token yet.
+/// The most connections that have not shown a valid token yet.
 const UNKNOWN: usize = 128;
 
-/// How a connection stands.
+/// The state of a connection.
 #[derive(Debug, Default)]
 pub struct Standing {
     is_known: AtomicBool,
-    /// How many of its requests are served.
+    /// The number of its requests that are served.
     serving: AtomicUsize,
 }
 

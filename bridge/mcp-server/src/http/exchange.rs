@@ -5,8 +5,9 @@
 //!  something else, or nothing for a while ────► text/event-stream ─► … ─► the answer, and its end
 //! ```
 //!
-//! Owns that choice and the pace of streams. When the client leaves, what the exchange holds ends with it: the place of a
-//! request in its session (whose work goes on, as the older generation wants it), or a machine of its own (whose work ends).
+//! Owns that choice and the pace of streams. When the client leaves, the exchange gives up what it holds.
+//! That is the place of a request in its session, whose work goes on, as the older generation wants it; or a
+//! machine of its own, whose work ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,10 +29,10 @@ use crate::line::{INVALID_REQUEST, NO_METHOD, PARSE_ERROR, UNSUPPORTED_VERSION};
 /// Without a word for so long, the client is at least told that it was heard.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// How often a stream that has nothing to say shows that it is alive.
+/// The pause after which a silent stream shows that it is alive.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// How many events wait for a connection that is slower.
+/// The number of events that may wait for a connection that is slower.
 const EVENTS: usize = 4;
 
 /// The client has left out a capability that a request needs.
@@ -113,7 +114,7 @@ impl Pump {
         }
     }
 
-    /// Whether the client is still there.
+    /// True if the client is still there.
     async fn send(&self, event: Bytes) -> bool {
         tokio::select! {
             sent = self.events.send(event) => sent.is_ok(),
@@ -122,7 +123,7 @@ impl Pump {
     }
 }
 
-/// What HTTP calls an answer of the generation without sessions.
+/// The HTTP status of an answer of the generation without sessions.
 fn status_of(line: &[u8]) -> StatusCode {
     let answer = harbor_ipc_proto::json::Fields::parse(line).unwrap_or_default();
     let error: Value =

@@ -1,4 +1,4 @@
-//! Who may come in at all: what a request's head says about where it comes from.
+//! Checks who may come in: a request's head says where the request comes from.
 //!
 //! ```text
 //!  Host: this machine, our port? ─► Origin: none, or allowed? ─► a token? ─► not this Harbor itself? ─► the client's name
@@ -54,7 +54,7 @@ pub fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<Option<St
     origin.map(|origin| Some(origin.to_owned())).ok_or_else(refuse)
 }
 
-/// What stands behind `Authorization: Bearer`.
+/// The token behind `Authorization: Bearer`.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = one(headers, &AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())

@@ -31,28 +31,28 @@ use super::server::{PATH, Server, WRONG_TOKENS};
 use super::sessions::{Sessions, Works};
 use super::tokens::Tokens;
 
-/// How long a request's head may take, and how long a connection may stay without one.
+/// The time limit for a request's head, and for a connection without one.
 const HEAD_LIMIT: Duration = Duration::from_secs(5);
 
-/// How much of a request is read ahead: no head is longer, in bytes.
+/// The bytes of a request that are read ahead: no head is longer.
 const MAX_HEAD: usize = 32 * 1024;
 
-/// How long written bytes may stay unread, in milliseconds.
+/// The time that written bytes may stay unread, in milliseconds.
 const UNREAD_LIMIT: u32 = 60_000;
 
-/// How often sessions are looked through.
+/// The pause between two looks through the sessions.
 const SWEEP: Duration = Duration::from_secs(5);
 
 /// The pause after the system had no connection for us, such as for want of file descriptors.
 const REFUSED_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long open answers may take to end.
+/// The time that open answers have to end.
 const END_LIMIT: Duration = Duration::from_secs(1);
 
 /// Serving over HTTP, where a client's name is that of its token.
 #[derive(Debug, Clone, Copy)]
 pub struct Http<'a> {
-    /// Of this machine only.
+    /// An address of this machine only.
     pub listen: SocketAddr,
     /// Web origins whose pages may come.
     pub origins: &'a [String],

@@ -1,7 +1,7 @@
-//! The message of a POST: what of it HTTP has to know.
+//! The message of a POST: the parts of it that HTTP has to know.
 //!
-//! Owns reading its envelope, and holding the headers that repeat parts of it to what it says. Pure. What it means is
-//! the machine's business.
+//! Owns reading its envelope, and comparing it with the headers that repeat parts of it. Pure. The machine
+//! knows what the message means.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// What the names of headers begin with that repeat arguments.
+/// The beginning of a header's name that repeats an argument.
 const PARAM: &str = "mcp-param-";
 
 /// A longer argument is in no header, in bytes of JSON.
@@ -51,13 +51,13 @@ pub struct Message {
     pub method: Option<String>,
     /// The request that it cancels, JSON text.
     pub cancelled: Option<String>,
-    /// What the method is about, where that is repeated in a header.
+    /// The thing that the method is about, where a header repeats it.
     subject: Option<String>,
     /// The revision that it shows.
     version: Option<String>,
-    /// Of a request that is made again, with answers: the state that it was given.
+    /// The state that the request was given before, if it is made again with answers.
     pub state: Option<String>,
-    /// What the client's program calls itself.
+    /// The client's program, as it calls itself.
     pub program: Option<String>,
 }
 
@@ -108,7 +108,7 @@ impl Message {
         })
     }
 
-    /// Whether it belongs to the generation without sessions.
+    /// True if the message belongs to the generation without sessions.
     pub fn is_modern(&self, headers: &HeaderMap) -> bool {
         self.version.is_some() || one(headers, &VERSION) == Some(MODERN)
     }
@@ -190,7 +190,7 @@ struct Params<'a> {
     arguments: HashMap<String, &'a RawValue>,
 }
 
-/// What the arguments of a call say, each as a header would.
+/// The arguments of a call, each one as a header would have it.
 fn arguments(body: &[u8]) -> Option<HashSet<String>> {
     let call: Call<'_> = serde_json::from_slice(body).ok()?;
     let text = |value: &RawValue| match serde_json::from_str(value.get()).ok()? {
@@ -211,7 +211,7 @@ fn decoded(value: &str) -> Option<String> {
     }
 }
 
-/// What a program says of itself, harmless in a line of a log.
+/// A program's own name, made harmless for a line of a log.
 fn shown(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_graphic() || *c == ' ').take(SHOWN).collect()
 }

@@ -14,10 +14,10 @@ use super::body::Share;
 use super::connections::{Served, Standing};
 use super::reply::Refusal;
 
-/// How many messages of a client are read at once.
+/// The most messages of a client that are read at once.
 const READ: usize = 32;
 
-/// How many requests and streams of a client are open at once.
+/// The most requests and streams of a client that are open at once.
 const OPEN: usize = 64;
 
 /// The places by client.
@@ -39,12 +39,12 @@ pub struct Place {
 }
 
 impl Places {
-    /// For a message that is to be read.
+    /// A place for a message that is to be read.
     pub fn read(&self, client: &str, connection: &Arc<Standing>) -> Result<Place, Refusal> {
         take(self.of(client).read, connection)
     }
 
-    /// For a request or a stream.
+    /// A place for a request or a stream.
     pub fn open(&self, client: &str, connection: &Arc<Standing>) -> Result<Place, Refusal> {
         take(self.of(client).open, connection)
     }

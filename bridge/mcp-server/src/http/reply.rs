@@ -1,4 +1,4 @@
-//! What goes back over HTTP.
+//! Answers over HTTP.
 //!
 //! Owns the shapes of answers and refusals. A refusal tells nothing of what is here: no names, no sessions.
 
@@ -17,7 +17,7 @@ use crate::write;
 /// An answer.
 pub type Reply = Response<Outgoing>;
 
-/// Where a session's id stands.
+/// The header with a session's id.
 pub const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// Asks proxies to pass events on at once.

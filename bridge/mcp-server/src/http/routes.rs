@@ -21,13 +21,13 @@ use crate::driver::Lines;
 use crate::line::REFUSED;
 use crate::write;
 
-/// How many messages a stream holds for a reader that is slower; the last place is the answer's.
+/// The number of messages that a stream holds for a slower reader; the last place is the answer's.
 const QUEUE: usize = 256;
 
-/// How many messages wait for a listener.
+/// The number of messages that may wait for a listener.
 const BACKLOG: usize = 32;
 
-/// How many requests of a session are open, with those that nobody waits for any more.
+/// The most open requests of a session, including those that nobody waits for any more.
 const OPEN: usize = 256;
 
 /// Why a request is not taken.
@@ -38,7 +38,7 @@ pub enum NotAsked {
     TooMany,
 }
 
-/// What comes on a stream.
+/// A thing that comes on a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Said {
     /// A line; more may follow.
@@ -53,14 +53,14 @@ pub enum Said {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     pub id: String,
-    /// Where its progress goes.
+    /// The token of its progress.
     pub token: Option<String>,
 }
 
 /// The table.
 #[derive(Debug, Default)]
 pub struct Routes {
-    /// By age. One without a stream was abandoned: its answer is nobody's.
+    /// Open requests by age. One without a stream was abandoned: nobody gets its answer.
     open: BTreeMap<u64, (Asked, Option<Sender<Said>>)>,
     listener: Option<(u64, Sender<Said>)>,
     backlog: VecDeque<Vec<u8>>,
@@ -102,7 +102,7 @@ impl Routes {
         self.listener.take_if(|(listener, _)| *listener == number);
     }
 
-    /// Whether anybody reads.
+    /// True if the client reads any stream.
     fn is_read(&self) -> bool {
         self.listener.is_some() || self.open.values().any(|(_, stream)| stream.is_some())
     }
@@ -179,7 +179,7 @@ pub fn put(stream: &Sender<Said>, line: Vec<u8>) -> Result<(), Vec<u8>> {
     })
 }
 
-/// What a line is to the one who passes it on.
+/// The kind of a line, for the choice of its stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Kind {
     Answer(String),

@@ -1,4 +1,4 @@
-//! What all requests share: sessions, tokens, places, and the end of all of it.
+//! State that all requests share: sessions, tokens, places, and the end of all of it.
 //!
 //! Owns the state of the HTTP server. Must never answer a request: the checks and answers are in `http` and `post`.
 
@@ -19,13 +19,14 @@ use super::reply::{Refusal, SESSION_ID};
 use super::sessions::{Session, Sessions, Works};
 use super::tokens::{Client, Tokens};
 
-/// Where MCP is.
+/// The path of MCP.
 pub const PATH: &str = "/mcp";
 
-/// How many wait for that; more are told at once that they are too many.
+/// The most requests with a wrong token that may wait for the refusal; more are told at once that they are
+/// too many.
 pub const WRONG_TOKENS: usize = 4;
 
-/// What all connections share.
+/// State that all connections share.
 #[derive(Debug)]
 pub struct Server {
     pub(super) works: Works,
@@ -56,7 +57,7 @@ impl Server {
         tokens
     }
 
-    /// Whether this client's token is still there.
+    /// True if this client's token is still there.
     pub fn lets_in(&self, client: &Client) -> bool {
         self.tokens().has(client)
     }
@@ -82,7 +83,7 @@ pub fn find_session<'a>(
     sessions.of(client, id).ok_or_else(unknown)
 }
 
-/// What it guards, also after a panic.
+/// Locks a mutex, also after a panic.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,11 @@
-//! The sessions of the generation that has some, and machines for the one that has none.
+//! The sessions of the older generation, and machines for the generation that has no sessions.
 //!
 //! ```text
 //!  initialize ─► Fresh ─ answered ─► kept under a random id ─► DELETE, idle for long, no token any more, too many ─► gone
 //! ```
 //!
-//! Owns what is kept under which id, for whom, and how much of it. A session is its client's, and its token's: to
-//! another one it does not exist. Its end closes its streams and its connection to the bridge.
+//! Owns which session is kept under which id, for whom, and how many. A session belongs to its client and its
+//! token: for anybody else it does not exist. Its end closes its streams and its connection to the bridge.
 
 use std::collections::HashMap;
 use std::thread;
@@ -26,16 +26,16 @@ use crate::machine::Machine;
 /// A session that nobody has used for so long has been forgotten by its client.
 const IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// How many sessions a client has at once.
+/// The most sessions of a client at once.
 const PER_CLIENT: usize = 32;
 
-/// How many there are in all.
+/// The most sessions in all.
 const IN_ALL: usize = 128;
 
-/// How many messages may wait for a machine that is slower.
+/// The number of messages that may wait for a machine that is slower.
 const QUEUE: usize = 64;
 
-/// What machines are made of.
+/// The things that a machine is made from.
 #[derive(Debug)]
 pub struct Works {
     pub paths: Paths,
@@ -63,7 +63,7 @@ impl Works {
     }
 }
 
-/// One that has no id yet.
+/// A session that has no id yet.
 #[derive(Debug)]
 pub struct Session {
     client: Client,

@@ -26,13 +26,13 @@ use sha2::{Digest, Sha256};
 
 use harbor_client::errors::Failure;
 
-/// What every token begins with, so that people and scanners know what it is.
+/// The beginning of every token, so that people and scanners know what it is.
 const PREFIX: &str = "harbor_";
 
 /// More is no file of ours, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// How long another program may be about to change the file.
+/// The time that another program may take to change the file.
 const LOCK_LIMIT: Duration = Duration::from_secs(5);
 
 /// The pause between two tries.
@@ -55,7 +55,7 @@ pub type Kepts = BTreeMap<String, Kept>;
 pub struct Client {
     /// Its name.
     pub name: String,
-    /// Of its token.
+    /// The SHA-256 of its token.
     pub sha256: String,
 }
 
@@ -73,14 +73,14 @@ pub struct TokenFile {
 }
 
 impl TokenFile {
-    /// That of a home.
+    /// The file of a home.
     #[must_use]
     pub fn of(paths: &Paths) -> Self {
         let home = paths.home().to_owned();
         Self { file: home.join("mcp-tokens.json"), home }
     }
 
-    /// What it holds.
+    /// The tokens in the file.
     ///
     /// # Errors
     /// When the file cannot be used.
@@ -99,7 +99,7 @@ impl TokenFile {
         Ok((token, before.is_some()))
     }
 
-    /// Whether there was one of this name, which ends with that.
+    /// Deletes the token of this name; true if there was one.
     ///
     /// # Errors
     /// When the file cannot be used.
@@ -119,7 +119,7 @@ impl TokenFile {
         Ok(changed)
     }
 
-    /// Of the directory: the file itself is replaced.
+    /// Locks the directory, not the file: the file itself is replaced.
     fn lock(&self) -> io::Result<Flock<File>> {
         let (until, mut directory) = (Instant::now() + LOCK_LIMIT, File::open(&self.home)?);
         loop {
@@ -138,7 +138,7 @@ impl TokenFile {
     }
 }
 
-/// Where a file is, and which: it is replaced, never changed.
+/// The mark by which a version of the file is known: the file is replaced, never changed.
 type Stamp = (u64, i64, i64, u64, u32);
 
 /// The tokens as they are now, for the server.
@@ -150,7 +150,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Those of a home.
+    /// The tokens of a home.
     #[must_use]
     pub fn of(paths: &Paths) -> Self {
         Self { file: TokenFile::of(paths), seen: None, known: Kepts::new() }
@@ -168,7 +168,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// Whose token this is. All are compared, each to its end: how long it takes tells nothing.
+    /// The client whose token this is. All are compared, each to its end: so the time tells nothing.
     pub fn owner(&self, token: &str) -> Option<Client> {
         let digest = digest(token);
         let mut owner = None;
@@ -183,12 +183,12 @@ impl Tokens {
         owner
     }
 
-    /// Whether this client's token is still there.
+    /// True if this client's token is still there.
     pub fn has(&self, client: &Client) -> bool {
         self.known.get(&client.name).is_some_and(|kept| kept.sha256 == client.sha256)
     }
 
-    /// Whether nobody has one.
+    /// True if nobody has a token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()

@@ -21,7 +21,7 @@ use super::super::watches::Change;
 use super::super::{lazy, write};
 use super::{Link, Machine, OWN, Out};
 
-/// Said of `--browser-session`.
+/// The message about a wrong `--browser-session`.
 const NOT_JOINED: &str = "harbor mcp: there is no browser session of this client with that id any more, or its connection has not ended; browser \
                           tools begin a new one";
 
@@ -42,7 +42,7 @@ impl Machine {
         }
     }
 
-    /// What the bridge tells unasked.
+    /// Handles a message of the bridge that answers nothing.
     fn on_push(&mut self, push: &Heard<'_>) -> Result<(), Failure> {
         // What it gets at its beginning is no change.
         let is_up = self.link == Link::Up;
@@ -63,7 +63,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What it says about a request.
+    /// Handles a message of the bridge about a request.
     fn on_message_about(&mut self, heard: &Heard<'_>) -> Result<(), Failure> {
         if heard.is::<Chunk>() {
             self.on_piece(&heard.read()?);
@@ -261,8 +261,8 @@ impl Machine {
         }
     }
 
-    /// What a refusal says, and what can be done about it; where the person wants no AI client to ask for more, no more than
-    /// the former.
+    /// The refusal, and what can be done about it; the refusal alone where the person wants no AI client to
+    /// ask for more.
     fn words_of(&self, failure: &Failure) -> String {
         let text = failure.message().unwrap_or_default();
         let Failure::Refused(refusal) = failure else { return text };
@@ -275,7 +275,7 @@ impl Machine {
     }
 }
 
-/// What a server says begins no line as what Harbor says does.
+/// Adds Harbor's own lines. No line of the server may begin like one of them.
 fn with_lines(text: &str, said: &[String]) -> String {
     let said = said.iter().map(|said| format!("\nHarbor: {said}"));
     said.fold(text.replace("\nHarbor:", "\n Harbor:"), |text, said| text + &said)

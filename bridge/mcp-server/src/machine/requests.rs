@@ -17,13 +17,13 @@ use super::super::want::{Open, Step, Want, text};
 use super::super::write::{self, MODERN};
 use super::{Link, Machine, Out};
 
-/// How a request shows its revision where there was no `initialize`.
+/// The member with which a request shows its revision where there was no `initialize`.
 pub(super) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// What its client can answer then.
+/// The member of such a request with its client's capabilities.
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// Who its client is then.
+/// The member of such a request with its client's name.
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 
 impl Machine {
@@ -203,8 +203,8 @@ impl Machine {
         }
     }
 
-    /// What is meant, as far as the name itself and the last lists tell. A name that says enough needs no list: the bridge
-    /// knows whether there is such a thing.
+    /// The target of a request, as far as the name itself and the last lists tell. A name that says enough
+    /// needs no list: the bridge knows whether there is such a thing.
     fn locate(&self, want: &Want) -> Result<Target, Unknown> {
         let by_name = |names: &Names, name: &str| {
             names.find(name).or_else(|| without_list(name)).ok_or(Unknown::Nobody)
@@ -221,7 +221,7 @@ impl Machine {
         }
     }
 
-    /// The same, once the lists are there.
+    /// The target of a request, once the lists are there.
     pub(super) fn locate_at_last(&self, want: &Want) -> Result<Target, String> {
         let target = self.locate(want).map_err(|unknown| match (unknown, want) {
             (Unknown::Several(servers), Want::Read(uri) | Want::Subscribe(uri)) => several(&servers, uri),

@@ -6,8 +6,8 @@
 //!                  └─ full: it waits for room, while somebody may still read
 //! ```
 //!
-//! Owns stdout. It is written to as a file: a thread that waits must not hold the lock of std's. Must never wait for a client
-//! that has closed our stdin and does not read.
+//! Owns stdout. It is written to as a file: a thread that waits must not hold the lock of std's stdout. Must
+//! never wait for a client that has closed our stdin and does not read.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -25,16 +25,17 @@ use nix::sys::stat::{SFlag, fstat};
 
 use crate::driver::Lines;
 
-/// How many lines may wait for a client that is slower.
+/// The number of lines that may wait for a slower client.
 const QUEUE: usize = 64;
 
-/// How much of a line is written at once, in bytes: a large answer whole. By less it is seen whether a slow client reads.
+/// The most bytes of a line that are written at once: a large answer whole. Smaller pieces show if a slow
+/// client reads.
 const PIECE: usize = 128 * 1024;
 
-/// How long a client that has closed our stdin may read nothing before it is given up.
+/// The time that a client which has closed our stdin may read nothing before it is given up.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How often whoever waits for a client looks whether it is still there.
+/// The pause between two looks for a client that is waited for.
 pub const LOOK: Duration = Duration::from_millis(100);
 
 /// Says that it is over.
@@ -52,13 +53,13 @@ impl Over {
 pub struct Written {
     stdout: File,
     queue: Arc<Queue>,
-    /// Whether stdout is such that it says how much it takes.
+    /// True if stdout can say how much it takes.
     tells_room: bool,
     over: Over,
 }
 
 impl Written {
-    /// Those of this process, and a way to see when they are written.
+    /// The lines of this process, and their queue, which tells when they are written.
     pub fn begin(over: Over) -> io::Result<(Self, Arc<Queue>)> {
         let own = || io::stdout().as_fd().try_clone_to_owned().map(File::from);
         let (stdout, mut queued) = (own()?, own()?);
@@ -103,11 +104,11 @@ pub struct Queue {
 #[derive(Debug, Default)]
 struct Waiting {
     lines: VecDeque<Vec<u8>>,
-    /// Whether one is being written.
+    /// True if a line is being written.
     writing: bool,
-    /// How many pieces of lines were written, ever.
+    /// The number of pieces of lines that were ever written.
     written: u64,
-    /// Whether somebody waits for that number to grow.
+    /// True if a thread waits for that number to grow.
     is_watched: bool,
     /// No more will come, or nobody reads them.
     closed: bool,
@@ -202,30 +203,31 @@ impl Queue {
     }
 }
 
-/// Whether the client has closed our stdin; a socket may be closed in one direction. Of a file that can never be said.
+/// True if the client has closed our stdin. A socket may be closed in one direction. A file never counts as
+/// closed.
 fn is_gone() -> bool {
     is_ready(io::stdin(), PollFlags::from_bits_retain(POLLRDHUP))
 }
 
-/// Whether nobody is at the other end any more.
+/// True if nobody is at the other end any more.
 pub fn has_hung_up(stream: impl AsFd) -> bool {
     is_ready(stream, PollFlags::empty())
 }
 
-/// Whether this is so, or the other end has hung up.
+/// True if `stream` is ready for this, or the other end has hung up.
 fn is_ready(stream: impl AsFd, what: PollFlags) -> bool {
     let mut stream = [PollFd::new(stream.as_fd(), what)];
     poll(&mut stream, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }
 
-/// Whether this is a pipe or a socket. A terminal can be written to as soon as it takes one byte.
+/// True if this is a pipe or a socket. A terminal counts as writable as soon as it takes one byte.
 fn tells_room(stdout: impl AsFd) -> bool {
     let kind = fstat(stdout).map(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT);
     matches!(kind, Ok(SFlag::S_IFIFO | SFlag::S_IFSOCK))
 }
 
-/// Whether a write of so many bytes would not have to wait: a pipe that can be written to has room for [`PIPE_BUF`], a socket
-/// for more.
+/// True if a write of this many bytes would not wait. A writable pipe has room for [`PIPE_BUF`], a socket for
+/// more.
 fn takes_at_once(stdout: impl AsFd, bytes: usize) -> bool {
     bytes <= PIPE_BUF && is_ready(stdout, PollFlags::POLLOUT)
 }

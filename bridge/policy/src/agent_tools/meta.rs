@@ -1,5 +1,6 @@
-//! Three tools in place of hundreds: to search for tools, to describe one, to call one. AI clients get them in the lazy mode
-//! of `harbor mcp`, models where all tools do not fit their window. And one to read the rest of a long result.
+//! Three tools in place of hundreds: one searches for tools, one describes a tool, one calls a tool. AI clients get them in the
+//! lazy mode of `harbor mcp`. Models get them where all tools do not fit their window. A fourth tool reads the rest of a long
+//! result.
 //!
 //! ```text
 //!  search_tools {query} ─► names and first lines      describe_tool {name} ─► the tool's object
@@ -7,7 +8,7 @@
 //!  read_more {result, offset, length} ─► a piece of a result that was cut
 //! ```
 //!
-//! Owns what these say and how they are found. Must never know a tool that it was not given.
+//! Owns the definitions of these tools and the search. Must never know a tool that it was not given.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ const READ_MORE_SCHEMA: &str = r#"{"type":"object","properties":{"result":{"type
 /// Found tools that are shown.
 const MOST: usize = 20;
 
-/// Of a description, so much is shown of a tool that was found, in bytes.
+/// The part of a description that a search shows for each tool that it found, in bytes.
 const FIRST_WORDS: usize = 200;
 
 /// The three, for a model.
@@ -57,7 +58,7 @@ pub fn read_more() -> Tool {
     }
 }
 
-/// What a call of one of the three wants.
+/// A call of one of the three tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meta {
     /// Tools that have these words.
@@ -73,10 +74,10 @@ pub enum Meta {
     },
 }
 
-/// What a call of `name` wants, if that is one of the three.
+/// Reads a call of `name`, if that is one of the three tools.
 ///
 /// # Errors
-/// What is wrong with its arguments; `None` when it is another tool.
+/// The fault in its arguments; `None` when it is another tool.
 pub fn unpack(name: &str, arguments: &str) -> Result<Meta, Option<&'static str>> {
     let fields = Fields::parse(arguments.as_bytes()).map_err(|_| Some("`arguments` is no object"))?;
     let named = || text(&fields, "name").ok_or(Some("`arguments.name` is no string: which tool?"));
@@ -97,7 +98,7 @@ pub fn unpack(name: &str, arguments: &str) -> Result<Meta, Option<&'static str>>
     }
 }
 
-/// What a call of [`READ_MORE`] wants.
+/// A call of [`READ_MORE`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadMore {
     /// The id of the result.
@@ -108,10 +109,10 @@ pub struct ReadMore {
     pub length: Option<usize>,
 }
 
-/// What a call of [`READ_MORE`] wants.
+/// Reads a call of [`READ_MORE`].
 ///
 /// # Errors
-/// What is wrong with its arguments.
+/// The fault in its arguments.
 pub fn unpack_read_more(arguments: &str) -> Result<ReadMore, &'static str> {
     let fields = Fields::parse(arguments.as_bytes()).map_err(|_| "`arguments` is no object")?;
     let number = |name: &str| fields.get(name).map(|number| serde_json::from_str::<usize>(number).ok());
@@ -134,7 +135,7 @@ fn text(fields: &Fields<'_>, name: &str) -> Option<String> {
 pub struct Findable<'a> {
     /// Its name, as it may be called.
     pub name: &'a str,
-    /// What it does, in words.
+    /// The tool's description.
     pub about: &'a str,
 }
 

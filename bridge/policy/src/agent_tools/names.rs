@@ -1,4 +1,4 @@
-//! What tools are called where a model reads and writes: letters, digits, `_` and `-`, 64 at most.
+//! The names of tools for a model: letters, digits, `_` and `-`, 64 at most.
 //!
 //! ```text
 //!  time/get_current_time     time_get_current_time
@@ -6,8 +6,8 @@
 //!  a_b/c and a/b_c           a_b_c_51f0de, a_b_c_9c0a47    two that would be the same
 //! ```
 //!
-//! Owns the table of both directions. Must never parse a name back: what the model wrote is looked up, and what is not in
-//! the table is no tool.
+//! Owns the table of both directions. Must never parse a name back: the name that the model wrote is looked up. A name that is
+//! not in the table is no tool.
 
 use std::collections::BTreeMap;
 

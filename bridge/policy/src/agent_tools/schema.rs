@@ -1,12 +1,12 @@
-//! Schemas of tools as providers take them. One that a provider refuses fails the whole request, with all other tools.
+//! Schemas of tools as providers take them. If a provider refuses one schema, the whole request fails, with all other tools.
 //!
 //! ```text
 //!  any JSON ─► an object schema: `type` object, `properties`, no combination at its root, no `$schema`
 //!           └► none, and why
 //! ```
 //!
-//! Owns what may be rewritten: only what accepts the same arguments afterwards. Must never loosen or tighten a schema; a
-//! tool whose schema cannot be said to a provider is left out instead.
+//! Owns the rules of rewriting: a schema may be rewritten only if it accepts the same arguments afterwards. Must never loosen or
+//! tighten a schema. A tool whose schema cannot be expressed for a provider is left out instead.
 
 use std::fmt;
 
@@ -147,7 +147,7 @@ fn clean(schema: &mut Value) {
     }
 }
 
-/// Whether an object can fit `type`, the arguments of a tool being one in any case.
+/// True if an object can fit `type`. The arguments of a tool are always an object.
 fn takes_objects(schema: &Map<String, Value>) -> bool {
     match schema.get("type") {
         None => true,
@@ -188,14 +188,14 @@ fn takes_all(schema: &Value) -> bool {
     schema == &Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }
 
-/// What `#/$defs/name` or `#/definitions/name` stands for.
+/// The schema that `#/$defs/name` or `#/definitions/name` refers to.
 fn referred(root: &Map<String, Value>, reference: &Value) -> Option<Value> {
     let (place, name) = reference.as_str()?.strip_prefix("#/")?.split_once('/')?;
     let is_plain = SILENT.contains(&place) && !name.contains(['/', '~', '%']);
     root.get(place).filter(|_| is_plain)?.get(name).cloned()
 }
 
-/// What a branch that only refers to another schema stands for.
+/// The schema that a branch stands for. A branch that is only a reference is replaced with its target.
 fn followed(root: &Map<String, Value>, mut branch: Value) -> Result<Value, Unfit> {
     for _ in 0..DEEPEST {
         let Some(words) = branch.as_object() else { return Ok(branch) };
@@ -308,7 +308,7 @@ fn gather<'a>(schema: &'a Value, references: &mut Vec<&'a str>) {
     }
 }
 
-/// What Anthropic takes as the name of a parameter.
+/// True if Anthropic takes `name` as the name of a parameter.
 fn is_parameter(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     (1..=64).contains(&name.len()) && name.bytes().all(fits)

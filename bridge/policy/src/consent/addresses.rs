@@ -1,7 +1,7 @@
 //! Addresses in arguments: those that carry data, and those of this machine and its network.
 //!
-//! Owns what counts as one. `https://example.com/` carries nothing; a path, a query, a fragment, a name or password, or a host
-//! name that could hold a message do: whoever is asked for such an address learns what stands in it. Must rather see one too
+//! Owns what counts as one. `https://example.com/` carries nothing. A path, a query, a fragment, a name or password, or a host
+//! name that could hold a message carries data: the host that is asked for such an address learns it. Must rather see one too
 //! many: it is the last look before data leave.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -13,19 +13,19 @@ use url::{Host, Url};
 const LONGEST_LABEL: usize = 24;
 const MOST_LABELS: usize = 4;
 
-/// What ends an address in a text.
+/// The characters that end an address in a text.
 const ENDS: [char; 11] = ['"', '\'', '<', '>', ')', ']', '}', '`', '|', ' ', '\u{a0}'];
 
 /// Endings of names that only a local network knows.
 const LOCAL: [&str; 7] = [".localhost", ".local", ".internal", ".lan", ".home", ".home.arpa", ".test"];
 
-/// Whether an address in these arguments carries data. What is no JSON does.
+/// True if an address in these arguments carries data. Arguments that are no JSON count as data.
 #[must_use]
 pub fn carries_data(arguments: &str) -> bool {
     with_data(arguments).is_none_or(|urls| !urls.is_empty())
 }
 
-/// Whether these arguments name an address of this machine or of a private network: what answers there is the person's.
+/// True if these arguments name an address of this machine or of a private network: what answers there is the person's.
 #[must_use]
 pub fn names_private(arguments: &str) -> bool {
     // Without one of these there is no address.
@@ -49,7 +49,7 @@ fn urls_in(text: &str) -> impl Iterator<Item = Url> {
     })
 }
 
-/// Whether an address belongs to this machine or a private network. A name without a dot does: no other network knows it.
+/// True if an address belongs to this machine or a private network. A name without a dot does: no other network knows it.
 fn is_private_url(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(ip)) => is_private_v4(ip),
@@ -143,7 +143,8 @@ fn in_text(text: &str, urls: &mut Vec<String>) {
     }
 }
 
-/// What browsers take for an address without `//`: `https:/e.example/x`; and hosts with something behind them: `e.example/x`.
+/// Finds text that browsers take for an address without `//`: `https:/e.example/x`; and hosts with something behind them:
+/// `e.example/x`.
 fn in_sloppy(text: &str, urls: &mut Vec<String>) {
     let words =
         text.split(|c: char| c.is_whitespace() || ENDS.contains(&c)).filter(|word| !word.contains("//"));
@@ -157,7 +158,7 @@ fn in_sloppy(text: &str, urls: &mut Vec<String>) {
     }
 }
 
-/// Whether a word is a host with a dot and something behind it.
+/// True if a word is a host with a dot and something behind it.
 fn has_host_first(word: &str) -> bool {
     let Some(end) = word.find(['/', '?', '#']) else { return false };
     let host = word[..end].split(':').next().unwrap_or_default();
@@ -174,7 +175,7 @@ fn add(url: &str, behind_slashes: &str, urls: &mut Vec<String>) {
     }
 }
 
-/// Whether what stands behind the slashes is more than a host.
+/// True if the text behind the slashes is more than a host.
 fn is_more_than_a_host(rest: &str) -> bool {
     let host = rest.trim_end_matches(['/', '.', ',', ';', '!']);
     let labels: Vec<_> = host.split('.').collect();

@@ -1,4 +1,4 @@
-//! The answers that stand: what the person has said yes or no to, and what each covers.
+//! The answers that stand: the calls that the person has said yes or no to, and what each answer covers.
 //!
 //! ```text
 //!  cover         of whom                covers
@@ -12,7 +12,8 @@
 //!  no            a turn, or ten minutes the same call, in whatever order its arguments stand
 //! ```
 //!
-//! Owns this table. Nothing but `once`, `flow` and `pair` covers leaving. Must never cover a tool that has changed.
+//! Owns this table. Nothing but `once`, `flow` and `pair` covers private data that leave. Must never cover a tool that has
+//! changed.
 
 use harbor_ipc_proto::source_id::SourceKind;
 use serde_json::Value;
@@ -25,17 +26,17 @@ use crate::access::{self, Right};
 /// How long an answer to a page or a client holds that is not for always, in milliseconds.
 pub const A_WHILE: u64 = 600_000;
 
-/// Answers that stand at most; the oldest of the shortest kind goes first.
+/// Answers that stand at most: at this number the oldest that is not [`Cover::Always`] goes. If all are, none goes.
 const MOST: usize = 4096;
 
-/// What a yes covers.
+/// The calls that a yes covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cover {
     /// This call.
     Once,
     /// This tool in this chat.
     ChatTool,
-    /// What this source's tools write in this chat.
+    /// The writes of this source's tools in this chat.
     ChatServer,
     /// These private names to this source in this chat.
     Flow,
@@ -79,7 +80,7 @@ impl Cover {
     }
 }
 
-/// What a yes to a question may cover, the mildest first.
+/// The covers that a yes to a question may have, the mildest first.
 #[must_use]
 pub fn offered(who: Who, call: &Call<'_>, why: Why) -> Vec<Cover> {
     let is_changing = why != Why::Leaves;
@@ -101,23 +102,23 @@ pub fn offered(who: Who, call: &Call<'_>, why: Why) -> Vec<Cover> {
 pub struct Answer {
     /// Its id.
     pub id: String,
-    /// What it covers.
+    /// The calls that it covers.
     pub cover: Cover,
     /// On whose behalf.
     pub principal: String,
-    /// Of one chat or client.
+    /// The chat or the client, if the answer holds for one alone.
     pub chat: Option<String>,
     /// The source.
     pub source: String,
     /// The tool.
     pub tool: String,
-    /// Of a browser: the page. Of anything else: the source once more.
+    /// For a browser, the page. For anything else, the source once more.
     name: String,
-    /// What the tool said of itself.
+    /// The hash of the tool's own definition.
     pub hash: Option<[u8; 32]>,
-    /// Of `once`: the call's arguments, byte by byte.
+    /// For `once`: the hash of the call's arguments, byte by byte.
     arguments: Option<Hash>,
-    /// What may leave: the names that were shown.
+    /// The private names that were shown and may leave.
     pub private: Option<Names>,
     /// Since when.
     pub since: u64,
@@ -188,7 +189,7 @@ impl Answer {
         }
     }
 
-    /// Whether it covers this reason to ask about a call. `private` is what would leave.
+    /// True if it covers this reason to ask about a call. `private` has the private names that would leave.
     fn covers(&self, call: &Call<'_>, why: Why, private: &Names, now: u64) -> bool {
         let is_it = self.principal == call.principal
             && self.source == call.source
@@ -216,7 +217,8 @@ impl Answer {
             }
     }
 
-    /// Whether it lets a client make this call of a source that it was not given. What the tool says of itself was not known then.
+    /// True if it lets a client make this call of a source that it was not given. The tool's hash is not compared: it was not
+    /// known then.
     fn is_for_entry(&self, call: &Call<'_>, now: u64) -> bool {
         self.principal == call.principal
             && self.source == call.source
@@ -225,7 +227,7 @@ impl Answer {
             && self.until.is_none_or(|until| now < until)
     }
 
-    /// Whether it is about the same page, where that matters, and the tool that was asked about is not another one now.
+    /// True if it is about the same page, where that matters, and the tool that was asked about has not changed.
     fn is_of_its_place(&self, call: &Call<'_>) -> bool {
         self.name == call.name && (self.tool != call.tool || self.hash.as_ref() == call.hash)
     }
@@ -258,7 +260,7 @@ impl Answers {
         });
     }
 
-    /// Whether the person has said no to the same call.
+    /// True if the person has said no to the same call.
     #[must_use]
     pub fn denies(&self, call: &Call<'_>, now: u64) -> bool {
         let is_of = |no: &&Denial| {
@@ -284,7 +286,7 @@ impl Answers {
         self.let_in.push(Answer::to(call, Cover::Once, None, id, now));
     }
 
-    /// Whether the person has let its client make this call.
+    /// True if the person has let the client make this call.
     #[must_use]
     pub fn is_let_in(&self, call: &Call<'_>, now: u64) -> bool {
         self.let_in.iter().any(|yes| yes.is_for_entry(call, now))
@@ -297,7 +299,7 @@ impl Answers {
         Some(access::let_in_once(kind))
     }
 
-    /// Whether an answer covers this reason to ask about a call.
+    /// True if an answer covers this reason to ask about a call.
     #[must_use]
     pub fn covers(&self, call: &Call<'_>, why: Why, private: &Names, now: u64) -> bool {
         self.yes.iter().any(|answer| answer.covers(call, why, private, now))
@@ -352,7 +354,7 @@ fn hash(text: &str) -> Hash {
     Sha256::digest(text).into()
 }
 
-/// The same of the same arguments in another order or with other blanks.
+/// The hash of the arguments. It does not depend on the order of keys or on blanks.
 fn meaning(arguments: &str) -> Hash {
     let sorted = serde_json::from_str::<Value>(arguments).map(|value| value.to_string());
     hash(sorted.as_deref().unwrap_or(arguments))

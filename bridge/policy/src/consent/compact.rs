@@ -4,12 +4,12 @@
 //!  { \t"q" :\n "h\u0065llo" }  ─►  {"q":"hello"}
 //! ```
 //!
-//! Blanks and escapes are seen by nobody who is asked, and read by whoever is sent them. Owns that writing. Must never change what the
-//! JSON means: numbers, the order of keys, and keys that stand twice stay.
+//! A person who is asked does not see blanks and escapes, but the one who gets the arguments reads them. Owns that form. Must
+//! never change what the JSON means: numbers, the order of keys, and keys that stand twice stay.
 
 use serde_json::Value;
 
-/// The same JSON in that writing. What is no JSON comes out as some text that is none, either.
+/// The same JSON in compact form. Text that is no JSON comes out as some text that is none, either.
 #[must_use]
 pub fn compact(json: &str) -> String {
     let mut out = String::with_capacity(json.len());

@@ -1,11 +1,11 @@
-//! What Harbor knows of a tool and of what holds its source.
+//! The facts that Harbor knows of a tool and of its source's holding.
 //!
-//! Owns two facts: the effect, which is the person's word, else Harbor's own list, else the server's hint, else "writes"; and
-//! the holding, which is what the confinement in force lets the process do. No hint and no setting changes the holding.
+//! Owns two facts. The effect is the person's word, else Harbor's own list, else the server's hint, else "writes". The holding is
+//! what the confinement in force lets the process do. No hint and no setting changes the holding.
 
 use harbor_ipc_proto::json::Fields;
 
-/// What a tool does, the mildest first.
+/// The effect of a tool, the mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// It changes nothing.
@@ -52,12 +52,12 @@ impl Effect {
     }
 }
 
-/// Whether a source may tell somebody what it is given, the mildest first.
+/// The reach of a source: to whom it may send what it is given, the least reach first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// Nobody: its process has no network, no socket, and no device.
     Closed,
-    /// Those whom Harbor holds it to: some hosts, one remote address, one page.
+    /// Only those that Harbor allows: some hosts, one remote address, one page.
     Enforced,
     /// Anybody.
     Open,
@@ -75,27 +75,27 @@ impl Reach {
     }
 }
 
-/// Whether a tool's `annotations` say that it reaches the world outside. Then Harbor does not offer to take the network from its server;
-/// nothing else may go by this hint, since it never says what holds a source.
+/// True if a tool's `annotations` say that it reaches the world outside. Then Harbor does not offer to take the network from its
+/// server. Nothing else may go by this hint, since it is no fact about the source's holding.
 #[must_use]
 pub fn says_open(annotations: Option<&str>) -> bool {
     let fields = annotations.and_then(|text| Fields::parse(text.as_bytes()).ok());
     fields.is_some_and(|fields| fields.get("openWorldHint") == Some("true"))
 }
 
-/// What holds a source now.
+/// The limits that the confinement sets to a source now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
-    /// Whether it may tell somebody.
+    /// Its reach.
     pub reach: Reach,
-    /// Whether something of the person's is open to it: what it answers is private.
+    /// True if it can read something of the person's. Then its answers are private.
     pub opens: bool,
-    /// Whether it may write something that is not its own.
+    /// True if it may write something that is not its own.
     pub writes_theirs: bool,
 }
 
 impl Holding {
-    /// Of a source of which nothing is known.
+    /// The holding of a source of which nothing is known.
     pub const UNKNOWN: Self = Self { reach: Reach::Open, opens: true, writes_theirs: true };
 }
 

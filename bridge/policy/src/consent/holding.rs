@@ -1,7 +1,6 @@
-//! What a confinement means for consent: whether its process may tell somebody, and what of the person's is open to it.
+//! Reads from a confinement what consent needs: the reach of its process, and what of the person's is open to it.
 //!
-//! Owns that reading of a profile. Must never ask what a server says, nor what was wished for: the profile is what the
-//! launcher applied.
+//! Owns that reading of a profile. Must never ask what a server says, nor what was wished for: the launcher applied the profile.
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::sandbox::PathAccess;
@@ -10,18 +9,18 @@ use super::facts::{Holding, Reach};
 use crate::sandbox::paths::is_within;
 use crate::sandbox::{Facts, Place, Profile, Why, is_script};
 
-/// What else is known of a server.
+/// Other facts that are known of a server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given {
     /// It has secrets, or a sign-in.
     pub secrets: bool,
-    /// The person says that its answers are private, or are not to be taken for private because of what is open to it.
+    /// True if the person says that its answers are private.
     pub private: bool,
     /// It runs in a container.
     pub image: bool,
 }
 
-/// What holds a process with this profile.
+/// The holding of a process with this profile.
 #[must_use]
 pub fn of_profile(profile: &Profile, facts: &Facts, settings: &SandboxSettings, given: Given) -> Holding {
     if matches!(profile.level, Level::Off | Level::Basic) {
@@ -39,7 +38,7 @@ pub fn of_profile(profile: &Profile, facts: &Facts, settings: &SandboxSettings, 
     }
 }
 
-/// What holds a server elsewhere: it is one address.
+/// The holding of a remote server: it is one address.
 #[must_use]
 pub fn remote(given: Given) -> Holding {
     Holding { reach: Reach::Enforced, opens: given.secrets || given.private, writes_theirs: true }
@@ -61,7 +60,7 @@ fn reach(profile: &Profile, settings: &SandboxSettings, given: Given) -> Reach {
     }
 }
 
-/// Whether a place is something of the person's: not the system's, nor the server's own, nor its program.
+/// True if a place is something of the person's: not the system's, nor the server's own, nor its program.
 fn is_theirs(place: &Place, facts: &Facts) -> bool {
     let named = match place.why {
         Why::System | Why::Program | Why::Package | Why::Data | Why::Temporary => return false,
@@ -74,8 +73,8 @@ fn is_theirs(place: &Place, facts: &Facts) -> bool {
     !(is_own || named && is_program(place, facts))
 }
 
-/// Whether it is the script that its interpreter runs, or the installed package that the script belongs to. A project of the person's
-/// is theirs: beside its code lies whatever they put there.
+/// True if it is the script that its interpreter runs, or the installed package that the script belongs to. A project of the
+/// person's does not count as a program: beside its code lies whatever they put there.
 fn is_program(place: &Place, facts: &Facts) -> bool {
     let first = facts.named.iter().find(|named| !named.is_cwd);
     let Some(script) = first.filter(|named| is_script(&named.path)) else { return false };

@@ -1,4 +1,4 @@
-//! The arguments of a call as the person is shown them: key by key, in their order.
+//! The arguments of a call in the form that the person sees: key by key, in their order.
 //!
 //! ```text
 //!  {"to":"a@b.example","mail":{"text":"Hi\u200b"},"n":[1,2]}
@@ -7,8 +7,8 @@
 //!  n          [1,2]
 //! ```
 //!
-//! Owns what is written out, and what is cut; what is cut says so. Must never leave a key out without a word, and must never
-//! show a character that nobody would see: what is shown is what leaves.
+//! Owns which values are shown whole and which are cut; a cut value says so. Must never leave a key out without a word. Must
+//! never show a character that nobody would see: what is shown is what leaves.
 
 use std::fmt::Write as _;
 
@@ -21,14 +21,14 @@ use self::values::{Letters, Values};
 /// The largest arguments that can be asked about, in bytes.
 pub const MOST: usize = 1024 * 1024;
 
-/// Of more fields the rest is counted.
+/// Fields that are shown; any more are only counted.
 const MOST_FIELDS: usize = 64;
 /// Bytes of a text, and of a key, that are shown.
 const MOST_TEXT: usize = 2000;
 const MOST_KEY: usize = 500;
 /// An array of numbers and short texts is one field, up to so many bytes.
 const MOST_ROW: usize = 200;
-/// What is deeper is shown as JSON.
+/// The depth that is shown in fields; anything deeper is shown as JSON.
 const DEEPEST: usize = 32;
 
 /// One argument of a call, as it is shown.
@@ -53,7 +53,7 @@ pub fn fields(arguments: &str) -> Vec<Field> {
     shown.fields()
 }
 
-/// What was shown so far, and where the walk is.
+/// The fields so far, and the place of the walk.
 #[derive(Debug, Default)]
 struct Shown {
     fields: Vec<Field>,
@@ -174,7 +174,7 @@ impl Piece {
     }
 }
 
-/// Whether a character behind `before` would not be seen, would be taken for a blank, or would overwrite its line.
+/// True if a character that follows `before` would be invisible, would look like a blank, or would overwrite its line.
 fn is_odd(before: char, letter: char) -> bool {
     // Of sixteen blanks that look alike each would be four bits.
     let is_like_blank =
@@ -182,7 +182,7 @@ fn is_odd(before: char, letter: char) -> bool {
     letter == '\r' || is_like_blank || is_hidden(before, letter)
 }
 
-/// The same in a key, which is one line.
+/// True if a character is odd in a key, which is one line.
 fn is_odd_in_key(before: char, letter: char) -> bool {
     matches!(letter, '\n' | '\t') || is_odd(before, letter)
 }

@@ -1,4 +1,4 @@
-//! Whether all that a call carries was typed by the person, in this chat.
+//! Decides whether the person typed, in this chat, everything that a call carries.
 //!
 //! ```text
 //!  typed: "mail Ann <ann@b.example> that I am late"
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Owns what counts as typed. Must never be generous: what it covers leaves without a question, though the model has read
-//! something private. Yes and no, and the choice among what was typed, tell something, too: so of values there are few.
+//! something private. Yes and no, and the choice among typed texts, tell something, too: so the number of values is bounded.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ use super::shown::values::Values;
 
 mod places;
 
-/// So many bytes are kept, the newest.
+/// Bytes of typed text that are kept, the newest.
 const MOST_KEPT: usize = 256 * 1024;
 /// Larger arguments are not looked at.
 const MOST_ARGUMENTS: usize = 64 * 1024;
@@ -62,8 +62,9 @@ impl Typed {
         }
     }
 
-    /// Whether every value in these arguments, and every key that the schema does not name, is a stretch of whole words of
-    /// one text, or a constant of the schema at its place. `ids`: the keys whose values Harbor gave.
+    /// True if every value in these arguments was typed or is a constant of the schema at its place. The same holds for every key
+    /// that the schema does not name. Typed text counts only as a stretch of whole words of one text. `ids`: the keys whose
+    /// values Harbor gave.
     #[must_use]
     pub fn covers(&self, arguments: &str, schema: Option<&str>, ids: &[&str]) -> bool {
         if arguments.len() > MOST_ARGUMENTS {
@@ -102,7 +103,7 @@ impl Look<'_> {
         })
     }
 
-    /// Whether all members of an object are covered, and no key stands twice. `member`: the same of one of them.
+    /// True if all members of an object are covered, and no key stands twice. `member` checks one of them.
     fn members(
         &mut self,
         values: &mut Values<'_>,
@@ -162,14 +163,14 @@ impl Look<'_> {
         true
     }
 
-    /// Whether there may be one value more.
+    /// Counts one value more. True if it is still within the bound.
     fn counts(&mut self) -> bool {
         let counts = self.left > 0;
         self.left = self.left.saturating_sub(1);
         counts
     }
 
-    /// Whether one may be chosen of so many.
+    /// Pays for a choice among `of` values. True if enough bits were left.
     fn chooses(&mut self, of: usize) -> bool {
         let bits = of.next_power_of_two().trailing_zeros().max(1);
         let may = bits <= self.bits;
@@ -182,14 +183,14 @@ impl Look<'_> {
     }
 }
 
-/// Whether the next value may be an id: a number, or a short string.
+/// True if the next value may be an id: a number, or a short string.
 fn is_short(values: &Values<'_>) -> bool {
     let mut ahead = *values;
     let is_plain = matches!(ahead.peek(), Some(b'"' | b'-' | b'0'..=b'9'));
     is_plain && ahead.whole().len() <= LONGEST_ID
 }
 
-/// Whether `words` stands in `text` with no letter and no digit before or behind it.
+/// True if `words` stands in `text` with no letter and no digit before or behind it.
 fn has_words(text: &str, words: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     // Most are not there at all, which is seen faster.

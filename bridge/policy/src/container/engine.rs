@@ -1,6 +1,6 @@
-//! The container engines, and what they are told besides to run.
+//! The container engines, and their commands other than `run`.
 //!
-//! Owns their command lines and the reading of their answers. Both take nearly the same words; where they do not, it is here.
+//! Owns their command lines and the reading of their answers. Both engines take nearly the same words; the differences are here.
 
 use super::{INSTANCE_LABEL, SERVER_LABEL};
 
@@ -54,7 +54,7 @@ impl Engine {
         words(&["info", format])
     }
 
-    /// What it has answered.
+    /// True if this answer to [`Self::ask_rootless`] says so.
     #[must_use]
     pub fn is_rootless(self, answer: &str) -> bool {
         match self {
@@ -80,15 +80,14 @@ impl Engine {
     }
 }
 
-/// Whether an engine says, in the last of its words, that it has no such image; anything else that it fails for says nothing
-/// of the image.
+/// True if an engine says, on its last line, that it has no such image. Any other failure says nothing of the image.
 #[must_use]
 pub fn is_absent(words: &str) -> bool {
     let last = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_ascii_lowercase();
     ["no such image", "image not known"].iter().any(|said| last.contains(said))
 }
 
-/// What an engine answers about an image: its id, and its names in registries.
+/// Reads an engine's answer about an image: its id, and its names in registries.
 #[must_use]
 pub fn inspected(answer: &str) -> Option<(String, Vec<String>)> {
     let (id, names) = answer.trim().split_once(' ')?;

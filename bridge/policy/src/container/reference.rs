@@ -1,6 +1,6 @@
-//! What a person writes to mean an image: `registry.example:5000/name:tag@sha256:…`, or less of it.
+//! References to images as a person writes them: `registry.example:5000/name:tag@sha256:…`, or less of it.
 //!
-//! Owns the reading of that. Must never let a word through that an engine would take for an option, for a file or for
+//! Owns the reading of references. Must never let a word through that an engine would take for an option, for a file or for
 //! another way of transport.
 
 /// Longer than any reference that is meant.
@@ -84,8 +84,8 @@ fn is_word(word: &str, more: impl Fn(u8) -> bool) -> bool {
         && word.bytes().all(|b| b.is_ascii_alphanumeric() || more(b))
 }
 
-/// The same with its registry. Docker means Docker Hub where none is named; with podman it would be a matter of
-/// settings, or of who answers first.
+/// The reference with its registry. Where none is named, Docker Hub is meant, as Docker does. Podman alone would go by its
+/// settings, or take the registry that answers first.
 #[must_use]
 pub fn whole(reference: &str) -> String {
     let first = reference.split_once('/').map(|(first, _)| first);
@@ -96,7 +96,7 @@ pub fn whole(reference: &str) -> String {
     }
 }
 
-/// Of an image's names in registries, the one of the registry that a reference means.
+/// The digest, among an image's names in registries, of the registry that a reference means.
 #[must_use]
 pub fn digest_of(reference: &str, digests: &[String]) -> Option<String> {
     let repository = |reference: &str| {

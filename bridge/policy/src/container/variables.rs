@@ -1,14 +1,14 @@
-//! Which variables a container gets, and which the engine's program has.
+//! The variables that a container gets, and those that the engine's program has.
 //!
-//! A container gets a variable by its name, with the value in the environment of the engine's program: values in arguments
-//! are seen by everybody. So a name that this program itself obeys cannot be given: it runs outside of the container.
+//! A container gets a variable by its name; the value is in the environment of the engine's program. Everybody can see values in
+//! arguments. A variable that the engine's program itself obeys cannot be given: this program runs outside of the container.
 //! Owns the lists.
 
 use std::collections::BTreeMap;
 
 use crate::environment::{DEFAULT_PATH, INSTANCE_MARK, OF_PYTHON_SETS, SERVER_MARK};
 
-/// What the engine's program needs of the bridge's environment.
+/// The variables of the bridge's environment that the engine's program needs.
 const OF_THE_ENGINE: &[&str] = &[
     "CONTAINERS_CONF",
     "CONTAINERS_REGISTRIES_CONF",

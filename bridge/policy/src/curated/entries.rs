@@ -160,8 +160,9 @@ const BROWSER: Input = Input {
     places: &["/opt/google/chrome/chrome", "/usr/bin/chromium", "/opt/microsoft/msedge/msedge"],
 };
 
-/// What a browser needs beside the web: the rest of its installation, which for Debian's Chromium includes the flags in /etc, and
-/// sockets, by which its processes find each other. Its own sandbox cannot be made inside of Harbor's, so that one is off.
+/// The grants that a browser needs besides the web. It reads the rest of its installation, which for Debian's Chromium includes
+/// the flags in /etc. Its processes find each other by sockets. Its own sandbox cannot be made inside of Harbor's, so that one is
+/// off.
 const FOR_A_BROWSER: Sandbox = Sandbox {
     read_if_there: &["/etc/chromium.d", "/opt/google/chrome", "/opt/microsoft/msedge"],
     sockets: &["{data}"],

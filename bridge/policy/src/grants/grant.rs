@@ -1,7 +1,7 @@
-//! One grant: what it is for, what it says, how long it lasts.
+//! One grant: its key, its type, its lifetime.
 //!
-//! Owns which combinations there are. Must never decide anything alone: whether a DENY stands beside it, only the
-//! whole of the grants knows.
+//! Owns which combinations exist. Must never decide anything alone: only the collection of all grants knows whether a DENY stands
+//! beside it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,18 +26,18 @@ pub fn profile(name: &str) -> Option<Arc<str>> {
     fits.then(|| name.into())
 }
 
-/// What a grant is for.
+/// The key of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// Who asks.
+    /// The origin that asks.
     pub origin: Origin,
     /// In which profile of the browser, as [`profile`] gives it.
     pub profile: Arc<str>,
-    /// What for.
+    /// The scope that is asked for.
     pub scope: Scope,
 }
 
-/// What a grant says, in the order in which grants are looked at.
+/// The type of a grant, in the order in which grants are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GrantType {
     /// No, whatever else is granted.
@@ -78,7 +78,7 @@ pub struct Tab {
 /// A grant to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {
-    /// What it says.
+    /// The grant's type.
     pub grant_type: GrantType,
     /// The tools that it covers: those of all servers when absent, none when empty.
     pub tools: Option<Allowlist>,
@@ -98,10 +98,10 @@ impl NewGrant {
         Ok(Grant { grant_type, created_at: wall_now, expires_at, tab, tools, deadline })
     }
 
-    /// Whether there is such a grant.
+    /// Checks that such a grant may exist.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why it may not.
     pub fn check(&self) -> Result<(), Wrong> {
         match (self.grant_type, self.lifetime_ms) {
             (GrantType::AllowOnce, None | Some(0)) => Err(Wrong::NoLifetime),
@@ -116,7 +116,7 @@ impl NewGrant {
 /// A grant that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// What it says.
+    /// The grant's type.
     pub grant_type: GrantType,
     /// When it was made, in milliseconds since 1970: for people to read.
     pub created_at: u64,
@@ -131,12 +131,12 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// Whether it covers calls from this tab.
+    /// True if it covers calls from this tab.
     pub(super) fn is_for(&self, tab: Option<&Tab>) -> bool {
         self.tab.is_none() || self.tab.as_ref() == tab
     }
 
-    /// Whether it covers this tool. A grant without a list is for all servers, and for no source of another kind.
+    /// True if it covers this tool. A grant without a list is for all servers, and for no source of another kind.
     pub(super) fn covers(&self, (source, tool): (&SourceId, &str)) -> bool {
         match &self.tools {
             None => source.kind() == SourceKind::Server,

@@ -1,4 +1,4 @@
-//! A conversation that has become too long for its model, made short enough.
+//! Shortens a conversation that has become too long for its model.
 //!
 //! ```text
 //!  results of tools and long arguments, the oldest first, but for the last round ─► a sentence in place of each
@@ -6,27 +6,27 @@
 //!  results of the last round, the oldest first, if that is enough ──────► a sentence in place of each
 //! ```
 //!
-//! Owns the order. A call keeps its result, however short that is. Must never change what is kept of the conversation: this is for one
-//! request.
+//! Owns the order. A call keeps its result, however short that is. Must never change the stored conversation: the result is for
+//! one request.
 
 use harbor_ipc_proto::model::{Message, Part, Role};
 
 use crate::models::estimate;
 
-/// What stands in place of a result.
+/// The text in place of a result.
 pub const NO_ROOM: &str =
     "(This result was here. It was left out to make room; call the tool again if it is needed.)";
 
-/// What stands in place of arguments.
+/// The text in place of arguments.
 pub const NO_ARGUMENTS: &str = r#"{"left_out":"these arguments were left out to make room"}"#;
 
-/// What stands before the first message that is left.
+/// The text before the first message that is left.
 pub const EARLIER: &str = "(What was said before was left out to make room.)";
 
 /// A picture takes about so many tokens.
 const OF_A_PICTURE: u64 = 1600;
 
-/// What stands around a message in the model's own template, in tokens.
+/// The tokens that the model's own template adds around a message.
 const AROUND: u64 = 4;
 
 /// A result that is no longer than this stays, in bytes.
@@ -35,7 +35,7 @@ const SHORT: usize = 200;
 /// Arguments that are no longer than this stay, in bytes.
 const FEW: usize = 2_000;
 
-/// What was left out.
+/// The number of parts that were left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shortened {
     /// Results of tools, and arguments.
@@ -45,7 +45,7 @@ pub struct Shortened {
 }
 
 impl Shortened {
-    /// The same as a sentence; none where nothing was left out.
+    /// A sentence that says what was left out; none where nothing was.
     #[must_use]
     pub fn sentence(self) -> Option<String> {
         let of = |count: usize, what: &str| match count {

@@ -1,7 +1,7 @@
-//! A token bucket: so many calls per minute, as many at one moment, refilled evenly.
+//! A token bucket: a number of calls per minute, as many at one moment, refilled evenly.
 //!
-//! Owns the count. Must never round: what it holds is counted in sixty-thousandths of a token, of which a limit of
-//! one per minute gains one per millisecond.
+//! Owns the count. Must never round: the level is counted in sixty-thousandths of a token. A limit of one per minute gains one of
+//! these per millisecond.
 
 use super::entries::Entry;
 use crate::lifecycle::Millis;
@@ -19,7 +19,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// Of somebody who was never seen: the first refill fills it.
+    /// A bucket for somebody who was never seen: the first refill fills it.
     pub(crate) fn empty(now: Millis) -> Self {
         Self { level: 0, per_minute: None, at: now }
     }

@@ -1,21 +1,21 @@
-//! What is remembered by name, and forgotten again.
+//! Entries that are remembered by name, and forgotten again.
 //!
-//! Owns the bound on memory. Must never forget what has something under way.
+//! Owns the bound on memory. Must never forget an entry that has something under way.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::lifecycle::Millis;
 
-/// So many that have nothing under way are kept for the tokens that they lack.
+/// Idle entries that are kept, for the tokens that they lack.
 const MAX_IDLE: usize = 10_000;
 
-/// What can be forgotten.
+/// An entry that can be forgotten.
 pub(super) trait Entry {
     fn new(now: Millis) -> Self;
     /// When it was last used; none while something is under way.
     fn idle_since(&self) -> Option<Millis>;
-    /// Whether a new one would be no different.
+    /// True if a new entry would be no different.
     fn is_as_new(&mut self, now: Millis) -> bool;
 }
 

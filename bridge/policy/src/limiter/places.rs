@@ -1,7 +1,7 @@
 //! The places of one origin, and the queue in front of them.
 //!
-//! Owns the number of calls at once. Must never give more places than there are, nor, while they are bounded, one
-//! past those who wait.
+//! Owns the number of calls at once. Must never give more places than there are. While places are bounded, must never give one to
+//! a call ahead of those that wait.
 
 use super::queue::Queue;
 use super::{Limits, Ticket};
@@ -21,7 +21,8 @@ pub(super) enum Way {
 }
 
 impl Places {
-    /// What there is for one more call of this lane. Who has to make room for it is out of the queue then.
+    /// The way for one more call of this lane: a place or the queue, if there is one. A call that has to make room for it has
+    /// left the queue by then.
     pub(super) fn way(&mut self, lane: u64, limits: &Limits) -> Option<Way> {
         if limits.concurrent == 0 || (self.held < limits.concurrent && self.queue.len() == 0) {
             return Some(Way::Place);

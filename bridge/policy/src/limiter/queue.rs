@@ -1,6 +1,6 @@
 //! The calls of one origin that wait, lane by lane.
 //!
-//! Owns whose turn it is. Must never let a lane have two turns while another waits for its first.
+//! Owns the order of turns. Must never let a lane have two turns while another waits for its first.
 
 use std::collections::VecDeque;
 

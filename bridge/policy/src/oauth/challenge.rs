@@ -1,23 +1,23 @@
-//! The header `WWW-Authenticate`: what a server says when it refuses.
+//! The header `WWW-Authenticate`, which a server sends when it refuses a request.
 //!
 //! ```text
 //!  Bearer error="insufficient_scope", scope="a b", resource_metadata="https://…"
 //! ```
 //!
-//! Owns reading it, as RFC 9110 and RFC 6750 write it. Must never fail: what makes no sense says nothing.
+//! Owns reading it, as RFC 9110 and RFC 6750 write it. Must never fail: text that makes no sense counts as no challenge.
 
 use super::{MAX_CHALLENGE, scopes};
 
-/// What the challenge of the scheme Bearer says.
+/// The challenge of the scheme Bearer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Challenge {
-    /// Whether there is one.
+    /// True if there is one.
     pub is_bearer: bool,
     /// Where the resource's document is.
     pub resource_metadata: Option<String>,
-    /// What is needed for the request.
+    /// The scopes that the request needs.
     pub scopes: Vec<String>,
-    /// Whether the token is good, and not enough.
+    /// True if the token is good, and not enough.
     pub wants_more: bool,
 }
 
@@ -59,7 +59,7 @@ fn take_word<'t>(rest: &mut &'t str) -> Option<&'t str> {
     Some(&behind[..end])
 }
 
-/// What stands behind `=`, where that is next.
+/// Reads the value behind `=`, if `=` comes next.
 fn take_value(rest: &mut &str) -> Option<String> {
     let behind = rest.trim_start_matches([' ', '\t']).strip_prefix('=')?.trim_start_matches([' ', '\t']);
     let Some(quoted) = behind.strip_prefix('"') else {

@@ -1,7 +1,7 @@
 //! The two documents that say how a person lets somebody in: the server's, and its authorization server's.
 //!
-//! Owns reading them (RFC 9728, RFC 8414, OpenID Connect Discovery), and what makes one unusable. Must never take a URL out
-//! of one that may not be asked.
+//! Owns reading them (RFC 9728, RFC 8414, OpenID Connect Discovery), and the reasons to refuse one. Must never take from a
+//! document a URL that may not be asked.
 
 use serde::Deserialize;
 use url::Url;
@@ -10,18 +10,18 @@ use super::places::named;
 use super::union;
 use crate::remote::Reach;
 
-/// So many authorization servers are looked at.
+/// The most authorization servers that are looked at.
 const MAX_SERVERS: usize = 16;
 
-/// What a server says about itself.
+/// A server's document about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Resource {
-    /// What it calls itself.
+    /// The name that the server gives itself.
     pub resource: Option<String>,
     /// Its authorization servers.
     pub authorization_servers: Vec<String>,
-    /// What may be asked for, or what is enough for most.
+    /// The scopes that may be asked for, or those that suffice for most.
     pub scopes_supported: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ struct Written {
     client_id_metadata_document_supported: bool,
 }
 
-/// What an authorization server says about itself.
+/// An authorization server's document about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issuer {
     /// Its name, as it was asked for.
@@ -64,13 +64,13 @@ pub struct Issuer {
     pub registration_endpoint: Option<Url>,
     /// Where tokens are given back.
     pub revocation_endpoint: Option<Url>,
-    /// Whether there are tokens that renew others, if one asks for them.
+    /// True if it gives tokens that renew others, when asked for them.
     pub offers_offline: bool,
     /// How clients show who they are; none where it does not say.
     pub proofs: Option<Vec<String>>,
-    /// Whether each answer says of whom it is.
+    /// True if each answer names its issuer.
     pub says_issuer: bool,
-    /// Whether a client may be the URL of a document about it.
+    /// True if a client may be the URL of a document about it.
     pub takes_documents: bool,
 }
 
@@ -115,10 +115,11 @@ impl Issuer {
         })
     }
 
-    /// Reads that of a server's own host, which nobody has named: it says itself what it is called, at the same host.
+    /// Reads the document at a server's own host, which no other document has named. It gives its own name, which must be at the
+    /// same host.
     ///
     /// # Errors
-    /// The same.
+    /// As [`Self::read`].
     pub fn read_at_home(text: &[u8], base: &Url, reach: Reach) -> Result<Self, Unusable> {
         let said: Written = serde_json::from_slice(text).map_err(|_| Unusable::Garbled)?;
         let is_here = Url::parse(&said.issuer).is_ok_and(|issuer| issuer.origin() == base.origin());

@@ -1,4 +1,4 @@
-//! One authorization, as decisions: what is asked next, until there is a grant or a reason why not.
+//! One authorization, as decisions: the next question, until there is a grant or a reason why not.
 //!
 //! ```text
 //!  Probe ─► 401 and its challenge ─► Get: the resource's document ─► Get: that of its authorization server
@@ -15,7 +15,7 @@
 //! | Asking | our state, the right issuer, a code | over |
 //! | Redeeming | tokens | over |
 //!
-//! Owns the order and the limits: each place is asked once. Must never send a code, or what proves a client, to anybody but
+//! Owns the order and the limits: each place is asked once. Codes, and proofs of who a client is, must never go to anybody but
 //! the authorization server that the person was sent to.
 
 use harbor_ipc_proto::json::Json;
@@ -34,13 +34,13 @@ use super::token::{self, Form, Refused};
 use super::union;
 use crate::remote::{Reach, parse, place};
 
-/// What renews tokens is asked for where it is offered.
+/// The scope for tokens that renew others. It is asked for where it is offered.
 const OFFLINE: &str = "offline_access";
 
 /// Names of clients, and what proves them, are not longer, in bytes.
 const MAX_CLIENT: usize = 4096;
 
-/// What is to be done next.
+/// The next step for the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Ask the server itself, without a grant; answered by `Probed`.
@@ -59,7 +59,7 @@ pub enum Action {
     Fail(Failure),
 }
 
-/// What has happened.
+/// An event of the authorization.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// The server has answered: the status, and its challenge.
@@ -75,7 +75,7 @@ pub enum Event<'a> {
 /// Why nothing came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Of which kind that is.
+    /// The kind of failure.
     pub kind: RemoteEnd,
     /// One sentence for people.
     pub why: String,
@@ -101,7 +101,7 @@ pub struct Flow {
     wish: Wish<'static>,
     nonces: Nonces,
     stage: Stage,
-    /// Whether the server has refused who is nobody.
+    /// True if the server has refused a request without a grant.
     is_refused: bool,
     challenge: Challenge,
     resource: String,
@@ -146,7 +146,7 @@ impl Flow {
         (flow, first)
     }
 
-    /// What the answer of the person has to repeat.
+    /// The state that the person's answer has to repeat.
     #[must_use]
     pub fn state(&self) -> &Secret {
         self.nonces.state()
@@ -235,7 +235,7 @@ impl Flow {
         }
     }
 
-    /// What came from a place instead of a document; the first is the one that counts.
+    /// Notes what came from a place instead of a document. Only the first note counts.
     fn not_there(&mut self, left: Vec<Url>, what: &str) -> Action {
         self.unread.get_or_insert_with(|| what.to_owned());
         self.next_resource(left)
@@ -376,7 +376,7 @@ impl Flow {
         }
     }
 
-    /// What makes this client known, as RFC 7591 has it.
+    /// The client's registration, as RFC 7591 has it.
     fn registration(&self, about: &Issuer) -> String {
         let offers =
             |proof: &str| about.proofs.as_ref().is_none_or(|all| all.iter().any(|offered| offered == proof));

@@ -1,4 +1,4 @@
-//! OAuth 2.1 for servers that run elsewhere, as decisions; MCP 2026-07-28 says what is asked of a client.
+//! OAuth 2.1 for remote servers, as decisions. MCP 2026-07-28 says what a client has to do.
 //!
 //! ```text
 //!  HTTP 401 ─► challenge ─► documents: the resource's, its authorization server's ─► flow ─► the person ─► flow ─► Grant
@@ -6,8 +6,8 @@
 //!  HTTP 403 insufficient_scope ─► challenge ─► the person has to be asked for more
 //! ```
 //!
-//! Owns which URLs may be asked, what is believed of the answers, and what goes to whom: tokens go to the server, what
-//! renews them to the token endpoint. Must never put what somebody else wrote into a sentence, but for host and port.
+//! Owns which URLs may be asked, which answers are believed, and who gets which token. Access tokens go to the server; refresh
+//! tokens go to the token endpoint. Must never put other people's text into a sentence, except host and port.
 
 pub mod challenge;
 pub mod documents;
@@ -26,7 +26,7 @@ pub const MAX_CHALLENGE: usize = 8 * 1024;
 /// The name of the secret that a grant is stored as.
 pub const KEY: &str = "OAUTH";
 
-/// So many scopes, and so many characters of each, are kept.
+/// The most scopes that are kept, and the most characters of each.
 const MAX_SCOPES: usize = 64;
 const MAX_SCOPE: usize = 128;
 
@@ -47,7 +47,7 @@ pub fn union<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     all
 }
 
-/// Whether a text is one scope, as RFC 6749 has them.
+/// True if a text is one scope, as RFC 6749 has them.
 #[must_use]
 pub fn is_scope(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';

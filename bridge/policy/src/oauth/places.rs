@@ -1,4 +1,4 @@
-//! Which URLs are asked, and where documents are looked for.
+//! The URLs that may be asked, and the places where documents are looked for.
 //!
 //! ```text
 //!  https://a.example/mcp     ─► /.well-known/oauth-protected-resource/mcp, /.well-known/oauth-protected-resource
@@ -80,7 +80,7 @@ fn path(url: &Url) -> &str {
     url.path().trim_end_matches('/')
 }
 
-/// What a server is called where tokens are asked for: its URL without what may be a secret, or a slash that means nothing.
+/// The name of a server in requests for tokens: its URL without parts that may be secret, and without a slash that means nothing.
 #[must_use]
 pub fn canonical(server: &Url) -> String {
     let plain = at(server, server.path()).to_string();
@@ -90,7 +90,7 @@ pub fn canonical(server: &Url) -> String {
     }
 }
 
-/// Whether a document that calls itself `resource` is about this server: the same host, and its path or one above.
+/// True if a document that calls itself `resource` is about this server: the same host, and its path or one above.
 #[must_use]
 pub fn is_about(resource: &str, server: &Url) -> bool {
     let Ok(resource) = parse(resource) else { return false };

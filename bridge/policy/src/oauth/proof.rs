@@ -1,4 +1,4 @@
-//! What nobody can guess: the verifier of PKCE, and the state that an answer has to repeat.
+//! Two values that nobody can guess: the verifier of PKCE, and the state that an answer has to repeat.
 //!
 //! Owns how they are made of random bytes. Must never make them of anything else.
 
@@ -7,10 +7,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use harbor_ipc_proto::secret::Secret;
 use sha2::{Digest as _, Sha256};
 
-/// So many random bytes each is made of.
+/// The number of random bytes in each of them.
 pub const RANDOM: usize = 32;
 
-/// Those of one authorization.
+/// The verifier and the state of one authorization.
 #[derive(Debug, Clone)]
 pub struct Nonces {
     pub(super) verifier: Secret,
@@ -25,13 +25,13 @@ impl Nonces {
         Self { verifier: text(verifier), state: text(state) }
     }
 
-    /// What the answer has to repeat.
+    /// The state that the answer has to repeat.
     #[must_use]
     pub fn state(&self) -> &Secret {
         &self.state
     }
 
-    /// What is told of the verifier beforehand: S256 of RFC 7636.
+    /// The challenge, which is sent before the verifier: S256 of RFC 7636.
     pub(super) fn challenge(&self) -> String {
         URL_SAFE_NO_PAD.encode(Sha256::digest(self.verifier.expose()))
     }

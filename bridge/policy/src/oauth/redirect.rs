@@ -1,6 +1,6 @@
-//! What the person's browser brings back.
+//! The query that the person's browser brings back.
 //!
-//! Owns what of it is believed: the state is ours, it is there once, and it names the authorization server that was asked, as
+//! Owns when it is believed: the state is ours, it is there once, and the query names the authorization server that was asked, as
 //! RFC 9207 wants it. Must never look at the rest before that.
 
 use harbor_ipc_proto::secret::Secret;
@@ -44,7 +44,7 @@ const ERRORS: [&str; 11] = [
     "consent_required",
 ];
 
-/// Whether a query repeats this state.
+/// True if a query repeats this state.
 #[must_use]
 pub fn has_state(query: &str, state: &Secret) -> bool {
     query.len() <= MAX_QUERY && one(query, "state").is_ok_and(|said| said.as_ref() == Some(state))

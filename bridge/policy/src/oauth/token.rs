@@ -1,11 +1,11 @@
-//! Tokens: what is sent to have them, and what is believed of the answer.
+//! Tokens: the requests for them, and the checks of the answers.
 //!
 //! ```text
 //!  code + verifier ─► POST token_endpoint ─► Grant ─► ended ─► POST with the refresh token ─► Grant, or the person is asked
 //!                                              └► given back ─► POST revocation_endpoint
 //! ```
 //!
-//! Owns these requests. What proves the client goes to these two places only, and so does a refresh token.
+//! Owns these requests. The client's proof goes to these two places only, and so does a refresh token.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,7 +27,7 @@ const LEEWAY: u64 = 5_000;
 pub struct Form {
     /// Where to.
     pub url: String,
-    /// What the header `Authorization` says, where there is one.
+    /// The value of the header `Authorization`, where there is one.
     pub basic: Option<Secret>,
     /// The form, encoded.
     pub body: Secret,
@@ -60,13 +60,13 @@ impl Form {
     }
 }
 
-/// Whether the access token has ended, or is about to.
+/// True if the access token has ended, or is about to.
 #[must_use]
 pub fn has_ended(grant: &Grant, now: u64) -> bool {
     grant.expires_at.is_some_and(|at| at <= now.saturating_add(LEEWAY))
 }
 
-/// What renews a grant, where something can.
+/// The request that renews a grant, where that is possible.
 #[must_use]
 pub fn renewal(grant: &Grant) -> Option<Form> {
     let token = grant.refresh_token.as_ref()?;
@@ -78,7 +78,8 @@ pub fn renewal(grant: &Grant) -> Option<Form> {
     Some(Form::of(&grant.token_endpoint, &grant.client, &fields))
 }
 
-/// What gives a grant back, where that can be done: the refresh token, if there is one, and with it what came of it.
+/// The request that gives a grant back, where that is possible. It names the refresh token, if there is one; its access tokens
+/// end with it.
 #[must_use]
 pub fn revocation(grant: &Grant) -> Option<Form> {
     let url = grant.revocation_endpoint.as_ref()?;
@@ -150,7 +151,7 @@ pub fn renewed(grant: &Grant, status: u16, body: &[u8], now: u64) -> Result<Gran
     })
 }
 
-/// What fits into a header, and is no quoted text.
+/// True if the text fits into a header unquoted.
 fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_TOKEN && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -1,11 +1,12 @@
-//! What other people's code gets before the person has seen what it does: an installer, and a new version that is tried out.
+//! The definition for other people's code that the person has not yet seen at work: an installer, and a new version on trial.
 //!
 //! ```text
 //!  the server's definition ─┬─► of an installer: its level, its limits, PATH                ─┐ no variables, no grants,
 //!                           └─► of a version on trial: the same, its network without hosts  ─┘ no secrets
 //! ```
 //!
-//! Owns what is left of a definition then. Must never let through what the person has given to the server, as it is now.
+//! Owns which parts of the server's definition remain. Must never let through what the person has given to the server in its
+//! present version.
 
 use std::collections::BTreeMap;
 

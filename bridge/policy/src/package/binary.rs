@@ -1,10 +1,10 @@
-//! A program that somebody offers for download: what its source says, and the commands that fetch and unpack it.
+//! A program that somebody offers for download: its source, and the commands that fetch and unpack it.
 //!
 //! ```text
 //!  binary:URL#sha256=HEX&minisign=KEY&bin=PATH&allow=http&allow=private ─► Binary ─► fetch, unpack
 //! ```
 //!
-//! Owns the reading of that. All of it stands in the source, so that an upgrade is held to it, too. Must never let an
+//! Owns the reading of this source. Everything stands in the source, so that an upgrade is held to it, too. Must never let an
 //! address through that would bring a password or a key into a definition, which is stored and shown.
 
 use std::env::consts::{ARCH, OS};
@@ -18,13 +18,13 @@ use crate::remote::says_private;
 /// The program that fetches and unpacks: it stands beside the bridge.
 pub const FETCHER: &str = "harbor-runner-http";
 
-/// What it says before a sentence for people.
+/// The word of the fetcher before a sentence for people.
 pub const SAID: &str = "refused: ";
 
-/// What it says of a file with another SHA-256 than the one that was meant.
+/// The words of the fetcher about a file with another SHA-256 than the one that was meant.
 pub const OTHER_FILE: &str = "is not the file that was meant";
 
-/// What it writes down about what it has unpacked, in the package's directory.
+/// The file in which the fetcher reports what it has unpacked, in the package's directory.
 pub const REPORT: &str = "unpacked.json";
 
 /// Where it unpacks, in the package's directory.
@@ -48,7 +48,7 @@ const OF_MACHINES: &[&str] = &[
 /// Ways to pack, as they stand at the end of a name.
 const PACKED: &[&str] = &[".tar.gz", ".tgz", ".zip"];
 
-/// What a source says.
+/// A source, as it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Binary {
     /// The address as it was written: `{os}` and `{arch}` may stand in it.
@@ -59,9 +59,9 @@ pub struct Binary {
     pub key: Option<String>,
     /// Which file of an archive is the program.
     pub program: Option<String>,
-    /// Whether it may come without TLS.
+    /// True if it may come without TLS.
     pub allow_http: bool,
-    /// Whether it may come from a private address.
+    /// True if it may come from a private address.
     pub allow_private: bool,
 }
 
@@ -151,7 +151,7 @@ impl Binary {
         self.url.replace("{os}", OS).replace("{arch}", ARCH)
     }
 
-    /// What stands behind `binary:`, in its one form.
+    /// The text behind `binary:`, in its one form.
     #[must_use]
     pub fn spec(&self) -> String {
         let said = [("sha256", &self.sha256), ("minisign", &self.key), ("bin", &self.program)];
@@ -162,7 +162,7 @@ impl Binary {
         if all.is_empty() { self.url.clone() } else { format!("{}#{}", self.url, all.join("&")) }
     }
 
-    /// What the file is called, without what says how it is packed and for which machine.
+    /// The name of the file, without the parts for the archive format and the machine.
     fn name(&self) -> String {
         let last = self.url.rsplit('/').next().unwrap_or_default();
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-{}".contains(c) { c } else { '-' };
@@ -180,14 +180,14 @@ impl Binary {
         if name.is_empty() { whole.to_owned() } else { name.to_owned() }
     }
 
-    /// Who says that the file is the right one: its address alone when nothing.
+    /// The proofs that the file is the right one. Empty if only its address speaks for it.
     #[must_use]
     pub fn vouched_by(&self) -> Vec<&'static str> {
         let all = [("checksum", self.sha256.is_some()), ("signature", self.key.is_some())];
         all.into_iter().filter(|(_, is)| *is).map(|(word, _)| word).collect()
     }
 
-    /// The same in another version: a SHA-256 at the same address, or another address, with what is said behind its #.
+    /// The same program in another version: another SHA-256 at the same address, or another address with the words behind its #.
     pub(super) fn exactly(&self, version: &str) -> Option<Self> {
         let version = version.strip_prefix("binary:").unwrap_or(version);
         if !version.contains(':') {
@@ -208,7 +208,7 @@ impl Binary {
         found.checked().ok()
     }
 
-    /// The same, whatever is there now.
+    /// The same program without a SHA-256, so that any file at the address is taken.
     pub(super) fn newest(&self) -> Self {
         Self { sha256: None, ..self.clone() }
     }
@@ -261,7 +261,7 @@ pub(super) fn fetch(package: &Package, dir: &str) -> Vec<Step> {
 }
 
 impl Package {
-    /// What its source says, of one that is downloaded.
+    /// The source of a package that is downloaded.
     #[must_use]
     pub fn binary(&self) -> Option<Binary> {
         (self.ecosystem == super::Ecosystem::Binary).then(|| Binary::read(&self.spec).ok()).flatten()

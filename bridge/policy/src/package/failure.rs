@@ -1,7 +1,7 @@
-//! Why an installation failed, in the words of a person: from what its installer said.
+//! The reason why an installation failed, in the words of a person. It is read from the words of the installer.
 //!
-//! Owns the reading of that. It is other people's text: what it is taken for is shown, and nothing follows from it but the
-//! question whether a package may be built.
+//! Owns this reading. The words are other people's text: the reason is shown. Nothing follows from it, except the question
+//! whether a package may be built.
 
 use super::{Ecosystem, Package, binary, is_npm_name, is_python_name, pypi};
 use crate::pythons::Requirement;
@@ -26,7 +26,7 @@ const UNREACHABLE: &[&str] = &[
     "dns error",
 ];
 
-/// What is said where something would have to be built: by uv, and by pip that may start nothing.
+/// The words where something would have to be built: from uv, and from pip that may start nothing.
 const NO_WHEELS: &[&str] = &[
     "no usable wheels",
     "building from source is disabled",
@@ -34,7 +34,7 @@ const NO_WHEELS: &[&str] = &[
     pypi::WANTED_TO_RUN,
 ];
 
-/// What pip says where nothing fits; then there is the requirement.
+/// The words of pip where nothing fits; the requirement follows them.
 const NOTHING_FITS: &str = "No matching distribution found for ";
 
 /// Why nothing could be resolved without building anything.
@@ -53,7 +53,7 @@ pub enum Unresolved {
     Otherwise,
 }
 
-/// What an installer says where only what is built already may be used.
+/// Reads why an installer failed that may use only packages which are built already.
 #[must_use]
 pub fn unresolved(said: &str) -> Unresolved {
     if is_unreachable(said) {
@@ -148,8 +148,8 @@ pub fn not_there(package: &Package, name: &str, version: Option<&str>, on: &str)
 /// How npm begins the line that says what is wrong.
 const CODES: &[&str] = &["npm error code ", "npm ERR! code "];
 
-/// What an installer said, npm's code line first: all that npm says behind it may be longer than what is kept. `lines`: what of
-/// its log is known, newest last.
+/// The words of an installer, with npm's code line first. All that npm says behind it may be longer than what is kept. `lines`:
+/// the known lines of its log, newest last.
 #[must_use]
 pub fn with_code_first<'a>(said: &str, lines: impl DoubleEndedIterator<Item = &'a str>) -> String {
     let is_code = |line: &&str| CODES.iter().any(|start| line.starts_with(start));
@@ -235,13 +235,13 @@ pub fn other_python(said: &str) -> Option<String> {
     })
 }
 
-/// The same where it is known which.
+/// The sentence of [`other_python`] where the requirement is known.
 #[must_use]
 pub fn no_python(requires: &Requirement) -> String {
     format!("{NO_PYTHON}{REQUIRES}{}", requires.as_str())
 }
 
-/// What is required of a Python, in what an installer or Harbor has said of it.
+/// The Python that is required, by the words of an installer or of Harbor.
 #[must_use]
 pub fn required_python(said: &str) -> Option<Requirement> {
     let own = said.split_once(NO_PYTHON).and_then(|(_, behind)| behind.strip_prefix(REQUIRES));
@@ -265,7 +265,7 @@ fn other_clause(said: &str) -> &str {
     if clause.starts_with(['<', '>', '=', '!', '~']) { clause } else { "" }
 }
 
-/// What pip found nothing for: the name, and what stands behind it.
+/// The package for which pip found nothing: its name, and the clause behind the name.
 fn requirement(said: &str) -> Option<(&str, &str)> {
     let word = said.split_once(NOTHING_FITS)?.1.split_whitespace().next()?;
     let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c))).unwrap_or(word.len());

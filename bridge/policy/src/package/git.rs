@@ -6,7 +6,7 @@
 use super::source::is_commit;
 use super::{Package, Step, line};
 
-/// What holds for each command, whatever the person's own settings say.
+/// Options for each command. They hold whatever the person's own settings say.
 const SAFE: &[&str] = &[
     "-c",
     "protocol.allow=never",

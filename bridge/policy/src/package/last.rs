@@ -1,6 +1,6 @@
-//! Which of a server's last words are about its end.
+//! Finds those of a server's last words that are about its end.
 //!
-//! Owns leaving out what it only warned of, and what it had logged before its last error. Must never leave out all.
+//! Owns leaving out mere warnings, and everything that it logged before its last error. Must never leave out all words.
 
 use crate::sandbox::hint::{Said, said};
 use harbor_ipc_proto::link::runner::Lack;
@@ -29,7 +29,7 @@ pub(super) fn last_line(said: &str) -> &str {
     said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// What Python and C libraries say of a name that nobody knows, where they do not say which.
+/// The words of Python and C libraries about a host that nobody knows, where they do not name it.
 const UNKNOWN_NAME: &[&str] =
     &["Name or service not known", "Temporary failure in name resolution", "nodename nor servname provided"];
 

@@ -1,8 +1,9 @@
 //! The commands of npm.
 //!
-//! First only the lock file is made, then exactly what it says is installed: `npm ci` refuses what has another hash. Scripts of
-//! packages run in a second `npm ci`, which finds everything in the cache and so needs no registry: npm hands its own settings on to
-//! them. Not by `npm rebuild`: it fails for a script of an optional package, and prepares no repositories.
+//! First only the lock file is made, then exactly its versions are installed: `npm ci` refuses a package with another hash.
+//! Scripts of packages run in a second `npm ci`. It finds everything in the cache and so needs no registry: npm hands its own
+//! settings on to scripts. `npm rebuild` would not do: it fails for a script of an optional package, and prepares no
+//! repositories.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ fn git(may_build: bool) -> &'static str {
     if may_build { "--git=git" } else { "--git=false" }
 }
 
-/// Whether npm has failed since it may not fetch a repository.
+/// True if npm has failed because it may not fetch a repository.
 #[must_use]
 pub fn wanted_a_repository(words: &str) -> bool {
     words.contains("git error occurred") || words.contains("ENOGIT")
@@ -40,7 +41,7 @@ pub fn newest(name: &str) -> Step {
     line(&[&["npm", "view", "--json", NO_SCRIPTS, "--loglevel=error"], &asked])
 }
 
-/// What is asked, which stands before each answer where there are two.
+/// The fields that npm is asked for. Where there are two, each answer begins with its field.
 const LATEST: &str = "dist-tags.latest";
 const ENGINES: &str = "engines.node";
 
@@ -51,7 +52,7 @@ pub fn newest_of(said: &str) -> Option<&str> {
     super::is_npm_version(version).then_some(version)
 }
 
-/// What it says that a Node must be, likewise.
+/// The Node that the newest version requires, in the same way.
 #[must_use]
 pub fn engines_of(said: &str) -> Option<&str> {
     answer(said, ENGINES)
@@ -62,24 +63,24 @@ fn answer<'a>(said: &'a str, asked: &str) -> Option<&'a str> {
     rest.strip_prefix("\": \"")?.strip_suffix('"')
 }
 
-/// What a package says in a lock file that its Node must be.
+/// The Node that a package requires, by a lock file.
 #[must_use]
 pub fn engines(lock: &str, name: &str) -> Option<String> {
     let lock: Value = serde_json::from_str(lock).ok()?;
     lock["packages"][format!("node_modules/{name}")]["engines"]["node"].as_str().map(str::to_owned)
 }
 
-/// Of what is in a directory itself.
+/// Resolves the package in the directory itself.
 pub(super) fn resolve_source(dir: &str, may_build: bool) -> Step {
     let only = ["--package-lock-only", "--ignore-scripts", git(may_build)];
     line(&[&["npm", "install", "--prefix", dir], &only, QUIET])
 }
 
-/// What says that an npm command runs no scripts: it may know the registry then.
+/// The option by which an npm command runs no scripts: it may know the registry then.
 pub(crate) const NO_SCRIPTS: &str = "--ignore-scripts";
 
-/// Whether something of a lock file has a script that is run where it is installed. A repository is prepared by scripts that
-/// no lock tells.
+/// True if some package of a lock file has a script that runs at its installation. A repository counts as well: scripts prepare
+/// it, and no lock file names them.
 #[must_use]
 pub fn runs_scripts(lock: &str) -> bool {
     let packages = serde_json::from_str::<Map<String, Value>>(lock)
@@ -110,7 +111,7 @@ pub fn drop_absent(lock: &mut Value) -> bool {
     dropped
 }
 
-/// Whether Node finds a package from this place: in the place's own directory, or in one above.
+/// True if Node finds a package from this place: in the place's own directory, or in one above.
 fn is_found(places: &BTreeSet<String>, place: &str, name: &str) -> bool {
     let mut above = place;
     loop {
@@ -133,7 +134,7 @@ pub(super) fn install(dir: &str, scripts: bool) -> Vec<Step> {
     steps
 }
 
-/// What its `prepare` script does is done by npm itself.
+/// Installs a checked-out package and runs its `build` script, if it `builds`. npm itself runs the `prepare` script.
 pub(super) fn install_source(dir: &str, builds: bool) -> Vec<Step> {
     let mut steps = install(dir, true);
     if builds {

@@ -1,7 +1,7 @@
-//! An older version, where a newer one is there: whether it is older, and what is said of that.
+//! Compares versions of a package, and explains why an older one is taken where a newer one exists.
 //!
-//! Versions are other people's words: two that are not both understood to the last letter are not compared. Owns the sentence, which
-//! an installation and an upgrade say alike.
+//! Versions are other people's words: two versions are compared only if both are understood to the last letter. Owns the sentence
+//! about it, which an installation and an upgrade share.
 
 use super::Ecosystem;
 use crate::nodes::Range;
@@ -12,7 +12,7 @@ use crate::pythons::Requirement;
 pub struct Unfit {
     /// Which one: uv does not say that of each.
     pub newest: Option<String>,
-    /// What it requires of a Python or a Node, where there is none such here.
+    /// The Python or Node that it requires, where none such is here.
     pub requires: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub fn goes_back(id: &str, (before, after): (&str, &str), why: Option<&str>) -> 
     )
 }
 
-/// Whether a version is older than another one of its package. What is no number (a commit, a hash) never is.
+/// True if a version is older than another one of its package. A version that is no number (a commit, a hash) never is.
 #[must_use]
 pub fn is_older(ecosystem: Ecosystem, version: &str, than: &str) -> bool {
     match ecosystem {
@@ -141,7 +141,7 @@ fn stage(mut rest: &str) -> Option<Stage> {
     Some(Stage { early: early.unwrap_or((none, 0)), post, dev: (dev.is_none(), dev.unwrap_or(0)) })
 }
 
-/// What begins the text, behind separators, and the rest.
+/// Splits off the first part of the text, after any separators.
 fn split(text: &str, is_part: impl Fn(char) -> bool) -> (&str, &str) {
     let text = text.trim_start_matches(['.', '-', '_']);
     text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()))

@@ -1,7 +1,7 @@
 //! The commands of pip and uv.
 //!
-//! First it is found out which versions there will be and which hashes they have, then exactly those are installed: both
-//! refuse what has another hash.
+//! First the versions and their hashes are found, then exactly those are installed: both programs refuse a package with another
+//! hash.
 
 use super::{Step, line};
 use crate::pythons::{Version, version};
@@ -14,14 +14,14 @@ pub const WITHIN: &str = "constraints.txt";
 pub const OF_UV: &str = "uv.lock";
 /// The versions, of everything, with their hashes.
 pub const LOCK: &str = "requirements.txt";
-/// What pip would install.
+/// The plan of pip: the packages that it would install.
 pub const REPORT: &str = "report.json";
 
 /// pip, which starts nothing: what a plan runs.
 pub const PLAN: &str = "plan.py";
-/// What stands in it.
+/// The text of that file.
 pub const PLAN_TEXT: &str = include_str!("plan.py");
-/// What pip says where it wanted to start something.
+/// The words of pip where it wanted to start something.
 pub(super) const WANTED_TO_RUN: &str = "Harbor lets nothing run before the yes";
 
 /// Makes a virtual environment with pip.
@@ -56,7 +56,7 @@ pub fn environment(dir: &str, has_uv: bool, python: Option<&str>) -> Step {
 pub const ENVIRONMENT: &str = "venv";
 /// Its interpreter.
 pub const INTERPRETER: &str = "venv/bin/python";
-/// What says there which version that is.
+/// The file in the environment that has its version.
 pub const SETTINGS: &str = "venv/pyvenv.cfg";
 
 /// The version in the settings of an environment, as `venv` and uv write it.
@@ -67,7 +67,7 @@ pub fn version_in(settings: &str) -> Option<Version> {
     said.find_map(|(_, text)| version(text.trim().split(".final").next()?))
 }
 
-/// What a repository's lock says of a package: a requirement of exactly that version, unless something else of it is wanted `with` it.
+/// A requirement of exactly the version in a repository's lock. None if another version of the package is wanted `with` it.
 #[must_use]
 pub fn within(name: &str, version: &str, with: &[String]) -> Option<String> {
     let same = |wanted: &String| {
@@ -109,18 +109,18 @@ fn report(dir: &str, wanted: &[&str], within: &[&str], may_build: bool) -> Step 
 
 /// Where it stands that something newer is wanted, for uv.
 pub const WANTED_NEWER: &str = "newer.in";
-/// What there is that is newer: what pip says of it, and uv.
+/// The files with newer versions: that of pip, and that of uv.
 pub const NEWER: [&str; 2] = ["newer.json", "newer.txt"];
 
-/// What is wanted where it is asked whether there is anything newer.
+/// The requirement that asks for any newer version.
 #[must_use]
 pub fn newer_than(name: &str, version: &str) -> String {
     format!("{name}>{version}")
 }
 
-/// Whether there is a newer version, whatever that needs. A resolver goes back in silence to an old version which is built already,
-/// or whose packages are, or which this Python is enough for; pip says of one for another Python what that is, if it is asked for
-/// one of `any_python`, and uv where it finds none.
+/// Looks for a newer version, whatever it requires. A resolver goes back in silence to an old version that is built already, or
+/// whose packages are, or that this Python suffices for. For a version that needs another Python, pip says which one, if it is
+/// asked for one of `any_python`. uv says it where it finds no version.
 #[must_use]
 pub fn newer(dir: &str, wanted: &str, has_uv: bool, may_build: bool, any_python: bool) -> Step {
     let python = python(dir);
@@ -162,7 +162,7 @@ pub fn versions(dir: &str, name: &str) -> Step {
     line(&[&[&python(dir), "-m", "pip", "index", "versions"], &quiet, &["--", name]])
 }
 
-/// What that says before it names them.
+/// The words before the list of versions.
 pub const AVAILABLE: &str = "Available versions: ";
 
 pub(super) fn install(dir: &str, has_uv: bool) -> Step {
@@ -176,7 +176,7 @@ pub(super) fn install(dir: &str, has_uv: bool) -> Step {
     }
 }
 
-/// Of what is in a directory itself, and `with` it, within the versions that it says by its own lock.
+/// Resolves the project in the directory itself, and `with` it, within the versions of its own lock.
 pub(super) fn resolve_source(dir: &str, source: &str, with: &[String], has_uv: bool) -> Step {
     let (within, project) = (format!("{dir}/{WITHIN}"), format!("{source}/pyproject.toml"));
     let (within, beside) = (["--constraint", &within], format!("{dir}/{WANTED}"));

@@ -1,12 +1,12 @@
-//! How a package's own README says that its server is started.
+//! Finds in a package's own README how its server is started.
 //!
 //! ```text
 //!  README ─► objects behind "mcpServers" or "servers" ─► the first that runs this package ─► its arguments and variables
 //! ```
 //!
-//! Owns the reading of that. It is third parties' text, whatever it says: a person is shown a command, as the package's own words,
-//! and nothing else follows. Must never give a word in which a character does something, nor a variable that changes what other
-//! programs do.
+//! Owns this reading. The README is other people's text, whatever it says. A person is shown a command, as the package's own
+//! words, and nothing else follows. Must never give a word in which a character has an effect. Must never give a variable
+//! that changes what other programs do.
 
 mod blocks;
 mod keys;
@@ -43,7 +43,7 @@ const AT_A_PORT: &[&str] = &[
 /// A start as a README has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Start {
-    /// What stands behind the package's name.
+    /// The words behind the package's name.
     pub args: Vec<String>,
     /// The variables, with values that may be typed as they are.
     pub variables: Vec<(String, Option<String>)>,
@@ -74,14 +74,14 @@ fn words(entry: &Value) -> Option<Vec<String>> {
     words.filter(|words| words.len() <= MAX_ARGS + 8 && words.iter().all(|word| is_shown(word)))
 }
 
-/// Whether a word may stand in a sentence, between backquotes.
+/// True if a word may stand in a sentence, between backquotes.
 fn is_shown(word: &str) -> bool {
     // What a backslash means between quotes is not the same in all shells.
     let is_odd = |c: char| c.is_control() || "`\\".contains(c);
     word.len() <= MAX_WORD && !has_hidden(word) && !word.contains(is_odd)
 }
 
-/// What stands behind the package's name, if it is this package that these words run.
+/// The words behind the package's name, if these words run this package.
 fn behind(words: &[String], package: &Package) -> Option<Vec<String>> {
     let (command, args) = fetched(words)?;
     if let Some(found) = recognise(command, args) {
@@ -162,7 +162,7 @@ fn variables(entry: &Value) -> Option<Vec<(String, Option<String>)>> {
     (variables.len() <= MAX_VARIABLES).then_some(variables)
 }
 
-/// Whether a value stands for one that its reader has.
+/// True if a value is a placeholder for one that the reader has.
 fn is_left_open(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let starts = ["<", "${", "[", "{", "/path/to", "your", "xxx", "insert", "replace"];

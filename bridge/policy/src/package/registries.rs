@@ -6,7 +6,7 @@
 //!  ~/.config/uv/uv.toml          index-url, [[index]] default     ─► UV_DEFAULT_INDEX
 //! ```
 //!
-//! Owns which files count and what is read of them: the address of the one registry that is meant in place of the public one. Must never
+//! Owns which files count, and what is read of them: the address of the one registry that replaces the public one. Must never
 //! take a key or a token from them: an installer runs other people's code.
 
 use url::Url;
@@ -28,7 +28,7 @@ pub struct Settings {
     read: fn(&str) -> Option<&str>,
 }
 
-/// Those of npm, and of what installs packages of Python; of several the first that says something.
+/// The settings of npm, pip and uv. Where several files exist, the first one with an address counts.
 const OF_NPM: &[Settings] = &[Settings {
     file: ".npmrc",
     variable: "npm_config_registry",
@@ -63,7 +63,7 @@ pub fn settings(ecosystem: Ecosystem, has_uv: bool) -> &'static [Settings] {
 }
 
 impl Settings {
-    /// Whether it counts where these variables are set: they win.
+    /// True if the file counts where these variables are set: a variable that names the registry wins over it.
     pub fn counts<'a>(&self, set: impl IntoIterator<Item = &'a str>) -> bool {
         set.into_iter().all(|name| !self.unless.iter().any(|unless| name.eq_ignore_ascii_case(unless)))
     }
@@ -120,7 +120,7 @@ fn of_uv(text: &str) -> Option<&str> {
     default.or(top)
 }
 
-/// What one of these names has in the tables that are meant; before the first one the table is empty.
+/// The value of one of these names in the tables that are meant. Before the first table, the table is empty.
 fn in_table<'a>(text: &'a str, is_meant: impl Fn(&str) -> bool, names: &[&str]) -> Option<&'a str> {
     let mut table = "";
     text.lines().map(str::trim).find_map(|line| {

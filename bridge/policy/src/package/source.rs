@@ -1,27 +1,27 @@
-//! What a person writes to install a server: `npm:…`, `pypi:…`, `git:…`, `binary:…`.
+//! The sources that a person writes to install a server: `npm:…`, `pypi:…`, `git:…`, `binary:…`.
 //!
-//! Owns the reading of that, and the name that a server gets when the person says none. Must never let a word through
-//! that an installer would take for an option, a path or another way of transport.
+//! Owns the reading of these, and the name that a server gets when the person gives none. Must never let a word through that an
+//! installer would take for an option, a path or another way of transport.
 
 use harbor_ipc_proto::server_id::ServerId;
 use url::Url;
 
 use super::{Ecosystem, Package, binary, is_word, npm_spec, python_spec};
 
-/// What can be installed, for sentences.
+/// The kinds that can be installed, for sentences.
 pub const KINDS: &str = "npm:, pypi:, git:, binary:";
 
 /// Longer than any address that is meant.
 const MAX_URL: usize = 1000;
 /// Longer than any branch, tag or directory that is meant.
 const MAX_REFERENCE: usize = 200;
-/// What stands before a directory in a repository, as pip writes it.
+/// The word before a directory in a repository, as pip writes it.
 const SUBDIRECTORY: &str = "subdirectory=";
 
 /// Ways by which git may fetch. Others run programs that the address names.
 const TRANSPORTS: &[&str] = &["https", "ssh", "file"];
 
-/// What stands before the name that is meant, and behind it.
+/// Texts before and behind the name that is meant.
 const BEFORE: &[&str] = &["mcp-server-", "mcp-", "server-"];
 const BEHIND: &[&str] = &["-mcp-server", "-server-mcp", "-mcp", "-server", ".git"];
 /// Names that say nothing: what stands before the `/` is meant.
@@ -59,7 +59,7 @@ pub fn beside(text: &str) -> Result<String, String> {
     spec.ok_or_else(|| format!("{text} names no package of PyPI; write it as name or name==1.2.3"))
 }
 
-/// Whether a command is meant as a source.
+/// True if a command is meant as a source.
 #[must_use]
 pub fn is_source(command: &str) -> bool {
     ["npm:", "pypi:", "git:", "binary:"].iter().any(|kind| command.starts_with(kind))
@@ -131,7 +131,7 @@ fn is_reference(reference: &str) -> bool {
 }
 
 impl Package {
-    /// What people write to install it.
+    /// The text that people write to install it.
     #[must_use]
     pub fn source(&self) -> String {
         format!("{}:{}", self.ecosystem.as_str(), self.spec)
@@ -184,7 +184,7 @@ impl Package {
         found.map(|found| Self { program: self.program.clone(), with: self.with.clone(), ..found })
     }
 
-    /// The same package in whatever version is the newest.
+    /// The same package, in the newest version.
     #[must_use]
     pub fn newest(&self) -> Self {
         let spec = match self.ecosystem {
@@ -200,7 +200,7 @@ impl Package {
         Self { spec, ..self.clone() }
     }
 
-    /// Whether it means one version only. A branch of git may be any word, so only a commit counts.
+    /// True if it means one version only. A branch of git may be any word, so only a commit counts.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         let is_version = |text: &str| {
@@ -217,7 +217,7 @@ impl Package {
     }
 }
 
-/// Whether this is the whole name of a commit.
+/// True if this is the whole name of a commit.
 #[must_use]
 pub fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))

@@ -1,16 +1,16 @@
-//! That a server's own packages do not fit together: the versions that are newest now are not those that it was written for.
+//! Recognizes that a server's packages do not fit together: the newest versions are not those that it was written for.
 //!
-//! Owns the words of Python and Node about that, and what helps. No README knows of it.
+//! Owns the words of Python and Node about that, and the remedy. No README knows of it.
 
 use super::last::last_line;
 use super::typed::source_of;
 use super::{Ecosystem, Package};
 
-/// What Python says of a name that a module does not have (any more), and of a module.
+/// The words of Python about a name that a module does not have (any more), and about a missing module.
 const NO_NAME: &str = "ImportError: cannot import name ";
 const NO_MODULE: &str = "ModuleNotFoundError: No module named ";
 
-/// What Node says of a module of a package.
+/// The words of Node about a missing module of a package.
 const OF_NODE: &[&str] = &["Cannot find module '", "Cannot find package '"];
 
 /// Where the packages of npm are.
@@ -19,7 +19,7 @@ const PACKAGES: &str = "/node_modules/";
 /// Longer names are none.
 const MAX_NAME: usize = 100;
 
-/// What helps, if that was its end.
+/// The remedy, if the error is of this kind.
 pub(super) fn of_dependencies(package: &Package, error: &str) -> Option<String> {
     match package.ecosystem {
         Ecosystem::Npm => of_node(package, error),

@@ -1,6 +1,6 @@
-//! What a server that did not start lacks, by what it said and by its README: arguments, variables, an older library.
+//! Finds what a server lacks that did not start, by its words and its README: arguments, variables, an older library.
 //!
-//! Owns the reading of that. It is other people's text: a person is told what to add, the package is kept for the next try, and
+//! Owns this reading. The words are other people's text: a person is told what to add, the package is kept for the next try, and
 //! nothing else follows.
 
 use super::last::{last_error, unknown_host};
@@ -40,8 +40,8 @@ const ASKS: &[&str] =
 const OF_ARGUMENTS: &[&str] =
     &["as an argument", "as argument", "command line argument", "command-line argument"];
 
-/// Whether a server that did not start has said that arguments are missing, or how it is called. `names_variable`: it has named a
-/// variable that it lacks; then a text that only says how it is called is about something else.
+/// True if a server that did not start has said that arguments are missing, or how it is called. `names_variable`: it has named a
+/// variable that it lacks. Then a text that only says how it is called is about something else.
 pub(crate) fn wants_arguments(said: &str, names_variable: bool) -> bool {
     let lines = || said.lines().map(|line| without_number(line.trim()).to_ascii_lowercase());
     let has = |line: &str, words: &[&str]| words.iter().any(|words| line.contains(words));
@@ -66,25 +66,25 @@ const LISTENS: &[&str] = &[
     "running at http://",
 ];
 
-/// Whether a server that did not answer has said that it waits at a port, and so not at its standard input.
+/// True if a server that did not answer has said that it waits at a port, and so not at its standard input.
 #[must_use]
 pub fn listens(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     LISTENS.iter().any(|words| said.contains(words)) || endpoint(&said).is_some()
 }
 
-/// What Python says of a server that was written for version 1 of MCP's SDK, and has a newer one since nothing forbids that.
+/// The words of Python where a server was written for version 1 of MCP's SDK but got a newer one, which nothing forbids.
 const OF_OLD_SDK: &[&str] = &["'Server' object has no attribute", "from 'mcp.", "No module named 'mcp."];
 
-/// What is said of such a server, and what helps.
+/// The sentence about such a server, and the option that mends it.
 const OLD_SDK: &str = "it was written for an older version of MCP's Python SDK";
 const WITH_OLD_SDK: &str = "--with 'mcp<2'";
 
-/// What is said of one that waits elsewhere.
+/// The sentence about a server that waits at a port.
 const AT_A_PORT: &str = "it waits at a port, not at its standard input";
 
-/// What a person is told whose server said this when it did not start, if that helps. `named`: the variable that it says it lacks;
-/// `readme`: what its package says of it.
+/// The advice about a server that said this when it did not start, if there is any. `named`: the variable that it says it lacks;
+/// `readme`: the README of its package.
 #[must_use]
 pub fn next_try(
     package: &Package,
@@ -112,7 +112,7 @@ pub fn next_try(
     }
 }
 
-/// The same without a README.
+/// The advice without a README.
 fn by_its_words(package: &Package, said: &str, names_variable: bool, is_old: bool) -> Option<String> {
     let source = source_of(package);
     let with_arguments =

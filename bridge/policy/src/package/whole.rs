@@ -1,6 +1,6 @@
 //! The one command that a README leads to, where a server did not start without it.
 //!
-//! Owns its form. Each word is quoted for a shell; whose words they are is said with it.
+//! Owns its form. Each word is quoted for a shell; the sentence also says whose words they are.
 
 use super::Package;
 use super::readme::Start;
@@ -12,7 +12,7 @@ use crate::sandbox::hint::shell;
 /// A longer command nobody reads before they type it, in bytes.
 const MAX_COMMAND: usize = 600;
 
-/// What the person has given already.
+/// The arguments and names that the person has given already.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Given<'a> {
     /// Arguments of the server.

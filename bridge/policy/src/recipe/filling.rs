@@ -1,29 +1,29 @@
-//! Placeholders of a recipe, and what stands in their place.
+//! Placeholders of a recipe, and the values that replace them.
 //!
 //! ```text
 //!  text ─► parts ─► how much they become ─┬─ too much: refused before anything is made
 //!                                         └─► words ─► of an argument of others: whose place is that?
 //! ```
 //!
-//! Owns the limits of that, and whose text names a place. Must never let somebody else's text name one, whatever the person's
-//! values are that stand beside it.
+//! Owns the limits of filling, and the check that an argument names a place. Must never let other people's text name a place,
+//! whatever values of the person stand beside it.
 
 use std::collections::BTreeMap;
 
 use super::Unfilled;
 
-/// So many words one text becomes: its placeholders may have several values each.
+/// The words that one text may become: its placeholders may have several values each.
 const MOST_WORDS: usize = 1000;
 /// Longer words are none that is meant, in bytes.
 pub(super) const MAX_WORD: usize = 4096;
 /// More than that in all is no recipe, in bytes; each placeholder costs one, too.
 pub(super) const MAX_ALL: usize = 64 << 10;
 
-/// What stands in the place of a placeholder.
+/// The value that replaces a placeholder.
 #[derive(Debug, Default)]
 pub(super) struct Value {
     pub(super) words: Vec<String>,
-    /// Whether the person said it; else it is the recipe's.
+    /// True if the person gave it; else it is the recipe's.
     pub(super) of_person: bool,
 }
 
@@ -67,8 +67,8 @@ pub(super) fn filled(text: &str, values: &Values<'_>, budget: &mut Budget) -> Re
     Ok(words(&parts, budget)?.map(|pieces| joined(&pieces)).collect())
 }
 
-/// The same of a group of arguments, repeated for each value that its placeholder has. `of_others`: none of them may name a place
-/// that the person did not.
+/// A group of arguments with its placeholders filled, repeated for each value of its placeholder. `of_others`: none of the
+/// arguments may name a place that the person did not name.
 ///
 /// # Errors
 /// It would be too long, or names a place.
@@ -108,7 +108,7 @@ fn parts<'t>(text: &'t str, values: &'t Values<'_>) -> Vec<Part<'t>> {
     all
 }
 
-/// What stands before the first placeholder, its name, and what stands behind it.
+/// The text before the first placeholder, its name, and the text behind it.
 pub(super) fn placeholder<'t>(text: &'t str, values: &Values<'_>) -> Option<(&'t str, &'t str, &'t str)> {
     let mut looked_at = 0;
     text.match_indices('}').find_map(|(closed, _)| {
@@ -181,7 +181,7 @@ fn as_judged(pieces: &[Piece<'_>]) -> String {
     all
 }
 
-/// Whether an argument names something outside of where its server runs, by itself or behind a `=`.
+/// True if an argument names a place outside of where its server runs, by itself or behind a `=`.
 pub(super) fn names_a_place(word: &str) -> bool {
     word.split('=').any(|named| {
         named.starts_with(['/', '~'])

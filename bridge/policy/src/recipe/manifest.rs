@@ -6,8 +6,8 @@
 //!                                           └─ notes: what Harbor does not do that it asks for
 //! ```
 //!
-//! Owns the reading of that. Must never believe it: words are bounded and shown as they are, names that change what programs do
-//! are refused, and nothing in it says anything about the sandbox.
+//! Owns the reading of manifests. Must never believe one: words are bounded and shown as they are, names that change what
+//! programs do are refused, and nothing in it says anything about the sandbox.
 
 use harbor_ipc_proto::hidden;
 use serde_json::Value;
@@ -26,24 +26,24 @@ const MAX_VALUE: usize = 2000;
 /// More ways are not looked at.
 const MOST_WAYS: usize = 16;
 
-/// What a manifest says.
+/// A manifest, as it was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// A name for people.
     pub title: String,
-    /// What it says about itself.
+    /// Its own description.
     pub description: String,
     /// Where its code is.
     pub repository: Option<String>,
     /// How it can be had.
     pub ways: Vec<Way>,
-    /// Of the first of them: which version its runtime must have at least.
+    /// The least version of the runtime, for the first of these ways.
     pub minimum: Option<String>,
-    /// What a person is told beside that, a sentence each.
+    /// Other notes for the person, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Whether a member of a package.json is a manifest, and not anything else of that name.
+/// True if a member of a package.json is a manifest, and not anything else of that name.
 #[must_use]
 pub fn is_meant(value: &Value) -> bool {
     value["manifestVersion"].is_string()
@@ -52,7 +52,7 @@ pub fn is_meant(value: &Value) -> bool {
 /// Reads a manifest. `here`: the source of the repository that it lies in.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence that begins with its name.
+/// The fault in it, as the end of a sentence that begins with its name.
 pub fn read(text: &[u8], here: Option<&str>) -> Result<Manifest, String> {
     if text.len() > MAX {
         return Err(format!("is longer than {} KiB", MAX >> 10));
@@ -62,7 +62,7 @@ pub fn read(text: &[u8], here: Option<&str>) -> Result<Manifest, String> {
     of_value(&value, here)
 }
 
-/// The same of what is parsed already.
+/// Reads a manifest from JSON that is parsed already.
 ///
 /// # Errors
 /// As `read`.
@@ -92,12 +92,12 @@ pub fn of_value(value: &Value, here: Option<&str>) -> Result<Manifest, String> {
     })
 }
 
-/// What is known of the repository of a manifest.
+/// The facts about the repository of a manifest.
 #[derive(Debug, Clone, Copy)]
 struct Near<'a> {
     /// The source of the one that it lies in.
     here: Option<&'a str>,
-    /// What it says itself.
+    /// The repository that the manifest names.
     named: Option<&'a str>,
 }
 
@@ -131,12 +131,12 @@ fn visible(text: &str, most: usize) -> String {
     shown
 }
 
-/// Whether a character does not belong into one line that a person reads, an emoji's joiner among them.
+/// True if a character does not belong into one line that a person reads. The joiner of an emoji is one such.
 fn is_hidden(c: char) -> bool {
     c.is_control() || hidden::is_hidden(' ', c)
 }
 
-/// What all ways have in common: variables and secrets, or why nobody can give them.
+/// The part that all ways have in common: variables and secrets, or why nobody can give them.
 #[derive(Debug, Default)]
 struct Declared {
     recipe: Recipe,
@@ -153,7 +153,7 @@ impl Declared {
         self.recipe.env.iter().map(|one| &one.name).chain(secrets).any(|known| known == name)
     }
 
-    /// Whether a name is new, and may be asked for.
+    /// True if a name is new, and may be asked for.
     fn takes(&mut self, name: &str) -> bool {
         if let Some(why) = wrong_of_others(name) {
             self.refuse(format!("its manifest asks for the variable {name}: {why}"));
@@ -286,7 +286,7 @@ fn way(package: &Value, near: Near<'_>, declared: &Declared, execution: &Value) 
     Way { recipe: Recipe { source, ..declared.recipe.clone() }, why_not }
 }
 
-/// What is installed.
+/// The source of the package that is installed.
 fn address(kind: &str, package: &Value, near: Near<'_>) -> Result<String, String> {
     let text = |name: &str| package[name].as_str().unwrap_or_default().trim();
     let (name, version, url) = (text("name"), text("version"), text("url"));

@@ -1,24 +1,24 @@
-//! What an author says that a secret looks like: a regular expression of somebody else's.
+//! Patterns for secrets: regular expressions that an author wrote, so other people's text.
 //!
-//! Owns that it costs little, whatever it says: nothing here goes back to try again, and its size is bounded. Must never repeat
-//! a value.
+//! Owns the bound on their cost, whatever they say: matching never goes back to try again, and its size is bounded. Must never
+//! repeat a value.
 
 use regex::RegexBuilder;
 
 /// A longer one is none.
 const MAX: usize = 512;
-/// What it may become, in bytes.
+/// The most memory that a compiled pattern may take, in bytes.
 const MAX_SIZE: usize = 1 << 20;
 /// How deep it may nest.
 const MAX_NEST: u32 = 32;
 
-/// Whether it can be used: what looks ahead or back, and what becomes too large, cannot.
+/// True if the pattern can be used. One that looks ahead or back, or that becomes too large, cannot.
 #[must_use]
 pub fn is_usable(pattern: &str) -> bool {
     compiled(pattern).is_some()
 }
 
-/// What is expected instead of a value; `None` when it is right, or nobody can tell.
+/// The value that is expected instead of this one; `None` when it is right, or nobody can tell.
 #[must_use]
 pub fn expected(pattern: &str, placeholder: Option<&str>, value: &str) -> Option<String> {
     let is_right = compiled(pattern).is_none_or(|pattern| pattern.is_match(value));

@@ -1,11 +1,11 @@
-//! How the server of a repository is had: by what its author says there, else as the package that it is.
+//! Finds how the server of a repository is installed: by its author's file, else as the package that the repository is.
 //!
 //! ```text
 //!  files of the checkout ─► manifest ─► server.json ─► package.json, pyproject.toml ─► Found: ways, and what is asked for
 //!                                                                                         └─► fits: what this machine lacks
 //! ```
 //!
-//! Owns the order, and what is said where nothing is found. Must never read a file, nor run anything of it.
+//! Owns the order, and the sentence where nothing is found. Must never read a file, nor run anything of it.
 
 use std::collections::BTreeMap;
 
@@ -34,16 +34,16 @@ pub const LANGUAGES: &[(&str, &str)] = &[
     ("Dockerfile", "a container image"),
 ];
 
-/// What was found in a checkout.
+/// The files that were found in a checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Files {
-    /// Those of `DOCUMENTS` that are there, or why they cannot be read.
+    /// The `DOCUMENTS` that are there, or why they cannot be read.
     pub documents: Vec<(&'static str, Result<Vec<u8>, String>)>,
-    /// Those of `LANGUAGES` that are there.
+    /// The `LANGUAGES` that are there.
     pub languages: Vec<(&'static str, &'static str)>,
     /// The package that it is itself, or why it is none that can be run.
     pub own: Result<Content, String>,
-    /// Whether it has a `package.json`, a `pyproject.toml` or a `setup.py`.
+    /// True if it has a `package.json`, a `pyproject.toml` or a `setup.py`.
     pub is_package: bool,
 }
 
@@ -52,17 +52,17 @@ pub struct Files {
 pub struct Found {
     /// The file that says so.
     pub found_in: String,
-    /// What is said there.
+    /// The manifest that was read from it.
     pub says: Manifest,
 }
 
 /// Programs that were found, with their versions where those are known.
 pub type Programs<'a> = BTreeMap<&'a str, Option<String>>;
 
-/// How the server of a repository is had. `here`: the repository's own source.
+/// Finds how the server of a repository is installed. `here`: the repository's own source.
 ///
 /// # Errors
-/// What is wrong with what is there, or what was looked for and what to do instead.
+/// The fault in a file that is there, or which files were looked for and what to do instead.
 pub fn find(files: &Files, here: &str) -> Result<Found, String> {
     for (name, read) in &files.documents {
         let text = read.as_ref().map_err(|why| format!("its {name} {why}"));
@@ -83,10 +83,10 @@ pub fn find(files: &Files, here: &str) -> Result<Found, String> {
     }
 }
 
-/// A manifest that was read from somewhere else than a repository.
+/// Reads a manifest from somewhere else than a repository.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault in it.
 pub fn of_document(text: &[u8]) -> Result<Found, String> {
     let value: Value = serde_json::from_slice(text).unwrap_or_default();
     let (found_in, says) = match server(text) {
@@ -164,7 +164,7 @@ impl Found {
     }
 }
 
-/// What this machine lacks for a source.
+/// The program or version that this machine lacks for a source.
 fn lacking(
     text: &str,
     own: Option<Content>,

@@ -5,8 +5,8 @@
 //!                                                   └─ why it cannot be installed here
 //! ```
 //!
-//! Owns the reading of that. Must never believe it: what is unknown is ignored, what cannot be followed is a way that cannot be
-//! gone, and nothing in it says anything about the sandbox.
+//! Owns the reading of a server.json. Must never believe it: unknown members are ignored, a package or remote that cannot be used
+//! becomes a way with a reason why not, and nothing in it says anything about the sandbox.
 
 use serde_json::Value;
 
@@ -102,7 +102,7 @@ fn package(package: &Value) -> Way {
     Way { recipe, why_not }
 }
 
-/// What is installed.
+/// The source of the package that is installed.
 fn address(package: &Value) -> Result<String, String> {
     let (kind, identifier) = (text(package, "registryType"), text(package, "identifier"));
     let (version, registry) = (text(package, "version"), text(package, "registryBaseUrl"));
@@ -178,7 +178,7 @@ fn wrong_word(word: &str, runs_here: bool) -> Option<String> {
     }
 }
 
-/// What nobody else may say is asked for instead.
+/// Drops each default that nobody but the person may give. The person is asked for it instead.
 fn drop_defaults(recipe: &mut Recipe, runs_here: bool) {
     for input in &mut recipe.inputs {
         input.default = input.default.take().filter(|value| wrong_word(value, runs_here).is_none());
@@ -218,7 +218,8 @@ fn add_input(recipe: &mut Recipe, input: Input) {
     }
 }
 
-/// What a text has in braces, and where it is said what that is. It is needed, unless that says otherwise.
+/// Adds the inputs that a text has in braces and that `variables` describes. Each is needed, unless its description says
+/// otherwise.
 fn add_inputs(recipe: &mut Recipe, text: &str, variables: &Value) {
     for (name, value) in variables.as_object().into_iter().flatten().take(MOST) {
         if text.contains(&format!("{{{name}}}")) {

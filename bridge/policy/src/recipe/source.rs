@@ -1,6 +1,6 @@
-//! What a person names to be installed, sorted: a package, an image, a server elsewhere, or an entry of the catalog.
+//! Sorts the text that a person gives for an installation: a package, an image, a remote server, or an entry of the catalog.
 //!
-//! Owns which is meant. Whether it can be had is said by who reads that kind.
+//! Owns this sorting. Whether the source exists is for the readers of each kind to say.
 
 mod pages;
 
@@ -21,7 +21,7 @@ pub const KINDS: &str =
 /// Where repositories live whose pages are not servers: `https://HOST/OWNER/NAME`.
 const FORGES: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
 
-/// What is meant.
+/// The kind of source that a text means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A package: `npm:…`, `pypi:…`, `git:…` or `binary:…`.

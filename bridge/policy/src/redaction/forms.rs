@@ -1,7 +1,7 @@
 //! The forms in which a secret may stand in a text.
 //!
-//! Owns the list. A form is what would be there whatever stands around it: of base64 it has no character that depends on
-//! neighbours.
+//! Owns the list. A form is the part that is the same whatever stands around it: a form of base64 has no character that depends
+//! on its neighbours.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,11 +13,12 @@ use super::SHORTEST;
 /// A longer secret is looked for as it is, by its lines and as in JSON only, in bytes: it is a key file, which no header has.
 const MAX_ENCODED: usize = 4096;
 
-/// What is left as it is differs: nothing, what RFC 3986 calls unreserved, and the separators of a path.
+/// The characters that are not encoded differ: none, those that RFC 3986 calls unreserved, and the separators of a path.
 const ALL: &AsciiSet = NON_ALPHANUMERIC;
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 const OUTSIDE_PATHS: &AsciiSet = &RESERVED.remove(b'/');
-/// What browsers leave: of a form's fields, of `encodeURIComponent`, of a query, of a fragment (the URL standard, 1.3 and 5.2).
+/// The characters that browsers do not encode: in a form's fields, `encodeURIComponent`, a query, a fragment (the URL standard,
+/// 1.3 and 5.2).
 const OF_FORMS: &AsciiSet = &RESERVED.remove(b'*').add(b'~');
 const OF_SCRIPTS: &AsciiSet = &RESERVED.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
 const OF_QUERIES: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'\'');
@@ -80,7 +81,7 @@ fn in_json(secret: &str) -> String {
     text.get(1..text.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 
-/// What of it is the same wherever it stands behind a multiple of three bytes, and `before` more.
+/// The part of a secret's base64 that is always the same, if a multiple of three bytes, and `before` more, stand before it.
 fn in_base64(secret: &str, before: usize) -> String {
     let bytes = Zeroizing::new([&vec![0; before], secret.as_bytes()].concat());
     let text = Zeroizing::new(STANDARD.encode(&*bytes));

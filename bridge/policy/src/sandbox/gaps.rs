@@ -1,6 +1,6 @@
-//! What a kernel cannot hold, what a profile leaves open, and how people are told.
+//! The gaps of a confinement: rules that a kernel cannot enforce, and ways that a profile leaves open.
 //!
-//! Owns these sentences. Must never promise: what is not measured is told as not held.
+//! Owns the sentences about them. Must never promise: a rule that is not measured is reported as not enforced.
 
 use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::sandbox::Offer;
@@ -39,7 +39,7 @@ const WAYS_OUT: &[&str] = &[
 pub(super) const SHARED: &str = "the servers share a runner (HARBOR_MCP_ISOLATION=0), so there is no PID namespace: it sees the names and \
                                  command lines of all processes";
 
-/// Of a server that has a runner of its own, and yet no PID namespace.
+/// The gap of a server that has a runner of its own, and yet no PID namespace.
 #[must_use]
 pub fn without_pid_namespace(why: &str) -> String {
     format!(
@@ -53,14 +53,14 @@ pub(super) const NO_PORTS: &str = "no port to listen on can be granted here: a r
                                    seccomp and Linux 5.6, and that no program around Harbor answers already; leave out the port \
                                    (`--reset listen`)";
 
-/// What follows from that.
+/// The gap that this leaves for UDP.
 const UDP_PORTS: &str = "it can bind UDP ports, and is reached there: this is held from Linux 5.6 on, where no program around Harbor \
                          answers for its calls already";
 
-/// What follows from sockets of its own.
+/// The gap that sockets of its own leave.
 pub(super) const LISTENS: &str = "with sockets of its own it may listen, also on TCP ports that the kernel chooses: `--network` says who could reach it";
 
-/// What holds a server, in short.
+/// The means that confine a server, in short.
 pub(super) fn held_by(offer: &Offer<'_>, landlock: u32) -> String {
     let landlock = (landlock > 0).then(|| format!("landlock {landlock}"));
     let seccomp = offer.seccomp.then(|| "seccomp".to_owned());
@@ -69,7 +69,7 @@ pub(super) fn held_by(offer: &Offer<'_>, landlock: u32) -> String {
     if all.is_empty() { "nothing".into() } else { all.join(", ") }
 }
 
-/// What of the levels `standard` and `strict` this kernel cannot do.
+/// The rules of the levels `standard` and `strict` that this kernel cannot enforce.
 pub(super) fn missing(settings: &SandboxSettings, offer: &Offer<'_>, landlock: u32) -> Vec<String> {
     let own_network = network(settings) != NetworkKind::All;
     let sockets = settings.sockets.as_ref().is_some_and(|sockets| !sockets.is_empty());
@@ -128,7 +128,7 @@ pub(super) fn why_no_namespaces<'a>(offer: &'a Offer<'_>) -> &'a str {
     }
 }
 
-/// What a server without rules for files can do.
+/// The gap of a server without rules for files.
 pub(super) fn open(level: &str) -> String {
     format!(
         "the level {level} does not hold files: it can do all that you can, read run/token among them, and so act as \
@@ -155,7 +155,7 @@ pub(super) fn warnings(settings: &SandboxSettings, offer: &Offer<'_>) -> Vec<Str
     all
 }
 
-/// Whether who speaks there can start programs or act as the person.
+/// True if a program that speaks on this socket can start programs or act as the person.
 pub(super) fn is_way_out(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     lower.ends_with("bus") || WAYS_OUT.iter().any(|part| lower.contains(part))

@@ -1,4 +1,4 @@
-//! What a server was refused or lacks, as its own words say it, and which option would allow it.
+//! Reads from a server's own words what it was refused or lacks, and finds the option that would allow it.
 //!
 //! ```text
 //!  EACCES: permission denied, open '/x/y'     ─► Refused ─► /x/y, read ─► advice ─► --read /x/y
@@ -6,8 +6,8 @@
 //!  MemoryError, Cannot find module '../lib/x' ─► Lacks ───► hints ────► --memory 4096, --read /opt/tool/lib
 //! ```
 //!
-//! Owns the reading of such lines. The words are the server's and may lie: what comes of them is advice that a person
-//! reads, in which no character does anything, and never a grant.
+//! Owns the reading of such lines. The words are the server's and may lie: they lead only to advice that a person reads, never to
+//! a grant. No character has an effect in that advice.
 
 use harbor_ipc_proto::link::runner::Lack;
 
@@ -29,10 +29,10 @@ pub use path::Refusal;
 pub use proxy::{NOT_ALLOWED, refused_host};
 pub use told::Told;
 
-/// Of longer texts only this much is read, in bytes.
+/// The part of a longer text that is read, in bytes.
 const MAX_TEXT: usize = 8 << 10;
 
-/// What a server says.
+/// A statement of a server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Said {
     /// That it was refused a path.
@@ -49,7 +49,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// What a line says, if anything.
+    /// The statement in a line, if there is one.
     pub fn line(&mut self, line: &str) -> Option<Said> {
         let line = start_of(line);
         let lower = line.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Which hosts a server may reach through its egress proxy, and which addresses are nobody's to reach by name.
+//! Decides which hosts a server may reach through its egress proxy, and which addresses nobody may reach by name.
 //!
 //! ```text
 //!  example.com          ports 80 and 443 of this name
@@ -10,9 +10,9 @@
 //!  request ─┘            └─► Target                └► an address: it is connected to as it is
 //! ```
 //!
-//! Owns both decisions, for settings and for the proxy alike. Must never look a name up. Rules and requests are read by one
-//! parser, that of URLs: what a client could write as a number in another form (`0x7f.1`, `2130706433`) is the address here,
-//! too. An IPv6 address in which an IPv4 address stands is another one, for rules; where it is in doubt, it is private.
+//! Owns both decisions, for settings and for the proxy alike. Must never look a name up. One parser, that of URLs, reads rules
+//! and requests. So a client that writes a number in another form (`0x7f.1`, `2130706433`) means that address here, too. An IPv6
+//! address with an IPv4 address in it is another address, for rules; where it is in doubt, it is private.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::fmt;
@@ -27,7 +27,7 @@ const MAX_HOST: usize = 260;
 const MAX_NAME: usize = 253;
 const MAX_LABEL: usize = 63;
 
-/// Of a rule that is none, so many characters are shown.
+/// The characters of a bad rule that are shown.
 const SHOWN: usize = 80;
 
 /// A host and the port there.
@@ -74,7 +74,7 @@ impl BadRule {
     }
 }
 
-/// What is expected instead: it goes on after "must be".
+/// The form that is expected instead: it goes on after "must be".
 impl fmt::Display for BadRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -88,7 +88,7 @@ impl fmt::Display for BadRule {
 
 impl std::error::Error for BadRule {}
 
-/// What a server may reach. The default is nothing.
+/// The hosts that a server may reach. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Allowed(Vec<Rule>);
 
@@ -125,7 +125,7 @@ impl Allowed {
             .map(Self)
     }
 
-    /// Whether a rule names this target. A name that is permitted may still have private addresses only.
+    /// True if a rule names this target. A name that is permitted may still have private addresses only.
     #[must_use]
     pub fn permits(&self, target: &Target) -> bool {
         self.0.iter().any(|rule| rule.hosts.contain(&target.host) && rule.ports.contain(target.port))
@@ -203,7 +203,7 @@ pub fn parse_host(text: &str) -> Option<Host> {
     }
 }
 
-/// Whether it is made of what names have. The URL parser also lets `*` and more through.
+/// True if the text has only characters of names. The URL parser also lets `*` and more through.
 fn is_name(name: &str) -> bool {
     let is_label = |label: &str| {
         (1..=MAX_LABEL).contains(&label.len())
@@ -239,7 +239,7 @@ const PRIVATE_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// Whether an address is not one of the public network. Names that resolve to such addresses do not reach them.
+/// True if an address is not one of the public network. Names that resolve to such addresses do not reach them.
 #[must_use]
 pub fn is_private(address: IpAddr) -> bool {
     match address {

@@ -1,4 +1,4 @@
-//! What a server is answered that wants to be reached, on the machine's network.
+//! The answers to a server that wants to be reached, on the machine's network.
 //!
 //! ```text
 //!  bind:   the granted port, of a loopback address or of all ─► that port of a loopback address
@@ -8,11 +8,11 @@
 //!          another ─► refused
 //! ```
 //!
-//! Owns the answers, for TCP and UDP. A UDP socket is reached once it is bound; one for TCP by the second answer only.
+//! Owns the answers, for TCP and UDP. A UDP socket can be reached once it is bound, a TCP socket only after `listen`.
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 
-/// What becomes of `bind`.
+/// The answer to `bind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bind {
     /// The socket gets this address.
@@ -21,7 +21,7 @@ pub enum Bind {
     Refuse,
 }
 
-/// What becomes of `bind` of a socket to an address. `only_v6`: it is one for IPv6 that hears nothing by IPv4.
+/// The answer to `bind` of a socket to an address. `only_v6`: true if it is an IPv6 socket that gets nothing by IPv4.
 #[must_use]
 pub fn bind(granted: Option<u16>, wanted: SocketAddr, only_v6: bool) -> Bind {
     if wanted.port() == 0 {
@@ -41,7 +41,7 @@ pub fn bind(granted: Option<u16>, wanted: SocketAddr, only_v6: bool) -> Bind {
     Bind::To(SocketAddr::new(ip, wanted.port()))
 }
 
-/// Whether a TCP socket that has this address may listen.
+/// True if a TCP socket that has this address may listen.
 #[must_use]
 pub fn may_listen(granted: Option<u16>, at: SocketAddr) -> bool {
     let own = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];

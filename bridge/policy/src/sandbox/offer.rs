@@ -1,10 +1,10 @@
-//! What of the kernel is not to be used, although it is there.
+//! Parts of the kernel that are not to be used, although they are there.
 //!
 //! Owns lowering an offer, to see what an older or a more restricted kernel would mean. Must never raise one.
 
 use harbor_ipc_proto::link::sandbox::Offer;
 
-/// What is not to be used.
+/// The parts that are not to be used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lowered {
     landlock: Option<u32>,
@@ -30,7 +30,7 @@ impl Lowered {
         Some(lowered)
     }
 
-    /// What is left of an offer.
+    /// The rest of an offer.
     #[must_use]
     pub fn of(self, offer: Offer<'static>) -> Offer<'static> {
         let why = match self.no_namespaces {

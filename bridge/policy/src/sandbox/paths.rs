@@ -1,7 +1,7 @@
-//! Paths as text: in one form, and which lies below which.
+//! Paths as text: their one form, and which path lies below which.
 //!
-//! Owns the form: absolute, no `.`, no `..`, no slash at the end. Must never ask the disk, so `..` is not followed but
-//! refused: what it leads to depends on symbolic links.
+//! Owns the form: absolute, no `.`, no `..`, no slash at the end. Must never ask the disk. So `..` is not followed but refused:
+//! where it leads depends on symbolic links.
 
 /// Longer paths are none, in bytes: the kernel's own limit.
 pub const MAX_PATH: usize = 4096;
@@ -23,7 +23,7 @@ pub fn clean(path: &str) -> Option<String> {
     Some(if clean.is_empty() { "/".into() } else { clean })
 }
 
-/// Whether a path is this directory or lies below it; both in their one form. Nothing lies below the empty path.
+/// True if a path is this directory or lies below it; both in their one form. Nothing lies below the empty path.
 #[must_use]
 pub fn is_within(path: &str, directory: &str) -> bool {
     if directory == "/" {
@@ -33,7 +33,7 @@ pub fn is_within(path: &str, directory: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What stands before the last part; the root's is the root.
+/// The path without its last part; the root's is the root.
 #[must_use]
 pub fn parent(path: &str) -> &str {
     match path.rfind('/') {

@@ -1,12 +1,11 @@
-//! Which places of the file system a server may reach, and why.
+//! Decides which places of the file system a server may reach, and why.
 //!
 //! ```text
 //!  system ► program ► package, data, tmp ► cwd, arguments ► read, write, sockets
 //!           guessed: left out, with a warning, if protected     said: refused, if protected
 //! ```
 //!
-//! Owns that order. Must never widen: a file is never answered with its directory, and what is only named is never
-//! written.
+//! Owns that order. Must never widen: a file never brings its directory, and a place that is only named never becomes writable.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +20,14 @@ use super::{Facts, Place, Why};
 /// How a warning begins about something that its program needs.
 pub(super) const NEEDED: &str = "its program needs";
 
-/// What a server may reach, and what is to be said about it.
+/// The places that a server may reach, and the warnings about them.
 pub(super) struct Found {
     /// By path.
     pub places: Vec<Place>,
     pub warnings: Vec<String>,
 }
 
-/// What a server may reach; `own_memory` says that its shared memory is its own.
+/// The places that a server may reach; `own_memory` is true if its shared memory is its own.
 pub(super) fn find(settings: &SandboxSettings, facts: &Facts, own_memory: bool) -> Result<Found, String> {
     let mut places = Places { facts, by_path: BTreeMap::new(), alone: Vec::new(), warnings: Vec::new() };
     places.system(own_memory);
@@ -93,7 +92,7 @@ impl Places<'_> {
         }
     }
 
-    /// What nobody has granted in so many words.
+    /// Adds a place that nobody has granted in so many words.
     fn guess(&mut self, path: &str, why: Why, what: &str) {
         if self.is_covered(path) {
             return;
@@ -161,7 +160,7 @@ impl Places<'_> {
         }
     }
 
-    /// Whether programs lie there that others run too: what PATH leads to, interpreters.
+    /// True if programs lie there that others run too: directories of PATH, interpreters.
     fn holds_programs(&self, path: &str) -> bool {
         self.facts.program.iter().any(|program| is_within(program, path) || is_within(path, program))
     }
@@ -208,7 +207,7 @@ impl Places<'_> {
         Ok(found.map_or_else(|| path.to_owned(), |(_, real)| real.clone()))
     }
 
-    /// Whether it can be read without more.
+    /// True if it can be read already.
     fn is_covered(&self, path: &str) -> bool {
         self.by_path.iter().any(|(place, (_, why))| *why <= Why::Temporary && is_within(path, place))
     }
@@ -220,7 +219,7 @@ impl Places<'_> {
         *place = (*place).max((access, why));
     }
 
-    /// What lies in a directory that may be written may be written, whatever else it is there for.
+    /// The places that were found. A place in a writable directory is writable, too, whatever else it is there for.
     fn end(self) -> Found {
         let written = self.by_path.iter().filter(|(_, (access, _))| *access == PathAccess::Write);
         let written: Vec<String> = written.map(|(path, _)| path.clone()).collect();
@@ -232,7 +231,7 @@ impl Places<'_> {
     }
 }
 
-/// Whether a file is a script that may have others beside it.
+/// True if a file is a script that may have others beside it.
 pub(crate) fn is_script(path: &str) -> bool {
     SCRIPTS.iter().any(|ending| path.ends_with(ending))
 }

@@ -1,6 +1,6 @@
-//! Which directories a program needs besides itself: where it is installed, as far as paths tell it.
+//! Finds the directories that a program needs besides itself: where it is installed, as far as paths tell.
 //!
-//! Owns the names. Must never be asked what is on the disk, nor answer with a place that is never granted.
+//! Owns the names. Must never need to look at the disk, nor answer with a place that is never granted.
 
 use super::Facts;
 use super::paths::{below, is_within, parent};
@@ -39,7 +39,7 @@ const OF_A_HOME: &[&str] = &[
     "miniforge3",
 ];
 
-/// The same of the machine.
+/// Roots of version managers elsewhere on the machine.
 const OF_THE_SYSTEM: &[&str] = &[
     "/home/linuxbrew/.linuxbrew",
     "/linuxbrew",
@@ -53,7 +53,7 @@ const OF_THE_SYSTEM: &[&str] = &[
 /// How directories are called that hold programs.
 const OF_PROGRAMS: &[&str] = &[".bin", "Scripts", "bin", "sbin", "scripts", "shims"];
 
-/// What marks a prefix: any of these below it makes `PREFIX/bin/PROGRAM` need all of the prefix.
+/// The marks of a prefix: any of these below it makes `PREFIX/bin/PROGRAM` need all of the prefix.
 pub const MARKS: &[&str] = &[
     "bin/bun",
     "bin/deno",
@@ -67,7 +67,7 @@ pub const MARKS: &[&str] = &[
     "pyvenv.cfg",
 ];
 
-/// What marks the root of a package.
+/// The files that mark the root of a package.
 pub const MANIFESTS: &[&str] =
     &["Cargo.toml", "deno.json", "go.mod", "package.json", "pyproject.toml", "requirements.txt", "setup.py"];
 
@@ -87,8 +87,8 @@ pub fn of_program<'a>(path: &'a str, facts: &Facts) -> Option<&'a str> {
     (!prefix.is_empty() && may_be_whole(prefix, facts)).then_some(prefix)
 }
 
-/// Whether a directory may be one of programs, by the name that a PATH has for it or by its real one: below a home much
-/// else has been named in a PATH too.
+/// True if a directory may be one of programs, by the name that a PATH has for it or by its real one. Directories below a home
+/// have to have such a name: many others there have got into a PATH, too.
 #[must_use]
 pub fn is_of_programs(named: &str, real: &str, facts: &Facts) -> bool {
     let mut homes = ["/home", "/root", "/var/home"].into_iter().chain(facts.home.as_deref());
@@ -109,8 +109,8 @@ pub fn of_installed(path: &str) -> Option<&str> {
     Some(lib.strip_suffix("/lib").unwrap_or(above)).filter(|root| !root.is_empty())
 }
 
-/// Whether a directory may be given as a whole because something in it is run: it is not a place of many things, and
-/// holds nothing protected.
+/// True if a whole directory may be granted because something in it is run: it is not a place of many things, and holds nothing
+/// protected.
 #[must_use]
 pub fn may_be_whole(directory: &str, facts: &Facts) -> bool {
     let of_home = |home: &String| {

@@ -1,7 +1,7 @@
-//! Which places no server gets, whoever names them.
+//! The places that no server gets, whoever names them.
 //!
-//! Owns the lists. Must never be asked about what the system gives to every program (`system`): that is chosen by hand,
-//! although some of it lies in here.
+//! Owns the lists. Must never be asked about a place that the system gives to every program (`system`). Those are chosen by hand,
+//! although some of them lie in protected places.
 
 use super::Facts;
 use super::paths::{below, clean, is_within};
@@ -142,7 +142,7 @@ const OF_A_HOME: &[&str] = &[
     ".monero",
 ];
 
-/// Of the machine. What of it every program needs is in `system`.
+/// Protected places of the machine. The parts that every program needs are in `system`.
 const OF_THE_SYSTEM: &[&str] = &[
     "/boot",
     "/dev",
@@ -167,14 +167,14 @@ const OF_THE_SYSTEM: &[&str] = &[
     "/var/spool/cron",
 ];
 
-/// Of /dev, what may be granted.
+/// The devices in /dev that may be granted.
 const SAFE_DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
 /// Where many programs and people keep their things: never as a whole.
 const TOO_WIDE: &[&str] =
     &["/", "/etc", "/home", "/sys", "/tmp", "/var", "/var/home", "/var/lib", "/var/tmp"];
 
-/// The same, unless somebody says so.
+/// Places that are too wide, unless the person grants them.
 const TOO_WIDE_TO_GUESS: &[&str] = &["/media", "/mnt", "/opt", "/srv", "/var/cache", "/var/log"];
 
 /// Whose files are run by everybody: never written.
@@ -269,7 +269,7 @@ pub fn why_never(path: &str, facts: &Facts) -> Option<String> {
     Some(format!("{why}: {}", name_below(&path)))
 }
 
-/// The same for a path that nobody granted, but that the definition names: some are too wide then.
+/// The reason why a path is not granted that the definition only names. Some paths are too wide only then.
 #[must_use]
 pub fn why_not_by_name(path: &str, facts: &Facts) -> Option<String> {
     why_never(path, facts).or_else(|| {
@@ -279,7 +279,7 @@ pub fn why_not_by_name(path: &str, facts: &Facts) -> Option<String> {
     })
 }
 
-/// The same for a path that is to be written.
+/// The reason why a path is never granted for writing.
 #[must_use]
 pub fn why_never_written(path: &str, facts: &Facts) -> Option<String> {
     why_never(path, facts).or_else(|| {
@@ -289,10 +289,11 @@ pub fn why_never_written(path: &str, facts: &Facts) -> Option<String> {
     })
 }
 
-/// What git runs for whoever works in the repository: hooks, and what the settings name.
+/// The directory from which git runs programs for anybody who works in the repository: hooks, and programs that its settings
+/// name.
 const OF_GIT: &str = ".git";
 
-/// Whether the person's shell, session or editor, or git, runs what is written there.
+/// True if the person's shell, session or editor, or git, runs files that are written there.
 #[must_use]
 pub fn is_run_later(path: &str, facts: &Facts) -> bool {
     if path.split('/').any(|part| part == OF_GIT) {

@@ -1,6 +1,6 @@
-//! Whether settings of a sandbox can be followed at all, whatever the machine.
+//! Checks that settings of a sandbox can be followed at all, on any machine.
 //!
-//! Owns the ranges and the defaults. Must never repair: what is wrong is told with what it may be instead.
+//! Owns the ranges and the defaults. Must never repair: a wrong value is reported with the values that are allowed.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -14,7 +14,7 @@ use super::paths::{MAX_PATH, clean};
 const MIB: u64 = 1 << 20;
 /// More entries of one list are not kept.
 const MAX_ENTRIES: usize = 256;
-/// Those below are the system's.
+/// The first port that is not the system's.
 pub(super) const FIRST_PORT: u16 = 1024;
 
 /// A setting that cannot be followed.
@@ -22,7 +22,7 @@ pub(super) const FIRST_PORT: u16 = 1024;
 pub struct Wrong {
     /// Which.
     pub field: &'static str,
-    /// What it may be, and what to do.
+    /// The values that are allowed, and what to do.
     pub expected: String,
 }
 
@@ -56,10 +56,10 @@ pub fn network(settings: &SandboxSettings) -> NetworkKind {
     settings.network.unwrap_or(if strict { NetworkKind::None } else { NetworkKind::All })
 }
 
-/// Whether these settings can be followed.
+/// Checks that these settings can be followed.
 ///
 /// # Errors
-/// The first that cannot.
+/// The first setting that cannot.
 pub fn checked(settings: &SandboxSettings) -> Result<(), Wrong> {
     numbers(settings)?;
     paths("read", settings.read.as_deref())?;

@@ -1,14 +1,14 @@
-//! What of the system every server may use: an interpreter does not start without it.
+//! The parts of the system that every server may use: an interpreter does not start without them.
 //!
-//! Owns the list, in which nothing is a secret of anybody, not even root's, and nothing leads out of the sandbox. /etc
-//! is on it name by name: other programs keep passwords there.
+//! Owns the list. Nothing in it is anybody's secret, not even root's, and nothing leads out of the sandbox. The list names
+//! entries of /etc one by one: other programs keep passwords there.
 
 use harbor_ipc_proto::link::sandbox::PathAccess::{self, Device, Read, Write};
 
 /// Shared memory: given only where a mount namespace makes it the server's own.
 pub const SHARED_MEMORY: &str = "/dev/shm";
 
-/// What is looked for; a symbolic link among them stands for what it leads to.
+/// The places that are looked for; a symbolic link among them stands for its target.
 pub const SYSTEM: &[(&str, PathAccess)] = &[
     // Programs and libraries. /opt is not here: an interpreter in it comes with the facts.
     ("/bin", Read),
@@ -103,8 +103,8 @@ pub const SYSTEM: &[(&str, PathAccess)] = &[
     ("/etc/xdg/pip", Read),
 ];
 
-/// What is hidden from every server where it exists as a directory, beside the home: other people's files, disks of
-/// all kinds, sockets.
+/// Directories that are hidden from every server if they exist, beside the home: other people's files, disks of all kinds,
+/// sockets.
 pub const HIDEABLE: &[&str] = &["/home", "/media", "/mnt", "/root", "/run", "/var/home", "/var/run"];
 
 /// The directories of the root that are the system's. Every other one is somebody's, and hidden as well.
@@ -113,7 +113,7 @@ const OF_THE_ROOT: &[&str] = &[
     "snap", "sys", "tmp", "usr", "var",
 ];
 
-/// Whether a directory of the root is none of the system's.
+/// True if a directory of the root is not the system's.
 #[must_use]
 pub fn is_somebodys(name: &str) -> bool {
     !OF_THE_ROOT.contains(&name)
@@ -122,7 +122,7 @@ pub fn is_somebodys(name: &str) -> bool {
 /// Where this exists, /run is not hidden: all programs are found through a symbolic link in it.
 pub const KEEPS_RUN: &str = "/run/current-system";
 
-/// Whether this directory can look empty and the system still work: nothing that every server uses lies in it.
+/// True if the system still works when this directory looks empty: nothing that every server uses lies in it.
 #[must_use]
 pub fn can_be_hidden(directory: &str) -> bool {
     directory != "/" && !SYSTEM.iter().any(|(path, _)| super::paths::is_within(path, directory))

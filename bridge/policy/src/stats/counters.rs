@@ -1,6 +1,6 @@
-//! What is counted for a tool, a server, an origin, or all.
+//! The counters of a tool, a server, an origin, or all.
 //!
-//! Owns the sums. Must never wrap: at its most, a number stays there.
+//! Owns the sums. Must never wrap: a number stays at its maximum.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use super::histogram::Histogram;
 /// A call that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call<'a> {
-    /// Who called.
+    /// The origin that called.
     pub origin: &'a str,
     /// Whom.
     pub server: &'a str,
-    /// What, without the server's name. [`super::OTHERS`] if there is no such tool.
+    /// The tool, without the server's name. [`super::OTHERS`] if there is no such tool.
     pub tool: &'a str,
     /// The code, if it failed.
     pub code: Option<&'static str>,
-    /// Whether it did not, and its result says that the tool has.
+    /// True if the call succeeded, but its result says that the tool failed.
     pub tool_error: bool,
     /// From the request to the answer, in microseconds, the queue included.
     pub duration_us: u64,
@@ -34,9 +34,9 @@ pub struct Call<'a> {
 pub struct Counters {
     /// Calls that are over, however they ended.
     pub calls: u64,
-    /// Those that failed.
+    /// Calls that failed.
     pub failures: u64,
-    /// Those of the others whose tool says that it has failed.
+    /// Calls that succeeded, but whose result says that the tool failed.
     pub tool_errors: u64,
     /// Failures by `ERR_` code.
     pub codes: BTreeMap<&'static str, u64>,

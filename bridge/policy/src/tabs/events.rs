@@ -1,6 +1,6 @@
-//! What has happened in a session, for whoever asks what they missed.
+//! The events of a session, for a client that asks which ones it missed.
 //!
-//! Owns the bound: the newest stay, and their numbers say how many are gone.
+//! Owns the bound: the newest stay, and their numbers tell how many are gone.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub struct Event {
     pub tab: Option<u64>,
     /// An address.
     pub url: Option<String>,
-    /// What else there is to say.
+    /// Anything else that there is to say.
     pub text: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Events {
         self.next += 1;
     }
 
-    /// Those with numbers from `after` on, each with its number.
+    /// The events with numbers from `after` on, each with its number.
     pub fn since(&self, after: u64) -> impl Iterator<Item = (u64, &Event)> {
         let first = self.next - self.kept.len() as u64;
         (first..).zip(&self.kept).filter(move |(number, _)| *number >= after)

@@ -1,6 +1,6 @@
-//! One session: what it has, and when it ends by itself.
+//! One session: its parts, and when it ends by itself.
 //!
-//! Owns how long a session lasts that nobody uses. Whose a tab is, only `Tabs` changes.
+//! Owns how long a session lasts that nobody uses. Only `Tabs` moves a tab to another session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,9 +25,9 @@ pub struct Session {
     /// Its tabs, in the order in which they came.
     pub(super) tabs: Vec<u64>,
     pub(super) current: Option<u64>,
-    /// What has happened.
+    /// The events of the session.
     pub events: Events,
-    /// What the person has answered about hosts of which they wanted to be asked.
+    /// The person's answers about hosts for which they wanted to be asked.
     pub(super) said: BTreeMap<String, bool>,
     /// Secrets that were typed, by their names, and what finds them.
     pub(super) typed: Vec<(String, Secret)>,
@@ -55,13 +55,13 @@ impl Session {
         self.current
     }
 
-    /// What the person has answered about a host; none where they were not asked.
+    /// The person's answer about a host; none where they were not asked.
     #[must_use]
     pub fn said(&self, host: &str) -> Option<bool> {
         self.said.get(host).copied()
     }
 
-    /// What finds the secrets that were typed in it.
+    /// The redactor for the secrets that were typed in it.
     #[must_use]
     pub fn hides(&self) -> Arc<Redactor> {
         self.hides.clone()

@@ -5,8 +5,8 @@
 //!                                                  └─ no ─► refused, and nothing is said of what is kept for whom
 //! ```
 //!
-//! Owns that decision. A site is an origin: scheme, host and port. The extension looks once more in the document that has the field:
-//! it may be a frame, or the tab may have gone on. Must never hold a value.
+//! Owns that decision. A site is an origin: scheme, host and port. The extension looks once more in the document that has the
+//! field: it may be a frame, or the tab may have gone on. Must never hold a value.
 
 use serde_json::Value;
 use url::Url;
@@ -14,7 +14,7 @@ use url::Url;
 /// Under which name the store has them, among those of servers. No server can be called so.
 pub const KEPT: &str = "_browser";
 
-/// What a site looks like, for error messages.
+/// The form of a site, for error messages.
 pub const SITE_RULE: &str =
     "the site that it is for, such as https://example.com: scheme, host and port, nothing behind them";
 

@@ -1,11 +1,11 @@
-//! Which addresses a session's tab may show.
+//! Decides which addresses a session's tab may show.
 //!
 //! ```text
 //!  text ─► the form that browsers make of it ─► scheme, host, no credentials ─► not blocked ─► the address to open
 //! ```
 //!
-//! Owns the rule, which holds for navigation, redirects, popups and frames alike. What is judged is the canonical form: an
-//! octal address, a full-width letter or `%61` is the host that a browser would go to. Must never repeat an address in a reason.
+//! Owns the rule, which holds for navigation, redirects, popups and frames alike. It judges the canonical form: an octal address,
+//! a full-width letter or `%61` counts as the host that a browser would go to. Must never repeat an address in a reason.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub const BLANK: &str = "about:blank";
 /// No longer address is opened, in bytes.
 const MAX_URL: usize = 32 * 1024;
 
-/// What an entry of a list of hosts looks like, for error messages.
+/// The form of an entry in a list of hosts, for error messages.
 pub const ENTRY_RULE: &str =
     "host names, each alone or behind `*.` for all below it too: \"bank.example\", \"*.bank.example\"";
 
@@ -81,7 +81,7 @@ pub struct Hosts(Vec<Entry>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     host: String,
-    /// Whether what is below it is meant, too.
+    /// True if the hosts below it are meant, too.
     below: bool,
 }
 
@@ -114,7 +114,7 @@ fn entry(text: &str) -> Option<Entry> {
     Some(Entry { host: host_of(&url)?, below })
 }
 
-/// What the person has said about sites.
+/// The person's rules about sites.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sites {
     /// Never opened.

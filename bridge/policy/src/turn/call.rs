@@ -7,7 +7,7 @@
 pub struct Wanted {
     /// A hash of the tool and its arguments.
     pub fingerprint: u64,
-    /// Whether it only reads: such calls run beside each other.
+    /// True if it only reads: such calls run beside each other.
     pub reads: bool,
 }
 

@@ -1,8 +1,8 @@
-//! Control words of chat templates: in what a tool said they would end its turn and begin another one, and the model could not
+//! Control words of chat templates. In a tool's result they would end its turn and begin another one, and the model could not
 //! tell. Servers that fill templates turn them into control tokens.
 //!
-//! Owns which words these are, and where a blank breaks them: no tokenizer takes `< |im_end| >` for `<|im_end|>`. Letters
-//! count in either case, and a word counts wherever it ends: an attribute or a number behind it changes nothing.
+//! Owns which words these are, and where a blank breaks them: no tokenizer takes `< |im_end| >` for `<|im_end|>`. Letters count
+//! in either case, and a word counts wherever it ends: an attribute or a number behind it changes nothing.
 
 /// Words behind `<` or `</`.
 const TAGS: [&str; 44] = [
@@ -52,7 +52,7 @@ const TAGS: [&str; 44] = [
     "assistant",
 ];
 
-/// What words behind `<` or `</` begin with.
+/// The beginnings of words behind `<` or `</`.
 const FAMILIES: [&str; 9] =
     ["reserved_", "unused", "extra_id_", "special_", "seed:", "minimax:", "antml:", "longcat_", "ctrl"];
 
@@ -85,13 +85,13 @@ const BRACKETED: [&str; 25] = [
     "pad",
 ];
 
-/// Whether a tokenizer may see a control word in `text`.
+/// True if a tokenizer may see a control word in `text`.
 #[must_use]
 pub fn has_control_word(text: &str) -> bool {
     text.char_indices().any(|(at, c)| begins_word(c, &text[at + c.len_utf8()..]))
 }
 
-/// Whether `c` and what follows it are a control word, or the end of one, so that a blank belongs between them.
+/// True if `c` and the text behind it are a control word, or the end of one, so that a blank belongs between them.
 pub(super) fn begins_word(c: char, rest: &str) -> bool {
     match c {
         '<' | '＜' => rest.starts_with(['|', '｜']) || is_tag(rest),

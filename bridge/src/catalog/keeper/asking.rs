@@ -1,7 +1,7 @@
-//! What is asked of the worker, and the answers.
+//! The requests to the worker, and the answers.
 //!
-//! Owns who is answered when, and what is told on the way. An answer comes after the file was looked into: it says what is
-//! there now.
+//! Owns when each request is answered, and the progress on the way. An answer comes after a look into the file, so that
+//! it has the file's present contents.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -20,25 +20,25 @@ use crate::link::worker::catalog::{Outcome, Reason, Step};
 /// How long the worker may take to make a file that can be read.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// Hears how far it is: what is done, of how much, and a sentence.
+/// Hears the progress: how much is done, of how much, and a sentence.
 pub type Note = Rc<dyn Fn(f64, u32, &str)>;
 
-/// What a request has brought, and what there is now.
+/// The result of a request, and the present contents of the catalog.
 #[derive(Debug, Clone)]
 pub struct Done {
-    /// What has changed.
+    /// The changes.
     pub changes: CatalogChanges,
-    /// How many entries were looked up,
+    /// How many entries were looked up.
     pub enriched: u64,
-    /// and how many of them could not be.
+    /// How many of them could not be.
     pub not_enriched: u64,
-    /// What there is.
+    /// The contents in short.
     pub summary: Summary,
 }
 
 type Answered = Result<Done, CatalogError>;
 
-/// Somebody who waits.
+/// The waiting side of a request.
 pub(super) struct Waiter {
     done: oneshot::Sender<Answered>,
     note: Option<Note>,
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Waiter {
     }
 }
 
-/// Who is answered once the file was looked into.
+/// An answer that is given after the look into the file.
 #[derive(Debug)]
 pub(super) struct Answer {
     waiter: Waiter,
@@ -67,7 +67,7 @@ impl Answer {
             not_enriched: not_enriched.into(),
             summary,
         });
-        // Whoever asked may have left.
+        // The one who asked may have left.
         let _ = self.waiter.done.send(answer);
     }
 }
@@ -83,7 +83,7 @@ fn counted(changes: Changes) -> CatalogChanges {
 }
 
 impl Keeper {
-    /// Has something done, and waits for it; it is done also when nobody waits any more.
+    /// Has the worker do something, and waits for it. It is done even if nobody waits any more.
     pub(in crate::catalog) async fn ask(self: &Rc<Self>, kind: Kind, note: Option<Note>) -> Answered {
         self.available()?;
         let (done, answer) = oneshot::channel();
@@ -91,7 +91,7 @@ impl Keeper {
         answer.await.unwrap_or(Err(CatalogError::Ending))
     }
 
-    /// The same with nobody who waits.
+    /// Has the worker do something for which nobody waits.
     pub(super) fn ask_for_nobody(self: &Rc<Self>, kind: Kind) {
         self.begin_work(kind, None);
         if self.worker.state() == State::Failed {
@@ -116,7 +116,8 @@ impl Keeper {
         self.tell();
     }
 
-    /// Whether there is a file that can be read, made by a worker if need be.
+    /// Has a worker make a file that can be read, and waits for it. False if that fails, or if the file
+    /// counted as readable before.
     pub(in crate::catalog) async fn make_readable(self: &Rc<Self>) -> bool {
         if self.available().is_err() || *self.opened.borrow() == Opened::Yes {
             return false;
@@ -157,7 +158,8 @@ impl Keeper {
                 (0.0, "begins".to_owned())
             }
             Step::Fetching { source, page, entries } => {
-                // How many pages there are is not known: each one is half of what is left.
+                // The number of pages is not known: each page counts as
+                // half of the rest.
                 (
                     1.0 - 1.0 / f64::from(page.saturating_add(1)),
                     format!("{source}: page {page}, {entries} entries"),
@@ -172,7 +174,7 @@ impl Keeper {
         furthest = furthest.max(f64::from(sources) + within).min(f64::from(total));
         self.progress.set((sources, furthest));
         *self.told.step.borrow_mut() = Some(text.clone());
-        // One who has left hears nothing more: its request is answered.
+        // A waiter that has left hears nothing more: its request is answered.
         let works = self.works.borrow();
         let waiting = works.waiting().filter(|waiter| !waiter.done.is_closed());
         let notes: Vec<_> = waiting.filter_map(|waiter| waiter.note.clone()).collect();
@@ -215,7 +217,7 @@ impl Keeper {
         self.tell();
     }
 
-    /// Answers those whose work no worker does.
+    /// Refuses requests that no worker will do.
     pub(super) fn refuse(&self, lost: Vec<(Kind, Vec<Waiter>)>) {
         let why = || self.worker.last_error().unwrap_or_else(|| "it has ended".into());
         let error = self.available().err().unwrap_or_else(|| CatalogError::WorkerFailed(why()));
@@ -229,7 +231,7 @@ impl Keeper {
                 self.next_after(&[]);
             }
             for waiter in waiting {
-                // Whoever asked may have left.
+                // The one who asked may have left.
                 let _ = waiter.done.send(Err(error.clone()));
             }
         }

@@ -1,6 +1,6 @@
 //! The catalog as it is shown in the status.
 //!
-//! Owns the words. From memory: nothing is asked or read for it.
+//! Owns the words. Takes everything from memory: nothing is asked or read for it.
 
 use harbor_ipc_proto::client::{CatalogSource, CatalogStatus};
 
@@ -10,7 +10,7 @@ use crate::catalog::query::Summary;
 use crate::catalog::works::Kind;
 
 impl Keeper {
-    /// How it is.
+    /// The status of the catalog.
     pub(in crate::catalog) fn status(&self) -> CatalogStatus {
         let off = matches!(self.available(), Err(CatalogError::WorkerOff | CatalogError::Disabled));
         let found = self.told.summary.borrow();
@@ -25,7 +25,7 @@ impl Keeper {
         });
         let failing =
             |summary: &Summary| summary.sources.iter().filter(|source| source.error.is_some()).count();
-        // What failed in an earlier bridge's time is in the file.
+        // Failures from an earlier bridge's time are in the file.
         let in_the_file = |summary: &Summary| {
             let failed = |source: &CatalogSource| Some(format!("{}: {}", source.id, source.error.as_ref()?));
             summary.sources.iter().find_map(failed)
@@ -39,7 +39,7 @@ impl Keeper {
             step: self.told.step.borrow().clone().filter(|_| activity.is_some()),
             file: (found.as_ref().map(|found| found.as_ref().map_or_else(CatalogError::cause, |_| "ok")))
                 .map(Into::into),
-            // That there is none yet is nothing wrong.
+            // A missing file is no fault.
             file_error: wrong.filter(|wrong| **wrong != CatalogError::Missing).map(ToString::to_string),
             entries: summary.map(|summary| summary.entries),
             snapshot: summary.and_then(|summary| summary.age.snapshot.clone()),

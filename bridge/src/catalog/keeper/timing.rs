@@ -1,6 +1,6 @@
-//! When the worker is asked by itself, and what a changed configuration means.
+//! The times at which the worker is asked without a request, and the effect of a changed configuration.
 //!
-//! Owns the one timer. The clock on the wall is looked at once a minute: the machine may have slept.
+//! Owns the one timer. It reads the wall clock once a minute: the machine may have slept.
 
 use std::rc::{Rc, Weak};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::Keeper;
 use crate::catalog::schedule;
 use crate::catalog::works::Kind;
 
-/// How long a configuration holds before it is followed.
+/// How long a configuration must stay the same before it is followed.
 const SETTLED: Duration = Duration::from_millis(500);
 
 const LOOK: Duration = Duration::from_secs(60);
 
 impl Keeper {
-    /// Nothing of an earlier bridge is left: looks into the file, and does what was asked for meanwhile.
+    /// Nothing of an earlier bridge is left: looks into the file, and does the requests that came meanwhile.
     pub(in crate::catalog) async fn begin(self: &Rc<Self>) {
         self.look_now().await;
         self.may_start.set(true);
@@ -48,8 +48,8 @@ impl Keeper {
         self.rearm.notify_one();
     }
 
-    /// `config.toml` was read again. Somebody may be in the middle of writing it, and what a source has brought that is not
-    /// named any more is removed: so what holds is what holds for a moment.
+    /// `config.toml` was read again. It is followed only after a moment: somebody may still be writing it,
+    /// and the entries of a source that it no longer names are removed.
     pub(in crate::catalog) fn follow_config(self: &Rc<Self>) {
         self.settling.set(self, Some(SETTLED), |keeper| keeper.take_config());
     }
@@ -68,7 +68,7 @@ impl Keeper {
             if self.worker.state() == State::Running {
                 self.configure();
             }
-            // What is configured now was never fetched.
+            // The sources that are configured now were never fetched.
             let interval = self.followed.borrow().interval;
             self.set_due(schedule::at_start(wall_clock(), None, interval, 0));
         }
@@ -79,7 +79,7 @@ impl Keeper {
     fn refresh_if_due(self: &Rc<Self>) {
         let now = wall_clock();
         if self.due.get().is_some_and(|due| due <= now) && self.available().is_ok() {
-            // Until it is over, and told when next.
+            // Set until the refresh is over, and the next time is known.
             self.next_after(&[]);
             self.ask_for_nobody(Kind::Refresh { full: false });
         }
@@ -94,7 +94,7 @@ async fn keep_time(keeper: Weak<Keeper>) {
         keeper.refresh_if_due();
         let rearmed = keeper.rearm.notified();
         let left = keeper.due.get().map(|due| Duration::from_millis(due.saturating_sub(wall_clock())));
-        // Whichever comes first, the other is looked at again.
+        // Whichever comes first, the time is checked again.
         drop(tokio::time::timeout(left.unwrap_or(LOOK).min(LOOK), rearmed).await);
     }
 }

@@ -12,7 +12,7 @@ use harbor_home::CONFIG_FILE;
 
 use super::ConfigError;
 
-/// More of a name says nothing more, in characters.
+/// Characters of a key's name that are told.
 const MAX_NAME: usize = 80;
 
 /// A key that a table may have, and where its value goes.
@@ -50,7 +50,7 @@ impl<T> Key<T> {
         Self { name, kind: Kind::Text(rule, set) }
     }
 
-    /// A list of texts that follow a rule; likewise.
+    /// A list of texts that follow a rule; `set` says whether they do.
     pub(super) const fn texts(
         name: &'static str,
         rule: &'static str,
@@ -148,7 +148,7 @@ impl<'t> Table<'t> {
         Ok(())
     }
 
-    /// The same, of a table that may have no others.
+    /// Reads the keys of a table that may have no others.
     pub(super) fn read_only<T>(&self, keys: &[Key<T>], into: &mut T) -> Result<(), ConfigError> {
         self.knows(keys.iter().map(|key| key.name))?;
         self.read(keys, into)

@@ -1,12 +1,12 @@
-//! The head of a request for metrics: where it ends, and whether it gets them.
+//! The head of a request for metrics: its end, and the decision whether it gets them.
 //!
 //! ```text
 //!  method, path, Host, Origin, Accept ─► Page: the metrics in one of two grammars, or a line about them
 //!                                   └──► Refusal: a status and a sentence
 //! ```
 //!
-//! Owns the decision. Must never do I/O. A page of the web can have a browser send requests here under a name of its own
-//! (DNS rebinding): that name is then in `Host`, and only this machine's own are taken.
+//! Owns the decision. Must never do I/O. A web page can have a browser send requests here under a name of its own (DNS
+//! rebinding). That name is then in `Host`, so only this machine's own names are accepted.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -17,25 +17,25 @@ use crate::host::Dialect;
 /// The longest head, in bytes.
 pub const MAX_HEAD: usize = 8 * 1024;
 
-/// So many headers at most.
+/// The most headers of a request.
 const MAX_HEADERS: usize = 64;
 
-/// What OpenMetrics is called.
+/// The media type of OpenMetrics.
 const OPENMETRICS: &str = "application/openmetrics-text";
 
-/// What a request gets.
+/// The page for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
     /// The metrics.
     Metrics(Dialect),
-    /// Where the metrics are.
+    /// A line that says where the metrics are.
     Index,
 }
 
-/// What it is told instead.
+/// A refusal in place of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
-    /// Number and words of the status.
+    /// The status: number and words.
     pub status: &'static str,
     /// A sentence.
     pub why: &'static str,
@@ -45,7 +45,7 @@ pub struct Refusal {
 pub const TOO_LARGE: Refusal =
     Refusal { status: "431 Request Header Fields Too Large", why: "the head of this request is too large" };
 
-/// A head that does not come.
+/// A head that does not come in time.
 pub const TOO_SLOW: Refusal =
     Refusal { status: "408 Request Timeout", why: "the request did not come in time" };
 
@@ -60,22 +60,22 @@ const fn refusal(status: &'static str, why: &'static str) -> Refusal {
     Refusal { status, why }
 }
 
-/// Where the head ends that these bytes begin with.
+/// The end of the head with which these bytes begin.
 #[must_use]
 pub fn end(bytes: &[u8]) -> Option<usize> {
     const END: &[u8] = b"\r\n\r\n";
     bytes.windows(END.len()).position(|window| window == END).map(|at| at + END.len())
 }
 
-/// Reads a head, from its first byte to its [`end`], that came to this port.
+/// Judges a head, from its first byte to its [`end`], that came to this port.
 ///
 /// # Errors
-/// What the client is told instead.
+/// The refusal for the client.
 pub fn judge(head: &[u8], port: u16) -> Result<Page, Refusal> {
     let mut headers = [EMPTY_HEADER; MAX_HEADERS];
     let mut request = Request::new(&mut headers);
     match request.parse(head) {
-        // Elsewhere its lines would end otherwise than here.
+        // Another program might find the ends of its lines elsewhere.
         Ok(Status::Complete(length)) if length == head.len() => {}
         Err(Error::TooManyHeaders) => return Err(TOO_LARGE),
         Ok(_) | Err(_) => return Err(MALFORMED),
@@ -101,11 +101,11 @@ pub fn judge(head: &[u8], port: u16) -> Result<Page, Refusal> {
 
 fn values<'h>(headers: &'h [Header<'_>], name: &'static str) -> impl Iterator<Item = &'h str> {
     let named = headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
-    // What is no text matches nothing.
+    // A value that is no text matches nothing.
     named.map(|header| std::str::from_utf8(header.value).map_or("\u{fffd}", str::trim))
 }
 
-/// Whether `Host` names this machine by its own names, and this port.
+/// True if `Host` names this machine by its own names, and this port.
 fn is_here(host: &str, port: u16) -> bool {
     let (name, said) = match host.rsplit_once(':') {
         Some((name, said)) if !said.ends_with(']') => (name, said),
@@ -118,13 +118,14 @@ fn is_here(host: &str, port: u16) -> bool {
     is_loopback && said == port.to_string()
 }
 
-/// Browsers say so: by `Origin` for scripts, by `Sec-Fetch-Site` for whatever else a page fetches.
+/// True if a page sent the request. Browsers say so: by `Origin` for scripts, by `Sec-Fetch-Site` for everything else
+/// that a page fetches.
 fn is_of_a_page(headers: &[Header<'_>]) -> bool {
     values(headers, "origin").next().is_some()
         || values(headers, "sec-fetch-site").any(|site| !["none", "same-origin"].contains(&site))
 }
 
-/// OpenMetrics for who takes it.
+/// The dialect of the answer: OpenMetrics, if the client takes it.
 fn wanted(headers: &[Header<'_>]) -> Dialect {
     let takes = |range: &str| {
         let mut parts = range.split(';').map(str::trim);
@@ -140,7 +141,7 @@ fn wanted(headers: &[Header<'_>]) -> Dialect {
     if is_taken { Dialect::OpenMetrics } else { Dialect::Prometheus }
 }
 
-/// What the answer's body is.
+/// The media type of the answer's body.
 #[must_use]
 pub fn content_type(page: Page) -> &'static str {
     match page {

@@ -1,7 +1,7 @@
-//! The last text in each dialect, for whoever asks again at once.
+//! The last text in each dialect, for requests that follow at once.
 //!
-//! Owns how old it may be. Every program of this machine may ask, as often as it can: must never have the bridge's one loop
-//! write a text for each time, nor two at once.
+//! Owns how old a text may be. Every program of this machine may ask as often as it can. Must never have the bridge's one
+//! loop write a text for each request, nor two at once.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use crate::host::Dialect;
 
-/// For how long a text is good enough.
+/// How long a text can be given again.
 const AGE: Duration = Duration::from_secs(1);
 
 type Text = Mutex<Option<(Instant, Rc<str>)>>;
@@ -22,7 +22,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The text for a request of `now`, written anew if it is too old. Whoever asks meanwhile waits for the same one.
+    /// The text for a request of `now`, written anew if it is too old. Requests that come meanwhile wait for
+    /// the same text.
     pub async fn text(&self, dialect: Dialect, now: Instant, write: impl AsyncFnOnce() -> String) -> Rc<str> {
         let kept = match dialect {
             Dialect::Prometheus => &self.prometheus,

@@ -26,25 +26,25 @@ use super::wanted::Wanted;
 use crate::host::asker::{Asker, Caller};
 use crate::host::news::{Listeners, News};
 
-/// Questions that are open or missed at most.
+/// Most questions that may be open or missed.
 const MOST: usize = 256;
 
-/// What the person says to a question.
+/// The person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// Yes, and what that covers.
+    /// Yes, and the calls that this covers.
     Yes(Cover),
-    /// No, and what the model is told.
+    /// No, and the text that the model gets.
     No(Option<String>),
     /// No, and never again for this client and source.
     Never,
-    /// Nothing, as long as it was waited for.
+    /// No answer while it was waited for.
     Silence,
     /// Nobody was there to be asked.
     Nobody,
 }
 
-/// The form of an AI client: what the person answers there.
+/// Asks the person by the form of an AI client; gives the answer.
 pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decision>>>>>;
 
 /// A question.
@@ -59,7 +59,7 @@ pub(super) struct Asked {
     /// The connection whose request it is about.
     pub client: u64,
     answer: RefCell<Option<oneshot::Sender<Decision>>>,
-    /// Since when nobody waits for an answer.
+    /// The time since which nobody waits for an answer.
     missed: Cell<u64>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Questions {
     listeners: Rc<Listeners>,
 }
 
-/// A connection shows questions as long as this is there.
+/// While this exists, a connection shows questions.
 #[derive(Debug)]
 pub struct Face(Rc<Questions>);
 
@@ -82,7 +82,7 @@ impl Drop for Face {
     }
 }
 
-/// A question is open as long as this is there.
+/// While this exists, a question is open.
 struct Open<'a> {
     questions: &'a Questions,
     asked: Rc<Asked>,
@@ -124,7 +124,7 @@ impl Questions {
         let is_seen =
             chat.is_some() && asked.approval.who == "chat" || self.faces.get() > 0 || form.is_some();
         let mut open = Open { questions: self, asked: asked.clone(), chat, stays: false };
-        // What is over with its chat, no later call can make good.
+        // A question that ends with its chat does not stay: no later call could use the answer.
         let may_stay = matches!(&*asked.approval.who, "page" | "client");
         if !is_seen {
             open.stays = may_stay;
@@ -133,7 +133,8 @@ impl Questions {
         self.tell(&asked, open.chat.as_deref(), true);
         let formed = async {
             match form {
-                // One that was closed without an answer leaves the question to whoever else shows it.
+                // A form that was closed without an answer leaves the
+                // question to others that show it.
                 Some(form) => match form(&asked.approval).await {
                     Some(decision) => decision,
                     None if self.faces.get() == 0 => Decision::Silence,
@@ -160,12 +161,12 @@ impl Questions {
         Some((asked, waits))
     }
 
-    /// The question of this id.
+    /// The question with this id.
     pub fn find(&self, id: &str) -> Option<Rc<Asked>> {
         self.open.borrow().get(id).cloned()
     }
 
-    /// All that wait or were missed, the oldest first.
+    /// All questions that wait or were missed, the oldest first.
     pub fn all(&self) -> Vec<Rc<Asked>> {
         let now = wall_clock();
         self.open.borrow_mut().retain(|_, asked| asked.is_waiting() || now < asked.missed.get() + A_WHILE);
@@ -174,13 +175,13 @@ impl Questions {
         all
     }
 
-    /// How many of an origin wait.
+    /// How many questions of an origin wait.
     pub fn waiting_of(&self, principal: &str) -> usize {
         let is_of = |asked: &&Rc<Asked>| asked.approval.principal == principal && asked.is_waiting();
         self.open.borrow().values().filter(is_of).count()
     }
 
-    /// The oldest that was missed goes.
+    /// Drops the oldest missed questions where there are too many.
     fn make_room(&self) {
         let missed = self.all().into_iter().filter(|asked| !asked.is_waiting());
         let many = self.open.borrow().len().saturating_sub(MOST - 1);
@@ -195,7 +196,7 @@ impl Questions {
 }
 
 impl Asked {
-    /// A question about what a caller wants, and where its answer comes out.
+    /// A question about the call that a caller wants, and the receiver of its answer.
     pub fn new(
         approval: Approval,
         wanted: Wanted,
@@ -211,17 +212,17 @@ impl Asked {
         (Self { approval, wanted, asker, shown, client, answer, missed: Cell::default() }, receiver)
     }
 
-    /// Whether it is about a source that its client was not given.
+    /// True if the question is about a source that its client was not given.
     pub fn is_first_use(&self) -> bool {
         *self.approval.reason == *Why::FirstUse.word()
     }
 
-    /// Whether its caller still waits.
+    /// True if its caller still waits.
     pub fn is_waiting(&self) -> bool {
         self.answer.borrow().as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    /// As it is now.
+    /// The question as it is now.
     pub fn view(&self) -> Approval {
         let state = match &*self.answer.borrow() {
             None => "answered",

@@ -1,8 +1,7 @@
-//! What is known of a conversation: what its model has read, what the person has typed, how its calls are treated.
+//! The facts about a conversation: what its model has read, what the person has typed, how its calls are treated.
 //!
-//! Owns these while the conversation lives; its session stores what of them has to outlive the bridge. An AI client is one,
-//! too, as far as its guard is on. Must never hold what
-//! was read: names of it only.
+//! Owns these while the conversation lives; its session stores those that have to outlive the bridge. An AI client with
+//! its guard on counts as a conversation, too. Must never hold a text that was read: only names of it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,9 +18,9 @@ pub type OnQuestion = Rc<dyn Fn(&Approval, bool)>;
 pub struct Chat {
     /// Its session's id.
     pub id: Arc<str>,
-    /// How calls are treated.
+    /// How its calls are treated.
     pub mode: Cell<Mode>,
-    /// It is an AI client's, whose turns Harbor does not see.
+    /// True if it belongs to an AI client, whose turns Harbor does not see.
     pub is_client: bool,
     read: RefCell<Read>,
     pub(super) typed: RefCell<Typed>,
@@ -36,13 +35,13 @@ impl std::fmt::Debug for Chat {
 }
 
 impl Chat {
-    /// A conversation in which that was read before.
+    /// A conversation whose model has read `read` before.
     #[must_use]
     pub fn new(id: &str, mode: Mode, read: Read) -> Rc<Self> {
         Rc::new(Self::of(id, mode, read, false))
     }
 
-    /// What an AI client of this name is answered.
+    /// The conversation of an AI client with this name: everything that the client is answered.
     #[must_use]
     pub fn of_client(name: &str) -> Rc<Self> {
         Rc::new(Self::of(name, Mode::Ask, Read::default(), true))
@@ -60,18 +59,18 @@ impl Chat {
         }
     }
 
-    /// What its model has read.
+    /// A copy of the record of what its model has read.
     #[must_use]
     pub fn read(&self) -> Read {
         self.read.borrow().clone()
     }
 
-    /// Whether nothing was read in it.
+    /// True if nothing was read in it.
     pub(super) fn is_new(&self) -> bool {
         !self.read.borrow().untrusted
     }
 
-    /// Its model reads text that the person has not typed, and these private names with it.
+    /// Its model reads text that the person has not typed, and with it these private names.
     pub fn reads(&self, names: Names) {
         let mut read = self.read.borrow_mut();
         read.untrusted = true;
@@ -84,7 +83,7 @@ impl Chat {
         self.typed.borrow_mut().add(text);
     }
 
-    /// Who hears of questions about its calls from now on.
+    /// Sets who hears of questions about its calls from now on.
     pub fn on_question(&self, listener: Option<OnQuestion>) {
         *self.on_question.borrow_mut() = listener;
     }

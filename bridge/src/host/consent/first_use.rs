@@ -8,8 +8,8 @@
 //!                                                                                      └─ never ───────► refused, never asked again
 //! ```
 //!
-//! Owns what each answer gives. A yes never takes anything: what was granted before stays granted. Must never ask on behalf of a page,
-//! nor about what the person has denied.
+//! Owns what each answer gives. A yes never takes anything: earlier grants stay. Must never ask on behalf of a page, nor
+//! about anything that the person has denied.
 
 use std::rc::Rc;
 
@@ -33,34 +33,35 @@ use crate::config::{FirstUse, OWNER};
 use crate::host::asker::{Asker, Sender};
 use crate::host::{Host, Wish as Grant};
 
-/// What is known before the source was looked at: nothing that the question needs.
+/// The facts before the source is examined. The question needs none of them.
 fn unknown() -> Known {
     Known { effect: Effect::Writes, ..Known::of_request(Holding::UNKNOWN) }
 }
 
 impl Consent {
-    /// Whether the person has let a client make this call, which no grant covers.
+    /// True if the person has let a client make this call, which no grant covers.
     fn is_let_in(&self, wish: &Wish<'_>) -> bool {
         let (principal, known) = (wish.principal(), unknown());
         let call = call((&principal, None), (wish.source, wish.tool), wish.arguments, &known);
         self.answers.borrow().is_let_in(&call, boot_clock())
     }
 
-    /// The right to such a call, which is used up by that.
+    /// The right to such a call. Taking it uses it up.
     pub(in crate::host) fn enter(&self, wish: &Wish<'_>) -> Option<Right> {
         let (principal, known) = (wish.principal(), unknown());
         let call = call((&principal, None), (wish.source, wish.tool), wish.arguments, &known);
         self.answers.borrow_mut().enter(&call, wish.source.kind(), boot_clock())
     }
 
-    /// Whether a client is never to be asked about a source again.
+    /// True if the person is never to be asked again about this client and source.
     pub(in crate::host) fn is_never(&self, principal: &str, source: &SourceId) -> bool {
         self.never.borrow().contains(&(principal.to_owned(), source.to_string()))
     }
 }
 
 impl Host {
-    /// Asks whether an AI client may make a call that `refusal` refuses, where that is a question for the person.
+    /// Asks whether an AI client may make a call that `refusal` refuses, if that is a question for the
+    /// person.
     ///
     /// # Errors
     /// Why it may not.
@@ -88,7 +89,7 @@ impl Host {
         }
     }
 
-    /// Only of what is there, of what nobody has denied, and of which the person has not chosen single tools.
+    /// True if the source is there, nobody has denied it, and the person has not chosen single tools of it.
     fn is_a_question(&self, wish: &Wish<'_>, asker: &Asker, refusal: &ErrorBody) -> bool {
         let is_missing = refusal.code == Code::ScopeRequired || refusal.has("reason", "allowlist");
         asker.sender.own.is_some()
@@ -100,14 +101,14 @@ impl Host {
             && !self.has_chosen_of(asker, wish.source)
     }
 
-    /// Whether a grant of this client names tools of a source.
+    /// True if a grant of this client names tools of a source.
     fn has_chosen_of(&self, asker: &Asker, source: &SourceId) -> bool {
         let grants = self.permissions.list(Some(&asker.origin), Some(&asker.profile), None);
         let is_of = |tool: &String| tool.split_once('/').is_some_and(|(of, _)| of == source.as_str());
         grants.iter().flat_map(|grant| grant.allowed_tools.iter().flatten()).any(is_of)
     }
 
-    /// Does what an answer to such a question says.
+    /// Carries out the answer to such a question.
     ///
     /// # Errors
     /// Why the call is not made.
@@ -140,7 +141,7 @@ impl Host {
         }
     }
 
-    /// Grants all tools of a source, beside what grants of this type cover already.
+    /// Grants all tools of a source, besides those that grants of this type cover already.
     async fn give(&self, asker: &Asker, source: &SourceId, grant_type: GrantType) -> Result<(), ErrorBody> {
         let key =
             Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope: Scope::McpToolsCall };

@@ -5,9 +5,9 @@
 //!  the next call, to a source with reach ─► question: once, or as long as it is connected (pair)
 //! ```
 //!
-//! Owns which clients have it, and what each has read. Harbor does not see a client's own conversations, nor which of its connections
-//! are of one: what it was answered counts as read by all that follows, until it has been gone for a while. Must never take a guard
-//! off by itself.
+//! Owns which clients have a guard, and what each has read. Harbor does not see a client's own conversations, nor which
+//! connections belong to one. So whatever a client was answered counts as read by all its later calls, until it has been
+//! gone for a while. Must never take a guard off by itself.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -28,27 +28,27 @@ use crate::host::source::ToolSource;
 use crate::host::{Host, invalid};
 use crate::store::audit::Record;
 
-/// The private name of what was answered before the guard was on.
+/// The private name of the answers from before the guard was on.
 const EARLIER: &str = "calls before the guard was on";
 
 /// A client that is connected, or was a while ago.
 #[derive(Debug)]
 pub(super) struct Connected {
     chat: Rc<Chat>,
-    /// Its connections. Each request of one that has no session is one of its own.
+    /// Its connections. Each request of a client without a session is a connection of its own.
     open: BTreeSet<u64>,
-    /// Since when there is none.
+    /// The time since which it has no connection.
     left: u64,
 }
 
 impl Consent {
-    /// Whether this client is asked before something private leaves.
+    /// True if the person is asked before something private leaves by this client's calls.
     #[must_use]
     pub fn has_guard(&self, client: &Origin) -> bool {
         self.guarded.borrow().contains(client.as_str())
     }
 
-    /// What an AI client that calls has read, where its guard is on.
+    /// The conversation of an AI client that calls, if its guard is on.
     pub(in crate::host) fn guarded(&self, caller: &Caller) -> Option<Rc<Chat>> {
         let Caller::Origin(Asker { sender, .. }) = caller else { return None };
         let own = sender.own.as_ref()?;
@@ -56,7 +56,7 @@ impl Consent {
         if self.has_guard(own) {
             return Some(chat);
         }
-        // What is answered from here on is not looked at, and counts once the guard is on.
+        // Answers from here on are not examined. They count once the guard is on.
         if chat.is_new() {
             chat.reads(Names::from([EARLIER.to_owned()]));
         }
@@ -86,7 +86,7 @@ impl Consent {
         }
     }
 
-    /// Whether a request that is no call of a tool may be made as it is now. It counts as made.
+    /// Checks that a request other than a tool call may be made as it is now. It then counts as made.
     ///
     /// # Errors
     /// Why it may not.
@@ -99,10 +99,11 @@ impl Consent {
 }
 
 impl Host {
-    /// Has the person asked before something private leaves by a client's calls; or not.
+    /// Switches a client's guard on or off: with it, the person is asked before something private leaves by
+    /// the client's calls.
     ///
     /// # Errors
-    /// When `client` is no AI client, or that cannot be stored or written down.
+    /// When `client` is no AI client, or the change cannot be stored or written down.
     pub async fn set_guard(&self, sender: &Sender, client: &Origin, is_on: bool) -> Result<(), ErrorBody> {
         if !client.is_client() {
             return Err(invalid("origin", "an AI client, client://NAME"));
@@ -121,14 +122,15 @@ impl Host {
         Ok(())
     }
 
-    /// A guarded client reads what a source sends it besides the answers to its calls: a list, or a question during a call.
+    /// Notes what a guarded client reads from a source besides the answers to its calls: a list, or a
+    /// question during a call.
     pub async fn client_reads(&self, caller: &Caller, source: &Rc<dyn ToolSource>, method: &str) {
         let Some(chat) = self.consent.guarded(caller) else { return };
         let known = Known::of_request(source.clone().holding().await);
         self.consent.reads(&chat, (&source.id(), method), "{}", &known);
     }
 
-    /// The same of a question that a server asks it.
+    /// Notes that a guarded client reads a server's question.
     pub async fn client_hears(&self, sender: &Rc<Sender>, source: &SourceId, method: &str) {
         let Ok(asker) = Asker::new(sender, None, None, None) else { return };
         if let Some(source) = self.sources.get(source) {
@@ -136,8 +138,8 @@ impl Host {
         }
     }
 
-    /// Whether what a client answers to a question of a server may go there: it may hold what the client has read. The person is
-    /// asked where that is needed.
+    /// Checks that a client's answer to a server's question may go there: it may hold what the client has
+    /// read. The person is asked where that is needed.
     ///
     /// # Errors
     /// Why it may not.

@@ -7,8 +7,8 @@
 //!                                      └─ Refuse ─► told why
 //! ```
 //!
-//! Owns the answers that stand, the questions that are open, and what lies in closed stores. Must never hold a slot or a turn
-//! while the person is asked, nor let a call run that was not judged as it is.
+//! Owns the answers that stand, the open questions, and the private names that lie in closed stores. Must never hold a
+//! slot or a turn while the person is asked, nor let a call run that was not judged as it is.
 
 pub mod asking;
 pub mod chat;
@@ -48,15 +48,15 @@ use crate::link::Tool;
 use crate::store::StoreError;
 use crate::store::consent::ConsentTables;
 
-/// How long the person is waited for: in a turn of theirs, for a run of an origin, and at most for anybody else's call.
+/// How long the person is waited for: in a turn of theirs, for a run of an origin, and at most for any other call.
 const OF_PERSON: Duration = Duration::from_secs(24 * 60 * 60);
 const OF_RUN: Duration = Duration::from_secs(120);
 const AT_MOST: Duration = Duration::from_secs(600);
 
-/// The private name of what lay in closed stores when it was lost what that was.
+/// The private name for the contents of closed stores after the record of them was lost.
 const LOST: &str = "data before the loss of harbor.db";
 
-/// So often the person is asked about one call.
+/// How often the person is asked about one call at most.
 pub(super) const MOST_ASKED: u32 = 2;
 
 /// Consent.
@@ -67,9 +67,9 @@ pub struct Consent {
     paces: Paces,
     /// The private names that lie in closed stores.
     carried: RefCell<BTreeMap<String, Names>>,
-    /// Clients, and sources that they never get.
+    /// Clients, each with a source that it never gets.
     never: RefCell<BTreeSet<(String, String)>>,
-    /// Clients that are asked before something private leaves.
+    /// Clients with a guard: the person is asked before something private leaves by their calls.
     guarded: RefCell<BTreeSet<String>>,
     /// AI clients, by name.
     connected: RefCell<BTreeMap<String, guard::Connected>>,
@@ -77,19 +77,19 @@ pub struct Consent {
     nothing: Read,
 }
 
-/// What a call came to for whoever shows it.
+/// The judgement of a call, for whoever shows it.
 #[derive(Debug)]
 pub enum Judged {
     /// It may be made.
     Run,
     /// The person is asked first.
     Ask,
-    /// It is not made: why.
+    /// It is not made, for this reason.
     Refuse(ErrorBody),
 }
 
 impl Consent {
-    /// With the answers that are on disk.
+    /// Opens consent with the answers that are on disk.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -116,7 +116,7 @@ impl Consent {
         })
     }
 
-    /// It was lost what lies in the stores of these sources.
+    /// Nobody knows any more what lies in the stores of these sources.
     pub(super) fn lost_carried(&self, sources: impl Iterator<Item = String>) {
         for source in sources {
             let lost = Names::from([LOST.to_owned()]);
@@ -135,12 +135,12 @@ impl Consent {
         self.answers.borrow_mut().begin_turn(&chat.id);
     }
 
-    /// A chat is over: nothing that was answered in it stands.
+    /// A chat is over: no answer that was given in it stands.
     pub fn end_chat(&self, id: &str) {
         self.answers.borrow_mut().forget(|chat, _| chat == Some(id));
     }
 
-    /// What becomes of a call now.
+    /// The verdict on a call as it is now.
     fn judge(&self, wish: &Wish<'_>, known: &Known) -> Verdict {
         let (who, principal) = (wish.who(), wish.principal());
         let chat = wish.chat.map(|chat| &*chat.id);
@@ -169,7 +169,7 @@ impl Consent {
         Some(run)
     }
 
-    /// A closed store that is written after private data carries their names on.
+    /// Notes private names for a closed store that is written after private data was read.
     fn carries(&self, chat: &Chat, wish: &Wish<'_>, known: &Known) {
         let call = call(("", None), (wish.source, wish.tool), wish.arguments, known);
         let names = chat.read().private;
@@ -186,7 +186,7 @@ impl Consent {
         }
     }
 
-    /// The model of a conversation reads what a call answered.
+    /// The model of a conversation reads the answer of a call.
     pub(super) fn reads(
         &self,
         chat: &Chat,
@@ -220,7 +220,7 @@ impl Consent {
         let shown = Some(question.private).filter(|_| question.why == consent::Why::Leaves);
         let (asked, receiver) = Asked::new(approval, wish.wanted(known), shown, wish.caller);
         let decision = self.questions.ask(asked, receiver, (wish.chat.cloned(), form), patience).await;
-        // What nobody was shown counts for nothing.
+        // A question that nobody was shown does not count.
         if is_paced && decision != Decision::Nobody {
             self.paces.note(&principal, matches!(decision, Decision::Yes(_)), wall_clock());
         }
@@ -228,7 +228,8 @@ impl Consent {
     }
 }
 
-/// What holds a source, where that matters: only a conversation of Harbor's has read something that could leave.
+/// What a source can reach, open and write, where that matters: only a conversation of Harbor's has read something that
+/// could leave.
 pub(super) async fn holding(source: &Rc<dyn ToolSource>, wish: &Wish<'_>) -> Holding {
     match wish.chat {
         Some(_) => source.clone().holding().await,
@@ -274,7 +275,7 @@ fn approval(
 }
 
 impl Host {
-    /// What is known of a tool or a request, and of its source, now; nothing where the tool is not known yet.
+    /// The facts about a tool or a request and its source, as of now. None while the tool is not known.
     pub(super) async fn known(&self, wish: &Wish<'_>) -> Option<Known> {
         let source = self.sources.get(wish.source)?;
         if wish.is_request {
@@ -286,12 +287,13 @@ impl Host {
         Some(self.known_of(wish, Some(tool), holding))
     }
 
-    /// The same of a tool as it is, held so.
+    /// The facts about a tool as it is, in a source that is held so.
     pub(super) fn known_of(&self, wish: &Wish<'_>, tool: Option<&Tool>, holding: Holding) -> Known {
         let word = self.known_effect(wish.source, wish.tool);
         let effect = match tool {
             Some(tool) => self.effect(wish.source, tool),
-            // What it will say is not known: the worst, unless the person knows.
+            // A tool that is not listed yet counts as the worst, unless the person
+            // has named its effect.
             None => said_effect(self, wish.source, wish.tool).unwrap_or(Effect::Destroys),
         };
         let about = self.sources.get(wish.source).map(|source| source.about(wish)).unwrap_or_default();
@@ -299,12 +301,12 @@ impl Host {
         Known { effect, is_sure: word.is_some(), hash: tool.map(|tool| tool.hash), schema, holding, about }
     }
 
-    /// The effect of a tool as the person or Harbor's own list says it; none where neither does.
+    /// The effect of a tool by the person's word or Harbor's own list; none where neither names it.
     fn known_effect(&self, source: &SourceId, tool: &str) -> Option<Effect> {
         said_effect(self, source, tool).or_else(|| listed_effect(self, source, tool))
     }
 
-    /// What a tool does: by the person's word, else by Harbor's own list, else as it says itself.
+    /// The effect of a tool: by the person's word, else by Harbor's own list, else as the tool says itself.
     #[must_use]
     pub fn effect(&self, source: &SourceId, tool: &Tool) -> Effect {
         Effect::of(
@@ -314,7 +316,7 @@ impl Host {
         )
     }
 
-    /// What becomes of a call, as far as that is known before it is made.
+    /// The judgement of a call, as far as it is known before the call is made.
     pub async fn judged(&self, wish: &Wish<'_>) -> Judged {
         let Some(known) = self.known(wish).await else { return Judged::Run };
         if wish.told.is_some_and(|told| Some(told) != known.hash) {
@@ -327,8 +329,8 @@ impl Host {
         }
     }
 
-    /// Waits until a call may be made: asks the person where that is needed, and gives their yes. What the road finds out later is
-    /// judged again.
+    /// Waits until a call may be made: asks the person where that is needed, and gives their yes. Facts that
+    /// the road finds out later are judged again.
     ///
     /// # Errors
     /// Why it may not.

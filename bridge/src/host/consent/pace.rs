@@ -9,13 +9,13 @@ use std::sync::Arc;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 
-/// Questions without a yes.
+/// Questions without a yes before there is silence.
 const MOST: u32 = 3;
 
-/// How long there is silence then, in milliseconds.
+/// How long the silence lasts, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// Origins that are remembered.
+/// Most origins that are remembered.
 const ORIGINS: usize = 4096;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,10 +29,11 @@ struct Pace {
 pub(super) struct Paces(RefCell<HashMap<Arc<str>, Pace>>);
 
 impl Paces {
-    /// Whether an origin, of which so many questions wait, may have the person asked at `now`, in milliseconds.
+    /// Checks that an origin may have the person asked at `now`, in milliseconds. `waiting` of its questions
+    /// wait already.
     ///
     /// # Errors
-    /// What it is told where it may not.
+    /// The error for an origin that may not ask.
     pub fn may_ask(&self, origin: &str, waiting: usize, now: u64) -> Result<(), ErrorBody> {
         if waiting >= MOST as usize {
             let message = "other calls wait for the person's answer: wait for it, too";

@@ -1,4 +1,4 @@
-//! What whoever wanted a call is told that is not made.
+//! The errors for a caller whose call is not made.
 //!
 //! Owns these sentences. Must never say who else was asked, nor what was private.
 
@@ -8,7 +8,7 @@ use harbor_policy::consent::{Refused, Who, Why};
 
 use super::wanted::Wish;
 
-/// The rule refuses it.
+/// A rule refuses the call.
 pub(super) fn refused(wish: &Wish<'_>, why: Refused) -> ErrorBody {
     let reason = match why {
         Refused::Denied => "declined",
@@ -23,7 +23,7 @@ pub(super) fn changed(wish: &Wish<'_>) -> ErrorBody {
     of(wish, "The tool is not what you were told of any more, or it is gone.".into(), "tool_changed")
 }
 
-/// What would have to be asked was another thing each time.
+/// The question would have been another one each time.
 pub(in crate::host) fn changed_twice(wish: &Wish<'_>) -> ErrorBody {
     of(wish, "It changed twice while the person was asked; nothing was done.".into(), "changed")
 }
@@ -59,7 +59,7 @@ pub(super) fn unanswered(wish: &Wish<'_>, why: Why) -> ErrorBody {
     of(wish, message, "permission_required").with("tool", &name(wish))
 }
 
-/// Nobody is there who could be asked whether a client may use a source: what it is told besides why it may not.
+/// Nobody is there to be asked whether a client may use a source. The client is told so besides the refusal.
 pub(super) fn not_let_in(wish: &Wish<'_>, refusal: ErrorBody) -> ErrorBody {
     let message = format!(
         "{}. Nobody is here who could be asked now; `harbor approvals` shows the question: after a yes, call again",
@@ -68,7 +68,7 @@ pub(super) fn not_let_in(wish: &Wish<'_>, refusal: ErrorBody) -> ErrorBody {
     ErrorBody { message, ..refusal }.with("permission_required", &name(wish))
 }
 
-/// Nobody is there who could be asked.
+/// Nobody is there to be asked.
 pub(super) fn nobody(wish: &Wish<'_>, why: Why) -> ErrorBody {
     let message = match wish.who() {
         Who::Run | Who::Person(_) => Refused::Nobody(why).sentence().to_owned(),

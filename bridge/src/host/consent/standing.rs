@@ -1,7 +1,7 @@
 //! The answers that stand: taken, listed, taken back.
 //!
-//! Owns that a yes for always is on disk, and that what is taken back covers nothing from that instant on, whether the disk can
-//! note that or not.
+//! Owns two promises: a yes for always is on disk, and an answer that is taken back covers nothing from that instant on,
+//! even if the disk cannot note that.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ impl Consent {
         self.answers.borrow_mut().deny(&wanted.call(), until);
     }
 
-    /// Names lie in a closed store; also where the disk refuses, until the bridge ends.
+    /// Notes that names lie in a closed store. If the disk refuses, that is known only until the bridge ends.
     pub(super) fn store_carried(&self, source: String, names: Names) {
         let tables = self.tables.clone();
         tokio::task::spawn_local(async move {
@@ -57,7 +57,8 @@ impl Consent {
         });
     }
 
-    /// What waits, or was missed, the oldest first; and what stands, the newest first.
+    /// The questions that wait or were missed, the oldest first, and the answers that stand, the newest
+    /// first.
     #[must_use]
     pub fn all(&self) -> (Vec<Approval>, Vec<StandingAnswer>) {
         let waiting = self.questions.all().iter().map(|asked| asked.view()).collect();
@@ -68,13 +69,13 @@ impl Consent {
         (waiting, standing)
     }
 
-    /// A question, and its arguments whole.
+    /// A question, with its arguments in full.
     #[must_use]
     pub fn question(&self, id: &str) -> Option<(Approval, String)> {
         self.questions.find(id).map(|asked| (asked.view(), asked.wanted.arguments.clone()))
     }
 
-    /// Takes answers back: by id, or by what they are for; all where nothing is named. Gives how many that were.
+    /// Takes answers back: by id, or by what they are for; all where nothing is named. Gives their number.
     ///
     /// # Errors
     /// When the disk still has one: it would stand again when the bridge starts.
@@ -104,7 +105,7 @@ impl Consent {
         Ok(u32::try_from(gone.len() + reopened).unwrap_or(u32::MAX))
     }
 
-    /// Sources that clients may be asked about again; how many that were.
+    /// Lets the person be asked again about a source that a client never gets. Gives the number of these.
     async fn reopen(&self, named: Option<&str>) -> Result<usize, ErrorBody> {
         let is_meant = |(principal, source): &&(String, String)| {
             named.is_none_or(|named| {
@@ -120,7 +121,7 @@ impl Consent {
         Ok(meant.len())
     }
 
-    /// A source is gone: nothing that was answered about it stands, and nothing lies in its store.
+    /// A source is gone: no answer about it stands, and nothing lies in its store.
     pub fn forget_source(&self, source: &str) {
         self.answers.borrow_mut().forget(|_, of| of == source);
         self.carried.borrow_mut().remove(source);
@@ -133,7 +134,7 @@ impl Consent {
     }
 }
 
-/// An id that says itself what it is of: there is one for each client and source.
+/// The id of the answer "never". It names client and source, since there is one for each pair.
 fn never_id(principal: &str, source: &str) -> String {
     format!("never:{principal}:{source}")
 }
@@ -167,8 +168,8 @@ fn view(answer: &Answer, now: u64) -> StandingAnswer {
 }
 
 impl Host {
-    /// Writes down how the person has answered a question about a call of an origin. The answer holds, whether it can be
-    /// written down or not.
+    /// Writes down the person's answer to a question about a call of an origin. The answer holds even if it
+    /// cannot be written down.
     pub(super) async fn note_decision_of(&self, wish: &Wish<'_>, decision: &Decision) {
         let Caller::Origin(asker) = wish.caller else { return };
         let outcome = match decision {
@@ -176,15 +177,15 @@ impl Host {
             Decision::No(_) | Decision::Never => "denied",
             Decision::Silence | Decision::Nobody => "dismissed",
         };
-        // What happens in a run is written down with its turn.
+        // Questions in a run are written down with its turn.
         if wish.who() != Who::Run {
             let tools = vec![format!("{}/{}", wish.source, wish.tool)];
             let _ = self.note_consent(asker, Some(tools), outcome).await;
         }
     }
 
-    /// Writes down how a person has answered a question of an origin. It gives nobody anything, so it is told of also while the log
-    /// cannot be written.
+    /// Writes down the person's answer to a question of an origin. It gives nobody anything, so it is told of
+    /// even while the log cannot be written.
     ///
     /// # Errors
     /// When it cannot be written and has to be.
@@ -206,7 +207,8 @@ impl Host {
         self.trail.decided("consent", &asker.sender, record, false).await
     }
 
-    /// Takes an answer to a question; whether there is one. A yes to one that was missed stands for the same call.
+    /// Takes an answer to a question; gives whether there is such a question. A yes to a missed question
+    /// stands for the same call.
     ///
     /// # Errors
     /// When the answer is none of those that the question offers, or cannot be stored.
@@ -253,7 +255,7 @@ impl Host {
             return Err(invalid("approval_id", "an id, `server/tool`, a server, an origin or a session"));
         }
         let record = Record { tool: named.map(Arc::from), ..Record::default() };
-        // Before it is written down: less may always be allowed.
+        // Before it is written down: allowing less is always possible.
         let revoked = self.consent.revoke(named).await;
         self.trail.decided("approvals_revoke", sender, record, false).await?;
         revoked

@@ -1,4 +1,4 @@
-//! A call as consent sees it: who wants it, and what Harbor knows of its tool and of what holds its source.
+//! A call as consent sees it: its caller, and what Harbor knows of its tool and of its source's sandbox.
 //!
 //! Owns gathering these facts. Must never take them from what the caller says.
 
@@ -13,63 +13,63 @@ use super::chat::Chat;
 use crate::host::asker::Caller;
 use crate::link::ToolHash;
 
-/// What a source says of one call: nothing of it is a server's word.
+/// The facts that a source gives about one call. None of them is a server's word.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
     /// The name under which its answer is private, where that is not the source's.
     pub name: Option<String>,
-    /// It stays within the page that is open.
+    /// True if the call stays within the page that is open.
     pub within: bool,
-    /// It looks at a document that is loaded, which its page does not notice.
+    /// True if the call looks at a loaded document, and its page does not notice.
     pub looks: bool,
-    /// The arguments that are ids of Harbor's.
+    /// The arguments that are ids of Harbor's own.
     pub ids: &'static [&'static str],
 }
 
-/// What somebody wants to call.
+/// A call that somebody wants to make.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish<'a> {
-    /// Who.
+    /// The caller.
     pub caller: &'a Caller,
     /// The conversation that it is part of.
     pub chat: Option<&'a Rc<Chat>>,
-    /// What has the tool.
+    /// The source that has the tool.
     pub source: &'a SourceId,
-    /// The tool; of a request the method.
+    /// The tool, or the method of a request.
     pub tool: &'a Arc<str>,
-    /// It is a request of MCP that is no call of a tool: it counts as a tool that only reads.
+    /// True for a request of MCP that is no tool call: it counts as a tool that only reads.
     pub is_request: bool,
     /// JSON object.
     pub arguments: &'a str,
-    /// What its model was told of the tool.
+    /// The tool's hash, as the model was told of the tool.
     pub told: Option<ToolHash>,
     /// The call's id in its turn.
     pub call_id: Option<&'a str>,
 }
 
-/// What is known of a tool and its source.
+/// The facts about a tool and its source.
 #[derive(Debug, Clone)]
 pub struct Known {
-    /// What the tool does.
+    /// The tool's effect.
     pub effect: Effect,
-    /// Whether more than its server's word says so.
+    /// True if more than its server's word says so.
     pub is_sure: bool,
-    /// What it said of itself.
+    /// The tool's hash, where the tool is listed.
     pub hash: Option<ToolHash>,
-    /// The schema of its arguments, where what was typed counts: in a conversation.
+    /// The schema of its arguments, in a conversation: there it counts what was typed.
     pub schema: Option<String>,
-    /// What holds its source.
+    /// What its source can reach, open and write.
     pub holding: Holding,
-    /// What its source says of this call.
+    /// The facts that its source gives about this call.
     pub about: About,
 }
 
-/// The same, kept while the person thinks.
+/// A wanted call, kept while the person thinks.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub principal: Arc<str>,
     pub chat: Option<Arc<str>>,
-    /// It is part of a turn, with which a no to it ends.
+    /// True if it is part of a turn: a no to it ends with the turn.
     pub in_turn: bool,
     pub source: SourceId,
     pub tool: Arc<str>,
@@ -78,7 +78,7 @@ pub(super) struct Wanted {
 }
 
 impl Wish<'_> {
-    /// Who acts.
+    /// The kind of caller, for the policy.
     pub(super) fn who(&self) -> Who {
         match (self.caller, self.chat) {
             (Caller::Owner(..), None) => Who::Typed,
@@ -90,7 +90,7 @@ impl Wish<'_> {
         }
     }
 
-    /// On whose behalf.
+    /// The principal on whose behalf the call is made.
     pub(super) fn principal(&self) -> Arc<str> {
         self.caller.origin().map_or_else(|| crate::config::OWNER.into(), |origin| origin.shared())
     }
@@ -109,7 +109,7 @@ impl Wish<'_> {
 }
 
 impl Known {
-    /// Of a request of MCP that is no call of a tool.
+    /// The facts about a request of MCP that is no tool call.
     pub(in crate::host) fn of_request(holding: Holding) -> Self {
         let (effect, about) = (Effect::Reads, About::default());
         Self { effect, is_sure: false, hash: None, schema: None, holding, about }
@@ -130,7 +130,7 @@ pub(super) fn call<'a>(
         tool,
         hash: known.hash.as_ref(),
         arguments,
-        // Of a tool without a schema each key is of the caller's making.
+        // Without a schema, every key counts as the caller's own.
         schema: Some(known.schema.as_deref().unwrap_or("{}")),
         effect: known.effect,
         is_sure: known.is_sure,

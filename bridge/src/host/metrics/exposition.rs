@@ -1,4 +1,4 @@
-//! The text that monitoring systems read: OpenMetrics 1.0.0, and what was there before it, Prometheus' text 0.0.4.
+//! The text that monitoring systems read: OpenMetrics 1.0.0, and its predecessor, Prometheus' text 0.0.4.
 //!
 //! ```text
 //!  # HELP harbor_x_seconds What it is.          a family: its lines stand together
@@ -14,14 +14,14 @@ use std::fmt::Write as _;
 
 use harbor_policy::stats::Histogram;
 
-/// More of a value says nothing more, in characters; ids and origins are shorter.
+/// A value is cut after this many characters; ids and origins are shorter.
 const MAX_VALUE: usize = 512;
 
-/// The bounds of histograms, as powers of two of microseconds (0.5 ms to 537 s): there, and only there, what is counted
-/// can be told exactly.
+/// The bounds of histograms, as powers of two of microseconds (0.5 ms to 537 s). Only at these powers are the counts
+/// exact.
 const BOUNDS: &[u32] = &[9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 25, 27, 29];
 
-/// Which grammar.
+/// A grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenMetrics 1.0.0.
@@ -30,7 +30,7 @@ pub enum Dialect {
     Prometheus,
 }
 
-/// What kind of numbers a family has.
+/// The kind of a family's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Only grows; a restart begins it anew.
@@ -39,16 +39,16 @@ pub enum Kind {
     Gauge,
     /// How times are distributed.
     Histogram,
-    /// Always 1: its labels are what it says.
+    /// Always 1: the labels hold the information.
     Info,
 }
 
 /// Numbers that mean the same, with different labels.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// Without what its kind puts behind it, with its unit.
+    /// With its unit, without the suffix of its kind.
     pub name: &'static str,
-    /// What kind of numbers.
+    /// The kind of its numbers.
     pub kind: Kind,
     /// The base unit with which the name ends; empty where there is none.
     pub unit: &'static str,
@@ -61,10 +61,10 @@ pub const fn family(kind: Kind, name: &'static str, unit: &'static str, help: &'
     Family { name, kind, unit, help }
 }
 
-/// Names and values.
+/// Names and values of labels.
 pub type Labels<'a> = &'a [(&'static str, &'a str)];
 
-/// The text so far. Who adds to a family adds all of it before the next one.
+/// The text so far. A family must be complete before the next one begins.
 #[derive(Debug)]
 pub struct Exposition {
     dialect: Dialect,
@@ -74,18 +74,18 @@ pub struct Exposition {
 }
 
 impl Exposition {
-    /// Without anything in it.
+    /// Without lines.
     pub fn new(dialect: Dialect) -> Self {
         Self { dialect, text: String::new(), open: "" }
     }
 
-    /// A number.
+    /// Adds a number.
     pub fn add(&mut self, family: &Family, labels: Labels<'_>, value: f64) {
         self.begin(family);
         self.line(family, suffix(family.kind), labels, None, value);
     }
 
-    /// A distribution.
+    /// Adds a distribution.
     pub fn add_times(&mut self, family: &Family, labels: Labels<'_>, times: &Histogram) {
         self.begin(family);
         for power in BOUNDS {
@@ -118,7 +118,8 @@ impl Exposition {
         }
     }
 
-    /// The word for its kind, and its name: the older grammar has no info, and names what stands in the lines.
+    /// The word for the family's kind, and its name. The older grammar has no info; its name is the one that
+    /// stands in the lines.
     fn named(&self, family: &Family) -> (&'static str, String) {
         let word = match family.kind {
             Kind::Counter => "counter",
@@ -150,7 +151,7 @@ impl Exposition {
     }
 }
 
-/// What stands behind the name in a line.
+/// The suffix of a name in a line.
 fn suffix(kind: Kind) -> &'static str {
     match kind {
         Kind::Counter => "_total",
@@ -159,8 +160,8 @@ fn suffix(kind: Kind) -> &'static str {
     }
 }
 
-/// A value between its quotes. Of control characters only the line's end can be written; readers end at others, and no query can
-/// have a replacement character in it.
+/// Writes a value between its quotes. Of control characters, only the end of a line can be written: readers end at
+/// others. No query can contain a replacement character.
 fn put_value(text: &mut String, value: &str) {
     for char in value.chars().take(MAX_VALUE) {
         match char {

@@ -1,4 +1,4 @@
-//! What the catalog worker says.
+//! The messages of the catalog worker.
 //!
 //! Owns its bounds: texts are cut and made one line, since they may be other people's words.
 
@@ -46,21 +46,21 @@ impl Pair for CatalogLink {
     }
 }
 
-/// What it says.
+/// A message of the worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
     /// The database can be read; what happened to the file before, if anything did.
     Opened(Option<String>),
-    /// Until when it waits, and what it has.
+    /// Its status.
     Status {
-        /// Whether it does nothing.
+        /// True if it does nothing.
         idle: bool,
     },
-    /// What it does right now.
+    /// The step that it does right now.
     Step(Step),
     /// A request is done.
     Done(u32, Outcome),
-    /// A request is not.
+    /// A request has failed.
     Failed(u32, Reason),
 }
 
@@ -80,14 +80,14 @@ pub enum Step {
     },
     /// A source is done, or failed for this reason.
     SourceDone(String, Option<String>),
-    /// So many entries are looked up.
+    /// Entries are looked up: how many.
     Enriching(u32),
 }
 
-/// What a request has brought.
+/// The result of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What has changed.
+    /// The changes.
     pub changes: Changes,
     /// Why sources failed, by their ids, and when they may be tried again at the earliest, in milliseconds since 1970.
     pub failed: BTreeMap<String, (String, Option<u64>)>,

@@ -1,7 +1,7 @@
-//! What the model worker says.
+//! The messages of the model worker.
 //!
-//! Owns the bounds of its failures' words, which are a provider's: one line, without what moves a terminal's cursor. What a
-//! model says is not touched: it is the answer.
+//! Owns the bounds of the texts in its failures, which are a provider's: one line, without what moves a terminal's cursor. Must
+//! never touch what a model says: it is the answer.
 
 use std::io;
 

@@ -1,7 +1,7 @@
-//! An answer that is longer than its client takes in one frame.
+//! An answer that is longer than the client's frames.
 //!
-//! Owns the answer until its last chunk is made. A chunk is made when it is about to be written: to make all of them at once
-//! would keep everybody waiting, 0.2 s for 60 MB.
+//! Owns the answer until its last chunk is made. A chunk is made when it is about to be written: making all of them at
+//! once would keep everybody waiting, 0.2 s for 60 MB.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use harbor_ipc_proto::client::Chunk;
 use harbor_ipc_proto::client::envelope::put_push;
 use harbor_ipc_proto::frame::{HEADER, put_frame};
 
-/// Room for a chunk's own envelope, its id aside.
+/// Room for a chunk's own envelope, without its id.
 const ENVELOPE: usize = 256;
 
 /// The chunks of one answer that are still to be made.
@@ -27,8 +27,8 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Takes the frame that begins at `start` in `out`, the answer to request `id`, and leaves what was there before; for a
-    /// client that takes frames of at most `max_frame` bytes.
+    /// Takes the frame that begins at `start` in `out`, and leaves the bytes before it. The frame is the
+    /// answer to request `id`, for a client that takes frames of at most `max_frame` bytes.
     pub(super) fn cut_off(out: &mut Vec<u8>, start: usize, id: String, max_frame: usize) -> Self {
         // The shorter part is copied.
         let (bytes, at) = if start <= out.len() / 2 {
@@ -42,7 +42,7 @@ impl Chunks {
         Self { id, bytes, at, seq: 0, piece: (room / 4 * 3).max(3) }
     }
 
-    /// What it holds: at most twice the answer.
+    /// The bytes that it holds: at most twice the answer.
     pub(super) fn bytes(&self) -> usize {
         self.bytes.len()
     }

@@ -1,7 +1,7 @@
 //! The open requests of one client.
 //!
-//! Owns which ids are taken, and that a request is answered once: only who takes it out of here has its envelope. Whatever
-//! ends with a request may look here again, so nothing is borrowed while something is given up.
+//! Owns which ids are taken, and the promise that a request is answered once: only the one who takes it out of here has
+//! its envelope. Whatever ends with a request may look here again, so nothing is borrowed while something is given up.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 
 use super::stream::Account;
 
-/// By id.
+/// The open requests, by id.
 #[derive(Debug, Default)]
 pub(super) struct Requests(RefCell<HashMap<Rc<str>, Open>>);
 
@@ -21,14 +21,15 @@ pub(super) struct Requests(RefCell<HashMap<Rc<str>, Open>>);
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) envelope: Envelope,
-    /// What works on it; none until that was begun.
+    /// The task that works on it; none until that has begun.
     task: Option<AbortHandle>,
-    /// Where it pushes: the credit of its stream.
+    /// The credit of its stream, if it pushes.
     account: Option<Rc<Account>>,
 }
 
 impl Open {
-    /// Nobody waits for its result any more; gives where to say so.
+    /// Ends its task, since nobody waits for its result any more. Gives the envelope for the answer that says
+    /// so.
     pub(super) fn give_up(self) -> Envelope {
         if let Some(task) = self.task {
             task.abort();
@@ -46,7 +47,7 @@ impl Requests {
         self.0.borrow().len()
     }
 
-    /// Adds a request that nothing works on yet; whether its id was free.
+    /// Adds a request without a task; true if its id was free.
     pub(super) fn add(&self, id: &Rc<str>, envelope: Envelope) -> bool {
         match self.0.borrow_mut().entry(id.clone()) {
             Entry::Occupied(_) => false,
@@ -57,14 +58,14 @@ impl Requests {
         }
     }
 
-    /// Notes which task works on a request, if that is still open.
+    /// Notes the task of a request, if the request is still open.
     pub(super) fn set_task(&self, id: &str, task: AbortHandle) {
         if let Some(open) = self.0.borrow_mut().get_mut(id) {
             open.task = Some(task);
         }
     }
 
-    /// Notes the credit of a request's stream; whether the request is still open.
+    /// Notes the credit of a request's stream; true if the request is still open.
     pub(super) fn set_account(&self, id: &str, account: Rc<Account>) -> bool {
         let mut all = self.0.borrow_mut();
         let open = all.get_mut(id);

@@ -1,4 +1,4 @@
-//! A request that stays open and pushes what comes of it until its one answer.
+//! A request that stays open and pushes its results until its one answer.
 //!
 //! ```text
 //!  request ─► Stream ── push 0, 1, 2 … ──────────────► the request's answer
@@ -6,8 +6,8 @@
 //!               └─ `more` of the client: so many further pushes
 //! ```
 //!
-//! Owns the numbers of the pushes and their order. Must never leave a push out or number two alike: a client that finds a gap
-//! has lost something. The end is the request's own: its answer, or its being cancelled.
+//! Owns the numbers of the pushes and their order. Must never leave a push out or give two the same number: a client that
+//! finds a gap has lost something. A stream ends with its request: by the answer, or by being cancelled.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use super::Client;
 
-/// What a stream and its open request share.
+/// The part that a stream and its open request share.
 #[derive(Debug)]
 pub(super) struct Account {
     credit: RefCell<Credit>,
@@ -43,7 +43,7 @@ impl Client {
         is_open.then(|| Stream { client: self.clone(), id: id.clone(), seq: Cell::new(0), account })
     }
 
-    /// The client takes `more` pushes of its open request `target`; false when there is no such stream.
+    /// The client takes `more` pushes of its open request `target`. False if there is no such stream.
     pub fn add_credit(&self, target: &str, more: u32) -> bool {
         let Some(account) = self.open.account(target) else { return false };
         account.credit.borrow_mut().add(more);
@@ -53,8 +53,9 @@ impl Client {
 }
 
 impl Stream {
-    /// Sends the next push, which `make` makes of the request's id and its number, once the client has credit and reads. False where it is
-    /// larger than the client takes: then it was not sent, and the next one has its number.
+    /// Sends the next push, once the client has credit and reads; `make` makes it of the request's id and the
+    /// push's number. False if it is larger than the client takes: then it was not sent, and the next one has
+    /// its number.
     pub async fn push<P: Message>(&self, make: impl FnOnce(&str, u64) -> P) -> bool {
         while !self.account.credit.borrow_mut().take() {
             self.account.more.notified().await;

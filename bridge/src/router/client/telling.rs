@@ -1,6 +1,6 @@
-//! What one client is told unasked: which resources, logs and messages it wants, and how a slow one is told.
+//! The news for one client: the resources, logs and messages that it wants, and the rules for a slow client.
 //!
-//! Owns what is left out for a client that does not read, and what it is cut off for. Never waits for it.
+//! Owns what is left out for a client that does not read, and when it is cut off. Never waits for it.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -10,14 +10,14 @@ use harbor_policy::limits;
 
 use super::Client;
 
-/// How many resources a client may be told of.
+/// The most resources that a client may be told of.
 const MOST_SUBSCRIPTIONS: usize = 1024;
 
 impl Client {
-    /// Sends a push that others get too, written once for all. A client that does not read what it wanted to be told is
-    /// cut off: it could not know what it missed.
+    /// Sends a push that others get too, written once for all. A client that does not read its news is cut
+    /// off: it could not know what it missed.
     pub(in crate::router) fn send_news(&self, body: &[u8]) {
-        // Answers wait in the same queue: how long they are is no fault of who waits for them.
+        // Answers wait in the same queue, and their length is no fault of the client's.
         let news = self.news.get().min(self.outbox.pending());
         if news > limits::PUSHES_MOST {
             return self.outbox.cut();
@@ -26,8 +26,8 @@ impl Client {
         self.send(None, |out| out.extend_from_slice(body));
     }
 
-    /// Sends a log line likewise, unless the client does not read fast enough: then it is counted, and once there is
-    /// room again `left_out` makes of the count what is sent in the lines' place.
+    /// Sends a log line in the same way, unless the client does not read fast enough. Then the line is
+    /// counted. Once there is room again, `left_out` makes a push of the count, in the lines' place.
     pub(in crate::router) fn send_log(
         self: &Rc<Self>,
         server: &str,
@@ -36,7 +36,7 @@ impl Client {
     ) {
         let mut followed = self.followed.borrow_mut();
         let Some(missed) = followed.get_mut(server) else { return };
-        // As long as lines are missing, more of them do: in their order.
+        // While lines are missing, later ones are left out too, to keep their order.
         if *missed == 0 && self.outbox.pending() <= limits::PUSHES_WAIT {
             drop(followed);
             return self.send(None, |out| out.extend_from_slice(body));
@@ -66,7 +66,7 @@ impl Client {
         self.resources.borrow_mut().remove(&(server.to_owned(), uri.to_owned()))
     }
 
-    /// Whether it has as many subscriptions as a client may have.
+    /// True if it has as many subscriptions as a client may have.
     pub(in crate::router) fn has_many_subscriptions(&self) -> bool {
         self.resources.borrow().len() >= MOST_SUBSCRIPTIONS
     }
@@ -77,7 +77,7 @@ impl Client {
         resources.iter().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
     }
 
-    /// Gives up all subscriptions, and gives them.
+    /// Ends all subscriptions, and gives them.
     pub(in crate::router) fn take_subscriptions(&self) -> HashSet<(String, String)> {
         self.resources.take()
     }
@@ -90,12 +90,12 @@ impl Client {
         self.messages.set(Some(level));
     }
 
-    /// From which level on it wants messages of servers.
+    /// The lowest level of servers' messages that it wants.
     pub(in crate::router) fn level(&self) -> Option<usize> {
         self.messages.get()
     }
 
-    /// Tells of a resource that has changed. What a slow client is told later is told once.
+    /// Tells of a resource that has changed. For a slow client, several changes become one push.
     pub(in crate::router) fn send_update(self: &Rc<Self>, server: &str, uri: &str) {
         if self.updates.borrow().is_empty() && self.outbox.pending() <= limits::PUSHES_WAIT {
             return self.push_update(server, uri);
@@ -116,14 +116,14 @@ impl Client {
     }
 
     fn push_update(&self, server: &str, uri: &str) {
-        // It may have been given up meanwhile.
+        // The subscription may have ended meanwhile.
         if self.is_subscribed(server, uri) {
             let (server_id, uri) = (server.to_owned(), uri.to_owned());
             self.send_push(&ResourceUpdated { server_id, uri });
         }
     }
 
-    /// Passes on a message of a server; a client that is slow goes without.
+    /// Passes on a message of a server. A slow client does not get it.
     pub(in crate::router) fn send_message(&self, body: &[u8]) {
         if self.outbox.pending() <= limits::PUSHES_WAIT {
             self.send(None, |out| out.extend_from_slice(body));

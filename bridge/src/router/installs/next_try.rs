@@ -1,7 +1,7 @@
-//! What a person is told whose server was installed and did not start: what is to be added at the next try.
+//! The advice after an installation whose server did not start: what to add at the next try.
 //!
-//! Owns the order of what is asked, the surest first; the sentences are the policy's. What a server said is other people's text, and
-//! nothing but advice follows from it.
+//! Owns the order in which advice is tried, the surest first; the sentences are the policy's. A server's output is other
+//! people's text: nothing but advice may follow from it.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_policy::credentials::is_secret_name;
@@ -12,7 +12,8 @@ use harbor_policy::silence::more_time;
 use super::{Wanted, missing_variable};
 use crate::supervisor::{StartError, Trial};
 
-/// What was tried out may only lack arguments, or what its README says: then it is kept for the next try, which is not to fetch it once more.
+/// Adds the advice to the error. A trial that may only lack arguments, or something from its README, keeps its package:
+/// the next try need not fetch it again.
 pub(super) async fn told(trial: &Trial, wanted: &Wanted, why: &StartError, error: ErrorBody) -> ErrorBody {
     let StartError::Failed(report) = why else { return error };
     let Some(package) = trial.package().filter(|_| trial.is_installed(why)) else { return error };
@@ -30,9 +31,9 @@ pub(super) async fn told(trial: &Trial, wanted: &Wanted, why: &StartError, error
         }
     };
     let told = match (told, trial.refused(said)) {
-        // Who would wait at a port is told how it does not.
+        // A server that would wait at a port gets the advice how to avoid that.
         (Some(told), Some((_, true))) if listens(said) => Some(told),
-        // What it said is of that then.
+        // Otherwise its output is about the refusal.
         (_, Some((refused, true))) => Some(refused),
         (Some(told), Some((refused, false))) => Some(format!("{told}; {refused}")),
         (told, refused) => told.or(refused.map(|(refused, _)| refused)),
@@ -48,8 +49,8 @@ pub(super) async fn told(trial: &Trial, wanted: &Wanted, why: &StartError, error
     }
 }
 
-/// What helps where a server speaks of the value of a variable that it was given: a place that is closed to it, or what hides as
-/// a secret and is none.
+/// The advice if a server speaks of the value of a variable that it was given: a place that is closed to it, or a value
+/// that is hidden as a secret without being one.
 async fn about_a_value(trial: &Trial, wanted: &Wanted, said: &str) -> Option<String> {
     let of = |(name, value): (&String, &String)| {
         (said.contains(name.as_str()) || said.contains(value.as_str())).then(|| value.clone())

@@ -1,6 +1,6 @@
-//! What a recipe declares, as clients see it.
+//! A recipe's declarations, as clients see them.
 //!
-//! Owns the views. Must never leave out that something must be given.
+//! Owns the views. Must never leave out a value that must be given.
 
 use harbor_ipc_proto::client::{DeclaredView, WayView};
 use harbor_policy::recipe::server_json::Way;

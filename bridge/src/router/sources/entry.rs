@@ -1,6 +1,6 @@
-//! Entries: what Harbor brings along, what the catalog has, and what a repository says of itself.
+//! Entries: those that Harbor brings along, those of the catalog, and those that a repository declares.
 //!
-//! Owns the way from an id to a recipe, and from a recipe to `install_server` with everything said. Must never take a word of an
+//! Owns the way from an id to a recipe, and from a recipe to a complete `install_server`. Must never take a word of an
 //! entry for the person's: its texts are shown as texts, its sandbox is Harbor's default.
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ use crate::router::{Router, invalid};
 use crate::store::definitions::Definition;
 use crate::supervisor::Note;
 
-/// What an id, or a source, means.
+/// The meaning of an id or a source.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     source: String,
@@ -43,14 +43,14 @@ pub(super) struct Found {
     repository: Option<String>,
     from: String,
     ways: Vec<Way>,
-    /// Whether each origin is to have its own process of it.
+    /// True if each origin is to have an instance of it.
     stateful: bool,
     looked: Option<Rc<Looked>>,
-    /// By what it can be named, where it was read.
+    /// The token by which it can be named, if it was read.
     planned: Option<String>,
 }
 
-/// What somebody names.
+/// The id or source that somebody names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub source: &'a str,
@@ -59,7 +59,7 @@ pub(super) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// What says how it is had; `None` where nothing but the source does.
+    /// The entry, repository or manifest that says how it is installed; `None` if only the source does.
     pub(super) async fn find(
         self,
         router: &Rc<Router>,
@@ -89,7 +89,7 @@ impl Wanted<'_> {
     }
 }
 
-/// The entry of an id: first what Harbor brings along, then the catalog's.
+/// The entry with an id: one that Harbor brings along first, then the catalog's.
 pub(super) async fn find(router: &Router, id: &str) -> Result<Found, ErrorBody> {
     if let Some(curated) = curated::find(id) {
         return Ok(Found::of_harbor(curated));
@@ -98,7 +98,7 @@ pub(super) async fn find(router: &Router, id: &str) -> Result<Found, ErrorBody> 
     match details {
         Ok(Some(details)) => Found::of_catalog(details),
         Ok(None) => Err(unknown(router, id).await),
-        // A word that is no id of the catalog needs none to be wrong.
+        // A word that cannot be an id of the catalog is unknown, even if the catalog fails.
         Err(_) if !is_of_catalog(id) => Err(unknown(router, id).await),
         Err(error) => Err(CatalogError::told(&error)),
     }
@@ -108,14 +108,14 @@ fn is_of_catalog(id: &str) -> bool {
     id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What is said where nothing has this id.
+/// The error for an id that nothing has.
 pub async fn unknown(router: &Router, id: &str) -> ErrorBody {
     let near = router.catalog.ids_near(id.to_owned()).await.unwrap_or_default();
     let known = CURATED.iter().map(|curated| curated.id).chain(near.iter().map(String::as_str));
     let meant = closest(id, known);
     let next = match meant {
         Some(meant) => format!("; did you mean {meant}?"),
-        // As packages of servers are called.
+        // Packages of servers have such names.
         None if id.starts_with("mcp-") || id.ends_with("-mcp") => {
             format!("; did you mean pypi:{id} or npm:{id}?")
         }
@@ -128,7 +128,7 @@ pub async fn unknown(router: &Router, id: &str) -> ErrorBody {
 }
 
 impl Found {
-    /// What Harbor brings along.
+    /// An entry that Harbor brings along.
     pub(super) fn of_harbor(curated: &Curated) -> Self {
         Self {
             source: curated.id.into(),
@@ -143,7 +143,7 @@ impl Found {
         }
     }
 
-    /// What a person named, of which nothing more is known.
+    /// A source that the person named, without further facts.
     pub(super) fn of_person(text: &str, source: &Source) -> Self {
         let recipe = Recipe { source: text.to_owned(), ..Recipe::default() };
         Self {
@@ -155,7 +155,7 @@ impl Found {
         }
     }
 
-    /// What was read of a repository or a manifest.
+    /// A repository or a manifest that was read.
     fn of_looked(looked: Rc<Looked>, token: &str) -> Self {
         let says = &looked.found.says;
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -198,7 +198,7 @@ impl Found {
         })
     }
 
-    /// Which way is meant.
+    /// The chosen way.
     fn chosen(&self, wanted: Option<u64>) -> Result<(usize, &Recipe), ErrorBody> {
         let refused = |why: String| ErrorBody::new(Code::InvalidParams, why).with("field", "package");
         let reasons = || {
@@ -224,7 +224,7 @@ impl Found {
         }
     }
 
-    /// As clients see it.
+    /// The view for clients.
     pub(super) fn view(self, router: &Router, wanted: Option<u64>) -> Result<ResolvedView, ErrorBody> {
         let way = match wanted {
             None if first(&self.ways).is_none() => None,
@@ -254,18 +254,18 @@ impl Found {
     }
 }
 
-/// Programs of the system lie on local disks: a look takes no time that is worth a thread.
+/// True if a path exists. Programs of the system lie on local disks, so this needs no thread.
 fn exists(path: &str) -> bool {
     Path::new(path).exists()
 }
 
-/// `time-mcp` is `time`.
+/// The name that a package's name gives: `time-mcp` is `time`.
 fn name_of(last: &str) -> Option<ServerId> {
     let text = format!("npm:{}", last.to_ascii_lowercase());
     default_name(&sort(&text).ok()?)
 }
 
-/// The servers here that are of this source, whatever version.
+/// The servers here with this source, in whatever version.
 fn with_source(router: &Router, text: &str) -> Vec<String> {
     let Ok(source) = sort(text) else { return Vec::new() };
     let servers = router.supervisor.all();
@@ -277,7 +277,7 @@ fn is_of(definition: &Definition, source: &Source) -> bool {
     match source {
         Source::Package(text) => {
             let wanted = package::source::read(text, &[]).ok();
-            // Files of all kinds of servers are called `server`.
+            // Files of all kinds of servers have the name `server`.
             let of = |one: package::Package| (one.ecosystem, one.binary().map(|binary| binary.url), one.name);
             let same = |has| wanted.is_some_and(|wanted| of(wanted) == of(has));
             definition.package().is_some_and(same)
@@ -288,7 +288,8 @@ fn is_of(definition: &Definition, source: &Source) -> bool {
     }
 }
 
-/// The message with the source of the entry that it names, and all that comes with it. One that names none is as it was.
+/// The message with the source of the entry that it names, and all that the entry adds. A message that names none stays
+/// as it is.
 pub(super) async fn expanded(
     router: &Rc<Router>,
     client: &Rc<Client>,
@@ -352,14 +353,14 @@ pub(super) async fn expanded(
     })
 }
 
-/// What it remembers of one is not for the next one, unless the person says so.
+/// The supervision of a stateful server: each origin has an instance, unless the person says otherwise.
 fn apart(said: Option<JsonObject>) -> Result<JsonObject, ErrorBody> {
     let said = supervision(said)?;
     let instance = said.instance.or(Some(Instance::PerPrincipal));
     Ok(JsonObject::written(&Supervision { instance, ..said }))
 }
 
-/// Who types this machine's address means it; an entry is somebody else's.
+/// Refuses this machine's address from an entry, which is somebody else's. A person who types it means it.
 fn not_this_machine(source: &str, allow_private: Option<bool>) -> Result<(), ErrorBody> {
     let Ok(Source::Remote(url)) = sort(source) else { return Ok(()) };
     match allow_private != Some(true) && parse(&url).is_ok_and(|url| says_loopback(&url)) {
@@ -393,7 +394,7 @@ fn joined(
     (!all.is_empty()).then_some(all)
 }
 
-/// The settings of an entry with what the person says: places are added, everything else is theirs.
+/// The sandbox of an entry with the person's settings: places are added, everything else is the person's.
 fn widened(own: SandboxSettings, said: Option<JsonObject>) -> Result<JsonObject, ErrorBody> {
     let said = match said {
         Some(said) => SandboxSettings::parse(said.0.as_str())?,

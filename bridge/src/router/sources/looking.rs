@@ -1,12 +1,12 @@
-//! What a repository, or a manifest, says of how its server is had.
+//! The declarations of a repository, or a manifest, about the installation of its server.
 //!
 //! ```text
 //!  git:… ─► a trial that only fetches ─► commit, files ─► policy::recipe::repository ─► Looked ─► staged for its client
 //!  manifest ───────────────────────────────────────────►              (what this machine lacks: barred)
 //! ```
 //!
-//! Owns that what was read is what is installed: the commit goes with it. Must never run anything of a repository, nor leave
-//! anything of it on the disk.
+//! Owns the promise that what was read is what is installed: the commit goes with it. Must never run anything of a
+//! repository, nor leave anything of it on the disk.
 
 use std::rc::Rc;
 
@@ -23,22 +23,22 @@ use crate::router::{Router, invalid, servers};
 use crate::runtimes::version_of;
 use crate::supervisor::{Note, StartError, TrialOf};
 
-/// Longer names are none.
+/// The longest name of a manifest.
 const MAX_NAME: usize = 4096;
 
-/// What was read.
+/// A repository or a manifest that was read.
 #[derive(Debug, Clone)]
 pub(in crate::router) struct Looked {
-    /// What the person named.
+    /// The source that the person named.
     pub source: String,
-    /// Of a repository: its package, at the commit that was read.
+    /// A repository's package, at the commit that was read.
     pub package: Option<Package>,
-    /// What it says.
+    /// The declarations in it.
     pub found: Found,
 }
 
 impl Looked {
-    /// The package in the version that is meant: at its commit, where it is the repository itself.
+    /// The package in the meant version. If it is the repository itself: at its commit.
     pub(in crate::router) fn exactly(&self, wanted: &Package) -> Package {
         let itself = self.package.as_ref().filter(|_| wanted.source() == self.source);
         let as_wanted =
@@ -51,7 +51,7 @@ impl Looked {
     }
 }
 
-/// The package of a repository; `None` of any other source.
+/// The package of a repository; `None` for any other source.
 pub(super) fn repository(text: &str) -> Option<Package> {
     source::read(text, &[]).ok().filter(|package| package.ecosystem == Ecosystem::Git)
 }
@@ -78,7 +78,7 @@ pub(super) async fn look(
     Ok(Looked { source: here, package: Some(at), found })
 }
 
-/// Reads a manifest that somebody has.
+/// Reads a manifest that the client sends.
 pub(super) async fn read(router: &Router, name: &str, manifest: &JsonObject) -> Result<Looked, ErrorBody> {
     if name.len() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(invalid("source", "what the manifest is called: a file"));
@@ -108,7 +108,7 @@ fn plain(id: &ServerId, command: &str) -> AddServer {
     }
 }
 
-/// Nobody knows the name under which it was fetched.
+/// The error for a repository that could not be read, without the name under which it was fetched: nobody knows that.
 fn unread(id: &ServerId, here: &str, why: &StartError) -> ErrorBody {
     let error = failed(id, why, NOTHING, &[]);
     let said = error.message.replace("the package could not be installed: ", "");
@@ -119,7 +119,7 @@ fn refused(source: &str, why: &str) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, format!("{source}: {why}")).with("field", "source")
 }
 
-/// With the ways barred that this machine cannot go.
+/// Bars the ways that this machine cannot go.
 async fn fitting(
     router: &Router,
     mut found: Found,
@@ -129,7 +129,7 @@ async fn fitting(
     let (runtimes, here) = (router.supervisor.runtimes(), here.to_owned());
     let looked = tokio::task::spawn_blocking(move || {
         let looked = runtimes.look();
-        // Only what is compared with is asked for its version.
+        // Only programs with a minimum version are asked for theirs.
         let version = |name: &str, path: &str| {
             (["node", "python"].contains(&name) && found.says.minimum.is_some())
                 .then(|| version_of(path, &looked.path))

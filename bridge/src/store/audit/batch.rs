@@ -1,28 +1,28 @@
 //! Records that go to the disk together, and who waits for them.
 //!
-//! Owns what becomes of those that it did not take: they are kept for the next attempt. Must never keep one that is of use
-//! now or not at all: whoever waited is told, and what it tells of does not happen.
+//! Owns what becomes of the records that the disk did not take: they are kept for the next attempt. Must never keep one that is
+//! of use now or not at all: whoever waited is told, and what it tells of does not happen.
 
 use tokio::sync::oneshot;
 
 use super::record::Record;
 use crate::store::StoreError;
 
-/// What waits for the disk.
+/// The records that wait for the disk.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) records: Vec<Record>,
-    /// Who waits until the records are written; in the order of their own.
+    /// The callers that wait until the records are written, in the order of their records.
     pub(super) waiters: Vec<Waiter>,
 }
 
-/// Somebody waits.
+/// A caller that waits.
 #[derive(Debug)]
 pub(super) struct Waiter {
-    /// Which record has to be on disk for it, whatever happens to the machine; none for one who wants all of them
+    /// The record that has to be on disk for it, whatever happens to the machine; `None` for a caller that wants all of them
     /// tried.
     pub(super) record_at: Option<usize>,
-    /// Whether the disk may also have that one later.
+    /// True if the disk may also have that record later.
     pub(super) or_later: bool,
     pub(super) done: Done,
 }
@@ -32,7 +32,7 @@ pub(super) type Done = oneshot::Sender<Result<(), StoreError>>;
 /// How far the disk took a batch.
 #[derive(Debug, Default)]
 pub(super) struct Written {
-    /// So many of its first records are in the files.
+    /// How many of its first records are in the files.
     pub(super) records: usize,
     /// They survive a power cut.
     pub(super) durably: bool,
@@ -43,12 +43,12 @@ impl Batch {
         self.records.is_empty() && self.waiters.is_empty()
     }
 
-    /// Whether there are records that nobody waits for.
+    /// True if there are records that nobody waits for.
     pub(super) fn is_nobodys(&self) -> bool {
         !self.records.is_empty() && self.waiters.is_empty()
     }
 
-    /// Whether somebody waits for one of so many first records.
+    /// True if somebody waits for one of the first `records` records.
     pub(super) fn is_awaited(&self, records: usize) -> bool {
         self.waiters.iter().any(|waiter| waiter.record_at.is_some_and(|at| at < records))
     }
@@ -82,7 +82,7 @@ impl Batch {
     }
 }
 
-/// The same error for one more of those who wait.
+/// The same error for one more waiter.
 fn again(error: &StoreError) -> StoreError {
     let source = std::io::Error::other(error.to_string());
     StoreError::File { what: "write the audit log".into(), source }

@@ -4,10 +4,10 @@
 //!  audit.jsonl.next ──► audit.jsonl ──16 MiB──► .1 ──► .2 ──► … ──► .7 ──► gone
 //! ```
 //!
-//! Owns their names, their sizes and their whole lines. Opens them anew each time: so it follows the person who
-//! moves or removes them, and after any failure begins with a sound file. Holds room behind the newest one's end, for
-//! what has happened by the time that somebody else has filled the disk; where the next file cannot be
-//! had, this one grows into that, and no further. Must never split a line over two files, nor take back what is written.
+//! Owns their names, their sizes and their whole lines. Opens them anew each time: so it follows the person who moves or removes
+//! them, and begins with a sound file after any failure. Holds room behind the newest one's end, for what has happened by the
+//! time that somebody else has filled the disk. Where the next file cannot be had, this one grows into that room, and no further.
+//! Must never split a line over two files, nor take back what is written.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -22,8 +22,8 @@ use nix::sys::statvfs::fstatvfs;
 use crate::store::lines::{newline, open_to_append, open_to_read};
 use crate::store::{StoreError, failed};
 
-/// So much room is held at least, in bytes: thousands of records. As much again is taken with it, so that it is not
-/// asked for each time; where a disk has not that much, it is called full.
+/// Room that is held at least, in bytes: thousands of records. As much again is taken with it, so that it is not asked for each
+/// time. A disk that has less is called full.
 const RESERVE: u64 = 1024 * 1024;
 
 /// In what [`MetadataExt::blocks`] counts, in bytes.
@@ -34,7 +34,7 @@ const BLOCK: u64 = 512;
 pub struct Limits {
     /// A file that would pass this is put aside, in bytes.
     pub file: u64,
-    /// So many files that were put aside are kept; at least one.
+    /// How many files that were put aside are kept; at least one.
     pub old_files: u32,
 }
 
@@ -137,7 +137,7 @@ impl Files {
         fs::rename(&next, self.nth(0)).map_err(failed("begin", &next))
     }
 
-    /// What was made and renamed survives a power cut.
+    /// Makes sure that what was made and renamed survives a power cut.
     fn sync_names(&self) -> Result<(), StoreError> {
         let sync = |dir: &Path| File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync", dir));
         self.path.ancestors().skip(1).take(2).filter(|dir| !dir.as_os_str().is_empty()).try_for_each(sync)
@@ -175,13 +175,13 @@ impl Newest<'_> {
         self.file.sync_data().map_err(failed("sync", &self.path))
     }
 
-    /// How many bytes the leading lines have that this file may still have, and so many more.
+    /// Bytes of the leading lines that fit into this file's limit and `more` bytes beyond it.
     fn fitting(&self, lines: &[u8], more: u64) -> usize {
         fitting(lines, (self.files.limits.file + more).saturating_sub(self.length))
     }
 
-    /// Sees to it that there is room for what comes next; whether it is held. Where a file system cannot hold any, the disk
-    /// has to have some now.
+    /// Makes sure that there is room for what comes next. True if it is held; where a file system cannot hold any, the disk must
+    /// have some now.
     ///
     /// # Errors
     /// When there is none, also because this file is too long, and no next one can be had.

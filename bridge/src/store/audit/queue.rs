@@ -1,12 +1,12 @@
-//! What waits for the disk, and how the disk does.
+//! The records that wait for the disk, and how the disk does.
 //!
 //! ```text
 //!  first record ─► the thread wakes ─► gathers for 50 ms, or until somebody waits ─► takes all
 //!                                                     what it cannot write it keeps ◄─┘  and takes more to it
 //! ```
 //!
-//! Owns the bound, the wake-ups and the count of what is on no disk. Must never hold its lock while anything is
-//! read or written, nor wake the thread for each record.
+//! Owns the bound, the wake-ups and the count of records that are on no disk. Must never hold its lock while anything is read or
+//! written, nor wake the thread for each record.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,16 +15,16 @@ use std::time::Duration;
 use super::batch::{Batch, Done, Waiter};
 use super::record::Record;
 
-/// So many records may wait, with those that the thread has in hand.
+/// Records that may wait, with those that the thread has in hand.
 pub(super) const MAX_RECORDS: usize = 16 * 1024;
 
-/// When so many wait, the disk counts as one that refuses: the rest is for what is under way.
+/// When this many wait, the disk counts as one that refuses: the rest is for what is under way.
 const CROWDED: usize = MAX_RECORDS / 4 * 3;
 
-/// So long records are gathered before they are written.
+/// How long records are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(50);
 
-/// Room for so many records is kept when a batch is done.
+/// Records for which room is kept when a batch is done.
 const KEPT: usize = 1024;
 
 /// A record that the log does not take: too many wait for the disk, or the log is closed.
@@ -50,7 +50,7 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What came since the thread last took something.
+    /// The records that came since the thread last took some.
     batch: Batch,
     /// How many records the thread has in hand.
     held: usize,
@@ -138,7 +138,7 @@ impl Queue {
         came || !state.closed
     }
 
-    /// Whether the disk refuses at present.
+    /// True if the disk refuses at present.
     pub(super) fn is_failing(&self) -> bool {
         self.failing.load(Ordering::Relaxed)
     }

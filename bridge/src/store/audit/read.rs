@@ -18,18 +18,18 @@ use crate::store::{StoreError, failed};
 /// result, in milliseconds.
 const SET_BACK: u64 = 60 * 60 * 1000;
 
-/// Which lines.
+/// The lines to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Of this origin, or sent by it.
+    /// Only lines of this origin, or sent by it.
     pub origin: Option<String>,
-    /// Not older than this, in milliseconds since 1970.
+    /// No line older than this, in milliseconds since 1970.
     pub since_ms: Option<u64>,
-    /// Not more than these, the newest.
+    /// No more lines than this, the newest.
     pub limit: usize,
 }
 
-/// What of a line is looked at.
+/// The fields of a line that are looked at.
 #[derive(Debug, Deserialize)]
 struct Line<'a> {
     timestamp: u64,
@@ -45,7 +45,7 @@ impl Query {
         line.timestamp >= self.since_ms.unwrap_or(0) && self.origin.as_deref().is_none_or(is)
     }
 
-    /// Whether what is older than this line cannot match.
+    /// True if nothing older than this line can match.
     fn is_passed(&self, line: &Line<'_>) -> bool {
         line.timestamp.saturating_add(SET_BACK) < self.since_ms.unwrap_or(0)
     }

@@ -13,36 +13,36 @@ use harbor_home::date::{put_digits, put_rfc3339};
 /// A longer text is cut, in bytes: names come from outside.
 const MAX_TEXT: usize = 512;
 
-/// The same for names that a page may make up freely.
+/// The same limit for names that a page may make up freely.
 const MAX_NAME: usize = 128;
 
-/// Of more tools only the first ones are named; a last item says how many there are beyond them.
+/// Tools that are named; a last item says how many there are beyond them.
 const MAX_TOOLS: usize = 1000;
 
-/// What happened. What is `None`, and a text that is empty, is left out of the file.
+/// An event. A field that is `None`, and a text that is empty, is left out of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
-    /// When, in milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     pub timestamp: u64,
-    /// Of which kind it is: `call`, `grant` and so on.
+    /// Its kind: `call`, `grant` and so on.
     pub event: &'static str,
     /// The type of a message that its sender may not send.
     pub message: Option<&'static str>,
-    /// Who sent it: `owner`, `extension:<id>`, `client://<name>`.
+    /// The sender: `owner`, `extension:<id>`, `client://<name>`.
     pub by: Arc<str>,
-    /// On whose behalf.
+    /// The origin on whose behalf it was sent.
     pub origin: Option<Arc<str>>,
-    /// In which profile of the browser.
+    /// The profile of the browser.
     pub profile: Option<Arc<str>>,
-    /// What the origin may do.
+    /// The scope: the things that the origin may do.
     pub scope: Option<&'static str>,
-    /// By which type of grant.
+    /// The type of the grant.
     pub grant_type: Option<&'static str>,
     /// When the grant ends, in milliseconds since 1970.
     pub expires_at: Option<u64>,
     /// The tab that it is bound to.
     pub tab_id: Option<u64>,
-    /// With which tools; all when `None`.
+    /// The tools of the grant; all when `None`.
     pub allowed_tools: Option<Arc<[String]>>,
     /// The tools that a person was asked about.
     pub asked_tools: Option<Arc<[String]>>,
@@ -62,7 +62,7 @@ pub struct Record {
     pub outcome: Option<&'static str>,
     /// The error that it ended with.
     pub code: Option<&'static str>,
-    /// Whether the tool says itself that it has failed; in the file only where it does.
+    /// True if the tool says itself that it has failed; in the file only then.
     pub tool_error: bool,
     /// How long it took, in microseconds; `duration_ms` in the file.
     pub duration_us: Option<u64>,

@@ -20,7 +20,7 @@ use super::queue::Queue;
 use super::record::Record;
 use crate::store::StoreError;
 
-/// So many bytes are written at a time.
+/// Bytes that are written at a time.
 const PIECE: usize = 64 * 1024;
 
 /// When a disk that refused is tried again, though nobody has anything to write.
@@ -39,7 +39,7 @@ pub(super) struct Writer {
     lines: Vec<u8>,
     /// How many of the lost records the file tells of.
     told: u64,
-    /// Whether the room for what comes next is ours.
+    /// True if the room for what comes next is ours.
     holds_room: bool,
     warned: Option<Instant>,
 }
@@ -49,7 +49,7 @@ impl Writer {
         Self { files, lines: Vec::new(), told: 0, holds_room, warned: None }
     }
 
-    /// Until the queue is closed and empty.
+    /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
         let mut batch = Batch::default();
         while queue.take(&mut batch, self.idle(queue)) {

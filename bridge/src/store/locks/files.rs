@@ -4,9 +4,9 @@
 //!  locks/9f86d0…   {"kind":"npm","requested":"a","spec":"a@1.2.3", …, "tree":"{…package-lock.json…}"}
 //! ```
 //!
-//! A tree may have megabytes, and the journal is replaced with each change: so rows of both have the name, and a file
-//! never changes. It is whole before a row names it, and goes after no row does. Owns that directory. Must never give out
-//! what has not the hash that it is named by, nor follow a link.
+//! A tree may have megabytes, and the journal is replaced with each change: so rows of both have the name, and a file never
+//! changes. It is whole before a row names it, and goes after no row does. Owns that directory. Must never give out a text whose
+//! hash is not its name, nor follow a link.
 
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl LockFiles {
         if is_it { Ok(text) } else { Err(format!("{} is not what was stored", path.display())) }
     }
 
-    /// Removes all but these, and what a write has left that was killed.
+    /// Removes all files but these, and what an interrupted write has left.
     pub fn keep_only(&self, names: &[String]) {
         for entry in self.0.read_dir().into_iter().flatten().flatten() {
             let file = entry.file_name();
@@ -67,7 +67,7 @@ impl LockFiles {
     }
 }
 
-/// Whether it could be a name.
+/// True if it could be a name.
 pub(in crate::store) fn is_name(text: &str) -> bool {
     text.len() == DIGITS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -1,6 +1,6 @@
-//! What was downloaded and unpacked: the report of the program that did it.
+//! The report of the program that downloads and unpacks.
 //!
-//! Owns the reading of that. The report is Harbor's own, the files beside it are other people's.
+//! Owns the reading of it. The report is Harbor's own; the files beside it are other people's.
 
 use std::path::{Path, PathBuf};
 

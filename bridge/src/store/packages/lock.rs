@@ -6,8 +6,8 @@
 //!  unpacked.json of what is downloaded ─────►   (see `binary`)
 //! ```
 //!
-//! Owns reading and writing those files. What installers write is other people's data: it is read within a limit, and what
-//! goes into a list of requirements is checked word by word.
+//! Owns reading and writing those files. The output of installers is other people's data: it is read within a limit, and each
+//! word of a list of requirements is checked.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,15 +24,15 @@ use super::resolved::{MAX_LOCK, Resolved};
 use super::{binary, bins_of, inside, read_to};
 use crate::store::removal::remove_tree;
 
-/// What stands before a commit, which is the hash of its repository.
+/// The mark before a commit, which is the hash of its repository.
 pub const OF_COMMIT: &str = "git-";
-/// More than this is not kept in the database.
+/// The largest tree that is kept in the database.
 const MAX_TREE: usize = 4 << 20;
 
-/// Writes down what is wanted, for installers that read it from a file. `source`: the repository, if it is one.
+/// Writes down the wanted package, for installers that read it from a file. `source`: the repository, if it is one.
 ///
 /// # Errors
-/// When the file system refuses, or what is wanted beside it cannot be.
+/// When the file system refuses, or the packages that are wanted beside it cannot be had.
 pub fn write_wanted(package: &Package, dir: &Path, source: Option<&Checkout>) -> Result<(), String> {
     let Package { ecosystem, with, .. } = package;
     match ecosystem {
@@ -58,7 +58,7 @@ pub fn write_wanted(package: &Package, dir: &Path, source: Option<&Checkout>) ->
     }
 }
 
-/// Writes down for uv that something newer is wanted.
+/// Writes down for uv that a newer version is wanted.
 ///
 /// # Errors
 /// When the file system refuses.
@@ -69,9 +69,9 @@ pub fn write_newer(dir: &Path, wanted: &str) -> Result<(), String> {
 /// A version that an installer has found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Newer {
-    /// Which.
+    /// The version.
     pub version: String,
-    /// What it says that its Python must be.
+    /// The versions of Python that it requires, in its own words.
     pub requires_python: Option<String>,
 }
 
@@ -125,7 +125,8 @@ pub fn resolved(package: &Package, dir: &Path, source: Option<Checkout>) -> Resu
     Ok(Resolved { version: found.0, integrity: found.1, tree, packages, program })
 }
 
-/// Which program will be run. npm says so of its packages before it fetches them; what is built may say something else later.
+/// The program that will be run. npm says so of its packages before it fetches them; a built package may say something else
+/// later.
 fn program(
     package: &Package,
     dir: &Path,
@@ -173,7 +174,7 @@ pub fn write_lock(package: &Package, dir: &Path, content: Option<Content>, tree:
     }
 }
 
-/// Forgets what was resolved for a package of npm: npm keeps what it finds locked, also where a newer one would fit by now.
+/// Forgets the resolved versions of a package of npm: npm keeps what it finds locked, even if a newer one would fit by now.
 ///
 /// # Errors
 /// When the disk refuses.
@@ -211,14 +212,14 @@ fn node_tree(package: &Package, dir: &Path, content: Option<Content>) -> Result<
     Ok(nameless(tree).unwrap_or(text))
 }
 
-/// npm calls the whole after its directory, which is another one at each installation.
+/// npm names the whole after its directory, which is another one at each installation. Removes that name.
 fn nameless(mut tree: serde_json::Value) -> Option<String> {
     tree.as_object_mut()?.remove("name");
     tree.get_mut("packages")?.get_mut("")?.as_object_mut()?.remove("name");
     serde_json::to_string(&tree).ok()
 }
 
-/// Of a package-lock.json.
+/// The entries of a package-lock.json.
 #[derive(Debug, Deserialize)]
 struct NodePackages {
     #[serde(default)]
@@ -248,7 +249,7 @@ fn node_packages(tree: &str) -> Result<NodePackages, String> {
 }
 
 impl NodePackage {
-    /// Whether the lock itself says which file it is: by its hash, its commit, or since it lies in the repository.
+    /// True if the lock itself says which file it is: by its hash, its commit, or since it lies in the repository.
     fn is_pinned(&self) -> bool {
         let is_inside =
             !self.resolved.starts_with('/') && !self.resolved.contains(':') && !self.resolved.contains("..");
@@ -261,7 +262,7 @@ impl NodePackage {
     }
 }
 
-/// Whether npm holds a file to this: hashes that it cannot read it ignores.
+/// True if npm holds a file to this: it ignores hashes that it cannot read.
 fn is_hash(integrity: &str) -> bool {
     let is_one = |hash: &str| {
         let (name, digest) = hash.split_once('-').unwrap_or_default();
@@ -277,7 +278,7 @@ fn is_hash(integrity: &str) -> bool {
     hashes.peek().is_some() && hashes.all(is_one)
 }
 
-/// Whether what is at this place is pinned, or lies in the file of one that is.
+/// True if the package at this place is pinned, or lies in the file of one that is.
 fn is_pinned(packages: &BTreeMap<String, NodePackage>, place: &str, package: &NodePackage) -> bool {
     let (mut place, mut package) = (place, package);
     while package.in_bundle {
@@ -290,7 +291,7 @@ fn is_pinned(packages: &BTreeMap<String, NodePackage>, place: &str, package: &No
     package.is_pinned()
 }
 
-/// Each package of the tree is pinned: a repository brings its own lock.
+/// Checks that each package of the tree is pinned: a repository brings its own lock.
 fn all_pinned(tree: &str) -> Result<(), String> {
     let packages = node_packages(tree)?.packages;
     if packages.is_empty() {
@@ -323,7 +324,7 @@ fn of_npm(package: &Package, tree: &str) -> Result<((String, String), usize), St
     Ok(((itself.version, itself.integrity), count))
 }
 
-/// What pip says that it would install.
+/// The packages that pip says it would install.
 #[derive(Debug, Deserialize)]
 struct Report {
     install: Vec<Reported>,
@@ -360,7 +361,7 @@ struct Metadata {
     requires_python: Option<String>,
 }
 
-/// The requirements: as uv has written them, or of what pip reports.
+/// The requirements: as uv has written them, or as made from pip's report.
 fn python_tree(dir: &Path) -> Result<String, String> {
     let root = dir.canonicalize().map_err(|error| format!("its directory is missing: {error}"))?;
     let report = root.join(pypi::REPORT);
@@ -375,7 +376,7 @@ fn python_tree(dir: &Path) -> Result<String, String> {
 /// A line for each package, which only this very file fulfils.
 ///
 /// # Errors
-/// What is wrong with the report.
+/// The fault in the report.
 pub fn of_report(report: &str) -> Result<String, String> {
     let wrong = || format!("{} is not what pip writes", pypi::REPORT);
     let report: Report = serde_json::from_str(report).map_err(|_| wrong())?;

@@ -1,7 +1,7 @@
-//! What an environment of Python is: its interpreter, and which of its programs are a package's own, not those of what that needs.
+//! An environment of Python: its interpreter, and which of its programs are the package's own rather than those of what it needs.
 //!
-//! Owns reading what pip and uv have written down of an installation (`RECORD`). It names files that the package brought along, so it
-//! is other people's data: read within a limit, and only names of programs are taken from it.
+//! Owns reading what pip and uv have written down of an installation (`RECORD`). It names files that the package brought along,
+//! so it is other people's data: read within a limit, and only names of programs are taken from it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::store::removal::remove_tree;
 /// A package has a line for each of its files.
 const MAX_RECORD: u64 = 16 << 20;
 
-/// More of its settings is not read.
+/// Bytes of its settings that are read.
 const MAX_SETTINGS: u64 = 4 << 10;
 
 /// The interpreter of an installation's environment: its real path, and its version.
@@ -27,7 +27,8 @@ pub fn interpreter(root: &Path) -> (Option<String>, Option<Version>) {
     (path, pypi::version_in(&String::from_utf8_lossy(&settings)))
 }
 
-/// Makes room for an environment with another one, with nothing that was found by the one before: uv would go on from that.
+/// Makes room for an environment with another interpreter, and removes what was found with the one before: uv would go on from
+/// that.
 ///
 /// # Errors
 /// When the file system refuses.
@@ -38,7 +39,7 @@ pub fn remove_environment(root: &Path) -> Result<(), String> {
     all.try_for_each(|name| remove_tree(&root.join(name))).map_err(|error| error.to_string())
 }
 
-/// The names of its programs; `None` where it is not known what it has brought.
+/// The names of its programs; `None` where it is not known which files it has brought.
 pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>> {
     let record = inside(root, &about(package, root)?.join("RECORD")).ok()?;
     let text = String::from_utf8(read_to(&record, MAX_RECORD).ok()?).ok()?;
@@ -48,7 +49,7 @@ pub(super) fn own_programs(package: &Package, root: &Path) -> Option<Vec<String>
     Some(names)
 }
 
-/// Where it stands what was installed: `NAME-VERSION.dist-info`, beside the package's files.
+/// The directory that says what was installed: `NAME-VERSION.dist-info`, beside the package's files.
 pub(super) fn about(package: &Package, root: &Path) -> Option<PathBuf> {
     let wanted = normal(&package.name);
     let is_meant = |path: &PathBuf| {

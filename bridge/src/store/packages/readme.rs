@@ -1,6 +1,6 @@
-//! What a package says of itself: its README, or what was made of that for PyPI.
+//! A package's words about itself: its README, or the text that was made of it for PyPI.
 //!
-//! Owns finding and reading it, as far as anybody looks. It is other people's data.
+//! Owns finding and reading it, up to the limit. It is other people's data.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use harbor_policy::package::{Ecosystem, Package};
 
 use super::{inside, open, python};
 
-/// How it is called, in any letters; the one that is read first comes first.
+/// Its possible names, in any case; the one that is read first comes first.
 const NAMES: &[&str] = &["readme.md", "readme", "readme.markdown", "readme.txt", "readme.rst"];
 
-/// Its beginning, of a package that is installed in this directory.
+/// The beginning of the README of a package that is installed in this directory.
 #[must_use]
 pub fn readme(package: &Package, dir: &Path) -> Option<String> {
     let root = dir.canonicalize().ok()?;

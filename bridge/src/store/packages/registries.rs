@@ -12,7 +12,7 @@ use super::read_to;
 /// Settings are short.
 const MAX_SETTINGS: u64 = 64 << 10;
 
-/// A registry, and where it stands.
+/// A registry, and where it is configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The variable by which an installer is told.
@@ -23,7 +23,7 @@ pub struct Found {
     pub shown: String,
 }
 
-/// What is configured in place of the public registry, unless this program's own variables say it.
+/// The registry that is configured in place of the public one, unless this program's own variables name one.
 #[must_use]
 pub fn of(ecosystem: Ecosystem, has_uv: bool) -> Option<Found> {
     let home = env::home_dir().filter(|home| home.is_absolute())?;

@@ -1,7 +1,7 @@
-//! What a repository turned out to hold: what its author says of its server, a package of npm, or one of Python.
+//! The content of a repository: its author's words about its server, and a package of npm or of Python.
 //!
-//! Owns where its program is. All of it is other people's data: it is read within a limit, and nothing that leads out of
-//! the directory is used.
+//! Owns the place of its program. All of it is other people's data: it is read within a limit, and nothing that leads out of the
+//! directory is used.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
@@ -42,16 +42,16 @@ pub(super) fn home(package: &Package, dir: &Path) -> Result<PathBuf, String> {
 pub struct Checkout {
     /// The commit.
     pub commit: String,
-    /// Which kind of package it holds.
+    /// The kind of package that it holds.
     pub content: Content,
-    /// What it says that its Python must be. It is other people's text.
+    /// The versions of Python that it requires, in its own words: other people's text.
     pub requires_python: Option<String>,
-    /// Names and versions in its uv.lock, likewise.
+    /// Names and versions in its uv.lock: other people's text, too.
     pub locked: Vec<(String, String)>,
 }
 
-/// Which commit is checked out, and what it holds. To be asked before anything of it runs: it could change both. A package
-/// that names a commit is that commit.
+/// The commit that is checked out, and the content. To be asked before anything of it runs: it could change both. If the package
+/// names a commit, it must be that one.
 ///
 /// # Errors
 /// When it is another one, or holds no package.
@@ -72,7 +72,7 @@ pub fn checkout(package: &Package, dir: &Path) -> Result<Checkout, String> {
     }
 }
 
-/// Which commit is checked out, and what says there how its server is had. Nothing of it runs.
+/// The commit that is checked out, and the files that say how its server is had. Nothing of it runs.
 ///
 /// # Errors
 /// When it cannot be found out.
@@ -113,7 +113,7 @@ fn manifest(source: &Path) -> Result<(Manifest, Vec<u8>), String> {
     Ok((manifest.map_err(|_| "its package.json is not the JSON that it should be")?, text))
 }
 
-/// Which kind of package is there.
+/// The kind of package that is there.
 fn content(source: &Path) -> Result<Content, String> {
     let has = |name: &str| source.join(name).symlink_metadata().is_ok();
     if has("pyproject.toml") || has("setup.py") {
@@ -146,7 +146,7 @@ pub(super) fn entry(package: &Package, dir: &Path) -> Result<PathBuf, String> {
     inside(&root, &place).map_err(|why| format!("the program {name} of {} {why}", package.name))
 }
 
-/// Which program it says that it has, and its path: in the repository, or among those of its environment.
+/// The program that it says it has, and its path: in the repository, or among those of its environment.
 pub(super) fn program(
     package: &Package,
     source: &Path,
@@ -167,7 +167,7 @@ fn node_program(package: &Package, source: &Path) -> Result<(String, String), St
     Ok((program, path))
 }
 
-/// What a project of Python says that its Python must be. uv minds that only once it installs it.
+/// The versions of Python that a project requires, in its own words. uv minds that only once it installs it.
 fn requires_python(source: &Path) -> Option<String> {
     let text = inside(source, &source.join("pyproject.toml")).and_then(|path| read(&path)).ok()?;
     let text = String::from_utf8(text).ok()?;
@@ -176,7 +176,7 @@ fn requires_python(source: &Path) -> Option<String> {
     Some(project.get("requires-python")?.get_ref().as_str()?.to_owned())
 }
 
-/// What its uv.lock names, each in one version: of several, each is for another machine or Python.
+/// The packages in its uv.lock that have one version. If a package has several, each is for another machine or Python.
 fn locked(source: &Path) -> Vec<(String, String)> {
     let text = inside(source, &source.join(pypi::OF_UV)).and_then(|path| read_to(&path, MAX_LOCK));
     text.ok().and_then(|text| of_uv_lock(&String::from_utf8(text).ok()?)).unwrap_or_default()
@@ -228,7 +228,7 @@ fn python_program(package: &Package, source: &Path) -> Result<String, String> {
     Ok(program.clone())
 }
 
-/// npm makes programs executable that it links, and nobody links these.
+/// Makes its programs executable: npm does that for programs that it links, and nobody links these.
 ///
 /// # Errors
 /// When the file system refuses.

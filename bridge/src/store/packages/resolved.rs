@@ -2,13 +2,13 @@
 //!
 //! Owns that form, and how much of a lock is read for it. Must never read a file.
 
-/// More of a lock is not read: the largest trees that are known have a tenth of it.
+/// Bytes of a lock that are read: the largest known trees have a tenth of it.
 pub(super) const MAX_LOCK: u64 = 16 << 20;
 
-/// What was found out about the versions.
+/// The versions that an installer has resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The package's own; of git the commit.
+    /// The package's own version; for git the commit.
     pub version: String,
     /// Its hash.
     pub integrity: String,

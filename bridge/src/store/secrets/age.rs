@@ -26,10 +26,10 @@ use zeroize::Zeroizing;
 const VERSION: &str = "age-encryption.org/v1";
 const SALT_LABEL: &[u8] = b"age-encryption.org/v1/scrypt";
 
-/// With what a passphrase of a person is stretched: 2^17 blocks of 1 KiB, 128 MiB for a moment.
+/// The work to stretch a passphrase of a person: 2^17 blocks of 1 KiB, 128 MiB for a moment.
 pub const OF_A_PERSON: u8 = 17;
 
-/// With what a key of 256 random bits is: there is nothing to be guessed.
+/// The work to stretch a key of 256 random bits: there is nothing to be guessed.
 pub const OF_A_KEY: u8 = 1;
 
 /// A file that wants more is refused; `age` itself writes 18.
@@ -50,18 +50,18 @@ pub enum Closed {
     Wrong,
 }
 
-/// What is random in a file.
+/// The random values in a file.
 #[derive(Debug, Clone)]
 pub struct Random {
-    /// What the passphrase is stretched with.
+    /// The salt for stretching the passphrase.
     pub salt: [u8; SALT],
-    /// What seals the pieces.
+    /// The key that seals the pieces.
     pub file_key: Zeroizing<[u8; FILE_KEY]>,
     /// Makes their key one that was never used.
     pub nonce: [u8; NONCE],
 }
 
-/// Whether a file begins as age's do.
+/// True if a file begins as age's do.
 #[must_use]
 pub fn is_age(bytes: &[u8]) -> bool {
     bytes.starts_with(VERSION.as_bytes())
@@ -104,12 +104,12 @@ pub fn open(bytes: &[u8], passphrase: &Secret) -> Result<Zeroizing<Vec<u8>>, Clo
     opened_pieces(pieces, &cipher).ok_or(Closed::Wrong)
 }
 
-/// What stands before the payload.
+/// The part before the payload.
 struct Header<'a> {
     salt: [u8; SALT],
     work: u8,
     sealed: [u8; FILE_KEY + TAG],
-    /// From the beginning to the `---`, which is what the MAC is of.
+    /// The bytes from the beginning to the `---`, which the MAC is over.
     signed: &'a [u8],
     mac: [u8; 32],
     payload: &'a [u8],
@@ -134,7 +134,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Base64 of exactly so many bytes.
+/// The bytes of a text in Base64; `None` where they are not exactly `N`.
 fn decoded<const N: usize>(text: &str) -> Option<[u8; N]> {
     // A longer one is not even looked at.
     (text.len() <= 4 * N).then(|| STANDARD_NO_PAD.decode(text).ok())??.try_into().ok()

@@ -26,12 +26,12 @@ use super::{
 /// A key's random bytes.
 const KEY: usize = 32;
 
-/// What was read.
+/// The result of reading the file.
 pub(super) struct Read {
     pub(super) form: Form,
-    /// Without what nobody gets any more.
+    /// The secrets, without those that nobody gets any more.
     pub(super) all: All,
-    /// Whether there was something of that in it.
+    /// True if some of those were in the file.
     pub(super) has_dropped: bool,
 }
 
@@ -88,7 +88,7 @@ impl Secrets {
         file::parsed(&self.path, &text)
     }
 
-    /// Writes all of it. Whose secrets there were `before` is still noted while it is not certain which file there is.
+    /// Writes all secrets. While it is not certain which file is there, the servers that had secrets `before` stay noted, too.
     pub(super) fn write(&self, all: &All, before: &BTreeSet<String>, form: Form) -> Result<(), StoreError> {
         let text = form::text(all);
         if text.len() as u64 > MAX_FILE / 2 {
@@ -136,7 +136,7 @@ impl Secrets {
         Some(text.lines().map(ToOwned::to_owned).collect())
     }
 
-    /// Whether a name is among them, as far as that is known.
+    /// True if a name may be among them; also when that cannot be found out.
     pub(super) fn may_be_noted(&self, name: &str) -> bool {
         self.noted_names().is_none_or(|names| names.contains(name))
     }
@@ -325,7 +325,7 @@ fn filled<const N: usize>() -> io::Result<Zeroizing<[u8; N]>> {
     Ok(bytes)
 }
 
-/// What is random in one file.
+/// New random values for one file.
 pub(in crate::store) fn random() -> io::Result<Random> {
     Ok(Random { salt: *filled()?, file_key: filled()?, nonce: *filled()? })
 }

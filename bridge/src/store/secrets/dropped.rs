@@ -19,7 +19,7 @@ use super::{Secrets, StoreError, failed, file, own_directory, sync_directory, wr
 /// The name of the file.
 pub(super) const DROPPED: &str = "dropped";
 
-/// What came of removing all secrets of a server.
+/// The result of removing all secrets of a server.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Forgotten {
     /// How many there were.
@@ -42,7 +42,7 @@ impl Secrets {
         Ok(text.lines().map(ToOwned::to_owned).collect())
     }
 
-    /// Notes that nobody gets what this name has now. In the turn of whoever changes them.
+    /// Notes that nobody gets the secrets that this name has now. To be called in the turn of whoever changes them.
     pub(super) fn drop_later(&self, name: &str) -> Result<(), StoreError> {
         let mut names = self.dropped()?;
         if !names.insert(name.to_owned()) {
@@ -55,8 +55,8 @@ impl Secrets {
         write_durably(&self.dropped_file(), lines.as_bytes())
     }
 
-    /// Has what was read written without them, and forgets their names: what is set from now on is another server's. In the
-    /// turn of whoever changes them.
+    /// Has the secrets that were read written without them, and forgets their names: secrets that are set from now on are another
+    /// server's. To be called in the turn of whoever changes them.
     pub(super) fn settle_dropped(&self, read: &Read) -> Result<(), StoreError> {
         if read.has_dropped {
             self.write(&read.all, &read.all.keys().cloned().collect(), read.form)?;
@@ -68,7 +68,7 @@ impl Secrets {
         }
     }
 
-    /// Deletes what is to be deleted, now that it can be read. In the turn of whoever changes them.
+    /// Deletes the dropped secrets, now that they can be read. To be called in the turn of whoever changes them.
     pub(super) fn drop_now(&self) {
         let settled = self.read().and_then(|read| match read.has_dropped {
             true => self.settle_dropped(&read),

@@ -17,7 +17,7 @@ use super::{StoreError, age, failed, form, refused};
 /// A longer file is not read, in bytes.
 pub(super) const MAX_FILE: u64 = 32 << 20;
 
-/// Whether the file is this user's alone and can be read, as far as that takes no key; also when there is none.
+/// Checks that the file is this user's alone and can be read, as far as that takes no key. No file is fine, too.
 ///
 /// # Errors
 /// Why not, and what to do.
@@ -28,7 +28,7 @@ pub fn check(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// What its text says.
+/// The secrets in its text.
 pub(super) fn parsed(path: &Path, text: &[u8]) -> Result<form::All, StoreError> {
     form::parse(text).map_err(|why| {
         refused(

@@ -20,7 +20,7 @@ use super::origin;
 /// The version that this Harbor writes.
 const VERSION: u32 = 1;
 
-/// A byte of a text becomes at most so many in JSON.
+/// The most bytes that one byte of a text becomes in JSON.
 const WIDEST: usize = 6;
 
 /// Names, numbers and signs around the texts of one secret.
@@ -58,7 +58,7 @@ struct Entry {
 /// Reads the text.
 ///
 /// # Errors
-/// What is wrong with it, without a word of it.
+/// The fault in it, without a word of it.
 pub(super) fn parse(text: &[u8]) -> Result<All, String> {
     let place = |error: &serde_json::Error| format!("line {}, column {}", error.line(), error.column());
     let broken = |error: serde_json::Error| format!("it is no file of secrets ({})", place(&error));

@@ -30,7 +30,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// What the configuration names, else what systemd gives.
+    /// The file that the configuration names, else the one that systemd gives.
     pub(super) fn find(configured: Option<&Path>) -> Option<Self> {
         let named = configured.map(|path| Self { path: path.to_owned(), is_of_systemd: false });
         named.or_else(|| {
@@ -39,7 +39,7 @@ impl Given {
         })
     }
 
-    /// Which file it is.
+    /// The file's path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -47,7 +47,7 @@ impl Given {
     /// The passphrase; one newline at its end is the editor's.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// The fault of the file.
     pub(super) fn read(&self) -> Result<Secret, String> {
         self.checked().map_err(|why| format!("the passphrase in {}: {why}", self.path.display()))
     }

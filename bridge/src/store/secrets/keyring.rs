@@ -28,13 +28,13 @@ const PROGRAM: &str = "secret-tool";
 /// How long it may take where nobody waits for it: long enough for a slow machine.
 pub(super) const BY_ITSELF: Duration = Duration::from_secs(15);
 
-/// The same where a person may be asked for the keyring's password.
+/// How long it may take where a person may be asked for the keyring's password.
 pub(super) const WITH_A_PERSON: Duration = Duration::from_secs(90);
 
-/// More of what it says is not read, in bytes.
+/// The most bytes that it may say; more is an error.
 const MOST: usize = 64 << 10;
 
-/// So much of its complaint is repeated, in characters.
+/// Characters of its complaint that are repeated.
 const REPEATED: usize = 200;
 
 const OR_A_FILE: &str = "or say `store = \"file\"` under [secrets] in config.toml";
@@ -53,7 +53,7 @@ impl Item {
     /// The key; `None` where there is no item.
     ///
     /// # Errors
-    /// What to do.
+    /// The advice to the person.
     pub(super) fn find(&self, limit: Duration) -> Result<Option<Secret>, String> {
         let until = Instant::now() + limit;
         let found = run(self.command(&["lookup"]), None, until)?;
@@ -72,7 +72,7 @@ impl Item {
     /// Stores the key, in the place of another one.
     ///
     /// # Errors
-    /// What to do.
+    /// The advice to the person.
     pub(super) fn store(&self, key: &Secret) -> Result<(), String> {
         let until = Instant::now() + WITH_A_PERSON;
         run(self.command(&["store", "--label=Harbor"]), Some(key), until)?;
@@ -85,7 +85,7 @@ impl Item {
     /// Removes it.
     ///
     /// # Errors
-    /// What to do.
+    /// The advice to the person.
     pub(super) fn remove(&self) -> Result<(), String> {
         run(self.command(&["clear"]), None, Instant::now() + BY_ITSELF).map(drop)
     }
@@ -97,7 +97,7 @@ impl Item {
     }
 }
 
-/// What it says on stdout.
+/// Runs the program; gives its standard output.
 fn run(mut command: Command, input: Option<&Secret>, until: Instant) -> Result<Zeroizing<Vec<u8>>, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
@@ -146,7 +146,7 @@ fn explained(line: &str) -> String {
 type Piece = (bool, Zeroizing<Vec<u8>>);
 type Heard = (Zeroizing<Vec<u8>>, Vec<u8>);
 
-/// Both pipes to their ends.
+/// Reads both pipes to their ends.
 fn hear(pieces: &mpsc::Receiver<Piece>, until: Instant) -> Result<Heard, String> {
     // As much as it can be, so that nothing of it is left behind where it grew.
     let (mut said, mut complaint) = (Zeroizing::new(Vec::with_capacity(MOST)), Vec::new());
@@ -171,7 +171,7 @@ fn hear(pieces: &mpsc::Receiver<Piece>, until: Instant) -> Result<Heard, String>
     }
 }
 
-/// Ends with the pipe.
+/// Passes on what comes through a pipe; ends with the pipe.
 fn listen(
     mut pipe: impl Read + Send + 'static,
     is_said: bool,

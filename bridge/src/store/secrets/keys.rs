@@ -24,7 +24,7 @@ use super::{StoreError, changing, failed, file, own_directory, refused, write_du
 use crate::config::SecretsConfig;
 use crate::store::sync_directory;
 
-/// Where nobody could be asked, nobody is asked again so soon.
+/// The pause after nobody could be asked.
 const PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
@@ -44,13 +44,13 @@ pub(super) struct Keys {
     item: Item,
     wanted: Mutex<SecretsConfig>,
     held: Mutex<Held>,
-    /// Whoever asks for it has this.
+    /// Held by whoever asks for the key.
     asking: Mutex<()>,
     unlocked: Arc<Notify>,
 }
 
 impl Keys {
-    /// Those of the file at `path`.
+    /// The key of the file at `path`.
     pub(super) fn beside(path: &Path, wanted: SecretsConfig, unlocked: Arc<Notify>) -> Self {
         let directory = path.parent().unwrap_or(path);
         Self {
@@ -80,7 +80,7 @@ impl Keys {
         locked(&self.wanted).store
     }
 
-    /// Whether a file gives the passphrase.
+    /// True if a file gives the passphrase.
     pub(super) fn is_given(&self) -> bool {
         self.given().is_some()
     }
@@ -92,7 +92,7 @@ impl Keys {
     /// The key, if it is at hand or comes without a person.
     ///
     /// # Errors
-    /// What to do.
+    /// The advice to the person.
     pub(super) fn get(&self, form: Form) -> Result<Secret, StoreError> {
         if let Some(known) = self.known() {
             return known;
@@ -133,10 +133,10 @@ impl Keys {
         }
     }
 
-    /// The key by this passphrase, else by what is given; of a keyring, whose person may be asked.
+    /// The key by this passphrase, else by the file that gives one; or from a keyring, whose person may be asked.
     ///
     /// # Errors
-    /// What to do.
+    /// The advice to the person.
     pub(super) fn ask(&self, form: Form, passphrase: Option<&Secret>) -> Result<Secret, StoreError> {
         let _asking = locked(&self.asking);
         match (form, passphrase) {
@@ -149,7 +149,7 @@ impl Keys {
         }
     }
 
-    /// Has it at hand from now on; who waits for it is told.
+    /// Keeps the key at hand from now on; those who wait for it are told.
     pub(super) fn keep(&self, key: Secret) {
         *locked(&self.held) = Held::Here(key);
         self.unlocked.notify_one();

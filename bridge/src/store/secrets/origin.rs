@@ -36,7 +36,7 @@ struct ClientEntry {
     is_given: bool,
 }
 
-/// What an entry says.
+/// The origin in an entry.
 pub(super) fn origin(entry: Entry) -> Result<Origin, String> {
     let Entry { scopes, granted_at, issuer, token_endpoint, revocation_endpoint, resource, client } = entry;
     let ClientEntry { id, secret, proof, is_given } = client;

@@ -1,6 +1,6 @@
-//! Whether the file can be read, however much is unlocked, and how that is found out while nobody needs it.
+//! Why the file cannot be read, however much is unlocked, and how that is found out while nobody needs it.
 //!
-//! Owns what is said of it. Must never ask for a key.
+//! Owns the sentence about it. Must never ask for a key.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -10,10 +10,10 @@ use harbor_policy::secret_store::Form;
 
 use super::{Secrets, StoreError, file};
 
-/// By what another file, or other content, is known.
+/// The marks by which another file, or other content, is known.
 type Look = Option<([u64; 3], u32, [i64; 4])>;
 
-/// What is wrong with it.
+/// The fault of the file, if it has one.
 #[derive(Debug, Default)]
 pub(super) struct Trouble(Mutex<State>);
 
@@ -32,7 +32,7 @@ impl Trouble {
         self.lock().why.clone()
     }
 
-    /// Notes what came of reading it; whether it can be read again.
+    /// Notes how reading it ended. True if it can be read again.
     pub(super) fn note<T>(&self, read: &Result<T, StoreError>) -> bool {
         let why = match read {
             Ok(_) | Err(StoreError::Locked(_)) => None,
@@ -44,7 +44,7 @@ impl Trouble {
         is_well_again
     }
 
-    /// Whether it is to be looked at: it is another one than it was, or was not right.
+    /// True if the file is to be looked at: it is another one than it was, or was not right.
     fn is_due(&self, now: Look) -> bool {
         let mut state = self.lock();
         state.seen.replace(now) != Some(now) || state.why.is_some()
@@ -52,8 +52,8 @@ impl Trouble {
 }
 
 impl Secrets {
-    /// Looks whether they can be read, where something has changed, and notes whose there are. For a thread that may wait for
-    /// the disk.
+    /// Checks that the secrets can be read, where something has changed, and notes which servers have some. For a thread that may
+    /// wait for the disk.
     pub fn look(&self) {
         if !self.trouble.is_due(look(&self.path)) {
             return;

@@ -1,7 +1,6 @@
-//! What waits for the disk.
+//! The lines that wait for the disk.
 //!
-//! Owns the bounds and the count of what found no room. Must never hold its lock while anything is read or
-//! written.
+//! Owns the bounds and the count of lines that found no room. Must never hold its lock while anything is read or written.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,8 +10,8 @@ use tokio::sync::oneshot;
 
 use super::record::Record;
 
-/// Bytes that may wait, of one server and of all. A line more fits: its length is known when it is written. The
-/// first is far below a file's size, so that what waits never fills more than one; it keeps room for the others.
+/// Bytes that may wait, of one server and of all. One line more fits: its length is known when it is written. The first is far
+/// below a file's size, so that waiting lines never fill more than one file; it keeps room for the others.
 const MAX_OF_ONE: usize = 256 * 1024;
 const MAX_OF_ALL: usize = 4 * 1024 * 1024;
 
@@ -29,29 +28,29 @@ struct State {
     closed: bool,
 }
 
-/// What came since the thread last took something.
+/// The changes that came since the thread last took some.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) pending: BTreeMap<ServerId, Pending>,
     bytes: usize,
-    /// To be answered when everything else of the batch is done.
+    /// The questions to be answered when everything else of the batch is done.
     pub(super) asks: Vec<Ask>,
 }
 
-/// What shall happen to one server's files, in this order.
+/// The changes to one server's files, in this order.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// They are removed.
+    /// True if they are removed.
     pub(super) forget: bool,
-    /// These lines are appended.
+    /// Lines that are appended.
     pub(super) lines: Vec<u8>,
-    /// So many lines found no room behind them.
+    /// How many lines found no room behind them.
     pub(super) lost: u64,
     /// The time of the newest line, lost or not.
     pub(super) newest: u64,
 }
 
-/// Somebody waits for a server's newest lines.
+/// A caller that waits for a server's newest lines.
 #[derive(Debug)]
 pub(super) struct Ask {
     pub(super) id: ServerId,

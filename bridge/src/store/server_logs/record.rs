@@ -39,9 +39,9 @@ pub enum Source {
     Stdout,
     /// MCP's log messages.
     Mcp,
-    /// What the bridge has to remark.
+    /// A remark of the bridge.
     Harbor,
-    /// What an installer printed while the server's package was fetched and built.
+    /// The output of an installer while the server's package was fetched and built.
     Install,
 }
 

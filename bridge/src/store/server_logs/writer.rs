@@ -49,7 +49,7 @@ impl Writer {
         Self { files, lost: BTreeMap::new(), warned: None }
     }
 
-    /// Until the queue is closed and empty.
+    /// Runs until the queue is closed and empty.
     pub(super) fn run(mut self, queue: &Queue) {
         while let Some(batch) = queue.take() {
             for (id, pending) in batch.pending {

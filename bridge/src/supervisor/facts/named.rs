@@ -1,7 +1,7 @@
-//! What a definition names: its working directory, its arguments, and the packages that these belong to.
+//! The paths that a definition names: its working directory, its arguments, and the packages that these belong to.
 //!
-//! Owns the looking. Must never give a directory for a file but the root of its package, nor follow a link out of a
-//! directory that the server can change: its next start would read what it wants.
+//! Owns looking them up. Must never give a directory for a file but the root of its package, nor follow a link out of a directory
+//! that the server can change: its next start would read what it wants.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ const MAX_ARGS: usize = 64;
 /// Directories above a file that are looked at.
 const MAX_LEVELS: usize = 32;
 
-/// What a definition names.
+/// The paths that a definition names.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The working directory and the arguments that exist, each once.
     pub named: Vec<Named>,
     /// The links on the ways to them, with the places that they lead to.
     pub links: Vec<(String, String)>,
-    /// Those of them, as given, that a link leads where a server may have led it.
+    /// The given paths whose way a server may have laid, and that lead out.
     pub led_out: Vec<String>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn find(facts: &Facts, cwd: &str, args: &[String]) -> Found {
 }
 
 impl Found {
-    /// The way to what exists, unless a server may have laid it and it leads out: then it is noted as it was `given`.
+    /// The way to something that exists. If a server may have laid the way and it leads out, the path is noted as it was `given`.
     fn accepted(&mut self, given: &str, path: &str, facts: &Facts) -> Option<Way> {
         let way = walk(path, facts).filter(|way| way.exists)?;
         if !way.is_accepted() {
@@ -71,7 +71,7 @@ impl Found {
     }
 }
 
-/// What an argument names: an absolute path, or something as seen from the working directory.
+/// The path in an argument: an absolute one, or one as seen from the working directory.
 fn in_argument(argument: &str, cwd: &str) -> Option<String> {
     let relative = || (!argument.is_empty() && !argument.starts_with('-')).then(|| below(cwd, argument));
     path_in_argument(argument).or_else(relative)
@@ -93,7 +93,7 @@ fn root_from(directory: &str, facts: &Facts) -> Option<String> {
     narrow.find(|path| MANIFESTS.iter().any(|name| marks(path, name, facts))).map(ToOwned::to_owned)
 }
 
-/// Whether a directory has this in it, and the server cannot have put it there to have all of the directory.
+/// True if a directory has this in it, and the server cannot have put it there to get all of the directory.
 pub(super) fn marks(directory: &str, name: &str, facts: &Facts) -> bool {
     found(&below(directory, name), facts)
         .is_some_and(|way| changeable(&way.real, facts).all(|own| is_within(directory, own)))

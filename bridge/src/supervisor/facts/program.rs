@@ -1,13 +1,13 @@
-//! What a program needs to run, as the disk shows it.
+//! The files that a program needs to run, as the disk shows them.
 //!
 //! ```text
 //!  npx ─PATH─► ~/.nvm/…/bin/npx ─link─► …/npx-cli.js ─#!─► env, node ─PATH─► ~/.nvm/…/bin/node
 //!  each hop gives: the file, the prefix that it is installed in, the directory of a link
 //! ```
 //!
-//! Owns following that. Must never follow further than [`MAX_HOPS`], nor run anything, nor let a server widen what it may
-//! read: what a link or file names that the server or its installer can write is a version manager's, or an interpreter's
-//! file and nothing around it, or nothing.
+//! Owns following these hops. Must never follow further than [`MAX_HOPS`], nor run anything, nor let a server widen what it may
+//! read. If the server or its installer can write a link or file, what that names counts only if it is a version manager's
+//! directory or an interpreter's file; nothing around that file does.
 
 use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
@@ -29,16 +29,16 @@ use super::way::{changeable, found, is_changeable, pair, walk};
 const MAX_HOPS: usize = 40;
 /// Directories of a PATH that are looked at.
 const MAX_PATH_ENTRIES: usize = 64;
-/// What the kernel looks at to see how a file is run.
+/// Bytes at a file's beginning by which the kernel sees how it is run.
 const FIRST_LINE: u64 = 256;
-/// How a program begins that needs no other to run.
+/// The beginning of a program that needs no other to run.
 const MACHINE_CODE: &[u8] = b"\x7fELF";
 /// The file that marks a venv.
 const VENV: &str = "pyvenv.cfg";
-/// More of a venv's settings is not read.
+/// Bytes of a venv's settings that are read.
 const MAX_SETTINGS: u64 = 4 << 10;
 
-/// What a program needs.
+/// The files that a program needs.
 pub(super) struct Needed {
     /// The program and the rest, in the order in which it was found.
     pub program: Vec<String>,
@@ -98,18 +98,18 @@ struct Program<'a> {
 /// A file to look at.
 struct Hop {
     path: String,
-    /// The directories that a server can change and by which the way came: what is not in all of them is not of the
-    /// person's choosing.
+    /// The directories that a server can change and by which the way came. A file that is not in all of them was not chosen by
+    /// the person.
     within: Vec<String>,
 }
 
-/// Whether a place lies in all of these.
+/// True if a place lies in all of these.
 fn is_chosen(place: &str, within: &[String]) -> bool {
     within.iter().all(|directory| is_within(place, directory))
 }
 
 impl Program<'_> {
-    /// A command as `execvp` finds it.
+    /// Queues a command, found as `execvp` finds it.
     fn enqueue(&mut self, command: &str, cwd: &str, within: &[String]) {
         let found = match command {
             "" => None,
@@ -126,13 +126,13 @@ impl Program<'_> {
         }
     }
 
-    /// Whether it is found already, or every server has it.
+    /// True if it is found already, or every server has it.
     fn is_known(&self, path: &str) -> bool {
         let system = self.facts.system.iter().map(|(path, _)| path);
         self.found.iter().chain(system).any(|above| is_within(path, above))
     }
 
-    /// One file on the way.
+    /// Looks at one file on the way.
     fn hop(&mut self, hop: &Hop) {
         let (facts, name) = (self.facts, hop.path.rsplit('/').next().unwrap_or_default());
         let Some(way) = walk(parent(&hop.path), facts).filter(|way| way.exists) else { return };
@@ -165,7 +165,8 @@ impl Program<'_> {
         }
     }
 
-    /// A file that is needed if that is chosen; what it names lies in `further`, or is not.
+    /// Takes a file that is needed if the person chose it. The interpreters that it names count as chosen if they lie in
+    /// `further`.
     fn file(&mut self, path: &str, within: &[String], further: &[String]) {
         let start = start_of(path, FIRST_LINE);
         if start.is_empty() {
@@ -187,7 +188,7 @@ impl Program<'_> {
         }
     }
 
-    /// The directories that are looked through for further programs.
+    /// Takes the directories that are looked through for further programs.
     fn of_path(&mut self) {
         for directory in self.path.clone() {
             let Some(way) = found(directory, self.facts) else { continue };
@@ -207,13 +208,13 @@ impl Program<'_> {
         }
     }
 
-    /// All of a version manager, whose programs call each other.
+    /// Adds all of a version manager, whose programs call each other.
     fn add_manager(&mut self, path: &str) -> bool {
         let root = manager(path, self.facts).and_then(|root| found(&root, self.facts));
         root.into_iter().inspect(|root| self.add(root.real.clone())).count() > 0
     }
 
-    /// All of an interpreter's or venv's prefix.
+    /// Adds all of an interpreter's or venv's prefix.
     fn add_prefix(&mut self, path: &str, within: &[String]) -> bool {
         let Some(prefix) = of_program(path, self.facts) else { return false };
         if !MARKS.iter().any(|mark| marks(prefix, mark, self.facts)) {
@@ -239,13 +240,13 @@ fn is_executable(file: &str) -> bool {
     fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Nothing of what is no file: to open a device may do something.
+/// The beginning of a file; nothing of anything else: to open a device may do something.
 fn start_of(path: &str, most: u64) -> Vec<u8> {
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     is_file.then(|| opened_start(path, most)).flatten().unwrap_or_default()
 }
 
-/// The same if it is another thing meanwhile: to open a FIFO would wait.
+/// The beginning of a file. It may be another thing meanwhile: to open a FIFO would wait.
 fn opened_start(path: &str, most: u64) -> Option<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path).ok()?;
     let mut start = Vec::new();

@@ -1,6 +1,6 @@
-//! Whether a directory has a git repository in it: whoever may write there says what git runs.
+//! Tells if a directory has a git repository in it: whoever may write there says what git runs.
 //!
-//! Owns the looking. Must never follow a link, nor look further than [`MAX_DIRECTORIES`]: it is for a warning.
+//! Owns the search. Must never follow a link, nor look further than [`MAX_DIRECTORIES`]: it is for a warning.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -11,7 +11,7 @@ const MAX_DIRECTORIES: usize = 256;
 /// How many names of each.
 const MAX_NAMES: usize = 1024;
 
-/// Whether there is one in it, as far as that was looked for.
+/// True if there is a repository in it, as far as that was looked for.
 pub(super) fn holds_one(path: &str) -> bool {
     let mut todo = VecDeque::from([PathBuf::from(path)]);
     for _ in 0..MAX_DIRECTORIES {
@@ -27,7 +27,7 @@ pub(super) fn holds_one(path: &str) -> bool {
     false
 }
 
-/// A work tree, or a bare repository.
+/// True for a work tree, or a bare repository.
 fn is_one(directory: &Path) -> bool {
     let has = |name: &str| fs::symlink_metadata(directory.join(name)).is_ok();
     has(".git") || has("HEAD") && has("objects")

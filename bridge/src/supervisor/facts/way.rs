@@ -25,7 +25,7 @@ const MAX_TEXT: usize = 16 * 1024;
 pub(super) struct Way {
     /// Its end, without symbolic links; what does not exist keeps its name.
     pub real: String,
-    /// Whether the end exists.
+    /// True if the end exists.
     pub exists: bool,
     /// Where the links lie that were followed.
     pub links: Vec<String>,
@@ -34,12 +34,12 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// Whether a place at its end lies where the links on it may lead.
+    /// True if a place at its end lies where the links on it may lead.
     pub(super) fn may_reach(&self, place: &str) -> bool {
         self.laid.iter().all(|directory| is_within(place, directory))
     }
 
-    /// Whether its end lies there.
+    /// True if its end lies there.
     pub(super) fn is_accepted(&self) -> bool {
         self.may_reach(&self.real)
     }
@@ -88,7 +88,7 @@ pub(super) fn walk(path: &str, facts: &Facts) -> Option<Way> {
     Some(way)
 }
 
-/// The same of what exists, unless the server can have laid the way and it leads out of what it can change.
+/// The way to something that exists, unless the server can have laid the way and it leads out of what the server can change.
 pub(super) fn found(path: &str, facts: &Facts) -> Option<Way> {
     walk(path, facts).filter(|way| way.exists && way.is_accepted())
 }
@@ -113,7 +113,7 @@ pub(super) fn changeable<'a>(path: &str, facts: &'a Facts) -> impl Iterator<Item
     all.filter(move |directory| is_within(path, directory))
 }
 
-/// Whether a server, or an installer, can have made what lies there.
+/// True if a server, or an installer, can have made what lies there.
 pub(super) fn is_changeable(path: &str, facts: &Facts) -> bool {
     changeable(path, facts).next().is_some()
 }

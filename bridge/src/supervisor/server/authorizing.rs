@@ -1,12 +1,12 @@
-//! Has the person let Harbor in at a server that runs elsewhere, and gives that back.
+//! Has the person let Harbor in at a server that runs elsewhere, and gives that login back.
 //!
 //! ```text
 //!  authorize ─► a runner of its own ─► AskPerson ─► Asked: the URL ─► answered ─► Landing: the query ─► the runner
 //!                                                                                    Granted ─► stored ◄──┘
 //! ```
 //!
-//! Owns the limits of time, and what is believed of that runner: the URL may be opened, the grant is for this server. Whoever
-//! drops an [`Asked`] ends all of it.
+//! Owns the limits of time, and what is believed of that runner: the URL may be opened, the login is for this server. Dropping an
+//! [`Asked`] ends all of it.
 
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -32,7 +32,7 @@ use crate::link::runner::{Kind, Purpose};
 use crate::link::{EndReport, LinkEvent};
 use crate::supervisor::errands::Known;
 
-/// How long it may take to find out whom the person has to be sent to.
+/// How long it may take to find out where the person has to be sent.
 const DISCOVERY: Duration = Duration::from_secs(90);
 
 /// How long the person may think.
@@ -41,22 +41,22 @@ pub const PERSON: Duration = Duration::from_secs(300);
 /// How long tokens may take to come, or to be given back.
 const EXCHANGE: Duration = Duration::from_secs(45);
 
-/// What a person wants.
+/// A person's wishes for an authorization.
 #[derive(Debug, Default)]
 pub struct Wanted {
-    /// As whom Harbor is known there: a name, and what proves it.
+    /// The client as which Harbor is known there: a name, and what proves it.
     pub client: Option<(String, Option<Secret>)>,
-    /// What is wanted besides what the server asks for.
+    /// The scopes that are wanted besides those that the server asks for.
     pub scopes: Vec<String>,
     /// The port that the browser comes back to; 0 for any.
     pub port: u16,
-    /// How this machine is called there.
+    /// The name of this machine there.
     pub name: Name,
 }
 
 /// An authorization that waits for its person.
 pub struct Asked {
-    /// What the person is to open.
+    /// The URL that the person is to open.
     pub url: String,
     deadline: Instant,
     redirect_uri: String,
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Asked {
 }
 
 impl Server {
-    /// Finds out whom the person has to be sent to.
+    /// Finds out where the person has to be sent.
     ///
     /// # Errors
     /// Why nobody can be asked.
@@ -105,7 +105,7 @@ impl Server {
         Ok(Asked { url, deadline, redirect_uri, state, landing, known, events, server })
     }
 
-    /// Where it, and what it names, may be.
+    /// Where the server, and the hosts that it names, may be.
     fn reach(&self) -> Reach {
         let definition = self.definition();
         let remote = definition.remote.as_ref();
@@ -151,7 +151,7 @@ impl Server {
         }
     }
 
-    /// What the person has let Harbor do there.
+    /// The login that the person has given Harbor there.
     ///
     /// # Errors
     /// When the secrets cannot be read.
@@ -160,7 +160,7 @@ impl Server {
         secrets.map(|secrets| secrets.grant()).map_err(|error| failed(format!("could not {error}")))
     }
 
-    /// Tells the authorization server that the grant is given back.
+    /// Tells the authorization server that the login is given back.
     ///
     /// # Errors
     /// Why it does not know.
@@ -185,10 +185,10 @@ impl Asked {
         &self.redirect_uri
     }
 
-    /// Waits for the person, and has what they granted stored.
+    /// Waits for the person, and has the login stored.
     ///
     /// # Errors
-    /// Why there is no grant.
+    /// Why there is no login.
     pub async fn answered(mut self) -> Result<Grant, Rc<EndReport>> {
         let query = timeout_at(self.deadline.into(), self.landing.query(&self.state)).await;
         let query = query.map_err(|_| failed("no answer came from your browser within five minutes"))?;
@@ -210,7 +210,7 @@ impl Asked {
     }
 }
 
-/// What such a runner says.
+/// The message of such a runner.
 enum Said {
     Ask(String, Secret),
     Granted(Box<Grant>),

@@ -1,4 +1,4 @@
-//! What a server leaves behind that has died: orphans, a container.
+//! The remains of a server that has died: orphans, a container.
 //!
 //! ```text
 //!  Died ─► its calls fail, its state changes ─► its runner clears up ─► Ended ─► the next start may begin
@@ -33,14 +33,14 @@ pub(super) struct Behind {
 }
 
 impl Behind {
-    /// Whether there is nothing.
+    /// True if there is nothing.
     pub(super) fn is_clear(&self) -> bool {
         self.place.borrow().is_none()
     }
 }
 
 impl Server {
-    /// Its process is gone, which nobody asked for: that is told now, and not once what it left behind is gone.
+    /// Its process is gone, and nobody asked for that. It is told now, and not only once its remains are gone.
     pub(in crate::supervisor) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         // What was told to end meanwhile comes to that end.
         if !self.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {
@@ -54,12 +54,12 @@ impl Server {
         self.end(report);
     }
 
-    /// Whether this start is shown as one that runs.
+    /// True if this start is shown as one that runs.
     pub(in crate::supervisor) fn is_shown_at(&self, number: u32) -> bool {
         self.is_at(number) && self.state() == State::Running
     }
 
-    /// Whether this start has died, and only its end is still to come.
+    /// True if this start has died, and only its end is still to come.
     pub(in crate::supervisor) fn has_left_behind(&self, number: u32) -> bool {
         self.behind.place.borrow().as_ref().is_some_and(|place| place.number == number)
     }
@@ -72,7 +72,7 @@ impl Server {
         }
     }
 
-    /// Whether it was this start that had left something behind, of which nothing is left now.
+    /// True if this start had left something behind, and nothing of that is left now.
     pub(super) fn is_clear_behind(&self, number: u32) -> bool {
         let is_clear = self.behind.place.borrow_mut().take_if(|place| place.number == number).is_some();
         if is_clear {

@@ -1,12 +1,12 @@
-//! What is said beside what came of a call: nothing else says that a file was lost, or that it was the sandbox that refused.
+//! The sentences beside the result of a call: nothing else says that a file was lost, or that it was the sandbox that refused.
 //!
 //! ```text
 //!  its arguments ─► places that are not its own ─────────────┐
 //!  what came: a failure, a timeout ─► what it was refused ───┴─► sentences
 //! ```
 //!
-//! Owns looking for the places, and which sentences there are. Must never change what came, nor be told to a page: a sentence names
-//! files of this machine.
+//! Owns looking for the places, and which sentences there are. Must never change the result, nor be told to a page: a sentence
+//! names files of this machine.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use super::confining::Denied;
 /// How long a disk may take for the places that arguments name.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What came of a call, as far as something is said beside it.
+/// The result of a call, as far as something is said beside it.
 #[derive(Debug)]
 pub enum Came {
     /// A result.
@@ -33,8 +33,8 @@ pub enum Came {
 }
 
 impl Server {
-    /// The sentences; of none that it is held to by other means. `to_person`: not to a model, which may do as told: what the server alone
-    /// names, in words that may lie, comes to it without the command that would allow it.
+    /// The sentences; none for a server that is held by other means. `to_person` is false for a model, which may do as told. It
+    /// does not get the command that would allow what the server alone names, in words that may lie.
     pub async fn beside(&self, arguments: &str, came: &Came, to_person: bool) -> Vec<String> {
         let named = of_arguments(arguments);
         let is_trusted =
@@ -81,7 +81,7 @@ impl Server {
         meant.into_iter().filter_map(told).collect()
     }
 
-    /// Of each of these places that it does not have: what that means, and what would open it.
+    /// A sentence for each of these places that the server does not have: what that means, and what would open it.
     async fn outside(&self, places: Vec<String>) -> Vec<String> {
         let Some(confined) = self.confined_by_grants().filter(|_| !places.is_empty()) else {
             return Vec::new();

@@ -6,7 +6,7 @@
 //!    └──────────────► down ─► refused at once
 //! ```
 //!
-//! Owns the bound on who waits and the count of who is served. A call that was sent is never sent again.
+//! Owns the bound on waiting calls and the count of calls that are served. A call that was sent is never sent again.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ pub enum Why {
 /// The server does not run.
 #[derive(Debug)]
 pub struct Unavailable {
-    /// Where it is instead.
+    /// The state that it is in instead.
     pub state: State,
     /// Why, when it ended without being told to.
     pub last_exit: Option<Rc<EndReport>>,
@@ -46,7 +46,7 @@ pub struct Unavailable {
     pub next_retry: Option<u64>,
     /// How long the call waited; none when it was refused at once.
     pub waited: Option<Duration>,
-    /// Whether too many wait already.
+    /// True if too many wait already.
     pub queue_full: bool,
 }
 
@@ -134,8 +134,8 @@ impl Server {
         wait_for(lists.fetched(), limit).await;
     }
 
-    /// Has the tools of a server elsewhere listed anew, and waits as above: what a call says by headers is in their schemas.
-    /// Whether it is one.
+    /// Has the tools of a server elsewhere listed anew, and waits as above: the schemas say what a call says by headers. True if
+    /// it is such a server.
     pub async fn relisted(self: &Rc<Self>, limit: &mut TimeLimit) -> bool {
         let is_elsewhere = self.definition().remote.is_some();
         if is_elsewhere {
@@ -185,7 +185,7 @@ impl Server {
         }
     }
 
-    /// What a call would be told of a server that is stopped, and that none starts.
+    /// The answer to a call of a server that is stopped, and that no call starts.
     #[must_use]
     pub fn at_rest(&self) -> Option<Unavailable> {
         let rests = self.state() == State::Stopped && !self.wakes_on_demand() && !self.pending.get();

@@ -1,4 +1,4 @@
-//! What a server is held to, and what it was refused.
+//! The profile that a server is held to, and what it was refused.
 //!
 //! Owns the profile of the last start and the list of refusals. Must never decide what is allowed: that is the policy's.
 
@@ -26,9 +26,9 @@ const KEPT: usize = 32;
 /// The profile of a start, and what it was decided from.
 #[derive(Debug, Clone)]
 pub struct Confined {
-    /// What holds it.
+    /// The profile that holds it.
     pub profile: Profile,
-    /// What was found on the disk.
+    /// The facts that were found on the disk.
     pub facts: harbor_policy::sandbox::Facts,
 }
 
@@ -37,14 +37,14 @@ pub struct Confined {
 pub struct Denied {
     /// A path as the server wrote it; else in words, which begin with no `/`.
     pub path: String,
-    /// Whether it wanted to write, of a path.
+    /// True if it wanted to write, for a path.
     pub write: bool,
-    /// What would allow it, or why nothing does.
+    /// The advice on what would allow it, or why nothing does.
     pub advice: Result<Advice, String>,
 }
 
 impl Denied {
-    /// As it is told.
+    /// The form in which it is told.
     pub(super) fn told(&self) -> Told<'_> {
         let (allow, mind) = match &self.advice {
             Ok(advice) => (Some(&*advice.option), advice.mind),
@@ -67,13 +67,13 @@ impl Server {
         *self.definition.borrow_mut() = Rc::new(Definition { sandbox, ..definition });
     }
 
-    /// What its last start was held to.
+    /// The profile of its last start.
     #[must_use]
     pub fn confined(&self) -> Option<Rc<Confined>> {
         self.confined.borrow().clone()
     }
 
-    /// What holds it now, for consent; of one that does not run, what its next start would be held to.
+    /// The facts for consent about what holds it now; for a server that does not run, about what holds its next start.
     pub async fn holding(&self) -> Holding {
         let definition = self.definition();
         let given = Given {
@@ -100,7 +100,7 @@ impl Server {
         holding::of_profile(&confined.profile, &confined.facts, &definition.sandbox, given)
     }
 
-    /// What its next start would be held to, as of now.
+    /// The profile that its next start would have, as of now.
     ///
     /// # Errors
     /// Why it would not be started.
@@ -108,20 +108,20 @@ impl Server {
         self.would_be_confined_by(self.definition().sandbox.clone()).await
     }
 
-    /// The same with other settings.
+    /// The profile that its next start would have with other settings.
     ///
     /// # Errors
-    /// The same.
+    /// Why it would not be started.
     pub async fn would_be_confined_by(&self, settings: SandboxSettings) -> Result<Confined, String> {
         self.runners.swept().await;
         self.confined_by(settings).await
     }
 
-    /// Whether the paths of its definition may be granted, by the rules of the level `standard`, and whatever this kernel
-    /// can hold of it. Its start asks again.
+    /// Checks that the paths of its definition may be granted, by the rules of the level `standard`, and whatever this kernel can
+    /// hold of it. Its start asks again.
     ///
     /// # Errors
-    /// Which may not, and why.
+    /// The path that may not be granted, and why.
     pub(in crate::supervisor) async fn may_be_granted(&self) -> Result<(), String> {
         if self.has_image() {
             return self.confined_by(self.definition().sandbox.clone()).await.map(drop);
@@ -159,7 +159,7 @@ impl Server {
         names
     }
 
-    /// What it was refused since the bridge began, newest last.
+    /// The things that it was refused since the bridge began, newest last.
     #[must_use]
     pub fn denied(&self) -> Vec<Denied> {
         self.denied.borrow().iter().cloned().collect()
@@ -199,8 +199,8 @@ impl Server {
         });
     }
 
-    /// What holds it, if more could be granted: not in a container, where a path is another one than here, and not to an
-    /// installer or a version on trial, which get nothing of it.
+    /// The profile that holds it, if more could be granted. `None` in a container, where a path is another one than here; and for
+    /// an installer or a version on trial, which get nothing of it.
     pub(super) fn confined_by_grants(&self) -> Option<Rc<Confined>> {
         let gets_grants = !self.has_image() && self.state() != State::Installing && !self.is_alone();
         self.confined().filter(|_| gets_grants)
@@ -239,7 +239,7 @@ impl Server {
         }
     }
 
-    /// Whether it is new.
+    /// Keeps a refusal. True if it is new.
     fn keep(&self, denied: Denied) -> bool {
         // Nothing in which a secret stands is shown, nor granted.
         if self.hidden(denied.path.clone()) != denied.path {
@@ -257,18 +257,18 @@ impl Server {
     }
 }
 
-/// What was found where a server was refused.
+/// The thing that was found where a server was refused.
 #[derive(Debug, PartialEq, Eq)]
 enum Looked {
-    /// What it was refused, with what is to be minded.
+    /// The refusal, with what is to be minded.
     Denied(Denied),
     /// It is a socket, which is no file to be read.
     Socket(String),
-    /// What is not there for us either: no matter of the sandbox.
+    /// It is not there for us either: the sandbox is not why.
     Nothing,
 }
 
-/// `made`: the same, to be written; `is_hidden`: its directory is hidden.
+/// `made`: the same refusal, of writing; `is_hidden`: its directory is hidden.
 fn looked_at(denied: Denied, made: Denied, missing: bool, is_hidden: bool) -> Looked {
     let path = Path::new(&denied.path);
     // A new file needs its directory only.
@@ -291,7 +291,7 @@ fn looked_at(denied: Denied, made: Denied, missing: bool, is_hidden: bool) -> Lo
     }
 }
 
-/// To grant what does not exist grants nothing.
+/// Leaves out of an advice a path that does not exist: to grant it grants nothing.
 fn with_its_path(advice: Advice) -> Advice {
     let is_there = advice.written.as_ref().is_none_or(|path| Path::new(path).exists());
     if is_there { advice } else { advice.without_its_path() }

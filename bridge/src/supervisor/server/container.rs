@@ -30,11 +30,11 @@ use crate::link::EndReport;
 /// How long a removal may take.
 const REMOVAL: Duration = Duration::from_secs(30);
 
-/// What an engine exits with for reasons of its own; then what it was to run cannot be run, or is not there.
+/// The exit codes that an engine has for reasons of its own: the program that it was to run cannot be run, or is not there.
 const ENGINE_FAILED: std::ops::RangeInclusive<i32> = 125..=127;
 
 impl Server {
-    /// Whether it is a container image.
+    /// True if it is a container image.
     #[must_use]
     pub fn has_image(&self) -> bool {
         self.definition().image.is_some()
@@ -56,7 +56,7 @@ impl Server {
         variables::of_container(&self.engine_environment(String::new()), &self.definition().env, network)
     }
 
-    /// What holds its next start.
+    /// The profile that holds its next start.
     pub(super) fn container_held(
         &self,
         settings: &harbor_ipc_proto::client::SandboxSettings,
@@ -127,7 +127,7 @@ impl Server {
         }
     }
 
-    /// Removes what is left of it in containers. One at a time: who comes second finds nothing.
+    /// Removes what is left of it in containers. One caller at a time: a second one finds nothing.
     ///
     /// # Errors
     /// Why there may be one left, which could still write to its data.
@@ -153,7 +153,7 @@ impl Server {
         }
     }
 
-    /// What an end means where an engine is in between.
+    /// The meaning of an end where an engine is in between.
     pub(super) fn container_ended(self: &Rc<Self>, report: Rc<EndReport>) -> Rc<EndReport> {
         let Some(pinned) = self.pinned() else { return report };
         let engine = pinned.engine.as_str();

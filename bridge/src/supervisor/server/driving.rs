@@ -14,7 +14,7 @@ use super::{NEEDS_BUILD, PLANNED, Server, Started};
 use crate::link::EndReport;
 use crate::supervisor::told::{Change, Told};
 
-/// An alarm that rings so much too late is not believed at once.
+/// An alarm that rings this much too late is not believed at once.
 const STALL_MS: u64 = 500;
 
 impl Server {
@@ -57,7 +57,7 @@ impl Server {
         self.next_retry.set(next.map(|at| wall_clock() + at.saturating_sub(self.now())));
     }
 
-    /// An end that nobody asked for, in the bridge's log. What the server itself said of it is in its own.
+    /// Puts an end that nobody asked for into the bridge's log. The server's own words about it are in its own log.
     fn log_a_fall(&self) {
         let (report, machine) = (self.last_exit.borrow(), self.machine.borrow());
         // Of a plan nothing more was wanted.
@@ -193,7 +193,7 @@ impl Server {
         }
     }
 
-    /// What is told of it now.
+    /// The change that is told of it now.
     pub(in crate::supervisor) fn change(&self, before: Option<State>) -> Change {
         let status = self.status();
         let down = matches!(status.state, State::Crashed | State::Failed);

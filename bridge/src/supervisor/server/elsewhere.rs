@@ -19,7 +19,7 @@ use super::secrets::wipe;
 use crate::link::EndReport;
 use crate::store::definitions::{Carried, Remote};
 
-/// Whether a grant is for the server at this URL.
+/// True if a login is for the server at this URL.
 pub(super) fn is_for(grant: &Grant, url: &str) -> bool {
     remote::parse(url).is_ok_and(|url| is_about(&grant.resource, &url))
 }
@@ -54,7 +54,8 @@ impl Server {
         Ok(())
     }
 
-    /// With the headers as they are sent: what stands for a key is its secret, else the definition's own variable.
+    /// The wire form, with the headers as they are sent: a reference to a key is replaced by its secret, else by the definition's
+    /// own variable.
     ///
     /// # Errors
     /// The key that a header names and nobody knows.
@@ -82,7 +83,7 @@ impl Server {
             headers: headers.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
             allow_private: remote.allow_private,
             allow_http: remote.allow_http,
-            // A grant for another URL than it has now is not its own.
+            // A login for another URL than it has now is not its own.
             grant: secrets.grant().filter(|grant| is_for(grant, &remote.url)),
         })
     }

@@ -1,6 +1,6 @@
-//! What happens to a server: events of its runner, and the lists that follow from them.
+//! The events of a server's runner, and the lists that follow from them.
 //!
-//! Owns what is learnt from an event. What it means for the server's life is the machine's to say, by `apply`.
+//! Owns the facts that are learnt from an event. Their meaning for the server's life is the machine's to say, by `apply`.
 
 use std::rc::Rc;
 
@@ -144,7 +144,7 @@ impl Server {
         self.apply(event);
     }
 
-    /// Their room is wanted now, and its next start would remove them.
+    /// Removes its temporary files: their room is wanted now, and its next start would remove them.
     fn remove_temporary_files(&self) {
         let tmp = self.root().join("tmp");
         // Who has the turn removes older ones, and the next start what is left.
@@ -164,7 +164,7 @@ impl Server {
         *self.lists.borrow_mut() = Rc::default();
     }
 
-    /// Its tools were listed; of an earlier start that is nobody's news.
+    /// Its tools were listed. Those of an earlier start are nobody's news.
     fn on_tools(&self, lists: &Rc<Lists>) {
         // Before anybody keeps them: what a server says of its tools is stored, and goes to its clients.
         if self.has_secrets() {
@@ -192,7 +192,7 @@ impl Server {
         }
     }
 
-    /// Whether these are the lists of its present start.
+    /// True if these are the lists of its present start.
     fn has(&self, lists: &Rc<Lists>) -> bool {
         Rc::ptr_eq(lists, &self.lists.borrow()) && !self.gone.get()
     }

@@ -1,6 +1,6 @@
 //! Why an installation failed, as its person is told.
 //!
-//! Owns the sentences, and what they say helps: which depends on whether there is a server already.
+//! Owns the sentences, and the advice in them, which depends on whether there is a server already.
 
 use std::rc::Rc;
 
@@ -21,11 +21,11 @@ pub const NEEDS_BUILD: &str = "needs_build";
 /// What came of a step of an installation; or why it failed.
 pub(super) type Ended<T> = Result<T, Rc<EndReport>>;
 
-/// What an installer says of a file that is not the one that was locked.
+/// An installer's words about a file that is not the one that was locked.
 const OTHER_HASH: &[&str] = &["EINTEGRITY", "DO NOT MATCH THE HASHES", "Hash mismatch"];
 
 impl Server {
-    /// Says it first where an installer has refused a file for its hash.
+    /// Adds a first sentence where an installer has refused a file for its hash.
     pub(super) fn other_hash(&self, package: &Package, report: Rc<EndReport>) -> Rc<EndReport> {
         if !OTHER_HASH.iter().any(|words| report.stderr_tail.contains(words)) {
             return report;
@@ -39,7 +39,7 @@ impl Server {
         Rc::new(EndReport { message, cause: "install_failed", ..(*report).clone() })
     }
 
-    /// What helps where there is another file than the one that was meant.
+    /// The advice where there is another file than the one that was meant.
     fn way_to_another(&self) -> String {
         let is_persons = |trial: &TrialOf| {
             trial.package.as_ref().and_then(Package::binary).is_some_and(|binary| binary.sha256.is_some())
@@ -81,7 +81,7 @@ impl Server {
         Rc::new(EndReport { message, ..(*report).clone() })
     }
 
-    /// `lines`: what was logged since it began.
+    /// The end of a failed command. `lines`: how many lines were logged since it began.
     pub(super) fn step_failed(&self, command: &Step, report: &EndReport, lines: u64) -> EndReport {
         let lines = self.logs.borrow().last(usize::try_from(lines).unwrap_or(usize::MAX));
         let said = &with_code_first(&report.stderr_tail, lines.iter().map(|line| &*line.text));
@@ -96,7 +96,7 @@ impl Server {
         EndReport { stderr_tail: format!("$ {}\n{said}", command.join(" ")), ..failed }
     }
 
-    /// Another version than the locked one is taken on purpose only.
+    /// The advice where the locked version is gone: another version is taken on purpose only.
     fn is_gone(&self, said: &str) -> Option<String> {
         let lock = self.lock().filter(|_| self.trial.is_none())?;
         let why = gone(self.package.as_ref()?, &lock.version, said)?;
@@ -104,7 +104,7 @@ impl Server {
     }
 }
 
-/// What helps where a package is gone that was locked, with a Python of its own where it has one: that may be what is gone.
+/// The advice where a package that was locked is gone. It names the Python, if it has one of its own: that may be what is gone.
 pub(super) fn way_back(id: &ServerId, python: Option<&LockedPython>) -> String {
     match python {
         None => format!("`harbor start {id}` installs it again, as it is locked"),
@@ -120,7 +120,7 @@ pub(super) fn failed(why: &str) -> EndReport {
     EndReport::because("install_failed", format!("the package could not be installed: {why}"))
 }
 
-/// With what the installer said.
+/// A failed installation for this reason, with the installer's words.
 pub(super) fn failed_because(why: &str, report: &EndReport) -> EndReport {
     let EndReport { cause, message, .. } = failed(why);
     EndReport { cause, message, ..report.clone() }

@@ -1,6 +1,8 @@
-//! A server whose data has more than its disk limit is not started anew: it would be ended again, with as much of the disk more each time.
+//! A server whose data exceeds its disk limit is not started anew: it would be ended again, and use as much more of the disk each
+//! time.
 //!
-//! Owns counting its data before. Must never keep a server from starting whose data cannot be counted in time: its runner counts, too.
+//! Owns counting its data before. Must never keep a server from starting whose data cannot be counted in time: its runner counts,
+//! too.
 
 use std::time::{Duration, Instant};
 

@@ -7,10 +7,10 @@
 //!  each command is a run in a runner; one that fails, or a stop ─► Ended
 //! ```
 //!
-//! Owns the order; `resolving` finds the versions. The installer runs other people's code, so it runs where servers run: below a runner, ended in the same
-//! way; but with nothing that its server is given (`policy::package::apart`), and a home of its own. Its output goes into the
-//! server's log and to whoever waits. What is locked is installed as it is locked, or not at all. A plan runs no code of any
-//! package, unless that was allowed.
+//! Owns the order; `resolving` finds the versions. The installer runs other people's code, so it runs where servers run: below a
+//! runner, ended in the same way. But it gets nothing that its server is given (`policy::package::apart`), and has a home of its
+//! own. Its output goes into the server's log and to whoever waits. A lock is installed as it is, or not at all. A plan runs no
+//! code of any package, unless that was allowed.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -107,7 +107,7 @@ impl Server {
         self.finish(&package, &dir, lock).await
     }
 
-    /// What an earlier try has installed in exactly this version, if it is whole: nothing is fetched for it.
+    /// The package that an earlier try has installed in exactly this version, if it is whole: nothing is fetched for it.
     async fn kept(&self, package: &Package, locked: Option<&Rc<Lock>>) -> Option<(Rc<Lock>, PathBuf)> {
         let trial = self.trial.as_ref().filter(|trial| !trial.plan_only && !trial.look_only)?;
         let lock = locked?;
@@ -126,7 +126,7 @@ impl Server {
         self.trial.as_ref().is_none_or(|trial| trial.may_build)
     }
 
-    /// Another version than the one that was locked is taken on purpose, or not at all.
+    /// Checks that its version is known. A version other than the locked one is taken on purpose, or not at all.
     pub(super) fn version_is_known(&self) -> Ended<()> {
         let lost = self.runners.shared.locks.lost(&self.id).filter(|_| self.trial.is_none());
         let Some(why) = lost else { return Ok(()) };
@@ -136,7 +136,7 @@ impl Server {
         ))))
     }
 
-    /// What was planned gets its directory now, and what was agreed upon its time.
+    /// Gives a planned installation its directory now, and one that was agreed upon its time.
     fn at_its_place(&self, lock: &Rc<Lock>) -> Rc<Lock> {
         match (&self.trial, self.place_of_package.get()) {
             (Some(_), Some(place)) => {
@@ -150,7 +150,7 @@ impl Server {
         }
     }
 
-    /// The directory of the lock, else one of its own; nothing is in it.
+    /// The directory of the lock, else a new one; nothing is in it.
     async fn empty_directory(&self, locked: Option<&Lock>) -> Ended<PathBuf> {
         let parent = self.runners.shared.paths.server_package(self.id.as_str());
         // That of a plan may be another one's by now.
@@ -192,7 +192,7 @@ impl Server {
         Ok(())
     }
 
-    /// Of a repository: which commit it is, and what it holds. Nothing of it has run so far that could say otherwise.
+    /// The commit of a repository, and its content. Nothing of it that could say otherwise has run so far.
     async fn checkout_of(&self, package: &Package, dir: &Path) -> Ended<Option<Checkout>> {
         if package.ecosystem != Ecosystem::Git {
             return Ok(None);
@@ -202,7 +202,7 @@ impl Server {
         Ok(Some(found))
     }
 
-    /// It is whole: says so on the disk, and from now on this version is the server's.
+    /// The installation is whole: says so on the disk, and from now on this version is the server's.
     async fn finish(&self, package: &Package, dir: &Path, lock: Rc<Lock>) -> Ended<()> {
         self.on_the_disk(package, dir, |package, dir| {
             if package.ecosystem == Ecosystem::Git {
@@ -242,7 +242,7 @@ impl Server {
         }
     }
 
-    /// Whether it is on trial in the directories that its server will have.
+    /// True if it is on trial in the directories that its server will have.
     pub(in crate::supervisor) fn is_in_its_place(&self) -> bool {
         self.trial.as_ref().is_some_and(|trial| trial.in_its_place)
     }
@@ -252,19 +252,19 @@ impl Server {
         self.root().join("data").to_string_lossy().into_owned()
     }
 
-    /// From where its home is copied, if it is tried with that.
+    /// The home that its own is copied from, and its own, if it is tried with such a copy.
     pub(in crate::supervisor) fn data_to_copy(&self) -> Option<(PathBuf, PathBuf)> {
         let is_copied = !self.is_in_its_place() && self.trial.as_ref().is_some_and(|trial| trial.with_data);
         let [from, to] = [self.own_root(), self.root()].map(|root| root.join("data"));
         is_copied.then_some((from, to))
     }
 
-    /// Where the installer has its home and its temporary files: those of the server are not its.
+    /// The place of the installer's home and temporary files: those of the server are not its.
     pub(super) fn installer_root(&self) -> PathBuf {
         self.root().join("installer")
     }
 
-    /// Does what may take the disk a while.
+    /// Does work that may take the disk a while.
     pub(super) async fn on_the_disk<T: Send + 'static>(
         &self,
         package: &Package,

@@ -6,8 +6,8 @@
 //!  its clients leave, it is idle, its place is wanted, the plain server is stopped, changed or removed ─► it ends
 //! ```
 //!
-//! Owns which instances there are, and how many run. Must never give one principal what another one's process holds, nor start one
-//! that could write where one before it still does.
+//! Owns which instances there are, and how many run. Must never give one principal what another one's process holds, nor start an
+//! instance that could write where an earlier one still does.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,24 +23,24 @@ use super::{Looked, Server, Unavailable};
 use crate::link::TimeLimit;
 use crate::store::definitions::{Definition, Stored};
 
-/// So many bytes of the principal's hash are its key: nobody finds another name with the same ones.
+/// Bytes of the principal's hash that are its key: nobody finds another name with the same ones.
 const KEY: usize = 8;
 
-/// So many are known at most, whether they run or not.
+/// Instances that are known at most, running or not.
 const KNOWN: usize = 128;
 
-/// Who wants an instance.
+/// The user of an instance.
 #[derive(Debug, Clone, Copy)]
 pub struct User<'a> {
     /// The web origin or the AI client.
     pub origin: &'a str,
-    /// Its profile: who it is logged in as is another one there.
+    /// Its profile: in another one it is logged in as somebody else.
     pub profile: &'a str,
     /// The connection by which it asks.
     pub client: u64,
 }
 
-/// Why there is none.
+/// Why there is no instance.
 #[derive(Debug)]
 pub enum NoInstance {
     /// As many as there may be are in use.
@@ -49,13 +49,13 @@ pub enum NoInstance {
     Unavailable(Unavailable),
 }
 
-/// Of an instance: whose it is.
+/// The owner of an instance.
 #[derive(Debug)]
 pub(super) struct Owner {
     plain: Weak<Server>,
-    /// For people.
+    /// The principal, for people.
     principal: Arc<str>,
-    /// `memory@0123456789abcdef`.
+    /// The instance's name, such as `memory@0123456789abcdef`.
     name: Arc<str>,
     key: String,
     /// The connections by which it was used.
@@ -66,15 +66,15 @@ pub(super) struct Owner {
 #[derive(Debug, Default)]
 pub(super) struct Instances {
     all: RefCell<BTreeMap<String, Rc<Server>>>,
-    /// Those that were ended and may not be down yet.
+    /// The instances that were ended and may not be down yet.
     ended: RefCell<Vec<Rc<Server>>>,
 }
 
 impl Server {
-    /// The process of it that is `user`'s, which the next call starts; none of a server that all share.
+    /// The process of it that is `user`'s, which the next call starts; `None` for a server that all share.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why there is no instance.
     pub async fn instance_for(
         self: &Rc<Self>,
         user: User<'_>,
@@ -135,7 +135,7 @@ impl Server {
         instance
     }
 
-    /// Ends the one that was not used for longest, where there are as many as there may be.
+    /// Ends the instance that was not used for longest, where there are as many as there may be.
     fn make_room(&self) -> Result<(), NoInstance> {
         let most = self.settings().max_instances;
         let all: Vec<_> = self.instances.all.borrow().values().cloned().collect();
@@ -151,7 +151,7 @@ impl Server {
         Ok(())
     }
 
-    /// Ends those of its instances.
+    /// Ends those of its instances for which `which` is true.
     pub(super) fn end_instances(&self, which: impl Fn(&Rc<Self>) -> bool) {
         let ended: Vec<_> = {
             let mut all = self.instances.all.borrow_mut();
@@ -164,7 +164,7 @@ impl Server {
         self.instances.ended.borrow_mut().extend(ended);
     }
 
-    /// A connection has gone: what nobody else has used ends.
+    /// A connection has gone: instances that nobody else has used end.
     pub(in crate::supervisor) fn client_left(&self, client: u64) {
         self.end_instances(|one| {
             one.owner.as_ref().is_some_and(|owner| {
@@ -180,30 +180,30 @@ impl Server {
         self.instances.all.borrow().values().cloned().collect()
     }
 
-    /// Those and the ones that may not be down yet.
+    /// Its instances, with those that may not be down yet.
     pub(in crate::supervisor) fn all_instances(&self) -> Vec<Rc<Self>> {
         let ended = self.instances.ended.borrow();
         self.instances().into_iter().chain(ended.iter().filter(|one| !one.is_down()).cloned()).collect()
     }
 
-    /// Whose directories its own instances may get are still in use by these.
+    /// Notes instances that still use directories which its own instances may get.
     pub(in crate::supervisor) fn follow_instances(&self, before: Vec<Rc<Self>>) {
         self.instances.ended.borrow_mut().extend(before);
     }
 
-    /// Of an instance: its name.
+    /// An instance's name; `None` for a plain server.
     #[must_use]
     pub fn instance(&self) -> Option<Arc<str>> {
         self.owner.as_ref().map(|owner| owner.name.clone())
     }
 
-    /// Of an instance: whose it is.
+    /// An instance's principal; `None` for a plain server.
     #[must_use]
     pub fn principal(&self) -> Option<Arc<str>> {
         self.owner.as_ref().map(|owner| owner.principal.clone())
     }
 
-    /// Of an instance: the connections by which it is used.
+    /// The connections by which an instance is used; `None` for a plain server.
     pub(in crate::supervisor) fn clients(&self) -> Option<Vec<u64>> {
         self.owner.as_ref().map(|owner| owner.clients.borrow().iter().copied().collect())
     }
@@ -212,12 +212,12 @@ impl Server {
         self.owner.as_ref().map(|owner| &owner.key)
     }
 
-    /// Of an instance: the server that it is one of.
+    /// The plain server of an instance.
     pub(super) fn plain(&self) -> Option<Rc<Self>> {
         self.owner.as_ref()?.plain.upgrade()
     }
 
-    /// Where its own directories are.
+    /// The directory of its own directories.
     pub(super) fn own_root(&self) -> PathBuf {
         let paths = &self.runners.shared.paths;
         match self.key() {

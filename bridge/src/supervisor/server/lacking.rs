@@ -1,6 +1,6 @@
-//! What a server says that it lacks, and whether its sandbox may be why.
+//! A server's words about what it lacks, and whether its sandbox may be why.
 //!
-//! Owns looking whether that is there at all. What it means is the policy's to say.
+//! Owns looking whether that is there at all. Its meaning is the policy's to say.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use harbor_policy::sandbox::hint::{Hint, hints};
 use super::{Denied, Server};
 
 impl Server {
-    /// Its runner has read, in what the server said, that it lacks something. As with what it was refused, nothing
-    /// follows from it but a hint.
+    /// Its runner has read, in the server's words, that it lacks something. As with a refusal, nothing follows from it but a
+    /// hint.
     pub(in crate::supervisor) fn on_lacking(self: &Rc<Self>, lack: &Lack<'_>) {
         let Some(confined) = self.confined_by_grants() else { return };
         if let Lack::Attributes(path) = lack
@@ -34,7 +34,7 @@ impl Server {
     }
 }
 
-/// What is not there for us either is no matter of the sandbox.
+/// True if a hint is about the sandbox: what is not there for us either is not.
 fn is_meant(hint: &Hint) -> bool {
     hint.only_if.as_ref().is_none_or(|path| Path::new(path).symlink_metadata().is_ok())
 }

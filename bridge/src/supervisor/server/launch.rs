@@ -1,4 +1,4 @@
-//! What a runner needs to know to start a server.
+//! The message by which a runner starts a server.
 //!
 //! ```text
 //!  way is clear ─► prepared (disk, off the loop): directories, program, facts ─► policy::sandbox::profile ─► Launch
@@ -40,7 +40,7 @@ use crate::store::removal::remove_tree;
 use crate::supervisor::facts;
 use crate::supervisor::leftovers::Turn;
 
-/// What the log of a server says that cannot start at once.
+/// The log's line about a server that cannot start at once.
 const WAITS: &str = "waits until what it has left in its temporary directory is removed";
 
 impl Server {
@@ -136,7 +136,8 @@ impl Server {
         self.note_exit(Rc::new(report));
     }
 
-    /// The same whenever it is found out. `how`: what is known of it, as the rest of a sentence.
+    /// The end of a start whose package is lost, whenever that is found out. `how`: what is known of it, as the rest of a
+    /// sentence.
     fn package_is_lost(&self, how: &str) -> EndReport {
         let locked = self.lock().map(|lock| lock.spec.clone());
         let named = locked.or_else(|| Some(self.package.as_ref()?.name.clone())).unwrap_or_default();
@@ -149,7 +150,7 @@ impl Server {
         EndReport::because("package_lost", message)
     }
 
-    /// It could not even be tried.
+    /// Ends a start that could not even be tried.
     pub(super) fn ended_unprepared(self: &Rc<Self>, unprepared: Unprepared) {
         if let Some(report) = unprepared.barred {
             return self.bar(*report);
@@ -173,8 +174,8 @@ impl Server {
         Ok(())
     }
 
-    /// Makes the server's directories, looks at its program, and notes where it will be able to write. `turn`: of its
-    /// leftovers; an installer has none, and all that is its own goes with it.
+    /// Makes the server's directories, looks at its program, and notes where it will be able to write. `turn`: the turn at its
+    /// leftovers. An installer has none, and all that is its own goes with it.
     pub(super) async fn prepared(&self, start: Start, turn: Option<Turn>) -> Result<Prepared, Unprepared> {
         let secrets = match start.installer {
             None if !self.is_alone() => self.secrets().await?,
@@ -190,7 +191,7 @@ impl Server {
         Ok(prepared)
     }
 
-    /// What the next start would find, with these settings of its sandbox. A package that is not installed yet has no
+    /// The facts that the next start would find, with these settings of its sandbox. A package that is not installed yet has no
     /// program so far.
     pub(super) async fn looked_at(&self, sandbox: SandboxSettings) -> Result<Prepared, Unprepared> {
         self.off_the_loop(Start::default(), |mut preparing| {
@@ -210,7 +211,7 @@ impl Server {
         .await
     }
 
-    /// Does what may take the disk a while.
+    /// Does work that may take the disk a while.
     async fn off_the_loop<T: Send + 'static>(
         &self,
         start: Start,
@@ -251,7 +252,7 @@ impl Server {
         done.unwrap_or_else(|error| Err(format!("prepare the start: {error}").into()))
     }
 
-    /// What of its definition a start is to know: all of it, if it is the server's own.
+    /// The part of its definition that a start is to know: all of it, if it is the server's own.
     fn meant_for(&self, start: &Start, package: Option<&Package>) -> Definition {
         let own = self.own_definition();
         let mut env = apart::variables(&own.env);
@@ -326,7 +327,7 @@ impl Server {
     }
 }
 
-/// What a start does on the disk.
+/// The work of a start on the disk.
 struct Preparing {
     definition: Definition,
     package: Option<Package>,
@@ -338,11 +339,11 @@ struct Preparing {
     /// The interpreter of its package, where that is not the usual one.
     runtime: Option<String>,
     start: Start,
-    /// Whether it is a version on trial, which gets nothing of the person's.
+    /// True if it is a version on trial, which gets nothing of the person's.
     alone: bool,
-    /// Whether the servers share a runner.
+    /// True if the servers share a runner.
     shared: bool,
-    /// Where servers could ever write.
+    /// The places where servers could ever write.
     ever_written: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What of a server is on the disk before it is made: whether its package, or its image, is installed.
+//! The state of a server on the disk before it is made: whether its package, or its image, is installed.
 //!
 //! Owns that look. Must never take it on the loop once somebody is served: a slow disk would hold up everybody.
 
@@ -13,13 +13,13 @@ use crate::store::definitions::Stored;
 use crate::store::locks::Lock;
 use crate::store::{images, packages};
 
-/// A definition, and what of its server is on the disk.
+/// A definition, and the state of its server on the disk.
 #[derive(Debug)]
 pub struct Looked {
     pub(super) stored: Stored,
     /// The image that it runs, once it was found.
     pub(super) image: Option<Pinned>,
-    /// What it runs is still to be installed: its image, or its package in its locked version.
+    /// True if its image, or its package in its locked version, is still to be installed.
     pub(super) missing: bool,
 }
 
@@ -32,7 +32,7 @@ impl Looked {
         Self { stored, image, missing }
     }
 
-    /// The same while the loop goes on.
+    /// Looks on the disk while the loop goes on.
     pub(in crate::supervisor) async fn at(stored: Stored, shared: &Shared) -> Self {
         let (package, lock) = used(&stored.definition, &stored.server_id, &shared.locks);
         let (asked, paths) = (stored.clone(), shared.paths.clone());
@@ -64,7 +64,7 @@ fn found(
     (None, package.is_some_and(|used| !is_there(used)))
 }
 
-/// Whether a package is there in its locked version.
+/// True if a package is there in its locked version.
 fn is_installed(package: &Package, lock: &Lock, id: &ServerId, paths: &Paths) -> bool {
     let dir = paths.server_package(id.as_str()).join(lock.place.to_string());
     packages::is_installed(&pinned(package, lock), &dir)

@@ -1,7 +1,7 @@
-//! With which Node.js a package of npm is installed and run, where the usual one is none that it admits.
+//! The Node.js with which a package of npm is installed and run, where it does not admit the usual one.
 //!
-//! Owns the order: what was found with the usual one, then with each other one that what is newer requires. Where none will do it
-//! is as the usual one had it, and what is lacking is told.
+//! Owns the order: first the usual one, then each other one that a newer version requires. If none will do, the result is that of
+//! the usual one, and what is lacking is told.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -56,7 +56,7 @@ impl Server {
         Ok(usual)
     }
 
-    /// Those of the kind that its package runs with.
+    /// The installed runtimes of the kind that its package runs with.
     pub(super) async fn installed_runtimes(&self) -> Vec<Python> {
         let runtimes = self.runners.shared.runtimes.clone();
         let is_node = self.package.as_ref().is_some_and(|package| package.ecosystem == Ecosystem::Npm);

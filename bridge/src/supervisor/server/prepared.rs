@@ -18,22 +18,22 @@ pub(super) struct Start {
     pub installer: Option<Vec<String>>,
 }
 
-/// What a start has found and made on the disk.
+/// The things that a start has found and made on the disk.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub command: String,
     pub args: Vec<String>,
     pub cwd: String,
-    /// Where the package's other programs are: as under npx and uvx, they are found.
+    /// The directory of the package's other programs: as under npx and uvx, they are found.
     pub programs: Option<PathBuf>,
     /// Where programs are looked for.
     pub path: String,
-    /// What it may do.
+    /// Its rights.
     pub sandbox: SandboxSettings,
     /// Variables of its own.
     pub env: BTreeMap<String, String>,
     pub facts: Facts,
-    /// What the server alone is given.
+    /// The secrets that the server alone is given.
     pub secrets: Credentials,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Prepared {
 #[derive(Debug, Default)]
 pub(super) struct Unprepared {
     pub why: String,
-    /// Its package is not what was installed.
+    /// True if its package is not what was installed.
     pub package_lost: bool,
     /// Secrets that it needs and that are not set: then that is why.
     pub missing: Vec<String>,

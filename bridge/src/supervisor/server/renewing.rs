@@ -1,13 +1,12 @@
-//! The grant of a server elsewhere, while it runs: the bridge has it renewed.
+//! The login of a server elsewhere, while it runs: the bridge has it renewed.
 //!
 //! ```text
 //!  Stale ─► turn ─► is it still the stored one? ─► a runner of its own: Renew ─► Granted ─► stored ─► hidden ─► Renewed
 //!                     └► no: that one ──────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! Owns that a refresh token is used once, and that what came of it is stored before it is used: nothing that ends a call, a
-//! server or its runner ends a renewal. Must never take more from a runner than tokens: where they are from is what the
-//! person said yes to.
+//! Owns that a refresh token is used once, and that the new login is stored before it is used: nothing that ends a call, a server
+//! or its runner ends a renewal. Must never take more from a runner than tokens: their origin is what the person said yes to.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -28,7 +27,7 @@ use crate::link::{EndReport, LinkEvent};
 use crate::store::StoreError;
 use crate::supervisor::runners::Runners;
 
-/// The cause of the end of a runner that has heard that there will be no newer grant.
+/// The cause of the end of a runner that has heard that there will be no newer login.
 const REFUSED: &str = "not_authorized";
 
 /// How long a renewal may take.
@@ -37,7 +36,7 @@ const LIMIT: Duration = Duration::from_secs(45);
 /// The pause before the disk is asked again to take a renewed login.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// There will be no newer grant; the authorization server's word.
+/// There will be no newer login; the authorization server's word.
 struct Never(String);
 
 impl Runners {
@@ -82,7 +81,7 @@ impl Server {
         });
     }
 
-    /// A grant with another token than this one, stored; or one that nothing renews any more.
+    /// A login with another token than this one, stored; or one that nothing renews any more.
     async fn newer_than(self: &Rc<Self>, token: &Secret) -> Result<Grant, Rc<EndReport>> {
         let _turn = self.runners.renewals.turn(&self.id).await;
         self.store_late().await;
@@ -114,7 +113,7 @@ impl Server {
         Ok(newer)
     }
 
-    /// What the authorization server says; an error where it says nothing of which one knows.
+    /// The authorization server's answer; an error where it gives none that is known.
     async fn renewed(&self, message: ToRunner<'static>) -> Result<Result<Box<Grant>, Never>, Rc<EndReport>> {
         let (known, mut events) = self.runner_of_errand()?;
         known.runner.link.send(&message);
@@ -159,19 +158,19 @@ impl Server {
         });
     }
 
-    /// From now on its tokens are hidden, too, as those are that it was started with.
+    /// Hides its new tokens from now on, too, like those that it was started with.
     fn hide_grant(&self, grant: &Grant) {
         let credential = Credential::of_grant(grant.clone(), wall_clock());
         let renewed = Credentials([(KEY.to_owned(), credential)].into()).redactor(&[]);
         self.also_hide(Rc::new(renewed));
     }
 
-    /// It has refused who asks, or what is asked: the next authorization begins there.
+    /// It has refused the asker, or the request: the next authorization begins there.
     pub(in crate::supervisor) fn on_challenged(&self, challenge: String) {
         *self.challenge.borrow_mut() = Some(challenge);
     }
 
-    /// What it has said of that since it was last let in.
+    /// Its words about that since it was last let in.
     pub(super) fn challenge(&self) -> Option<String> {
         self.challenge.borrow().clone()
     }

@@ -1,4 +1,4 @@
-//! Which versions an installation has, of everything, and with which Python.
+//! The versions of everything in an installation, and the Python for them.
 //!
 //! ```text
 //!  the usual Python ─► resolve ─► is it the newest? ─ yes ─► lock
@@ -7,8 +7,8 @@
 //!                                                                       └─ none will do ─► as the usual one had it
 //! ```
 //!
-//! Owns the order. What an installer says is other people's text: what follows from it is which Python is tried, and which question
-//! is asked. Must never look for another Python without need.
+//! Owns the order. An installer's words are other people's text: only which Python is tried, and which question is asked, follows
+//! from them. Must never look for another Python without need.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -29,10 +29,10 @@ use crate::store::packages::python::{interpreter, remove_environment};
 use crate::store::packages::repository::Checkout;
 use crate::store::packages::resolved::Resolved;
 
-/// How many lines are looked through for what an installer has listed.
+/// Lines that are looked through for what an installer has listed.
 const LISTED: usize = 20;
 
-/// What is to be resolved, and where.
+/// The package to be resolved, and where.
 pub(super) struct Job<'a> {
     pub package: &'a Package,
     pub dir: &'a Path,
@@ -51,17 +51,17 @@ impl Job<'_> {
     }
 }
 
-/// What came of one Python.
+/// The result of one Python.
 pub(super) struct Tried {
     pub found: Ended<Resolved>,
-    /// What would be needed for something newer, or for anything.
+    /// The requirement for something newer, or for anything.
     requires: Option<Requirement>,
 }
 
-/// What a Python would have to be, as an installer that has found nothing says it.
+/// The requirement for a Python, as an installer that has found nothing says it.
 struct Wish {
     requires: Requirement,
-    /// It is the word of the version that would be taken, not one about any of them.
+    /// True if it is the word of the version that would be taken, not one about any of them.
     is_its_own: bool,
 }
 
@@ -109,7 +109,7 @@ impl Server {
         self.runtime.borrow().as_ref().map(|python| python.path.clone())
     }
 
-    /// What was locked was found with this one: another patch of it has the same files.
+    /// Checks that the Python or Node.js of the lock is there: another patch of it has the same files.
     pub(super) async fn runtime_is_there(&self, locked: &Chosen) -> Ended<()> {
         let found = locked.in_place(&self.installed_runtimes().await);
         let found = found.ok_or_else(|| {
@@ -126,8 +126,8 @@ impl Server {
         Ok(())
     }
 
-    /// Tries those that the package admits. The first for which all is built already is it; else the newest, if something may be
-    /// built. `usual`: what the usual one had; where no other does, that is what there is.
+    /// Tries the Pythons that the package admits. The first one for which everything is built already is taken; else the newest,
+    /// if something may be built. `usual`: the result of the usual one, which holds where no other will do.
     async fn with_another_python(
         self: &Rc<Self>,
         job: &Job<'_>,
@@ -184,13 +184,13 @@ impl Server {
         self.try_this_one(job, may_build).await.found
     }
 
-    /// An environment of the Python that is it now.
+    /// Makes an environment of the Python that is tried now.
     async fn new_environment(self: &Rc<Self>, job: &Job<'_>) -> Ended<()> {
         self.on_the_disk(job.package, job.dir, |_, dir| remove_environment(dir)).await?;
         self.run_step(&pypi::environment(&job.text(), job.uv, self.runtime_path().as_deref())).await
     }
 
-    /// Resolves with what is in the environment.
+    /// Resolves with the Python in the environment.
     pub(super) async fn try_this_one(self: &Rc<Self>, job: &Job<'_>, may_build: bool) -> Tried {
         let Job { package, dir, uv, source } = job;
         if let Some(requires) =
@@ -227,7 +227,7 @@ impl Server {
         }
     }
 
-    /// What is required, unless the environment's Python is that.
+    /// The requirement, unless the environment's Python meets it.
     async fn unmet(&self, job: &Job<'_>, requires: Option<String>) -> Option<Requirement> {
         let requires = Requirement::read(&requires?)?;
         let (_, version) =
@@ -235,8 +235,9 @@ impl Server {
         version.is_some_and(|version| !requires.admits(version)).then_some(requires)
     }
 
-    /// What an installer that found nothing would need instead, if a Python is why. pip says it of each version, the best one's own
-    /// word counts; of what is said otherwise only that a newer one would do: it may be about what nobody wants.
+    /// The Python that an installer which found nothing would need instead, if a Python is why. pip speaks of each version; the
+    /// best version's own word counts. Of other words only this counts: that a newer Python would do. They may be about a version
+    /// that nobody wants.
     async fn why_not_this_python(self: &Rc<Self>, job: &Job<'_>, report: &EndReport) -> Option<Wish> {
         if report.cause == "stopped" || !matches!(job.package.ecosystem, Ecosystem::Pypi | Ecosystem::Git) {
             return None;
@@ -259,8 +260,9 @@ impl Server {
         is_wanted.then_some(Wish { requires: said_of, is_its_own: false })
     }
 
-    /// Whether this is the newest version, of what somebody wants in any. A newer one that would have to be built, or whose
-    /// packages would, is a question; one that does not fit in any other way is told. What one for another Python requires.
+    /// Checks that this is the newest version, where any version will do. A newer one that would have to be built, or whose
+    /// packages would, is a question; one that does not fit for another reason is told. Gives the requirement of one for another
+    /// Python.
     async fn is_newest(
         self: &Rc<Self>,
         job: &Job<'_>,
@@ -352,8 +354,8 @@ impl Server {
         self.on_the_disk(job.package, job.dir, |_, dir| Ok(newer(dir))).await
     }
 
-    /// Nothing fits that is built already: whether there is anything else. pip says of a package that is not there what it says
-    /// of one that has to be built.
+    /// Nothing that is built already fits: finds out whether there is anything else. pip says the same of a package that is not
+    /// there as of one that has to be built.
     async fn why_unresolved(
         self: &Rc<Self>,
         package: &Package,
@@ -381,7 +383,7 @@ impl Server {
         })
     }
 
-    /// Whether the installer has just listed a version.
+    /// True if the installer has just listed a version.
     fn has_listed(&self, version: &str) -> bool {
         let lines = self.logs.borrow().last(LISTED);
         let mut listed = lines.iter().filter_map(|line| line.text.split_once(pypi::AVAILABLE));
@@ -389,7 +391,7 @@ impl Server {
     }
 }
 
-/// Why what was found is not to be taken.
+/// Why the resolved version is not to be taken.
 struct Older {
     why: Rc<EndReport>,
     requires: Option<Requirement>,
@@ -401,7 +403,7 @@ impl From<Rc<EndReport>> for Older {
     }
 }
 
-/// Whether an installer has stopped at what would have to be built.
+/// True if an installer has stopped at something that would have to be built.
 fn is_unbuilt(report: &EndReport) -> bool {
     unresolved(&report.stderr_tail) == Unresolved::NoWheels
 }

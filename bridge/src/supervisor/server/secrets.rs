@@ -7,7 +7,7 @@
 //!             └──► barred: not tried again, and started when they can be read
 //! ```
 //!
-//! Owns what a start knows of them. Must never give them to an installer, nor to another server.
+//! Owns a start's knowledge of them. Must never give them to an installer, nor to another server.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -26,19 +26,19 @@ use crate::link::{EndReport, MISSING_SECRETS};
 use crate::store::StoreError;
 use crate::store::secrets::Secrets;
 
-/// What the last start was given.
+/// The secrets that the last start was given.
 #[derive(Debug, Default)]
 pub(super) struct Given {
     /// Finds the values in texts.
     redactor: Rc<Redactor>,
-    /// The same of tokens that were renewed last.
+    /// Finds the tokens that were renewed last.
     renewed: Rc<Redactor>,
     /// Names of the variables.
     names: Vec<String>,
 }
 
 impl Server {
-    /// Whether names of secrets are among what its definition needs.
+    /// True if its definition needs secrets.
     fn needs_secrets(&self) -> bool {
         !self.definition().secrets.is_empty()
     }
@@ -79,7 +79,7 @@ impl Server {
         }
     }
 
-    /// What its start lacks of what a person has, as far as that is known.
+    /// The thing that its start lacks and a person has, as far as that is known.
     pub fn need(&self) -> Option<Need> {
         let at_its_end = || self.last_exit.borrow().as_ref().and_then(|report| report.need());
         match self.lacks_secrets.get() {
@@ -90,7 +90,7 @@ impl Server {
         }
     }
 
-    /// Looks whether it has the secrets that its definition names, so that what it lacks is shown before it is started.
+    /// Looks whether it has the secrets that its definition names, so that a missing one is shown before it is started.
     pub(in crate::supervisor) fn look_for_secrets(self: &Rc<Self>) {
         if !self.needs_secrets() {
             return;
@@ -115,7 +115,7 @@ impl Server {
         }
     }
 
-    /// What keeps it from its next start, as far as can be known without one: secrets that it lacks, and a sentence.
+    /// The reason against its next start, as far as can be known without one: secrets that it lacks, and a sentence.
     pub async fn cannot_start(&self) -> Option<(Vec<String>, String)> {
         match self.missing_secrets().await {
             Ok(missing) if missing.is_empty() => {}
@@ -149,7 +149,7 @@ impl Server {
         }
     }
 
-    /// Starts it if it has failed for the lack of what is there now. Whether it does.
+    /// Starts it if it has failed for the lack of secrets that are there now. True if it does.
     pub fn has_secrets_now(self: &Rc<Self>, all: &Credentials) -> bool {
         let lacked = |report: &Rc<EndReport>| report.cause == MISSING_SECRETS;
         let waits = self.state() == State::Failed && self.last_exit.borrow().as_ref().is_some_and(lacked);
@@ -163,7 +163,7 @@ impl Server {
         starts
     }
 
-    /// The end of a start that needs what is not set.
+    /// The end of a start that needs secrets which are not set.
     pub(super) fn lacks(&self, missing: &[String]) -> EndReport {
         let (id, first) = (&self.id, missing.first().map_or("KEY", String::as_str));
         let of_another = match self.secrets_since.get() {
@@ -191,7 +191,7 @@ impl Server {
         launch.env.extend(pairs.map(|(name, value)| (name.into(), value.expose().to_owned().into())));
     }
 
-    /// The same for a server elsewhere, whose headers have them.
+    /// Has the secrets of a server elsewhere hidden: its headers have them.
     pub(super) fn give_in_headers(&self, secrets: &Credentials, headers: &[(&str, &str)]) {
         let names = secrets.variables().into_keys().collect();
         self.note_given(secrets, headers, names);
@@ -202,12 +202,12 @@ impl Server {
         *self.given.borrow_mut() = Given { redactor, renewed: Rc::default(), names };
     }
 
-    /// Has these hidden besides.
+    /// Has these tokens hidden, too.
     pub(super) fn also_hide(&self, renewed: Rc<Redactor>) {
         self.given.borrow_mut().renewed = renewed;
     }
 
-    /// What finds the secrets of its last start.
+    /// Finds the secrets of its last start.
     pub(super) fn redactor(&self) -> Rc<Redactor> {
         self.given.borrow().redactor.clone()
     }
@@ -217,13 +217,13 @@ impl Server {
         self.given.borrow().names.clone()
     }
 
-    /// Whether its last start was given any.
+    /// True if its last start was given any.
     pub(super) fn has_secrets(&self) -> bool {
         let given = self.given.borrow();
         !given.redactor.is_empty() || !given.renewed.is_empty()
     }
 
-    /// The same text without them, where they are in it.
+    /// The text without the secrets; `None` where none are in it.
     pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
         let hidden = self.hidden(text.to_owned());
         (hidden != text).then_some(hidden)

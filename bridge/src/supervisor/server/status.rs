@@ -1,4 +1,4 @@
-//! What is to be seen of a server: its status, its lists, its log.
+//! The visible state of a server: its status, its lists, its log.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use crate::supervisor::ListKind;
 use crate::supervisor::lists::Fetched;
 use crate::supervisor::logs::Line;
 
-/// What is to be seen of a server.
+/// The visible state of a server.
 #[derive(Debug, Clone)]
 pub struct Status {
     /// Where it is in its life.
     pub state: State,
     /// Since when, in milliseconds since 1970.
     pub since: u64,
-    /// Whether it does not answer probes.
+    /// True if it does not answer probes.
     pub busy: bool,
     /// Its process, while there is one.
     pub pid: Option<u32>,
     /// Its runner, while there is one.
     pub runner_pid: Option<u32>,
-    /// What it said about itself, while it runs.
+    /// Its words about itself, while it runs.
     pub info: Option<Info>,
     /// Restarts since a person last started it.
     pub restarts: u32,
-    /// Those without a stable period behind them.
+    /// Restarts without a stable period behind them.
     pub attempt: u32,
     /// When it is tried again, in milliseconds since 1970.
     pub next_retry: Option<u64>,
@@ -45,12 +45,12 @@ pub struct Status {
     pub round_trip: Option<Duration>,
     /// Answers that came too late.
     pub late_answers: u64,
-    /// What holds its processes together; none until it was started.
+    /// How its processes are held together; `None` until it was started.
     pub containment: Option<Rc<Containment>>,
 }
 
 impl Server {
-    /// What is to be seen of it.
+    /// Its visible state.
     #[must_use]
     pub fn status(&self) -> Status {
         let (machine, place) = (self.machine.borrow(), self.place.borrow());
@@ -99,13 +99,13 @@ impl Server {
         *self.known_tools.borrow_mut() = Some(tools);
     }
 
-    /// Whether one of its lists is being fetched.
+    /// True if one of its lists is being fetched.
     #[must_use]
     pub fn is_listing(&self) -> bool {
         self.lists.borrow().is_fetching()
     }
 
-    /// Whether it does not run, and the next call starts it.
+    /// True if it does not run, and the next call starts it.
     #[must_use]
     pub fn wakes_on_demand(&self) -> bool {
         self.machine.borrow().wakes_on_demand()
@@ -123,7 +123,7 @@ impl Server {
         self.lists.borrow().look(ListKind::Tools, |list| list.error.is_none().then_some(list.count))
     }
 
-    /// What is wrong with its lists as fetched last.
+    /// The flaws of its lists as fetched last.
     #[must_use]
     pub fn list_problems(&self) -> Vec<ListProblem> {
         let problems = ListKind::ALL.into_iter().flat_map(|kind| {
@@ -137,8 +137,8 @@ impl Server {
         problems.map(|problem| ListProblem { why: self.hidden(problem.why), ..problem }).collect()
     }
 
-    /// Its newest log lines, at most `limit`: `begin` is called at the very moment from which on lines are told to
-    /// listeners and are not among them.
+    /// Its newest log lines, at most `limit`. `begin` is called at the very moment from which on lines go to listeners, and are
+    /// not among these.
     pub async fn logs(&self, limit: usize, begin: impl FnOnce()) -> Vec<Line> {
         let (lines, whole) = {
             let logs = self.logs.borrow();

@@ -1,4 +1,4 @@
-//! Who is interested in which resource of a server, and in its messages.
+//! The clients' interest in a server's resources, and in its messages.
 //!
 //! Owns the count of clients per resource. A subscription belongs to the clients, not to a start: each start of the
 //! server is asked for those that there are, and the server hears when the last client has left.
@@ -55,14 +55,14 @@ impl Server {
         }
     }
 
-    /// One that does not offer logging says so, and nothing is lost.
+    /// Asks for log messages. A server that does not offer logging says so, and nothing is lost.
     pub(super) fn ask_for_messages(self: &Rc<Self>) {
         if let Some(level) = self.messages.get().and_then(|level| LEVELS.get(level)) {
             self.tell_server(Operation::SetLogLevel { level: (*level).into() });
         }
     }
 
-    /// Asks for something whose answer nobody waits for; that it came to nothing is in the log.
+    /// Asks for something whose answer nobody waits for; a failure is in the log.
     fn tell_server(self: &Rc<Self>, operation: Operation<'static>) {
         let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
         let Some(place) = place else { return };

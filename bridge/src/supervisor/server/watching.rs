@@ -13,7 +13,7 @@ use harbor_policy::liveness::{Action, Event, Liveness};
 use super::Server;
 
 impl Server {
-    /// A new start; what was known of the one before went with it.
+    /// Begins to watch a new start; what was known of the one before went with it.
     pub(super) fn begin_watching(self: &Rc<Self>) {
         self.last_used.set(Instant::now());
         self.set_idle_alarm();
@@ -39,7 +39,8 @@ impl Server {
         self.watch(Event::Probed { quiet, unanswered });
     }
 
-    /// Of a server that is being stopped nothing is judged: an alarm may still ring then, and an answer come.
+    /// Feeds an event to the watch. A server that is being stopped is not judged: an alarm may still ring then, and an answer
+    /// come.
     fn watch(self: &Rc<Self>, event: Event) {
         if self.state() != State::Running {
             return;

@@ -1,4 +1,4 @@
-//! What the bridge answers about the agent.
+//! The bridge's replies about the agent.
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
@@ -10,44 +10,44 @@ use crate::field::Word;
 define_sent! {
     /// Replies about the agent, by the type of their request.
     AGENT_REPLIES:
-    /// It has begun.
+    /// The session has begun.
     "chat_create_session" ChatCreateSessionResult {
         /// The session.
         session: ChatSessionView,
     }
-    /// The turn is over.
+    /// The turn has ended.
     "chat_send_message" ChatSendMessageResult {
-        /// What the model answered in the end.
+        /// The model's last answer in the turn.
         response: String,
-        /// The calls that it made, in their order.
+        /// The calls of the turn, in their order.
         steps: Vec<TurnStep>,
-        /// How often the model was asked.
+        /// How many rounds the turn had: how often the model was asked.
         iterations: u32,
-        /// Whether a limit ended it.
+        /// True if a limit ended the turn.
         reachedMaxIterations: bool,
-        /// How long it took, in milliseconds.
+        /// How long the turn took, in milliseconds.
         durationMs: u64,
         /// The turn.
         turn_id: String,
-        /// Why it ended: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`.
+        /// Why the turn ended: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`.
         ended: Word,
-        /// What it has taken.
+        /// The tokens that the turn has used.
         usage: ChatUsage,
         /// The provider's id.
         provider: Option<String>,
-        /// The model's name there.
+        /// The model's name at the provider.
         model: Option<String>,
     }
-    /// It is followed.
+    /// The client follows the session, or no longer.
     "chat_watch" ChatWatchResult {
         /// The number of the next event.
         seq: u64,
-        /// The turn that is under way.
+        /// The turn that is under way; absent when none is.
         turn_id: Option<String>,
     }
-    /// It ends.
+    /// The turn is being stopped.
     "chat_stop" ChatStopResult {
-        /// False when no turn was under way.
+        /// False if no turn was under way.
         stopped: bool,
     }
     /// The session as a text.
@@ -57,69 +57,69 @@ define_sent! {
     }
     /// The session.
     "chat_get_session" ChatGetSessionResult {
-        /// What it is.
+        /// The session's settings and state.
         session: ChatSessionView,
-        /// What was said.
+        /// The messages of the session.
         messages: Vec<ChatMessage>,
     }
     /// The sessions.
     "chat_list_sessions" ChatListSessionsResult {
-        /// The one that was used last first.
+        /// The sessions, the one that was used last first.
         sessions: Vec<ChatSessionView>,
-        /// How many there are in all.
+        /// How many sessions there are in all.
         total: u64,
-        /// Files that cannot be read, and why, a sentence each.
+        /// The files that cannot be read, and why, a sentence each.
         unreadable: Vec<String>,
     }
-    /// It is changed.
+    /// The session is changed.
     "chat_update_session" ChatUpdateSessionResult {
-        /// What it is now.
+        /// The session after the change.
         session: ChatSessionView,
     }
-    /// It is empty.
+    /// The session has no messages any more.
     "chat_clear_messages" ChatClearMessagesResult {
         /// How many messages it had.
         cleared: u64,
     }
-    /// It is gone.
+    /// The session is deleted.
     "chat_delete_session" ChatDeleteSessionResult {
-        /// False when there was none.
+        /// False if there was no such session.
         deleted: bool,
     }
-    /// The run is over.
+    /// The run has ended.
     "run_start" RunStartResult {
         /// The run.
         run_id: String,
         /// The answer.
         output: String,
-        /// Where it comes from, where that was asked for.
+        /// The calls that the answer relies on; absent unless `require_citations` was set.
         citations: Option<Vec<Citation>>,
-        /// What it has taken.
+        /// The tokens that the run has used.
         usage: ChatUsage,
     }
-    /// It is noted.
+    /// The credit is added.
     "run_more" RunMoreResult {
-        /// False when there is no such run.
+        /// False if there is no such run.
         accepted: bool,
     }
-    /// It has begun.
+    /// The session has begun.
     "session_create" SessionCreateResult {
         /// The session.
         session: SessionSummary,
     }
     /// The session.
     "session_get" SessionGetResult {
-        /// What it is.
+        /// The session's state.
         session: SessionSummary,
     }
     /// The sessions.
     "session_list" SessionListResult {
-        /// The oldest first.
+        /// The sessions, the oldest first.
         sessions: Vec<SessionSummary>,
     }
-    /// It is over.
+    /// The session has ended.
     "session_end" SessionEndResult {
-        /// What it was.
+        /// The session as it was at its end.
         session: SessionSummary,
     }
 }

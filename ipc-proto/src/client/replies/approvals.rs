@@ -1,35 +1,35 @@
-//! Answers to requests about consent.
+//! The bridge's replies about consent.
 
 use super::super::{Approval, StandingAnswer, define_sent};
 use crate::json::Json;
 
 define_sent! {
-    /// Answers to requests about consent.
+    /// Replies about consent, by the type of their request.
     APPROVAL_REPLIES:
-    /// What waits and what stands.
+    /// The questions that wait and the answers that stand.
     "approvals_list" ApprovalsListResult {
-        /// Questions, the oldest first.
+        /// The questions, the oldest first.
         waiting: Vec<Approval>,
-        /// Answers that stand, the newest first.
+        /// The standing answers, the newest first.
         standing: Vec<StandingAnswer>,
-        /// Of one question: the call's arguments, whole.
+        /// For one question: the whole arguments of its call. Otherwise absent.
         arguments: Option<Json>,
     }
-    /// The answer has come.
+    /// The answer has reached the bridge.
     "approvals_answer" ApprovalsAnswerResult {
-        /// False when there is no such question any more.
+        /// False if the question does not wait any more.
         answered: bool,
     }
-    /// They are taken back.
+    /// The standing answers are taken back.
     "approvals_revoke" ApprovalsRevokeResult {
-        /// How many those were.
+        /// How many answers were taken back.
         revoked: u32,
     }
     /// The guard of an AI client.
     "approvals_guard" ApprovalsGuardResult {
-        /// Whether it is on.
+        /// True if the guard is on.
         guard: bool,
     }
-    /// It is told of them, or not any more.
+    /// The watch has begun or ended.
     "approvals_watch" ApprovalsWatchResult {}
 }

@@ -1,4 +1,4 @@
-//! What the bridge answers about language models.
+//! The bridge's replies about language models.
 
 #![allow(non_snake_case, reason = "some fields' names are those of the Web Agents API")]
 
@@ -11,48 +11,48 @@ use crate::field::Word;
 define_sent! {
     /// Replies about language models, by the type of their request.
     MODEL_REPLIES:
-    /// What was found.
+    /// The providers and keys that were found.
     "llm_detect" LlmDetectResult {
         /// The programs on this machine, and the providers that were added.
         providers: Vec<ProviderView>,
-        /// Whether one of them can be used.
+        /// True if at least one of them can be used.
         hasAvailable: bool,
-        /// Keys that lie in the environment, of types of which no provider has a key.
+        /// Keys in the environment, for types of which no provider has a key.
         environment: Vec<EnvironmentKey>,
     }
     /// The providers.
     "llm_list_providers" LlmListProvidersResult {
-        /// By id.
+        /// The providers, sorted by id.
         providers: Vec<ProviderView>,
-        /// The id of the default one.
+        /// The id of the default provider; absent when there is none.
         active: Option<String>,
     }
-    /// What can be added.
+    /// The types of providers that can be added.
     "llm_get_supported_providers" LlmGetSupportedProvidersResult {
-        /// What runs on this machine.
+        /// The types that run on this machine.
         local: Vec<ProviderType>,
-        /// Services.
+        /// The types that are services elsewhere.
         remote: Vec<ProviderType>,
         /// The ids of the providers that have a key.
         configuredApiKeys: Vec<String>,
     }
-    /// It is added.
+    /// The provider is added.
     "llm_add_provider" LlmAddProviderResult {
         /// Its id.
         id: String,
-        /// What is known of it.
+        /// The provider as it is now.
         provider: ProviderView,
     }
-    /// It is changed.
+    /// The provider is changed.
     "llm_configure_provider" LlmConfigureProviderResult {
-        /// What is known of it now.
+        /// The provider after the change.
         provider: ProviderView,
-        /// Whether it had a key that was dropped.
+        /// True if its key was dropped, since its address changed.
         key_dropped: bool,
     }
-    /// It is forgotten.
+    /// The provider is forgotten.
     "llm_remove_provider" LlmRemoveProviderResult {
-        /// False when there was none.
+        /// False if there was no such provider.
         removed: bool,
     }
     /// The key is stored.
@@ -61,30 +61,30 @@ define_sent! {
         success: bool,
         /// The provider's id.
         provider: String,
-        /// Whether it can be used, as far as that is known.
+        /// True if the provider can be used, as far as Harbor knows.
         available: bool,
     }
     /// The key is deleted.
     "llm_remove_api_key" LlmRemoveApiKeyResult {
-        /// False when there was none.
+        /// False if there was no key.
         success: bool,
         /// The provider's id.
         provider: String,
     }
-    /// What it said.
+    /// The provider's answer to the check.
     "llm_check_provider" LlmCheckProviderResult {
-        /// Whether it answers, and takes the key.
+        /// True if the provider answers and takes the key.
         available: bool,
-        /// How long that took, in milliseconds.
+        /// How long the check took, in milliseconds.
         latency_ms: u64,
-        /// Why not, a word as in `ERR_MODEL_FAILED`.
+        /// Why the provider cannot be used, a word as in `ERR_MODEL_FAILED`; absent when it can.
         cause: Option<String>,
-        /// The same in the provider's own words.
+        /// The reason in the provider's own words.
         message: Option<String>,
     }
     /// The models.
     "llm_list_models" LlmListModelsResult {
-        /// By provider, in its order.
+        /// The models, provider by provider, in each provider's order.
         models: Vec<ModelView>,
         /// The id of the default provider.
         provider: Option<String>,
@@ -93,58 +93,58 @@ define_sent! {
     }
     /// The models.
     "llm_list_models_for" LlmListModelsForResult {
-        /// In the provider's order.
+        /// The models, in the provider's order.
         models: Vec<ModelView>,
         /// The provider's id.
         provider: String,
     }
-    /// It holds from the next request on.
+    /// The default model holds from the next request on.
     "llm_set_active" LlmSetActiveResult {
         /// Always true; a failure is an error.
         success: bool,
         /// The provider's id.
         active: String,
-        /// The model's name there; absent: its first.
+        /// The model's name at the provider; absent: the provider's first model.
         model: Option<String>,
     }
-    /// It holds from the next request on.
+    /// The default model holds from the next request on.
     "llm_set_model" LlmSetModelResult {
         /// Always true; a failure is an error.
         success: bool,
         /// The provider's id.
         active: String,
-        /// The model's name there.
+        /// The model's name at the provider.
         model: String,
     }
-    /// What is used where a request names nothing.
+    /// The provider and model for requests that name none.
     "llm_get_active" LlmGetActiveResult {
-        /// The provider's id; absent where there is none.
+        /// The provider's id; absent when there is no provider.
         active: Option<String>,
-        /// The model's name there; absent: its first.
+        /// The model's name at the provider; absent: the provider's first model.
         model: Option<String>,
-        /// `ready`, `no_provider`, `no_key`, `disabled` or `unavailable`.
+        /// The provider's state: `ready`, `no_provider`, `no_key`, `disabled` or `unavailable`.
         status: Word,
     }
-    /// All that is set.
+    /// All settings about models.
     "llm_get_config" LlmGetConfigResult {
-        /// The providers that were added, by id.
+        /// The added providers, sorted by id.
         providers: Vec<ProviderView>,
-        /// The ids of those that can be used, as far as that is known.
+        /// The ids of the providers that can be used, as far as Harbor knows.
         available: Vec<String>,
-        /// The default provider.
+        /// The id of the default provider.
         activeProvider: Option<String>,
-        /// Its model.
+        /// The name of the default model at that provider.
         activeModel: Option<String>,
         /// The ids of the providers that have a key.
         configuredApiKeys: Vec<String>,
     }
     /// The answer is whole.
     "llm_chat" LlmChatResult {
-        /// What the model said.
+        /// The model's answer.
         response: ChatResponse,
         /// The provider's id.
         provider: String,
-        /// The model's name there.
+        /// The model's name at the provider.
         model: String,
     }
     /// The answer is whole.
@@ -156,38 +156,38 @@ define_sent! {
         /// As in `llm_chat`.
         model: String,
     }
-    /// Whether there was such a request.
+    /// The credit is added.
     "llm_more" LlmMoreResult {
-        /// False when it has ended, or does not stream.
+        /// False if the request has ended or does not stream.
         accepted: bool,
     }
     /// The models.
     "host_llm_list_models" HostLlmListModelsResult {
-        /// By provider, in its order.
+        /// The models, provider by provider, in each provider's order.
         models: Vec<UsableModel>,
     }
-    /// So many.
+    /// The number of tokens.
     "llm_count_tokens" LlmCountTokensResult {
-        /// Tokens.
+        /// How many tokens the model would read.
         input_tokens: u64,
-        /// `exact`: the provider has counted; else `estimated`.
+        /// `exact`: the provider counted them; otherwise `estimated`.
         exactness: Word,
     }
-    /// What was taken.
+    /// The tokens that requests have used.
     "llm_usage" LlmUsageResult {
-        /// The newest day first.
+        /// The rows, the newest day first.
         usage: Vec<ModelUsageView>,
     }
-    /// It holds from the next request on.
+    /// The budget holds from the next request on.
     "llm_set_budget" LlmSetBudgetResult {
         /// The budget.
         budget: BudgetView,
     }
     /// The budgets.
     "llm_list_budgets" LlmListBudgetsResult {
-        /// Those that a person has set, and those of whoever has used something today.
+        /// The budgets that the person has set, and those of every principal that used tokens today.
         budgets: Vec<BudgetView>,
-        /// Tokens of a day that an origin has for which nothing is set.
+        /// The default budget of an origin, in tokens per day.
         of_an_origin: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! What the bridge answers about secrets and authorizations.
+//! The bridge's replies about secrets and authorizations.
 
 use super::super::{AuthorizationView, CredentialStatus, CredentialView, SecretStoreView, define_sent};
 
@@ -7,109 +7,109 @@ define_sent! {
     SECRET_REPLIES:
     /// The secret is on disk.
     "set_credential" SetCredentialResult {
-        /// What is told of it.
+        /// The secret, without its value.
         credential: CredentialView,
-        /// Whether the server is up: a restart gives it the new one.
+        /// True if the server is up. It gets the new secret when it is restarted.
         running: bool,
-        /// Whether the server had failed for the lack of it, and is started now.
+        /// True if the server had failed because the secret was missing. It starts now.
         starts: bool,
     }
     /// The secrets are on disk.
     "set_server_secrets" SetServerSecretsResult {
-        /// What the server has now.
+        /// The state of the server's secrets now.
         status: CredentialStatus,
         /// As in `set_credential`.
         running: bool,
         /// As in `set_credential`.
         starts: bool,
     }
-    /// What the server has.
+    /// The state of the server's secrets.
     "get_credential_status" GetCredentialStatusResult {
-        /// By name.
+        /// The names of the secrets that are set, missing and expired.
         status: CredentialStatus,
     }
-    /// What is wrong.
+    /// The problems with the server's secrets.
     "validate_credentials" ValidateCredentialsResult {
-        /// Whether nothing keeps the server from its secrets.
+        /// True if the server can have all its secrets.
         valid: bool,
-        /// What does, a sentence each.
+        /// The problems that keep it from its secrets, a sentence each.
         errors: Vec<String>,
-        /// What is to be minded, a sentence each.
+        /// Other things to know, a sentence each.
         warnings: Vec<String>,
     }
-    /// The secret is gone.
+    /// The secret is deleted.
     "delete_credential" DeleteCredentialResult {
-        /// False when there was none.
+        /// False if there was no such secret.
         deleted: bool,
-        /// Whether the server is up: it has the secret until it is stopped.
+        /// True if the server is up. It keeps the secret until it is stopped.
         running: bool,
     }
     /// The secrets.
     "list_credentials" ListCredentialsResult {
-        /// By server and name.
+        /// The secrets, sorted by server and name.
         credentials: Vec<CredentialView>,
     }
-    /// The person is to be asked.
+    /// The authorization has begun: show the person the URL.
     "oauth_start" OauthStartResult {
-        /// What they are to open in a browser: `https://…`, or `http://…` on this machine.
+        /// The URL that the person opens in a browser: `https://…`, or `http://…` on this machine.
         authorization_url: String,
-        /// Where their browser comes back to.
+        /// The URL to which the browser comes back.
         redirect_uri: String,
-        /// Until when, in milliseconds since 1970.
+        /// When the authorization ends without an answer, in milliseconds since 1970.
         expires_at: u64,
     }
-    /// The person has let Harbor in.
+    /// The person has agreed.
     "oauth_finish" OauthFinishResult {
-        /// As far as they have.
+        /// What the person lets Harbor do.
         authorization: AuthorizationView,
     }
-    /// No authorization is under way any more.
+    /// The authorization has ended.
     "oauth_cancel" OauthCancelResult {
-        /// False when none was.
+        /// False if no authorization was under way.
         cancelled: bool,
     }
-    /// What the person has let Harbor do.
+    /// The authorization of the server.
     "oauth_status" OauthStatusResult {
-        /// Absent where that is nothing.
+        /// The authorization; absent when there is none.
         authorization: Option<AuthorizationView>,
     }
     /// The tokens are deleted.
     "oauth_revoke" OauthRevokeResult {
-        /// False when there were none.
+        /// False if there were no tokens.
         revoked: bool,
-        /// Whether the authorization server knows.
+        /// True if the authorization server was told.
         told: bool,
-        /// Why not, when not.
+        /// Why the authorization server was not told; absent when it was.
         why: Option<String>,
     }
-    /// Where they are kept.
+    /// The state of the secret store.
     "get_secret_store" GetSecretStoreResult {
-        /// How.
+        /// Where and how secrets are kept.
         secret_store: SecretStoreView,
     }
-    /// They can be read.
+    /// The secrets can be read.
     "unlock_secrets" UnlockSecretsResult {
-        /// How they are kept.
+        /// Where and how secrets are kept now.
         secret_store: SecretStoreView,
     }
-    /// They cannot be read any more.
+    /// The secrets can no longer be read.
     "lock_secrets" LockSecretsResult {
-        /// How they are kept.
+        /// Where and how secrets are kept now.
         secret_store: SecretStoreView,
     }
-    /// They are encrypted on disk.
+    /// The secrets are encrypted on disk.
     "encrypt_secrets" EncryptSecretsResult {
-        /// How they are kept now.
+        /// Where and how secrets are kept now.
         secret_store: SecretStoreView,
     }
-    /// They are plain on disk.
+    /// The secrets are no longer encrypted on disk.
     "decrypt_secrets" DecryptSecretsResult {
-        /// How they are kept now.
+        /// Where and how secrets are kept now.
         secret_store: SecretStoreView,
     }
-    /// They are where `config.toml` says.
+    /// The secrets are where `config.toml` says.
     "move_secrets" MoveSecretsResult {
-        /// How they are kept now.
+        /// Where and how secrets are kept now.
         secret_store: SecretStoreView,
     }
 }

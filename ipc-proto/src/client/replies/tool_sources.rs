@@ -1,4 +1,4 @@
-//! What the bridge answers about tool sources.
+//! The bridge's replies about tool sources.
 
 use super::super::{SourceView, define_sent};
 use crate::field::Word;
@@ -6,33 +6,33 @@ use crate::field::Word;
 define_sent! {
     /// Replies about tool sources, by the type of their request.
     SOURCE_REPLIES:
-    /// It is there.
+    /// The source is registered.
     "source_register" SourceRegisterResult {
-        /// Its id: `browser`, or `browser:NAME` where there is one already.
+        /// The source's id: `browser`, or `browser:NAME` if there is a browser already.
         source_id: String,
     }
-    /// It is gone.
+    /// The source is unregistered.
     "source_unregister" SourceUnregisterResult {
-        /// False when this connection has no such source.
+        /// False if this connection has no such source.
         unregistered: bool,
     }
-    /// Whether somebody waits for it.
+    /// The result has reached the bridge.
     "source_result" SourceResultResult {
-        /// False when the call has ended, or was never made of a source of this connection.
+        /// False if the call has ended, or was never made to a source of this connection.
         accepted: bool,
     }
-    /// What the bridge says to it.
+    /// The bridge's answer to the event.
     "source_event" SourceEventResult {
-        /// False when it is about no session's tab, or no session.
+        /// False if the event is about no session and no session's tab.
         accepted: bool,
-        /// Of `navigated` and `tab_opened`: `allowed` or `denied`.
+        /// For `navigated`, `frame` and `tab_opened`: `allowed` or `denied`.
         verdict: Option<Word>,
-        /// Why it is denied, as a sentence.
+        /// Why it is denied, as a sentence; absent when it is allowed.
         reason: Option<String>,
     }
-    /// They.
+    /// The tool sources that are no servers.
     "list_sources" ListSourcesResult {
-        /// By id.
+        /// The sources, sorted by id.
         sources: Vec<SourceView>,
     }
 }

@@ -8,54 +8,55 @@ define_requests! {
     AgentRequest:
     /// Begins a session: a conversation that the bridge holds, with a model that may use tools.
     "chat_create_session" ChatCreateSession -> ChatCreateSessionResult {
-        /// The servers whose tools it may use, none when empty; all of them when absent, or with `*`.
+        /// The servers whose tools the session may use. An empty list: none. Absent, or `*`: all servers.
         enabled_servers: Option<Vec<String>>,
-        /// A name for people; made of the first message when absent.
+        /// A name for people; absent: made from the first message.
         name: Option<String>,
-        /// What the model is told before everything else.
+        /// A text that the model gets before everything else.
         system_prompt: Option<String>,
-        /// Which model: `provider:model`; the default one when absent.
+        /// The model, as `provider:model`; absent: the default model.
         model: Option<String>,
-        /// `ask` (when absent) or `auto`, as in `ChatSession`; `reads`: what would have to be asked is refused instead.
+        /// `ask` (default), `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be
+        /// asked is refused.
         mode: Option<String>,
-        /// True: it is never written down, and ends with the bridge.
+        /// True: the session is never written to disk, and ends with the bridge.
         private: Option<bool>,
     }
-    /// Says something in a session. One turn at a time: a second message meanwhile is refused. The turn belongs to the bridge: it goes
-    /// on when this client leaves, and `chat_stop` ends it. Cancelling this request does so, too.
+    /// Sends a message of the person in a session. A second message during a turn is refused. The turn belongs to the
+    /// bridge: it goes on when this client leaves. `chat_stop` ends it, and so does cancelling this request.
     "chat_send_message" ChatSendMessage -> ChatSendMessageResult {
         /// The session.
         session_id: String,
-        /// What is said.
+        /// The message.
         message: String,
-        /// Images, and texts that are no instructions: parts `text` and `image`.
+        /// Images, and texts that the model must not take as instructions: parts `text` and `image`.
         attachments: Option<Vec<ChatPart>>,
-        /// Which model, for this turn and those after it.
+        /// The model for this turn and those after it; absent: the session's model.
         model: Option<String>,
-        /// Whether `chat_event` pushes are wanted until the answer.
+        /// True: `chat_event` pushes come until the reply.
         stream: Option<bool>,
-        /// `auto` (when absent), `required`: the first answer has to call a tool, or `none`.
+        /// `auto` (default), `required` (the first answer must call a tool) or `none`.
         tool_choice: Option<String>,
-        /// Calls of tools at most.
+        /// The most calls of tools in this turn.
         max_tool_calls: Option<u32>,
-        /// Tokens of each answer of the model at most.
+        /// The most tokens of each answer of the model.
         max_tokens: Option<u32>,
     }
-    /// Follows what happens in a session, by `chat_event` pushes: what has happened in its last turn since `after_seq`, and what comes.
+    /// Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow.
     "chat_watch" ChatWatch -> ChatWatchResult {
         /// The session.
         session_id: String,
-        /// The last event that this client has seen; all of the last turn when absent.
+        /// The number of the last event that this client has seen; absent: all events of the last turn come.
         after_seq: Option<u64>,
-        /// False: no longer.
+        /// False: the pushes end.
         watch: Option<bool>,
     }
-    /// Ends the turn that is under way. What has come of the answer is kept.
+    /// Stops the turn that is under way. The part of the answer that has come is kept.
     "chat_stop" ChatStop -> ChatStopResult {
         /// The session.
         session_id: String,
     }
-    /// Gives a session as a text.
+    /// Gives a session as text.
     "chat_export" ChatExport -> ChatExportResult {
         /// The session.
         session_id: String,
@@ -69,17 +70,17 @@ define_requests! {
     }
     /// Lists sessions, the one that was used last first.
     "chat_list_sessions" ChatListSessions -> ChatListSessionsResult {
-        /// At most so many; 50 when absent.
+        /// The most sessions in the reply; absent: 50.
         limit: Option<u64>,
     }
     /// Changes a session.
     "chat_update_session" ChatUpdateSession -> ChatUpdateSessionResult {
         /// The session.
         session_id: String,
-        /// What is to be changed.
+        /// The changes.
         updates: SessionUpdates,
     }
-    /// Forgets what was said in a session.
+    /// Deletes the messages of a session.
     "chat_clear_messages" ChatClearMessages -> ChatClearMessagesResult {
         /// The session.
         session_id: String,
@@ -89,8 +90,8 @@ define_requests! {
         /// The session.
         session_id: String,
     }
-    /// Has the person's model do a task for an origin, or for an AI client itself, with the tools that it was granted. It is a run as
-    /// in `host_create_run`, with its limit of calls. Needs the scope `model:tools`.
+    /// Has the person's model do a task for an origin, or for an AI client, with the tools that were granted. The task is a
+    /// run as in `host_create_run`, with its limit of calls. Needs the scope `model:tools`.
     "run_start" RunStart -> RunStartResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -98,60 +99,63 @@ define_requests! {
         profile: Option<String>,
         /// The tab that asks.
         tab_id: Option<u64>,
-        /// What is to be done.
+        /// The task, as text for the model.
         task: String,
-        /// The tools that it may use, `server/tool`; those that the origin may use when absent.
+        /// The tools that the run may use, as `server/tool`; absent: the tools that the origin may use.
         tools: Option<Vec<String>>,
-        /// True: all tools that the origin may use, however many.
+        /// True: all tools that the origin may use, however many they are.
         use_all_tools: Option<bool>,
-        /// Which provider, by its id or its type; the default one when absent.
+        /// The provider, by its id or type; absent: the default provider.
         provider: Option<String>,
-        /// Which model; the default one when absent.
+        /// The model; absent: the default model.
         model: Option<String>,
-        /// Calls of tools at most; 5 when absent, and never more than the origin's limit.
+        /// The most calls of tools; absent: 5. The origin's limit holds in any case.
         max_tool_calls: Option<u32>,
-        /// True: the answer says by numbers, `[1]`, which call a statement comes from, and `citations` has these calls in their order.
+        /// True: the answer marks with numbers such as `[1]` which call a statement comes from. `citations` lists these
+        /// calls in order.
         require_citations: Option<bool>,
-        /// The origin's session that it belongs to: it knows what was said there, and uses no more than that may.
+        /// The origin's session for the run, which then knows that session's messages and shares its limits. Absent: no
+        /// session.
         session_id: Option<String>,
-        /// Whether `run_event` pushes are wanted.
+        /// True: `run_event` pushes come.
         stream: Option<bool>,
-        /// Whether this client gives credit (`run_more`): 64 pushes come without.
+        /// True: this client gives credit (`run_more`). The first 64 pushes need none.
         credit: Option<bool>,
     }
-    /// Gives credit for pushes of a run.
+    /// Gives credit for further pushes of a run.
     "run_more" RunMore -> RunMoreResult {
-        /// The id of the `run_start`.
+        /// The id of the `run_start` request.
         target: String,
-        /// So many pushes more.
+        /// How many more pushes may come.
         n: u32,
     }
-    /// Begins a session of an origin, or of an AI client itself: its runs know what was said in it, and share its limits. It ends with its tab, with its
-    /// time, and with `session_end`; nothing of it is written down. Needs a scope for each capability: `model:prompt`, `model:tools`.
+    /// Begins a session of an origin, or of an AI client. Its runs know what was said in it, and share its limits. It ends
+    /// with its tab, after its time, or by `session_end`. Nothing of it is written to disk. Needs a scope for each
+    /// capability: `model:prompt`, `model:tools`.
     "session_create" SessionCreate -> SessionCreateResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
         /// As in `host_grant_permission`.
         profile: Option<String>,
-        /// The tab that asks, and that it ends with.
+        /// The tab that asks. The session ends with it.
         tab_id: Option<u64>,
-        /// A name for people, 1000 bytes at most.
+        /// A name for people, at most 1000 bytes.
         name: Option<String>,
-        /// Whether it may ask a model; without that no run can be in it.
+        /// True: the session may ask a model. Without that it can have no runs.
         llm: Option<bool>,
-        /// Which provider, by its id or its type; the default one when absent.
+        /// The provider, by its id or type; absent: the default provider.
         provider: Option<String>,
-        /// Which model; the default one when absent.
+        /// The model; absent: the default model.
         model: Option<String>,
-        /// The tools that its runs may use, `server/tool`; none when absent.
+        /// The tools that its runs may use, as `server/tool`; absent: none.
         tools: Option<Vec<String>>,
-        /// What the model is told of its task, below what Harbor tells it.
+        /// The task in words for the model, below Harbor's own instructions.
         system_prompt: Option<String>,
-        /// A number from 0 to 2.
+        /// The temperature, a number from 0 to 2; absent: the provider's default.
         temperature: Option<Json>,
-        /// Calls of all its runs together; absent: no more limit than each run has.
+        /// The most calls of all its runs together; absent: no limit beyond that of each run.
         max_tool_calls: Option<u32>,
-        /// How long it lasts, in minutes: 60 when absent, 1440 at most.
+        /// How long the session lasts, in minutes: 1440 at most; absent: 60.
         ttl_minutes: Option<u32>,
     }
     /// Gives a session of the origin.
@@ -174,7 +178,7 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
-    /// Ends a session of the origin, with the run that is under way in it.
+    /// Ends a session of the origin, and the run that is under way in it.
     "session_end" SessionEnd -> SessionEndResult {
         /// As in `host_check_permission`.
         origin: Option<String>,

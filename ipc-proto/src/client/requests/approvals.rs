@@ -5,38 +5,39 @@ use super::super::define_requests;
 define_requests! {
     /// Any request about consent.
     ApprovalRequest:
-    /// Lists the questions about calls that wait for an answer, or were missed in the last ten minutes, and the answers that stand.
+    /// Lists the questions that wait for an answer or were missed in the last ten minutes, and the standing answers.
     "approvals_list" ApprovalsList -> ApprovalsListResult {
-        /// Only this question; then with its arguments whole.
+        /// Only this question, and its whole arguments; absent: everything.
         approval_id: Option<String>,
     }
-    /// Answers a question about a call. The first answer counts, wherever it comes from. A yes to a question that was missed
-    /// lets the same call through when it is made again.
+    /// Answers a question about a call. The first answer counts, wherever it comes from. A yes to a missed question lets
+    /// the same call through when it is made again.
     "approvals_answer" ApprovalsAnswer -> ApprovalsAnswerResult {
         /// The question.
         approval_id: String,
         /// One of the question's `answers`.
         answer: String,
-        /// Of `no`: what the model is told.
+        /// With `no`: the text that the model gets.
         reason: Option<String>,
     }
     /// Takes a standing answer back: it covers no call from now on.
     "approvals_revoke" ApprovalsRevoke -> ApprovalsRevokeResult {
-        /// The answer's id, or what it is for: `server/tool`, an origin, a session; all of them when absent.
+        /// The answer's id, or what it is for: `server/tool`, an origin, or a session. Absent: all standing answers.
         approval_id: Option<String>,
     }
-    /// Has the person asked before something private leaves by the calls of an AI client: once for what it has read of each source that
-    /// is private, and each server that could tell somebody, as long as it is connected. Says how it is, where nothing is set.
+    /// Turns the guard of an AI client on or off, or asks for its state. The guard asks the person before private data
+    /// leaves by the client's calls. It asks once for each private source read and each server that could tell somebody,
+    /// while the client is connected.
     "approvals_guard" ApprovalsGuard -> ApprovalsGuardResult {
         /// The client: `client://NAME`.
         origin: String,
-        /// On or off from now on; as it was when absent.
+        /// True: on; false: off; absent: unchanged.
         guard: Option<bool>,
     }
-    /// Has this connection told of questions by `approval` pushes, beginning with those that wait. Whoever asks for that shows
-    /// them to the person: without such a connection questions of pages and AI clients are missed at once.
+    /// Begins or ends `approval` pushes to this connection. The questions that wait come first. A client that asks for them
+    /// must show them to the person. Without such a connection, questions of pages and AI clients are missed at once.
     "approvals_watch" ApprovalsWatch -> ApprovalsWatchResult {
-        /// False: no longer.
+        /// False ends the pushes.
         watch: Option<bool>,
     }
 }

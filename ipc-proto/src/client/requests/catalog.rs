@@ -1,50 +1,51 @@
-//! Requests about servers that can be had.
+//! Requests about the catalog.
 
 use super::super::define_requests;
 
 define_requests! {
-    /// Any request about servers that can be had.
+    /// Any request about the catalog.
     CatalogRequest:
-    /// Gives the servers that can be had, the first ones first, a page at a time.
+    /// Lists the entries of the catalog, those of the highest rank first, a page at a time.
     "catalog_get" CatalogGet -> CatalogGetResult {
-        /// Where to go on: the `next_cursor` of the page before, with everything else as it was.
+        /// The `next_cursor` of the page before; all other fields must be as they were. Absent: the first page.
         cursor: Option<String>,
-        /// At most so many; 50 when absent, 200 at most.
+        /// The most entries in the reply, up to 200; absent: 50.
         limit: Option<u64>,
-        /// Only those that Harbor's authors have chosen, or only the others.
+        /// True: only the entries that Harbor's authors chose. False: only the others. Absent: all.
         featured: Option<bool>,
-        /// Only of this source: `registry`, `awesome` or `curated`.
+        /// Only entries of this source: `registry`, `awesome` or `curated`; absent: all.
         source: Option<String>,
-        /// Also those that their source has no more; false when absent.
+        /// True: also entries that their source has dropped. Absent: false.
         include_removed: Option<bool>,
     }
-    /// Finds servers that can be had by words of theirs: all of them, the last one as far as it is typed.
+    /// Searches the catalog. All words must match; the last one may be the beginning of a word.
     "catalog_search" CatalogSearch -> CatalogSearchResult {
-        /// The words, as a person types them; at most 1,000 bytes, of which the first 16 words count.
+        /// The words, as a person types them; at most 1,000 bytes. Words after the 16th are ignored.
         query: String,
         /// As in `catalog_get`.
         cursor: Option<String>,
         /// As in `catalog_get`.
         limit: Option<u64>,
     }
-    /// Gives all that is known of one of them.
+    /// Gives everything that Harbor knows of one entry.
     "catalog_entry" CatalogEntryGet -> CatalogEntryResult {
-        /// Its id in the catalog, or the name of one that Harbor brings along.
+        /// The id of the entry, or the name of an entry that is part of Harbor.
         id: String,
     }
-    /// Fetches the catalog anew, and answers when that is done. Whoever asks while that is being done shares it, and it is
-    /// done also when nobody waits for it any more.
+    /// Fetches the catalog anew, and answers when that is done. A request that comes meanwhile shares the refresh. The
+    /// refresh goes on even if nobody waits for it any more.
     "catalog_refresh" CatalogRefresh -> CatalogRefreshResult {
-        /// Everything, even where what has changed would do.
+        /// True: fetch everything, even where the changes alone would do.
         full: Option<bool>,
-        /// Whether `progress` pushes are wanted.
+        /// True: `progress` pushes come.
         progress: Option<bool>,
     }
-    /// Looks up stars, commits and downloads of those that come first, and answers when that is done. Shared likewise.
+    /// Looks up stars, commits and downloads of the first entries, and answers when that is done. Requests share it as in
+    /// `catalog_refresh`.
     "catalog_enrich" CatalogEnrich -> CatalogEnrichResult {
-        /// Whether `progress` pushes are wanted.
+        /// True: `progress` pushes come.
         progress: Option<bool>,
     }
-    /// Says how the catalog, its worker and its sources are.
+    /// Gives the status of the catalog, its worker and its sources.
     "catalog_status" CatalogStatusGet -> CatalogStatusResult {}
 }

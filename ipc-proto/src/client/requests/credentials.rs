@@ -7,71 +7,71 @@ use crate::server_id::ServerId;
 define_requests! {
     /// Any request about secrets of servers.
     CredentialRequest:
-    /// Stores a secret of a server, or replaces it: a key, a password, a token. Its next start has it, as the environment
-    /// variable of its name, or as a header of requests to a remote server.
+    /// Stores a secret of a server, or replaces it: a key, a password, a token. The server gets it at its next start, as
+    /// the environment variable of its name or as a header of requests to a remote server.
     "set_credential" SetCredential -> SetCredentialResult {
         /// The server's id.
         server_id: ServerId,
-        /// Its name: a letter or `_`, then letters, digits, `_`, `.` and `-`; of a header its name.
+        /// The secret's name: a letter or `_`, then letters, digits, `_`, `.` and `-`. For a header: the header's name.
         key: String,
         /// The secret, up to 64 KiB. It is never shown again.
         value: Secret,
-        /// `api_key` when absent.
+        /// The type; absent: `api_key`.
         credential_type: Option<CredentialType>,
-        /// The name that belongs to a password.
+        /// The user name that belongs to a password.
         username: Option<String>,
-        /// When it ends, in milliseconds since 1970.
+        /// When the secret expires, in milliseconds since 1970; absent when not known.
         expires_at: Option<u64>,
-        /// Of `browser`, which is no server: the site at which browser tools may type it, such as `https://example.com`.
+        /// For `browser`, which is no server: the site where browser tools may type the secret, such as `https://example.com`.
         site: Option<String>,
     }
-    /// Stores several secrets of the type `api_key` at once; the others of the server stay.
+    /// Stores several secrets of the type `api_key` at once. The server's other secrets stay.
     "set_server_secrets" SetServerSecrets -> SetServerSecretsResult {
         /// The server's id.
         server_id: ServerId,
         /// The secrets by name.
         secrets: SecretMap,
     }
-    /// Says which secrets of a server are set, missing and expired.
+    /// Lists which secrets of a server are set, missing and expired.
     "get_credential_status" GetCredentialStatus -> GetCredentialStatusResult {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Says what is wrong with the secrets of a server.
+    /// Lists the problems with the secrets of a server.
     "validate_credentials" ValidateCredentials -> ValidateCredentialsResult {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Deletes a secret. A server that runs has it until it is stopped.
+    /// Deletes a secret. A server that runs keeps it until it is stopped.
     "delete_credential" DeleteCredential -> DeleteCredentialResult {
         /// The server's id.
         server_id: ServerId,
-        /// Its name.
+        /// The secret's name.
         key: String,
-        /// Of `browser`: the site that it is kept for; all of this name when absent.
+        /// For `browser`: the site of the secret; absent: all secrets of this name.
         site: Option<String>,
     }
     /// Lists secrets, without their values.
     "list_credentials" ListCredentials -> ListCredentialsResult {
-        /// Only those of this server.
+        /// Only secrets of this server; absent: all secrets.
         server_id: Option<ServerId>,
     }
     /// Says where secrets are kept, and whether they can be read.
     "get_secret_store" GetSecretStore -> GetSecretStoreResult {}
-    /// Has encrypted secrets readable until the bridge ends or `lock_secrets`; servers that waited for it start.
+    /// Makes encrypted secrets readable until the bridge ends or `lock_secrets` comes. Servers that waited for them start.
     "unlock_secrets" UnlockSecrets -> UnlockSecretsResult {
-        /// Their passphrase; absent where a file gives it, or the keyring has the key.
+        /// The passphrase; absent if a file gives it, or the keyring has the key.
         passphrase: Option<Secret>,
     }
-    /// Has the bridge forget the key of encrypted secrets. Servers that run go on.
+    /// Has the bridge forget the key of encrypted secrets. Servers that run are not stopped.
     "lock_secrets" LockSecrets -> LockSecretsResult {}
-    /// Encrypts secrets with a passphrase, or takes another one.
+    /// Encrypts secrets with a passphrase, or changes the passphrase.
     "encrypt_secrets" EncryptSecrets -> EncryptSecretsResult {
         /// The new passphrase: 8 characters or more, one line, up to 1 KiB.
         passphrase: Secret,
     }
-    /// Makes a plain file of encrypted secrets.
+    /// Decrypts the secrets on disk: the file is plain from then on.
     "decrypt_secrets" DecryptSecrets -> DecryptSecretsResult {}
-    /// Puts secrets where `secrets.store` in `config.toml` says.
+    /// Moves the secrets to the place that `secrets.store` in `config.toml` names.
     "move_secrets" MoveSecrets -> MoveSecretsResult {}
 }

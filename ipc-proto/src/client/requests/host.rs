@@ -1,4 +1,4 @@
-//! Requests about permissions, and what is done for origins.
+//! Requests about permissions, and requests on behalf of origins.
 
 use super::super::define_requests;
 use crate::field::JsonObject;
@@ -6,78 +6,79 @@ use crate::server_id::ServerId;
 use crate::source_id::SourceId;
 
 define_requests! {
-    /// Any request about permissions, and what is done for origins.
+    /// Any request about permissions, or on behalf of an origin.
     HostRequest:
-    /// Records what a person allows or forbids an origin. A DENY wins over whatever else is granted, until it is revoked.
+    /// Records what the person allows or forbids an origin. A DENY wins over every other grant until it is revoked.
     "host_grant_permission" HostGrantPermission -> HostGrantPermissionResult {
         /// The origin: `https://example.com`, or `client://NAME` for an AI client.
         origin: String,
-        /// Which of the origin's profiles; `default` when absent.
+        /// The profile of the origin; absent: `default`.
         profile: Option<String>,
-        /// What for, such as `mcp:tools.call`.
+        /// The scope, such as `mcp:tools.call`.
         scope: String,
-        /// `ALLOW_ONCE` (when absent; in memory, ends with the bridge), `ALLOW_ALWAYS` or `DENY` (both on disk).
+        /// `ALLOW_ONCE` (default; in memory, ends with the bridge), `ALLOW_ALWAYS` or `DENY` (both on disk).
         grant_type: Option<String>,
-        /// ALLOW_ONCE: only for calls with this tab of the browser session that the connection's `hello` names.
+        /// With ALLOW_ONCE: the grant holds only for this tab of the browser session that the connection's `hello` names.
         tab_id: Option<u64>,
-        /// ALLOW_ONCE: when it ends, in milliseconds since 1970; after `grants.onceSeconds` when absent.
+        /// With ALLOW_ONCE: when the grant ends, in milliseconds since 1970; absent: after `grants.onceSeconds`.
         expires_at: Option<u64>,
-        /// Tools that it is for, `server/tool` or `server/*`. Absent: all. Empty: none.
+        /// The tools that the grant covers, `server/tool` or `server/*`. Absent: all. Empty: none.
         allowed_tools: Option<Vec<String>>,
     }
-    /// Takes grants back: of every type, or of one.
+    /// Revokes grants of an origin, of every type or of one.
     "host_revoke_permission" HostRevokePermission -> HostRevokePermissionResult {
         /// The origin.
         origin: String,
         /// As in `host_grant_permission`.
         profile: Option<String>,
-        /// What for.
+        /// The scope.
         scope: String,
-        /// Only grants of this type.
+        /// Only grants of this type; absent: of every type.
         grant_type: Option<String>,
-        /// Only those that are bound to this tab of this connection's browser session.
+        /// Only grants that are bound to this tab of this connection's browser session.
         tab_id: Option<u64>,
     }
     /// Asks whether an origin may do something now.
     "host_check_permission" HostCheckPermission -> HostCheckPermissionResult {
-        /// The origin. An AI client may leave it out: it is its own.
+        /// The origin. An AI client may leave it out: it means itself.
         origin: Option<String>,
-        /// As in `host_grant_permission`. An AI client has no profiles but `default`.
+        /// As in `host_grant_permission`. An AI client has the profile `default` only.
         profile: Option<String>,
-        /// What for.
+        /// The scope.
         scope: String,
         /// The tab that asks.
         tab_id: Option<u64>,
-        /// A tool, `server/tool`, that has to be among the allowed ones.
+        /// A tool, as `server/tool`, that the grant must cover.
         tool_name: Option<String>,
     }
     /// Lists the grants of one origin.
     "host_get_permissions" HostGetPermissions -> HostGetPermissionsResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
-        /// Only of this profile; of all when absent.
+        /// Only grants of this profile; absent: of all profiles.
         profile: Option<String>,
-        /// Leaves out what is bound to another tab.
+        /// Leaves out grants that are bound to another tab.
         tab_id: Option<u64>,
     }
-    /// Ends the grants that are bound to a tab: it was closed. Only those of the connection's own browser session, where it
-    /// has named one.
+    /// Ends the grants that are bound to a closed tab. If the connection has named a browser session, only grants of that
+    /// session.
     "host_expire_tab_grants" HostExpireTabGrants -> HostExpireTabGrantsResult {
         /// The tab.
         tab_id: u64,
-        /// Only grants of this profile.
+        /// Only grants of this profile; absent: of all profiles.
         profile: Option<String>,
     }
     /// Lists the grants of all origins.
     "host_list_all_permissions" HostListAllPermissions -> HostListAllPermissionsResult {
-        /// Only of this profile.
+        /// Only grants of this profile; absent: of all profiles.
         profile: Option<String>,
-        /// Leaves out what is bound to another tab.
+        /// Leaves out grants that are bound to another tab.
         tab_id: Option<u64>,
     }
-    /// Lists the tools that an origin may know of: of servers that run, or will be started by a call. Needs the scope
-    /// `mcp:tools.list`. A tool is listed when the grant covers it and, where there are grants for `mcp:tools.call` (of
-    /// whatever tab), one of these does too, and a DENY of those leaves none; one that has changed since the person saw it is not, until it is accepted.
+    /// Lists the tools that an origin may know of, on servers that run or that a call would start. Needs the scope
+    /// `mcp:tools.list`. The grant must cover the tool. If there are grants for `mcp:tools.call` (of any tab), one of them
+    /// must cover it too. If there is a DENY for that scope, no tool is listed. A tool that has changed since the person
+    /// saw it is left out until the person accepts it.
     "host_list_tools" HostListTools -> HostListToolsResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -85,10 +86,10 @@ define_requests! {
         profile: Option<String>,
         /// The tab that asks.
         tab_id: Option<u64>,
-        /// Only of these servers.
+        /// Only tools of these servers; absent: of all servers.
         server_ids: Option<Vec<String>>,
     }
-    /// Lists the servers of which an origin may use a tool, with their state. Needs the scope `mcp:tools.list`.
+    /// Lists the servers with a tool that an origin may use, and their state. Needs the scope `mcp:tools.list`.
     "host_list_servers" HostListServers -> HostListServersResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -97,9 +98,10 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
-    /// Lists what running servers offer besides tools, of those servers all of whose tools an origin may use. Needs the scope
-    /// `mcp:tools.list`. An AI client uses it by `mcp_read_resource`, `mcp_get_prompt`, `mcp_complete` and
-    /// `mcp_subscribe_resource`, for which it needs `mcp:tools.call` for all tools of the server.
+    /// Lists the resources, resource templates or prompts of running servers. A server is listed only if the origin may use
+    /// all its tools. Needs the scope `mcp:tools.list`. An AI client uses the items by `mcp_read_resource`,
+    /// `mcp_get_prompt`, `mcp_complete` and `mcp_subscribe_resource`. For these it needs `mcp:tools.call` for all tools of
+    /// the server.
     "host_list_offers" HostListOffers -> HostListOffersResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -110,8 +112,9 @@ define_requests! {
         /// `resources`, `resource_templates` or `prompts`.
         kind: String,
     }
-    /// Calls a tool on behalf of an origin: permission, allowlist, the tool itself, limits, and only then the server. Needs
-    /// the scope `mcp:tools.call`. On a timeout, a cancel or a vanished client the server gets `notifications/cancelled`.
+    /// Calls a tool on behalf of an origin. Harbor checks the permission, the allowlist, the tool itself and the limits, in
+    /// this order; only then does it ask the server. Needs the scope `mcp:tools.call`. On a timeout, a cancel or a vanished
+    /// client the server gets `notifications/cancelled`.
     "host_call_tool" HostCallTool -> HostCallToolResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -121,23 +124,23 @@ define_requests! {
         tab_id: Option<u64>,
         /// The tool, `server/tool`.
         tool_name: String,
-        /// The arguments; `{}` when absent. They are checked against the tool's schema and passed on as they are.
+        /// The arguments; absent: `{}`. They are checked against the tool's schema and passed on unchanged.
         args: Option<JsonObject>,
-        /// How long the call may take, waiting for its turn included, in milliseconds (1 to 3,600,000); else what the
-        /// configuration or the server's definition says. With `progress`, each sign of progress gives it as much time
+        /// How long the call may take, its wait for a slot included, in milliseconds (1 to 3,600,000). Absent: the limit of
+        /// the configuration or of the server's definition. With `progress`, each sign of progress gives it as much time
         /// again.
         timeout_ms: Option<u64>,
         /// As in `mcp_call_tool`.
         max_timeout_ms: Option<u64>,
-        /// The run that the call counts in.
+        /// The run that the call counts in; absent: no run.
         run_id: Option<String>,
-        /// Whether `progress` pushes are wanted.
+        /// True: `progress` pushes come.
         progress: Option<bool>,
         /// As in `mcp_call_tool`.
         answers: Option<JsonObject>,
     }
-    /// Begins a run: a number of calls that an agent may make. It ends with its client, or when it is not used for
-    /// `limits.runStaleSeconds`.
+    /// Begins a run: a budget of calls for an agent. The run ends with its client, or after `limits.runStaleSeconds`
+    /// without use.
     "host_create_run" HostCreateRun -> HostCreateRunResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -145,7 +148,7 @@ define_requests! {
         profile: Option<String>,
         /// The tab that asks.
         tab_id: Option<u64>,
-        /// How many calls; `limits.maxCallsPerRun` when absent, and at most.
+        /// How many calls the run may make, `limits.maxCallsPerRun` at most; absent: that many.
         max_calls: Option<u32>,
     }
     /// Ends a run.
@@ -159,7 +162,7 @@ define_requests! {
         /// The run.
         run_id: String,
     }
-    /// Says what is left of a run.
+    /// Says how many calls of a run are left.
     "host_get_run" HostGetRun -> HostGetRunResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -170,24 +173,24 @@ define_requests! {
         /// The run.
         run_id: String,
     }
-    /// Counts and durations of calls and decisions since the bridge began, without any payload. With an origin, and always
-    /// for an AI client, only what concerns it.
+    /// Gives counts and durations of calls and decisions since the bridge began, without any payload. With an origin, and
+    /// always for an AI client: only its own.
     "host_get_stats" HostGetStats -> HostGetStatsResult {
-        /// As in `host_check_permission`; all origins when the owner leaves it out.
+        /// As in `host_check_permission`. If the owner leaves it out: all origins.
         origin: Option<String>,
-        /// Without meaning here.
+        /// Has no meaning here.
         profile: Option<String>,
-        /// Without meaning here.
+        /// Has no meaning here.
         tab_id: Option<u64>,
     }
-    /// Begins (or ends) the pushes `grant_changed`, `tools_changed` and `tool_changed`. An AI client is told only what
-    /// concerns itself.
+    /// Begins or ends the pushes `grant_changed`, `tools_changed` and `tool_changed`. An AI client gets only pushes about
+    /// itself.
     "host_watch" HostWatch -> HostWatchResult {
         /// False ends them; true when absent.
         watch: Option<bool>,
     }
-    /// Writes into the audit log how a person answered a question of an origin. It changes nothing else: what was allowed is
-    /// granted by `host_grant_permission`.
+    /// Writes into the audit log how the person answered a question of an origin. It changes nothing else:
+    /// `host_grant_permission` makes the grant.
     "host_note_consent" HostNoteConsent -> HostNoteConsentResult {
         /// The origin that asked.
         origin: String,
@@ -197,21 +200,21 @@ define_requests! {
         tab_id: Option<u64>,
         /// `allowed`, `denied`, or `dismissed`: the question was closed without an answer.
         outcome: String,
-        /// What the question was about: `server/tool`, `server/*`, or scopes of models.
+        /// The subject of the question: `server/tool`, `server/*`, or scopes of models.
         tools: Option<Vec<String>>,
     }
     /// Gives the newest lines of the audit log that match, oldest first.
     "host_get_audit" HostGetAudit -> HostGetAuditResult {
-        /// Only what was done on behalf of this origin, or by it; `owner` for the person.
+        /// Only lines about what this origin did, or what was done on its behalf; `owner`: the person. Absent: all lines.
         origin: Option<String>,
-        /// Only what happened since, in milliseconds since 1970.
+        /// Only lines since this time, in milliseconds since 1970.
         since: Option<u64>,
-        /// At most so many; 200 when absent, 10000 at most.
+        /// The most lines in the reply, up to 10000; absent: 200.
         limit: Option<u64>,
     }
-    /// Lists the tools that have changed since they were first seen, or last accepted.
+    /// Lists the tools that have changed since they were first seen or last accepted.
     "host_list_tool_changes" HostListToolChanges -> HostListToolChangesResult {
-        /// Only of this server.
+        /// Only tools of this server; absent: of all servers.
         server_id: Option<SourceId>,
     }
     /// Accepts a tool as it is now: origins may use it again.
@@ -220,12 +223,12 @@ define_requests! {
         server_id: SourceId,
         /// The tool, as the server names it.
         tool_name: String,
-        /// The hash of what is accepted, as `host_list_tool_changes` gives it: a tool that has changed again meanwhile is
-        /// not accepted unseen.
+        /// The hash of the tool, as `host_list_tool_changes` gives it. A tool that has changed again since then is not
+        /// accepted.
         tool_hash: String,
     }
-    /// Accepts that a server is another program than before: what was granted for its name counts again, its tools are pinned
-    /// as they are, and it gets the secrets of its name at its next start.
+    /// Accepts that a server runs another program than before. The grants for its name hold again, its tools are pinned as
+    /// they are, and it gets the secrets of its name at its next start.
     "host_accept_server_change" HostAcceptServerChange -> HostAcceptServerChangeResult {
         /// The server.
         server_id: ServerId,

@@ -1,4 +1,4 @@
-//! Requests about packages that are installed.
+//! Requests about installations and upgrades.
 
 use std::collections::BTreeMap;
 
@@ -8,32 +8,32 @@ use crate::secret::SecretMap;
 use crate::server_id::ServerId;
 
 define_requests! {
-    /// Any request about packages that are installed.
+    /// Any request about installations and upgrades.
     InstallRequest:
-    /// Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that
-    /// fails, is cancelled, or the client leaves. One that lacks a secret is defined, its versions are locked, and it is not
-    /// started. A plan runs no code of any package, unless `build`.
+    /// Installs a server and defines it: the server is started once, lists its tools, and is stopped. If that fails or is
+    /// cancelled, or the client leaves, nothing of it stays. A server that lacks a secret is defined and its versions are
+    /// locked, but it is not started. A plan runs no code of any package, except with `build`.
     "install_server" InstallServer -> InstallServerResult {
-        /// `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME`
-        /// of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of
-        /// an entry of the catalog or of what Harbor brings along. A repository is followed in what it says of its server, as
-        /// `resolve_server` shows it.
+        /// The package: `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR
+        /// COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`.
+        /// Or the URL of a server that runs elsewhere, or the id of an entry of the catalog or of Harbor's own list. A
+        /// repository's own statement on how to install its server is followed, as `resolve_server` shows it.
         source: String,
-        /// A manifest, or a server.json: what is installed is what it says, and `source` what people are told that it is.
+        /// A manifest, or a server.json. It says what is installed; `source` is only what people are shown.
         manifest: Option<JsonObject>,
-        /// Of an entry: which of its ways, as `resolve_server` counts them from 0; the first one that can be gone when absent.
+        /// For an entry: the number of its way, from 0, as `resolve_server` lists them. Absent: the first way that works here.
         package: Option<u64>,
-        /// Of an entry: what is filled in, by name.
+        /// For an entry: the values of its inputs, by name.
         inputs: Option<BTreeMap<String, Vec<String>>>,
-        /// The server's id; made of the package's name when absent.
+        /// The server's id; absent: made from the package's name.
         server_id: Option<ServerId>,
         /// As in `add_server`.
         args: Option<Vec<String>>,
         /// As in `add_server`.
         env: Option<BTreeMap<String, String>>,
-        /// Environment variables of the installer, which its server does not get. They stay for upgrades.
+        /// Environment variables for the installer only; the server does not get them. They are kept for upgrades.
         install_env: Option<BTreeMap<String, String>>,
-        /// Packages of PyPI, `NAME[==VERSION]`, that are installed beside a package of PyPI, and locked as it is.
+        /// Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked as it is.
         with: Option<Vec<String>>,
         /// As in `add_server`.
         label: Option<String>,
@@ -41,9 +41,9 @@ define_requests! {
         supervision: Option<JsonObject>,
         /// As in `add_server`.
         sandbox: Option<JsonObject>,
-        /// As in `add_server`; an entry names its own.
+        /// As in `add_server`. An entry names its own secrets.
         secrets: Option<Vec<String>>,
-        /// Secrets by name: for the first start, and stored if that succeeds.
+        /// Values of secrets, by name. They serve the first start, and are stored if it succeeds.
         secret_values: Option<SecretMap>,
         /// As in `add_server`.
         keep_data: Option<bool>,
@@ -57,20 +57,20 @@ define_requests! {
         allow_http: Option<bool>,
         /// True: only says what would be installed.
         plan: Option<bool>,
-        /// With `plan`, true: where something must be filled in that was not, it stands there as `{name}`, instead of an error.
+        /// With `plan`, true: an input that was not given appears as `{name}`; otherwise it is an error.
         incomplete: Option<bool>,
-        /// What a plan of this client, or `resolve_server` of a repository, has given: exactly that is installed.
+        /// The `planned` of an earlier plan of this client, or of `resolve_server` for a repository: exactly that is installed.
         planned: Option<String>,
-        /// Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that
-        /// is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`.
+        /// True: code of the package may run to find its dependencies, in a sandbox with nothing of the person's. If it is
+        /// needed and absent, a plan says so, and an installation is refused with the cause `needs_build`.
         build: Option<bool>,
-        /// Whether a package that runs with the whole network is started once more without any, to know whether it needs one.
+        /// True: a package that runs with the whole network is started once more without any, to learn whether it needs one.
         without_network: Option<bool>,
         /// As in `connect_server`.
         progress: Option<bool>,
     }
-    /// Says what would be installed, in which ways, and what has to be filled in. Of a repository one commit is fetched and read;
-    /// nothing of it runs, and nothing of it stays.
+    /// Says what would be installed, in which ways, and which inputs it needs. Of a repository, one commit is fetched and
+    /// read. No code of it runs, and nothing of it stays.
     "resolve_server" ResolveServer -> ResolveServerResult {
         /// As in `install_server`.
         source: String,
@@ -81,49 +81,52 @@ define_requests! {
         /// As in `connect_server`.
         progress: Option<bool>,
     }
-    /// Lists the servers that Harbor brings along.
+    /// Lists the servers that are part of Harbor.
     "get_curated_list" GetCuratedList -> GetCuratedListResult {}
-    /// Installs another version beside the present one, starts it with nothing of the person's (no secrets, variables, grants),
-    /// and says how its tools differ. It is used once another request says `apply`; it goes when the client leaves before.
+    /// Installs another version beside the present one, starts it with nothing of the person's (no secrets, variables,
+    /// grants), and says how its tools differ. The version is used once another request has `apply`. It is deleted if the
+    /// client leaves before that.
     "upgrade_server" UpgradeServer -> UpgradeServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent. One that is older than what is used has to be named.
+        /// The version; for git a branch, tag or commit, for a download a SHA-256 or another address. Absent: the newest
+        /// that the definition admits. An older version than the present one must be named.
         to: Option<String>,
         /// True: only says which version that is.
         plan: Option<bool>,
-        /// What an earlier answer has given: it goes on with exactly that.
+        /// The `planned` of an earlier answer: the request goes on with exactly that version.
         planned: Option<String>,
         /// As in `install_server`.
         build: Option<bool>,
-        /// Whether it is started with all that the server may use where it does not start without, or lists nothing.
+        /// True: a version that does not start or lists no tools in the trial is started with everything that the server
+        /// may use.
         with_all: Option<bool>,
-        /// What the answer to the first request gave.
+        /// The `apply` of an earlier answer: that version is used from now on.
         apply: Option<String>,
         /// As in `connect_server`.
         progress: Option<bool>,
     }
-    /// Goes back to the version before the last upgrade; done twice, it is as before.
+    /// Goes back to the version before the last upgrade. A second request restores the newer version.
     "undo_upgrade" UndoUpgrade -> UndoUpgradeResult {
         /// The server's id.
         server_id: ServerId,
     }
-    /// As `remove_server`, of a server with a package only.
+    /// Removes a server that has a package, as `remove_server` does.
     "uninstall_server" UninstallServer -> UninstallServerResult {
         /// The server's id.
         server_id: ServerId,
         /// As in `remove_server`.
         data: Option<bool>,
     }
-    /// Changes a server's arguments. One that runs is stopped and started again.
+    /// Changes a server's arguments. A running server is restarted.
     "update_server_args" UpdateServerArgs -> UpdateServerArgsResult {
         /// The server's id.
         server_id: ServerId,
-        /// All of them.
+        /// All its arguments.
         args: Vec<String>,
     }
-    /// Lists the servers with a package, in their versions. `connect_server` and `disconnect_server` start and stop them.
+    /// Lists the servers with a package, and their versions. `connect_server` and `disconnect_server` start and stop them.
     "list_installed" ListInstalled -> ListInstalledResult {}
-    /// Looks for the programs that servers and installers need.
+    /// Searches for the programs that servers and installers need.
     "check_runtimes" CheckRuntimes -> CheckRuntimesResult {}
 }

@@ -1,4 +1,4 @@
-//! Requests about what servers offer, by MCP.
+//! Requests about the tools, resources and prompts of servers, by MCP.
 
 use super::super::define_requests;
 use crate::field::JsonObject;
@@ -6,28 +6,29 @@ use crate::server_id::ServerId;
 use crate::source_id::SourceId;
 
 define_requests! {
-    /// Any request about what servers offer, by MCP.
+    /// Any request about the tools, resources and prompts of servers, by MCP.
     McpRequest:
-    /// As `connect_server`, and answers with everything that the server offers.
+    /// Starts a server as `connect_server` does, and answers with everything that it offers.
     "mcp_connect" McpConnect -> McpConnectResult {
         /// The server's id.
         server_id: ServerId,
         /// As in `connect_server`.
         progress: Option<bool>,
     }
-    /// As `disconnect_server`.
+    /// Stops a server as `disconnect_server` does.
     "mcp_disconnect" McpDisconnect -> McpDisconnectResult {
         /// The server's id.
         server_id: ServerId,
     }
     /// Lists the servers that are running.
     "mcp_list_connections" McpListConnections -> McpListConnectionsResult {}
-    /// Asks a server for its tools, all pages. Of one that was stopped, or has not been started yet, what is known of them.
+    /// Asks a server for its tools, all pages. If the server is stopped, or was never started, the reply has the tools that
+    /// Harbor knows.
     "mcp_list_tools" McpListTools -> McpListToolsResult {
         /// The server's id.
         server_id: SourceId,
-        /// How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any
-        /// request. 0: what is at hand; no server is started for it.
+        /// How long to wait for the server's answer, in milliseconds, if Harbor knows its last list. Otherwise, and when
+        /// absent: as long as for any request. 0: only what Harbor knows; no server is started for it.
         wait_ms: Option<u64>,
     }
     /// Asks a running server for its resources, all pages.
@@ -45,30 +46,30 @@ define_requests! {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Calls a tool. Ends in the server's result, or an error; on a timeout, a cancel or a vanished client
-    /// the server gets `notifications/cancelled`.
+    /// Calls a tool. The reply is the server's result, or an error. On a timeout, a cancel or a vanished client the server
+    /// gets `notifications/cancelled`.
     "mcp_call_tool" McpCallTool -> McpCallToolResult {
         /// The server's id.
         server_id: SourceId,
         /// The tool's name, as the server gave it.
         tool_name: String,
-        /// The arguments, passed on as they are; `{}` when absent.
+        /// The arguments, passed on unchanged; absent: `{}`.
         arguments: Option<JsonObject>,
-        /// How long the call may take, in milliseconds (1 to 3,600,000; the definition's `call_timeout_ms` when
-        /// absent). With `progress`, each sign of progress gives it as much time again.
+        /// How long the call may take, in milliseconds (1 to 3,600,000); absent: the definition's `call_timeout_ms`. With
+        /// `progress`, each sign of progress gives it as much time again.
         timeout_ms: Option<u64>,
-        /// How long it may take in all, however much progress it makes (as `timeout_ms`; 600,000, or `timeout_ms`
-        /// where that is longer, when absent).
+        /// How long the call may take in all, whatever its progress, in milliseconds (1 to 3,600,000). Absent: 600,000, or
+        /// `timeout_ms` if that is longer.
         max_timeout_ms: Option<u64>,
-        /// Whether `progress` pushes are wanted.
+        /// True: `progress` pushes come.
         progress: Option<bool>,
-        /// MCP's task parameters (tasks extension), passed on as they are.
+        /// MCP's task parameters (tasks extension), passed on unchanged.
         task: Option<JsonObject>,
-        /// True: of a server that is stopped and that no call starts, it is only told (`ERR_SERVER_UNAVAILABLE`, `sent`
-        /// false), and nothing is counted: the caller is about to start it.
+        /// True: if the server is stopped and no call starts it, the call only fails (`ERR_SERVER_UNAVAILABLE`, `sent`
+        /// false), and nothing is counted. For callers that will then start the server.
         unless_stopped: Option<bool>,
-        /// What the caller can answer while it is open: of MCP's client capabilities `sampling` and `elicitation`. What the
-        /// server asks then comes as `ask` pushes.
+        /// The questions that the caller can answer during the call: `sampling` and `elicitation` of MCP's client
+        /// capabilities. The server's questions then come as `ask` pushes. Absent: none.
         answers: Option<JsonObject>,
     }
     /// Reads a resource.
@@ -88,7 +89,7 @@ define_requests! {
         server_id: ServerId,
         /// The prompt's name.
         prompt_name: String,
-        /// Its arguments, strings by MCP's rules; passed on as they are.
+        /// The prompt's arguments, strings by MCP's rules; passed on unchanged.
         arguments: Option<JsonObject>,
         /// As in `mcp_call_tool`.
         timeout_ms: Option<u64>,
@@ -97,25 +98,25 @@ define_requests! {
     }
     /// Answers a question of a server: an `ask` push.
     "mcp_answer" McpAnswer -> McpAnswerResult {
-        /// The question's number.
+        /// The question's number, from the push.
         ask_id: u64,
-        /// MCP's result.
+        /// The answer: MCP's result.
         result: Option<JsonObject>,
-        /// Or a JSON-RPC error: `code` and `message`. With neither, it is refused.
+        /// A JSON-RPC error in place of a result: `code` and `message`. With neither, the question is refused.
         error: Option<JsonObject>,
     }
-    /// Asks for completions of a prompt's or a resource template's argument.
+    /// Asks for completions of an argument of a prompt or a resource template.
     "mcp_complete" McpComplete -> McpCompleteResult {
         /// The server's id.
         server_id: ServerId,
-        /// MCP's `ref` object, passed on as it is.
+        /// MCP's `ref` object, passed on unchanged.
         reference: JsonObject,
-        /// MCP's `argument` object, passed on as it is.
+        /// MCP's `argument` object, passed on unchanged.
         argument: JsonObject,
-        /// MCP's `context` object, passed on as it is.
+        /// MCP's `context` object, passed on unchanged.
         context: Option<JsonObject>,
     }
-    /// Subscribes to changes of a resource; they come as `resource_updated` pushes to this client.
+    /// Subscribes to changes of a resource. This client gets them as `resource_updated` pushes.
     "mcp_subscribe_resource" McpSubscribeResource -> McpSubscribeResourceResult {
         /// The server's id.
         server_id: ServerId,
@@ -129,7 +130,7 @@ define_requests! {
         /// The resource's URI.
         uri: String,
     }
-    /// Sets how much the server logs by MCP.
+    /// Sets the level from which the server logs by MCP.
     "mcp_set_log_level" McpSetLogLevel -> McpSetLogLevelResult {
         /// The server's id.
         server_id: ServerId,
@@ -147,13 +148,14 @@ define_requests! {
         server_id: ServerId,
         /// `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result` or `tasks/list`.
         method: String,
-        /// Its parameters, passed on as they are.
+        /// The request's parameters, passed on unchanged.
         arguments: Option<JsonObject>,
     }
-    /// An AI client begins to serve. One of whose name the bridge has neither heard before nor has a grant or a DENY gets
-    /// `mcp:tools.list` and `mcp:tools.call` for good, where `mcp.firstUse` is `all`. Only with the role `mcp`.
+    /// Begins the work of an AI client. If the bridge has never heard of its name, and there is neither a grant nor a DENY
+    /// for it, it gets `mcp:tools.list` and `mcp:tools.call` for good, provided that `mcp.firstUse` is `all`. Only with the
+    /// role `mcp`.
     "mcp_begin" McpBegin -> McpBeginResult {
-        /// Tools that it is for, `server/tool` or `server/*`. Absent: all.
+        /// The tools that these first grants cover, `server/tool` or `server/*`. Absent: all.
         only: Option<Vec<String>>,
     }
 }

@@ -8,47 +8,47 @@ use crate::secret::Secret;
 define_requests! {
     /// Any request about language models.
     ModelRequest:
-    /// Looks for programs on this machine that run models, at the ports where they are as a rule, and for keys in the
-    /// environment. What is found is not used before `llm_add_provider`.
+    /// Searches this machine for programs that run models, at their usual ports, and the environment for keys. Nothing that
+    /// it finds is used before `llm_add_provider`.
     "llm_detect" LlmDetect -> LlmDetectResult {}
     /// Lists the providers that were added.
     "llm_list_providers" LlmListProviders -> LlmListProvidersResult {}
-    /// Lists what can be added.
+    /// Lists the types of providers that can be added.
     "llm_get_supported_providers" LlmGetSupportedProviders -> LlmGetSupportedProvidersResult {}
-    /// Adds a provider: from now on requests may be sent to it.
+    /// Adds a provider: from now on requests may go to it.
     "llm_add_provider" LlmAddProvider -> LlmAddProviderResult {
-        /// As `type` in `Provider`.
+        /// The type, as `type` in `Provider`.
         provider_type: String,
-        /// A name for people, of which its id is made; the type when absent.
+        /// A name for people, from which the id is made; absent: the type.
         name: Option<String>,
-        /// Where it is: `https://…`, or `http://…` on this machine. Needed where the type has no address of its own.
+        /// Its address: `https://…`, or `http://…` on this machine. Needed if the type has no usual address.
         base_url: Option<String>,
-        /// As in `Provider`; the type's own when absent.
+        /// The format of its requests and answers, as in `Provider`; absent: the type's own.
         dialect: Option<String>,
         /// Its key. It is never shown again.
         api_key: Option<Secret>,
-        /// Whether it may be at a private address that is not this machine's, and be spoken to without TLS there.
+        /// True: it may be at a private address of another machine, and be used without TLS there.
         allow_private: Option<bool>,
-        /// Whether what answers on this machine may be another person's program. Without it nothing is sent to one: neither the
-        /// person's own, root's nor an account of the system.
+        /// True: the program that answers on this machine may be another person's. Otherwise nothing is sent to a program
+        /// unless it is the person's own, root's or a system account's.
         allow_other_user: Option<bool>,
     }
-    /// Changes a provider. Another address drops its key, which belongs to the address that it was given for.
+    /// Changes a provider. A new address drops its key, which belongs to the old address.
     "llm_configure_provider" LlmConfigureProvider -> LlmConfigureProviderResult {
         /// The provider's id.
         id: String,
-        /// Another name for people.
+        /// A new name for people.
         name: Option<String>,
-        /// Another address.
+        /// A new address.
         base_url: Option<String>,
-        /// Whether it may be used.
+        /// True: the provider may be used. False: it may not.
         enabled: Option<bool>,
-        /// True: it is used where a request names none.
+        /// True: requests that name no provider go to it.
         is_default: Option<bool>,
-        /// True: it is used where only its type is named.
+        /// True: requests that name only its type go to it.
         is_type_default: Option<bool>,
     }
-    /// Forgets a provider and its key. What it has used stays counted.
+    /// Forgets a provider and its key. The tokens that it has used stay counted.
     "llm_remove_provider" LlmRemoveProvider -> LlmRemoveProviderResult {
         /// The provider's id.
         id: String,
@@ -65,68 +65,68 @@ define_requests! {
         /// The provider's id.
         provider_id: String,
     }
-    /// Asks a provider whether it takes the key that it was given: by its list of models, which costs nothing.
+    /// Asks a provider whether it takes its key. The request is for the list of models, which costs nothing.
     "llm_check_provider" LlmCheckProvider -> LlmCheckProviderResult {
         /// The provider's id.
         provider_id: String,
     }
-    /// Lists the models of all providers that are enabled.
+    /// Lists the models of all enabled providers.
     "llm_list_models" LlmListModels -> LlmListModelsResult {}
     /// Lists the models of one provider.
     "llm_list_models_for" LlmListModelsFor -> LlmListModelsForResult {
         /// The provider's id.
         provider_id: String,
     }
-    /// Says which provider, and which of its models, is used where a request names none.
+    /// Sets the provider and model for requests that name none.
     "llm_set_active" LlmSetActive -> LlmSetActiveResult {
         /// The provider's id.
         provider_id: String,
-        /// The model's name there; the one that it had, or its first, when absent.
+        /// The model's name at the provider; absent: the model it had, or its first one.
         model_id: Option<String>,
     }
-    /// Says which model of the default provider is used where a request names none.
+    /// Sets the model of the default provider, for requests that name none.
     "llm_set_model" LlmSetModel -> LlmSetModelResult {
-        /// `provider:model`, or the name that the default provider has for it.
+        /// The model, as `provider:model` or by its name at the default provider.
         model_id: String,
     }
-    /// Says which provider and model are used where a request names none.
+    /// Says which provider and model serve requests that name none.
     "llm_get_active" LlmGetActive -> LlmGetActiveResult {}
-    /// Says all that is set about models, keys by the ids of their providers only.
+    /// Gives all settings about models. Of keys it names only their providers.
     "llm_get_config" LlmGetConfig -> LlmGetConfigResult {}
-    /// Puts a conversation to a model. Nothing of the request holds for another one. In the `rpc` envelope `llm.chat_stream` is the
-    /// same with `stream`.
+    /// Puts a conversation to a model. Nothing of this request affects later ones. In the `rpc` envelope, `llm.chat_stream`
+    /// is the same with `stream`.
     "llm_chat" LlmChat -> LlmChatResult {
         /// The conversation, the oldest message first.
         messages: Vec<ChatMessage>,
-        /// Which model: `provider:model`, or its name at `provider`; the default one when absent.
+        /// The model, as `provider:model`, or by its name at `provider`; absent: the default model.
         model: Option<String>,
-        /// Which provider, by its id or its type; the default one when absent.
+        /// The provider, by its id or type; absent: the default provider.
         provider: Option<String>,
-        /// What is said before all messages.
+        /// A text that the model gets before all messages.
         system_prompt: Option<String>,
-        /// The tools that it may call.
+        /// The tools that the model may call.
         tools: Option<Vec<ChatTool>>,
-        /// `auto`, `none`, `required`, or the name of the one that it has to call.
+        /// `auto`, `none`, `required`, or the name of the tool that the model must call.
         tool_choice: Option<String>,
-        /// The most tokens that come.
+        /// The most tokens of the answer; absent: the provider's default.
         max_tokens: Option<u32>,
-        /// A number from 0 to 2.
+        /// The temperature, a number from 0 to 2; absent: the provider's default.
         temperature: Option<Json>,
-        /// A number from 0 to 1.
+        /// The share of likely tokens to choose from, a number from 0 to 1; absent: the provider's default.
         top_p: Option<Json>,
-        /// Texts at which it stops.
+        /// Texts at which the answer stops.
         stop: Option<Vec<String>>,
-        /// JSON Schema that the answer follows.
+        /// A JSON Schema that the answer must follow.
         response_schema: Option<JsonObject>,
-        /// `none`, `minimal`, `low`, `medium` or `high`.
+        /// How much the model thinks: `none`, `minimal`, `low`, `medium` or `high`; absent: the provider's default.
         reasoning_effort: Option<String>,
-        /// Whether `llm_event` pushes are wanted.
+        /// True: `llm_event` pushes come.
         stream: Option<bool>,
-        /// Whether this client gives credit (`llm_more`): 64 pushes come without.
+        /// True: this client gives credit (`llm_more`). The first 64 pushes need none.
         credit: Option<bool>,
     }
-    /// The same for an origin, or for an AI client itself. Needs the scope `model:prompt`. `tools` are its own:
-    /// it makes the calls itself.
+    /// Puts a conversation to a model for an origin, or for an AI client itself. Needs the scope `model:prompt`. `tools`
+    /// are the caller's own: it makes the calls itself.
     "host_llm_chat" HostLlmChat -> HostLlmChatResult {
         /// As in `host_check_permission`.
         origin: Option<String>,
@@ -163,11 +163,11 @@ define_requests! {
         /// As in `llm_chat`.
         credit: Option<bool>,
     }
-    /// Gives credit to a request of this client that streams.
+    /// Gives credit for further pushes of a streaming request of this client.
     "llm_more" LlmMore -> LlmMoreResult {
         /// The id of the request.
         target: String,
-        /// So many further pushes.
+        /// How many more pushes may come.
         n: u32,
     }
     /// Lists the models that an origin may use. Needs the scope `model:list`.
@@ -179,8 +179,8 @@ define_requests! {
         /// The tab that asks.
         tab_id: Option<u64>,
     }
-    /// Says how many tokens a model would read. Its provider counts them where it does that without answering (Anthropic's format,
-    /// llama-server), and gets the conversation for it; else they are estimated by the conversation's length.
+    /// Says how many tokens a model would read. A provider that can count without answering (Anthropic's format,
+    /// llama-server) gets the conversation and counts them. For others they are estimated from the conversation's length.
     "llm_count_tokens" LlmCountTokens -> LlmCountTokensResult {
         /// As in `llm_chat`.
         messages: Vec<ChatMessage>,
@@ -193,20 +193,20 @@ define_requests! {
         /// As in `llm_chat`.
         tools: Option<Vec<ChatTool>>,
     }
-    /// Says what models have taken.
+    /// Gives the tokens that requests to models have used.
     "llm_usage" LlmUsage -> LlmUsageResult {
-        /// Only from the day of this time on, in milliseconds since 1970.
+        /// Only usage since the day of this time, in milliseconds since 1970; absent: all.
         since: Option<u64>,
-        /// `provider`, `model`, `principal` or `day`; by all four when absent.
+        /// `provider`, `model`, `principal` or `day`; absent: grouped by all four.
         group_by: Option<String>,
     }
-    /// Says how many tokens of a day somebody may use.
+    /// Sets a budget: how many tokens a principal may use per day.
     "llm_set_budget" LlmSetBudget -> LlmSetBudgetResult {
-        /// An origin, `client://NAME`, `owner`, or `*`: everybody together.
+        /// An origin, `client://NAME`, `owner`, or `*` for all principals together.
         principal: String,
-        /// Tokens of a day in UTC; absent: as if nothing had ever been said.
+        /// Tokens per day in UTC; absent: the default, as if no budget had ever been set.
         tokens_per_day: Option<u64>,
     }
-    /// Lists the budgets, and what of today's is used.
+    /// Lists the budgets, and how much of each was used today.
     "llm_list_budgets" LlmListBudgets -> LlmListBudgetsResult {}
 }

@@ -1,4 +1,4 @@
-//! Requests about what a person lets Harbor do at servers that run elsewhere, by OAuth.
+//! Requests about authorizations: what the person lets Harbor do at servers that run elsewhere, by OAuth.
 
 use super::super::define_requests;
 use crate::secret::Secret;
@@ -7,24 +7,24 @@ use crate::server_id::ServerId;
 define_requests! {
     /// Any request about authorizations.
     OauthRequest:
-    /// Begins an authorization: finds out whom the person has to be asked by. The one before, if it is still under way, is
-    /// over. It ends with the connection that it came by, or after five minutes.
+    /// Begins an authorization: finds the authorization server that must ask the person. An earlier one that is still under
+    /// way ends. It ends with its connection, or after five minutes.
     "oauth_start" OauthStart -> OauthStartResult {
-        /// The server's id; it runs elsewhere.
+        /// The server's id. The server runs elsewhere.
         server_id: ServerId,
-        /// As whom Harbor is known to the authorization server, where it cannot make itself known: a client id.
+        /// The client id of Harbor at the authorization server; needed only if Harbor cannot register there itself.
         client_id: Option<String>,
-        /// What proves that, where it was given any.
+        /// The secret of that client id, if it has one.
         client_secret: Option<Secret>,
-        /// Scopes to ask for besides those that the server asks for and those that were granted before.
+        /// Scopes to ask for, besides those that the server asks for and those granted before.
         scopes: Option<Vec<String>>,
-        /// The port of this machine that the browser comes back to, where the client is known with one; any when absent.
+        /// The port of this machine for the redirect URI, if the client id is registered with one; absent: any port.
         redirect_port: Option<u32>,
-        /// How this machine is called in the redirect URI: `127.0.0.1`, also when absent, or `localhost`.
+        /// The host in the redirect URI: `127.0.0.1` (default) or `localhost`.
         redirect_host: Option<String>,
     }
-    /// Waits until the person has answered, and stores what they granted; the server is started with it. A `cancel` of this
-    /// request ends the authorization.
+    /// Waits for the person's answer, stores the tokens, and starts the server with them. A `cancel` of this request ends
+    /// the authorization.
     "oauth_finish" OauthFinish -> OauthFinishResult {
         /// The server's id.
         server_id: ServerId,
@@ -34,13 +34,12 @@ define_requests! {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Says what the person has let Harbor do at a server.
+    /// Gives the authorization of a server.
     "oauth_status" OauthStatus -> OauthStatusResult {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Gives a grant back: the authorization server is told, where it can be, the tokens are deleted, and the server is
-    /// stopped.
+    /// Revokes an authorization: tells the authorization server if possible, deletes the tokens, and stops the server.
     "oauth_revoke" OauthRevoke -> OauthRevokeResult {
         /// The server's id.
         server_id: ServerId,

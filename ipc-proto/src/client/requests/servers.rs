@@ -14,78 +14,79 @@ define_requests! {
     "add_server" AddServer -> AddServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// The program to run: an absolute path, or a name to look up in PATH. Exactly one of `command` and `image`.
+        /// The program to run: an absolute path, or a name to look up in PATH. Exactly one of `command` and `image` is needed.
         command: Option<String>,
         /// The container image to run instead: `registry.example/name:tag`.
         image: Option<String>,
-        /// Which container engine runs the image, `podman` or `docker`; the first of them that is there when absent.
+        /// The container engine that runs the image, `podman` or `docker`; absent: the first of them that is installed.
         engine: Option<String>,
         /// Its arguments.
         args: Option<Vec<String>>,
-        /// Environment variables of its own.
+        /// Environment variables for it.
         env: Option<BTreeMap<String, String>>,
-        /// The directory to run in; the server's own data directory when absent.
+        /// Its working directory; absent: the server's own data directory.
         cwd: Option<String>,
         /// A name for people.
         label: Option<String>,
-        /// File URIs that the server may ask for as its roots; it gets none when absent.
+        /// File URIs that the server may ask for as its roots; absent: none.
         roots: Option<Vec<String>>,
         /// How it is supervised: the object `supervision` below.
         supervision: Option<JsonObject>,
-        /// Runs the command as it is. Otherwise `npx …` and `uvx …` are recognised: the package is installed first,
+        /// True: runs the command as it is. Otherwise `npx …` and `uvx …` are recognised: the package is installed first,
         /// and then run without them.
         as_is: Option<bool>,
         /// What it may do on this machine: the object `sandbox` below.
         sandbox: Option<JsonObject>,
-        /// Names of secrets without which it is not started: `set_credential` gives them their values.
+        /// Names of secrets without which the server does not start. `set_credential` gives them their values.
         secrets: Option<Vec<String>>,
-        /// Whether it gets the files that an earlier server with this id has left, or that another program of this id has,
-        /// as its home. Otherwise they are set aside.
+        /// True: the server gets the files of an earlier server, or of another program, with this id as its home. Otherwise
+        /// they are set aside.
         keep_data: Option<bool>,
-        /// Names of environment variables that keep the value which the definition with this id has.
+        /// Names of environment variables that keep their value from the present definition with this id.
         keep_env: Option<Vec<String>>,
     }
     /// Defines a server that runs elsewhere, or replaces the definition with this id.
     "add_remote_server" AddRemoteServer -> AddRemoteServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// Where it is: `https://…`, or `http://…` on this machine; without a name and password in it.
+        /// Its address: `https://…`, or `http://…` on this machine; without a user name or password.
         url: String,
-        /// `http` (Streamable HTTP), `sse` (HTTP+SSE, as of 2024-11-05), or `auto`: the one, else the other. `auto` when
-        /// absent.
+        /// `http` (Streamable HTTP), `sse` (HTTP+SSE, as of 2024-11-05), or `auto` (the first, else the second). Absent:
+        /// `auto`.
         transport_type: Option<String>,
-        /// Headers that go with each request. `${KEY}` in a value is filled at each start by the variable of this name.
+        /// Headers that go with each request. At each start, `${KEY}` in a value is replaced by the variable of this name.
         headers: Option<BTreeMap<String, String>>,
-        /// Variables for the headers; no process ever has them.
+        /// Variables for the headers; no process gets them.
         env: Option<BTreeMap<String, String>>,
         /// A name for people.
         label: Option<String>,
-        /// File URIs that the server may ask for as its roots; it gets none when absent.
+        /// File URIs that the server may ask for as its roots; absent: none.
         roots: Option<Vec<String>>,
         /// How it is supervised: the object `supervision` below.
         supervision: Option<JsonObject>,
-        /// Whether it, and what it names to authorize, may be at a private address. At this machine's own (127.0.0.1,
-        /// localhost) it may without, and what it names there, too.
+        /// True: the server, and the authorization server that it names, may be at a private address. An address of this
+        /// machine (127.0.0.1, localhost) needs no such permission, and neither does an authorization server there that
+        /// such a server names.
         allow_private: Option<bool>,
-        /// Whether it may be spoken to without TLS although it is not on this machine.
+        /// True: the server may be used without TLS even though it is on another machine.
         allow_http: Option<bool>,
-        /// Names of variables that keep the value which the definition with this id has.
+        /// Names of variables that keep their value from the present definition with this id.
         keep_env: Option<Vec<String>>,
-        /// Names of headers that do.
+        /// Names of headers that keep their value from the present definition with this id.
         keep_headers: Option<Vec<String>>,
-        /// Whether `url` is only what is shown of the URL of the definition with this id, which stays.
+        /// True: `url` is only the displayed form of the present definition's URL, which stays as it is.
         keep_url: Option<bool>,
     }
-    /// Gives the definition of a server, to be changed and defined anew.
+    /// Gives the definition of a server, for a client that changes it and defines the server anew.
     "get_definition" GetDefinition -> GetDefinitionResult {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Compares values with those that a server has, in its definition and as secrets: nobody is shown any.
+    /// Compares values with those in a server's definition and its secrets. The reply shows no value.
     "compare_server" CompareServer -> CompareServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// Where it is, if that is elsewhere.
+        /// The address, for a server that runs elsewhere.
         url: Option<Secret>,
         /// Its arguments.
         args: Option<Vec<String>>,
@@ -94,66 +95,65 @@ define_requests! {
         /// All of its headers.
         headers: Option<SecretMap>,
     }
-    /// Says what a server may do on this machine, as the next start has it.
+    /// Says what a server may do on this machine from its next start on.
     "get_sandbox" GetSandbox -> GetSandboxResult {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Changes what a server may do on this machine. A running server is stopped and started again, unless
-    /// nothing is different then.
+    /// Changes what a server may do on this machine. A running server is restarted, unless nothing has changed.
     "set_sandbox" SetSandbox -> SetSandboxResult {
         /// The server's id.
         server_id: ServerId,
-        /// The settings to change, as in the object `sandbox` below; the others stay.
+        /// The settings to change, as in the object `sandbox` below. The others stay.
         sandbox: JsonObject,
-        /// Settings that go back to their default, by name; done first.
+        /// Names of settings that go back to their default. This is done first.
         reset: Option<Vec<String>>,
     }
-    /// Changes how a server is supervised, its label, its arguments or its variables. Nothing is restarted: a server that runs
-    /// goes on, with all that does not belong to its start.
+    /// Changes how a server is supervised, its label, its arguments or its variables. The server is not restarted. Changes
+    /// that belong to its start hold from the next start on, all others at once.
     "set_supervision" SetSupervision -> SetSupervisionResult {
         /// The server's id.
         server_id: ServerId,
-        /// The settings to change, as in the object `supervision` below; the others stay.
+        /// The settings to change, as in the object `supervision` below. The others stay.
         supervision: Option<JsonObject>,
-        /// Settings that go back to their default, by name, `label` among them; done first.
+        /// Names of settings that go back to their default, `label` among them. This is done first.
         reset: Option<Vec<String>>,
-        /// Another name for people.
+        /// A new name for people.
         label: Option<String>,
-        /// Its arguments from its next start on, behind the package's name if it is one; its program stays the same.
+        /// Its arguments from the next start on, after the package's name if it has a package. Its program stays the same.
         args: Option<Vec<String>>,
-        /// Environment variables that it gets besides, or with other values, from its next start on.
+        /// Environment variables to add or change, from the next start on.
         env: Option<BTreeMap<String, String>>,
-        /// Names of variables that it loses; done first.
+        /// Names of variables to remove. This is done first.
         unset: Option<Vec<String>>,
     }
-    /// Stops a server and forgets its definition, its secrets, its pinned tools and what grants have of its tools: whatever is
-    /// added with this id later inherits nothing. Its data directory stays, and is offered to that (`keep_data`).
+    /// Stops a server and forgets its definition, its secrets, its pinned tools and its tools' place in grants: a later
+    /// server with this id inherits nothing. The data directory stays, and can be given to a later server (`keep_data`).
     "remove_server" RemoveServer -> RemoveServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// Whether the data directory is deleted too, also one that an earlier server with this id has left.
+        /// True: the data directory is deleted too, even one of an earlier server with this id.
         data: Option<bool>,
     }
     /// Lists the definitions with the state of each server.
     "list_servers" ListServers -> ListServersResult {}
-    /// Says of one server how it is, what is installed for it, and whether its next start could succeed: nothing is started.
+    /// Gives the state of one server, its package, and whether its next start could succeed. Nothing is started.
     "get_server_status" GetServerStatus -> GetServerStatusResult {
         /// The server's id.
         server_id: ServerId,
     }
-    /// Starts a server and makes contact; does nothing when it is running. One that waits to be restarted is
-    /// started at once, and its restarts count anew.
+    /// Starts a server and makes contact; does nothing if it is running. A server that waits to be restarted is started at
+    /// once, and its restarts are counted anew.
     "connect_server" ConnectServer -> ConnectServerResult {
         /// The server's id.
         server_id: ServerId,
-        /// Whether `progress` pushes are wanted: a `message` for each thing that happens until it runs.
+        /// True: `progress` pushes come, with a `message` for each step until it runs.
         progress: Option<bool>,
-        /// Whether it is stopped first when it runs. Calls wait meanwhile, and a later stop wins.
+        /// True: a running server is stopped first. Calls wait meanwhile. A later stop wins.
         restart: Option<bool>,
     }
-    /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`, and nothing but a `connect_server` starts
-    /// it again while this bridge runs.
+    /// Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`. Only `connect_server` starts it again while this
+    /// bridge runs.
     "disconnect_server" DisconnectServer -> DisconnectServerResult {
         /// The server's id.
         server_id: ServerId,

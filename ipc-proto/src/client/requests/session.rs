@@ -5,7 +5,7 @@ use super::super::define_requests;
 define_requests! {
     /// Any request about the connection and the bridge itself.
     SessionRequest:
-    /// The first frame of a Harbor program on the local socket: proves by the token of `run/token` that it
+    /// The first frame of a Harbor program on the local socket. It proves with the token of `run/token` that the program
     /// may speak to the bridge, and states its role, once. Not sent on `serve --stdio`.
     "attach" Attach -> AttachResult {
         /// The content of `$HARBOR_HOME/run/token`.
@@ -21,19 +21,19 @@ define_requests! {
         /// With `mcp`: the name of the AI client.
         client: Option<String>,
     }
-    /// Says who the client is and what it can take. Optional on a native-messaging port; without it
-    /// frames are limited to 1 MiB and larger answers are errors.
+    /// Tells the bridge who the client is and what it can take. Optional on a native-messaging port; without it, frames are
+    /// limited to 1 MiB and larger answers are errors.
     "hello" Hello -> HelloResult {
         /// The client protocol that the client speaks.
         protocol: Option<u32>,
         /// A name for logs.
         client: Option<String>,
-        /// Whether answers over `max_frame` may come as `chunk` pushes.
+        /// True: answers over `max_frame` may come as `chunk` pushes.
         chunks: Option<bool>,
         /// The largest frame that the client takes, in bytes; at least 4096.
         max_frame: Option<u64>,
-        /// Of an extension: a random id of the browser's session. Of an AI client: the id of an earlier session of its own in a browser
-        /// (`browser_session` with `info`), to go on with.
+        /// For an extension: a random id of the browser's session. For an AI client: the id of its own earlier session in a
+        /// browser (`browser_session` with `info`), to continue it.
         browser_session: Option<String>,
     }
     /// Asks whether the bridge is alive.
@@ -41,11 +41,11 @@ define_requests! {
         /// Text to send back.
         echo: Option<String>,
     }
-    /// Ends an open request of this client. It is answered with the code `cancelled`, and the server is told.
+    /// Ends an open request of this client. That request is answered with the code `cancelled`, and the server is told.
     "cancel" Cancel -> CancelResult {
         /// The id of the request to end.
         target: String,
     }
-    /// Ends the bridge: servers are stopped, open requests answered.
+    /// Ends the bridge: servers are stopped, and open requests are answered.
     "shutdown" Shutdown -> ShutdownResult {}
 }

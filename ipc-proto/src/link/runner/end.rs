@@ -1,4 +1,4 @@
-//! Why a server is gone, in the words of the link.
+//! The reasons why a server has ended, in the words of the link.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use bincode::{BorrowDecode, Encode};
 
 use super::RemoteEnd;
 
-/// Why a server is gone.
+/// Why a server has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum EndCause<'a> {
     /// It was told to stop.
@@ -30,7 +30,7 @@ pub enum EndCause<'a> {
     },
     /// It exited, or closed stdout, before contact was made.
     ExitedBeforeContact {
-        /// Its exit code; none when a signal ended it or it only closed stdout.
+        /// Its exit code; `None` if a signal ended it or it only closed stdout.
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
@@ -44,18 +44,18 @@ pub enum EndCause<'a> {
     ContactRefused {
         /// JSON-RPC's number.
         code: i64,
-        /// Its sentence.
+        /// The error's sentence.
         message: Cow<'a, str>,
     },
-    /// It answered contact with something that is no MCP.
+    /// It answered contact with something that is not MCP.
     ContactMalformed(Cow<'a, str>),
-    /// It speaks only revisions that Harbor does not.
+    /// It speaks only revisions that Harbor does not speak.
     UnknownProtocolVersion(Cow<'a, str>),
     /// It closed its stdout while its process went on; it was ended.
     ClosedStdout,
     /// It ran out of memory.
     OutOfMemory {
-        /// Its exit code; none when a signal ended it.
+        /// Its exit code; `None` if a signal ended it.
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
@@ -67,33 +67,33 @@ pub enum EndCause<'a> {
         /// The limit in milliseconds.
         limit_ms: u64,
     },
-    /// It used up more than it may, and was killed.
+    /// It used more than its limit, and was killed.
     OverLimit {
-        /// Of what.
+        /// The resource that it used up.
         resource: Resource,
-        /// How much it may: bytes, or processes.
+        /// The limit: bytes, or a number of processes.
         limit: u64,
         /// How much it was seen to use.
         used: u64,
     },
-    /// It runs elsewhere, and is not to be reached.
+    /// It runs elsewhere, and cannot be reached.
     Remote {
-        /// Of which kind that is.
+        /// The kind of failure.
         kind: RemoteEnd,
         /// One sentence for people, without secrets.
         why: Cow<'a, str>,
     },
 }
 
-/// What a runner watches.
+/// A resource that a runner watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Resource {
     /// Memory of all its processes.
     Memory,
     /// Its processes and threads.
     Processes,
-    /// What it has written.
+    /// The bytes that it has written.
     Disk,
-    /// What is free on a disk; the limit is what has to be, and used what it has just taken.
+    /// The free space on a disk. `limit` is the space that must stay free; `used` is how much the server has just taken.
     FreeSpace,
 }

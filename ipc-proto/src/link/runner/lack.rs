@@ -1,13 +1,13 @@
-//! What a server says that it lacks, where it is no path that it was refused.
+//! What a server lacked, other than a path that it was refused.
 //!
-//! Owns the words for it on the wire. But for ports, of which the kernel tells, it is the server's own words, which may lie:
-//! nothing follows from them but a hint.
+//! Owns the words for it on the wire. The kernel reports ports; everything else is in the server's own words, which may
+//! lie. So nothing follows from them but a hint.
 
 use std::borrow::Cow;
 
 use bincode::{BorrowDecode, Encode};
 
-/// What a server says that it lacks.
+/// Something that a server lacked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Encode, BorrowDecode)]
 pub enum Lack<'a> {
     /// Memory.
@@ -22,17 +22,17 @@ pub enum Lack<'a> {
     Module(Cow<'a, str>),
     /// A Unix socket.
     Socket {
-        /// Its absolute path; empty where none is told.
+        /// Its absolute path; empty if the server does not name it.
         path: Cow<'a, str>,
-        /// Whether it wanted to listen there.
+        /// True if it wanted to listen there.
         listen: bool,
     },
-    /// The address of a host of this name.
+    /// The address of the host with this name.
     Host(Cow<'a, str>),
-    /// More threads: they lack processes or memory, and the words do not say which.
+    /// More threads. Either processes or memory is lacking; the server's words do not say which.
     Threads,
-    /// To change the mode, the owner, the times or the attributes of what has this absolute path.
+    /// The right to change the mode, owner, times or attributes of the file with this absolute path.
     Attributes(Cow<'a, str>),
-    /// To listen on a port: its number; 0 where the kernel was to choose one.
+    /// The right to listen on the port with this number; 0 if the kernel was to choose one.
     Listen(u16),
 }

@@ -6,27 +6,27 @@ use bincode::{BorrowDecode, Encode};
 
 use crate::link::oauth::Grant;
 
-/// Where a server is, and how it is spoken to.
+/// The address of a server elsewhere, and how to speak to it.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
 pub struct Remote<'a> {
     /// `http://` or `https://`, without user information.
     pub url: Cow<'a, str>,
     /// How messages are carried.
     pub transport: Transport,
-    /// Headers that go with each request to that host, and to no other. May be secret.
+    /// Headers that go with each request to that host, and to no other. They may be secret.
     pub headers: Vec<(Cow<'a, str>, Cow<'a, str>)>,
-    /// Whether its name may mean a private address.
+    /// True if the host's name may mean a private address.
     pub allow_private: bool,
-    /// Whether it may be spoken to without TLS although it is not on this machine.
+    /// True if the server may be used without TLS although it is not on this machine.
     pub allow_http: bool,
-    /// What the person has let Harbor do there.
+    /// The login for the server, if there is one.
     pub grant: Option<Grant>,
 }
 
 /// How messages are carried to a server elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum Transport {
-    /// Streamable HTTP; HTTP+SSE where the server knows only that.
+    /// Streamable HTTP; HTTP+SSE if the server speaks only that.
     Auto,
     /// Streamable HTTP.
     Http,
@@ -34,23 +34,23 @@ pub enum Transport {
     Sse,
 }
 
-/// Why a server elsewhere cannot be spoken to, or no longer.
+/// Why a server elsewhere cannot be used, or no longer can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
 pub enum RemoteEnd {
-    /// There is no connection to be had.
+    /// No connection can be made.
     Unreachable,
-    /// It wants to know who asks.
+    /// It wants to know who the caller is.
     Unauthorized,
-    /// It has forgotten the session.
+    /// It has forgotten the MCP session.
     SessionLost,
-    /// Harbor's own rules forbid the way to it.
+    /// Harbor's own rules forbid the connection.
     Forbidden,
-    /// TLS does not come about.
+    /// TLS cannot be set up.
     Tls,
-    /// What answers there is no MCP server.
+    /// The program that answers there is no MCP server.
     NoMcp,
-    /// It wants the person to let Harbor in, or once more.
+    /// The person must let Harbor in, or must do so again.
     NeedsAuthorization,
-    /// Nothing came of asking the person for that.
+    /// The person was asked to let Harbor in, without success.
     NotAuthorized,
 }

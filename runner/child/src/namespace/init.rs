@@ -1,9 +1,9 @@
 //! PID 1 of a runner's namespace.
 //!
-//! Does first all that may be refused, and reports. Then it only waits: each byte from the runner asks it to end
-//! everything inside, and the end of the socket asks it to end. It reaps by ignoring SIGCHLD, and it needs no
-//! handlers: the kernel keeps from PID 1 whatever it has none for, except its own SIGKILL. Must never return, and
-//! must hold nothing that its servers could be interested in.
+//! It first does all that may be refused, and reports. Then it only waits. Each byte from the runner asks it to end
+//! everything inside; the end of the socket asks it to end. It reaps by ignoring SIGCHLD. It needs no handlers: the kernel
+//! keeps all signals without a handler from PID 1, except its own SIGKILL. Must never return, and must hold nothing that its
+//! servers could be interested in.
 
 use std::fs::{self, File};
 use std::io;

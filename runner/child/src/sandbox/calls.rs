@@ -5,9 +5,9 @@
 //!                                                                                  └─► go_on: the kernel does it
 //! ```
 //!
-//! Owns hearing of a call, getting at what it names, and the answer, which each gets: EPERM where it is let go without one.
-//! Must never decide. What is in a server's memory can be changed by it at any time, so a decision holds for the copy of it
-//! only, and for a socket that was looked at itself.
+//! Owns hearing of a call, reading what it names, and the answer. Each call gets one: EPERM where it is let go without one.
+//! Must never decide. A server can change its memory at any time, so a decision holds only for the copy of it, and for a
+//! socket that was looked at itself.
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -36,7 +36,7 @@ const PROTOCOL: &CStr = c"system.sockprotoname";
 #[derive(Debug)]
 pub struct Calls(AsyncFd<OwnedFd>);
 
-/// What a call wants of a socket.
+/// A call's request about a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
     /// An address, which stands in the server's memory.
@@ -45,7 +45,7 @@ pub enum Wish {
     Listen(i32),
 }
 
-/// What kind of socket a call names.
+/// The kind of socket that a call names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// TCP, by IPv4 or IPv6.
@@ -63,13 +63,13 @@ pub enum Kind {
 pub struct Call<'a> {
     calls: &'a Calls,
     told: libc::seccomp_notif,
-    /// What it wants.
+    /// The request of the call.
     pub wish: Wish,
     is_answered: bool,
 }
 
 impl Calls {
-    /// Of what a launcher has handed over.
+    /// Hears of calls by the descriptor that a launcher has handed over.
     ///
     /// # Errors
     /// When it cannot be waited for.
@@ -96,7 +96,7 @@ impl Calls {
         }
     }
 
-    /// Whether there is a call: to receive one waits for it, and nothing else is to wait then.
+    /// Finds out if there is a call. To receive one blocks until there is one, and all else would have to wait.
     fn state(&self) -> nix::Result<PollFlags> {
         let mut all = [PollFd::new(self.0.get_ref().as_fd(), PollFlags::POLLIN)];
         poll(&mut all, PollTimeout::ZERO)?;
@@ -168,7 +168,7 @@ impl Call<'_> {
         owned(got)
     }
 
-    /// Whether the address that it names is long enough to have a port, whatever socket it is for.
+    /// True if the address that it names is long enough to have a port, whatever socket it is for.
     #[must_use]
     pub fn has_room_for_port(&self) -> bool {
         let [_, _, len, ..] = self.told.data.args;
@@ -234,8 +234,8 @@ impl Drop for Call<'_> {
     }
 }
 
-/// Whether a runner can answer for its servers here: that needs Linux 5.6, and that no filter around this process has somebody
-/// answer already. Changes this process, which is to be of no further use.
+/// True if a runner can answer for its servers here. That needs Linux 5.6, and no filter around this process that has
+/// somebody answer already. Changes this process, which is to be of no further use.
 #[must_use]
 pub(super) fn offered() -> bool {
     let own = || -> io::Result<()> {

@@ -6,9 +6,9 @@
 //!       make, remove  across                        devices     sockets stay inside        sockets by path
 //! ```
 //!
-//! Everything that the asked version knows is refused, except what a rule allows; connecting by TCP is not
-//! looked at. Owns the rights of each kind of access. Must never apply a part of what was asked, and never
-//! follow a symbolic link: a server could have made it since its path was judged.
+//! Everything that the asked version knows is refused, except what a rule allows; connecting by TCP is not looked at. Owns
+//! the rights of each kind of access. Must never apply only a part of what was asked. Must never follow a symbolic link: a
+//! server could have made it since its path was judged.
 
 use std::error::Error;
 use std::io;
@@ -26,12 +26,12 @@ use nix::sys::stat::{SFlag, fstat};
 /// The first version that can refuse binding.
 const BIND: ABI = ABI::V4;
 
-/// What may be done with a file, or with all below a directory.
+/// The access to a file, or to all below a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Read, list and execute.
     Read,
-    /// What a device or a socket is for: read, write and control, never make or remove.
+    /// For a device or a socket: read, write and control, never make or remove.
     Device,
     /// Everything but making devices.
     Write,
@@ -42,7 +42,7 @@ pub enum Access {
 pub struct Rule {
     /// A path without symbolic links; one that does not exist is passed over.
     pub path: PathBuf,
-    /// What may be done.
+    /// The access to it.
     pub access: Access,
 }
 
@@ -75,9 +75,8 @@ pub fn abi() -> u32 {
 /// renamed or linked from one directory to another, whatever the rules say.
 ///
 /// # Errors
-/// When the kernel does not offer that version, when the version cannot refuse what was asked, or when a path
-/// exists but cannot be used: it is not to be reached, or a symbolic link is part of it. Then nothing has been
-/// refused.
+/// When the kernel does not offer that version, or the version cannot refuse what was asked. When a path exists but cannot
+/// be used: it is not to be reached, or a symbolic link is part of it. Then nothing has been refused.
 pub fn restrict(abi: u32, rules: &[Rule], bind_tcp: bool) -> io::Result<()> {
     let abi = ABI::from(i32::try_from(abi).unwrap_or(i32::MAX));
     if abi == ABI::Unsupported || (!bind_tcp && abi < BIND) {

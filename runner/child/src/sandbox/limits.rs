@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::unistd::{Uid, getuid};
 
-/// What each process may use up; absent: as much as this process.
+/// Limits for each process; absent: as much as this process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of data: heap, stacks of threads and private writable mappings. Not of address space, of which
@@ -28,10 +28,9 @@ pub struct Limits {
 /// Timers and queued signals of this user, or in a user namespace of the server's own of the server.
 const TIMERS: u64 = 4096;
 
-/// Holds this process, and all that it starts, to `limits`, without a way back: the soft limits are the hard
-/// ones. There are no core dumps. Processes are counted by the kernel: in a user namespace of the server's own
-/// those of the server (since Linux 5.14), otherwise all of this user, so that as many are added as there are
-/// now; root's it does not count.
+/// Holds this process, and all that it starts, to `limits`, without a way back: the soft limits are the hard ones. There are
+/// no core dumps. The kernel counts processes. In a user namespace of the server's own it counts the server's (since Linux
+/// 5.14). Otherwise it counts all of this user, so that as many are added as there are now. It does not count root's.
 ///
 /// # Errors
 /// Where the kernel refuses one.
@@ -68,7 +67,7 @@ pub fn go_first() {
     }
 }
 
-/// What is asked, or what this process has, if that is less.
+/// Sets the limit that is asked for, or the one that this process has, if that is less.
 fn limit(resource: Resource, most: rlim_t) -> nix::Result<()> {
     let (_, hard) = getrlimit(resource)?;
     let most = most.min(hard);

@@ -1,10 +1,10 @@
-//! What a server is held to: each part is applied by the launcher to itself, just before it becomes the server.
+//! The sandbox of a server: the launcher applies each part to itself, just before it becomes the server.
 //!
 //! ```text
 //!  namespaces ─► mounts, network ─► limits ─► capabilities ─► landlock ─► seccomp ─► execve
 //! ```
 //!
-//! Owns the parts and their order. Must never leave out what a profile asks for: what cannot be applied is an error,
+//! Owns the parts and their order. Must never leave out what a profile asks for: a part that cannot be applied is an error,
 //! and the server is not started.
 
 pub mod calls;
@@ -24,12 +24,12 @@ use self::mounts::Mounts;
 use self::network::Network;
 use self::seccomp::Filter;
 
-/// What one server is held to. The default holds it to nothing.
+/// The profile of one server. The default restricts nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Profile {
     /// The version of Landlock's ABI to use; 0: none.
     pub landlock: u32,
-    /// What it may reach of the file system.
+    /// The places of the file system that it may reach.
     pub rules: Vec<Rule>,
     /// Its own view of the file system.
     pub mounts: Option<Mounts>,
@@ -37,9 +37,9 @@ pub struct Profile {
     pub network: Network,
     /// Which system calls it is refused.
     pub filter: Option<Filter>,
-    /// What it may use up.
+    /// The resources that it may use up.
     pub limits: Limits,
-    /// Whether root gives up the capabilities that ordinary programs do not need.
+    /// True if root gives up the capabilities that ordinary programs do not need.
     pub fewer_capabilities: bool,
 }
 

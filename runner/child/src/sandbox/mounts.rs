@@ -22,12 +22,12 @@ use nix::mount::{MsFlags, mount};
 
 use super::Profile;
 
-/// What is private to the server, or hidden from it.
+/// The places that are private to the server, or hidden from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mounts {
     /// Directories that look empty; one that may be written itself is a small private file system.
     pub hidden: Vec<PathBuf>,
-    /// What /tmp and /var/tmp are.
+    /// The directory that the server sees as /tmp and /var/tmp.
     pub tmp: PathBuf,
     /// Symbolic links in hidden directories, and where they lead: the person's own, on the way to what may be reached.
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -53,7 +53,7 @@ struct Shown<'a> {
 /// Arranges the view that `profile` asks for, in this process's mount namespace.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// Refusals of the kernel.
 pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
     let none: Option<&str> = None;
     mount(none, "/", none, MsFlags::MS_REC | propagation(profile.landlock), none)?;
@@ -77,8 +77,9 @@ pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
     Ok(())
 }
 
-/// What the person unmounts is to be unmounted here, too: the kernel writes a disk back with its last mount. What they mount comes with
-/// that, as it is; without Landlock, which holds what may be reached of it, nothing comes in.
+/// How mounts outside reach the server. An unmount by the person has to reach it, since the kernel writes a disk back with
+/// its last mount. New mounts come with that, as they are. Without Landlock, which restricts what may be reached of them,
+/// nothing comes in.
 fn propagation(landlock: u32) -> MsFlags {
     if landlock > 0 { MsFlags::MS_SLAVE } else { MsFlags::MS_PRIVATE }
 }
@@ -132,7 +133,7 @@ fn is_plain_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// What must be mounted to be seen, or to be written: outer paths first.
+/// The places that must be mounted to be seen, or to be written: outer paths first.
 fn shown<'a>(profile: &'a Profile, covers: &[Cover<'_>]) -> io::Result<Vec<Shown<'a>>> {
     let mut all = Vec::new();
     for (path, writable) in profile.shown() {
@@ -203,7 +204,7 @@ fn make_place_for(shown: &Shown<'_>) -> io::Result<()> {
     }
 }
 
-/// What is mounted below it comes along: parts of a tree from another user's namespace cannot be taken alone.
+/// Mounts below the place come along: parts of a tree from another user's namespace cannot be taken alone.
 fn bind(place: &File, target: &Path) -> io::Result<()> {
     let source = format!("/proc/self/fd/{}", place.as_raw_fd());
     let none: Option<&str> = None;

@@ -1,8 +1,8 @@
 //! Namespaces of one server: a mount namespace and, where its network is its own, a network namespace.
 //!
-//! Root makes them as it is. Any other user needs a user namespace: that of the runner, whose launchers have the rights
-//! for it, or one of the server's own. Owns entering them and what is set up inside. What it took must be given up by the
-//! caller afterwards.
+//! Root makes them as it is. Any other user needs a user namespace: that of the runner, whose launchers have the rights for
+//! it, or one of the server's own. Owns entering them and setting them up. The caller must give up afterwards the rights
+//! that this took.
 
 use std::fs;
 use std::io;
@@ -13,14 +13,14 @@ use nix::unistd::{getegid, geteuid};
 
 use super::{Profile, mounts, network};
 
-/// Whether this server's rights are counted in a user namespace.
+/// True if this server's rights are counted in a user namespace.
 pub type InUserNamespace = bool;
 
 /// Enters the namespaces that `profile` asks for and sets them up. `inside` says that this process is in a user namespace
 /// with the rights for it already. Gives the egress proxy's socket, and whether there is a user namespace now.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// Refusals of the kernel.
 pub fn enter(profile: &Profile, inside: bool) -> io::Result<(Option<TcpListener>, InUserNamespace)> {
     let mut kinds = CloneFlags::empty();
     if profile.mounts.is_some() {

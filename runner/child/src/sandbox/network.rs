@@ -1,7 +1,7 @@
 //! The network of a server that has a namespace of its own.
 //!
-//! Owns what is set up inside: nothing, a loopback interface, or that and the socket of an egress proxy, which is handed
-//! to a process outside. Must never give such a namespace a way out by itself.
+//! Owns what is set up inside: nothing, a loopback interface, or this and the socket of an egress proxy. The socket is
+//! handed to a process outside. Must never give such a namespace a way out by itself.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
@@ -15,21 +15,21 @@ pub enum Network {
     /// Wherever the machine's do.
     #[default]
     Machine,
-    /// The same, but no TCP port may be bound.
+    /// The machine's network, but no TCP port may be bound.
     Outgoing,
     /// A namespace with nothing in it.
     None,
     /// A namespace with a loopback interface.
     Loopback,
-    /// The same, and a proxy that listens on this port.
+    /// A namespace with a loopback interface, and a proxy that listens on this port.
     Proxied {
-        /// Of 127.0.0.1.
+        /// The port at 127.0.0.1.
         port: u16,
     },
 }
 
 impl Network {
-    /// Whether it takes a network namespace.
+    /// True if it takes a network namespace.
     #[must_use]
     pub fn is_own(self) -> bool {
         !matches!(self, Self::Machine | Self::Outgoing)
@@ -39,7 +39,7 @@ impl Network {
 /// Sets up the namespace that this process has just entered. Gives the proxy's socket.
 ///
 /// # Errors
-/// What the kernel refuses.
+/// Refusals of the kernel.
 pub fn set_up(network: Network) -> io::Result<Option<TcpListener>> {
     match network {
         Network::Machine | Network::Outgoing | Network::None => Ok(None),

@@ -1,6 +1,6 @@
-//! What this kernel offers to this user, found out by trying.
+//! Finds out by trying how much of a sandbox this kernel offers to this user.
 //!
-//! Owns the attempt, which changes the process that makes it: it must be a throw-away one.
+//! Owns the attempt, which changes the process that makes it: this must be a throw-away process.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,16 @@ use super::mounts::Mounts;
 use super::network::Network;
 use super::{Profile, calls, landlock, namespaces, seccomp};
 
-/// What can be had.
+/// The parts of a sandbox that can be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// The version of Landlock's ABI; 0: none.
     pub landlock: u32,
-    /// Whether system calls can be filtered.
+    /// True if system calls can be filtered.
     pub seccomp: bool,
-    /// Whether mount and network namespaces work, or why not.
+    /// The reason why mount and network namespaces do not work, if they do not.
     pub namespaces: Result<(), String>,
-    /// Whether a runner can answer for its servers' calls.
+    /// True if a runner can answer for its servers' calls.
     pub answers: bool,
 }
 

@@ -11,12 +11,11 @@
 //!                            allow
 //! ```
 //!
-//! A refused call fails (EPERM; ENOSYS where only that has a program try another one); nobody is killed; a few calls may wait
-//! for their runner's answer (`sandbox::calls`). What
-//! no rule names is decided by number and instruction set alone: the kernel remembers that (since Linux 5.11)
-//! and does not run the program for it again. `rules` says what is refused, `program` makes the kernel's
-//! instructions of it. Owns handing them to the kernel. Must never refuse what starting and ending a program
-//! takes.
+//! A refused call fails (EPERM; ENOSYS where only that has a program try another one); nobody is killed; a few calls may
+//! wait for their runner's answer (`sandbox::calls`). A call that no rule names is decided by number and instruction set
+//! alone: the kernel remembers that (since Linux 5.11) and does not run the program for it again. `rules` has the refused
+//! calls, and `program` turns them into the kernel's instructions. Owns handing these to the kernel. Must never refuse a
+//! call that starting or ending a program takes.
 
 mod program;
 mod rules;
@@ -27,27 +26,27 @@ use std::os::fd::{FromRawFd as _, OwnedFd, RawFd};
 use nix::errno::Errno;
 use nix::sys::prctl;
 
-/// What may be done, beyond that which every server may do.
+/// Permissions beyond those that every server has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Filter {
-    /// Whether Unix sockets can be made that can be connected by path. (Pairs of streams can always be made.)
+    /// True if Unix sockets can be made that can be connected by path. (Pairs of streams can always be made.)
     pub unix_sockets: bool,
-    /// Whether UDP sockets can be made.
+    /// True if UDP sockets can be made.
     pub udp: bool,
-    /// Whether a socket can listen.
+    /// Which sockets can listen.
     pub listen: Listen,
-    /// Whether modes, owners, times and attributes can be changed by path, which Landlock does not look at.
+    /// True if modes, owners, times and attributes can be changed by path, which Landlock does not look at.
     pub attributes_by_path: bool,
-    /// Whether it may keep its memory and open files from being looked at (`PR_SET_DUMPABLE`): its runner watches them.
+    /// True if it may keep its memory and open files from being looked at (`PR_SET_DUMPABLE`): its runner watches them.
     pub hiding: bool,
-    /// Whether it may say when and where processes run that it names by their number: without a PID namespace these may be
-    /// others.
+    /// True if it may set when and where other processes run, by their number: without a PID namespace these may be
+    /// anybody's.
     pub scheduling: bool,
-    /// Whether it may start processes, and send signals to others. Threads can always be started.
+    /// True if it may start processes, and send signals to others. Threads can always be started.
     pub processes: bool,
 }
 
-/// Whether a socket can listen.
+/// Which sockets can listen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listen {
     /// No socket.
@@ -58,7 +57,7 @@ pub enum Listen {
     Freely,
 }
 
-/// Whether this kernel runs such programs.
+/// True if this kernel runs such programs.
 #[must_use]
 pub fn offered() -> bool {
     let action = libc::SECCOMP_RET_ERRNO;

@@ -1,6 +1,6 @@
-//! What processes hold by open files that no directory shows: files without a name, in memory and on disk.
+//! The bytes that processes hold by open files that no directory shows: files without a name, in memory and on disk.
 //!
-//! Owns finding them in /proc. Must never take for nothing what it could not see.
+//! Owns finding them in /proc. Must never count as nothing what it could not see.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use super::walk::on_disk;
 /// More open files are not looked at, and count as unseen.
 const MOST: usize = 65_536;
 
-/// What was found.
+/// The sums over the processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
     /// Bytes of files in memory that never had a name (memfd_create(2)).
@@ -24,7 +24,7 @@ pub struct Held {
     pub sockets: u64,
     /// Bytes that wait in their TCP connections.
     pub tcp: u64,
-    /// Whether the open files of a process could not be seen.
+    /// True if open files could not be seen, or are too many to look at.
     pub unseen: bool,
 }
 
@@ -67,7 +67,7 @@ fn waiting_in_tcp(pids: &[u32], sockets: &HashSet<u64>) -> u64 {
     lines.filter_map(|line| waiting(&line, sockets)).fold(0, u64::saturating_add)
 }
 
-/// Of a line of proc_net_tcp(5), if it is one of these sockets.
+/// The bytes that wait, by a line of proc_net_tcp(5), if it is one of these sockets.
 fn waiting(line: &str, sockets: &HashSet<u64>) -> Option<u64> {
     let mut fields = line.split_ascii_whitespace();
     let (sent, came) = fields.nth(4)?.split_once(':')?;
@@ -76,7 +76,7 @@ fn waiting(line: &str, sockets: &HashSet<u64>) -> Option<u64> {
     sockets.contains(&socket).then(|| Some(bytes(sent)? + bytes(came)?))?
 }
 
-/// Whether a process still has any: field 23 of proc_pid_stat(5), the 21st behind the name.
+/// True if a process still has memory: field 23 of proc_pid_stat(5), the 21st behind the name.
 pub(super) fn has_memory(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let size = stat.rsplit_once(')').and_then(|(_, fields)| fields.split_whitespace().nth(20));

@@ -1,4 +1,4 @@
-//! What directories hold on disk.
+//! Counts how much directories hold on disk.
 //!
 //! Owns the way through them, by descriptors: a path can be made too long to be opened. Must never follow a link, and never
 //! take for small what it could not see.
@@ -16,18 +16,18 @@ use nix::sys::stat::Mode;
 /// Directories in directories; what lies deeper is not looked at, and counts as unseen.
 const DEEPEST: usize = 128;
 
-/// What a name takes at least: a file system has only so many files, however small they are.
+/// Bytes that a name counts for at least: a file system has only so many files, however small they are.
 const LEAST: u64 = 4096;
 
-/// What another name of a file takes.
+/// Bytes that another name of a file counts for.
 const NAME: u64 = 256;
 
-/// What was found.
+/// The sum of a walk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Found {
     /// Bytes on disk, a file with several names once.
     pub bytes: u64,
-    /// Whether there is something whose size could not be seen.
+    /// True if there is something whose size could not be seen.
     pub unseen: bool,
 }
 

@@ -36,9 +36,9 @@ const DIRECTORY: u32 = 0o040_000;
 pub struct Entry {
     /// Its path in the archive.
     pub path: String,
-    /// Whether the archive marks it as a program.
+    /// True if the archive marks it as a program.
     pub executable: bool,
-    /// What it looks like.
+    /// The kind of file, by how it begins.
     pub form: Form,
 }
 
@@ -47,26 +47,26 @@ pub trait Place {
     /// A directory.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     fn directory(&mut self, path: &str) -> io::Result<()>;
     /// A file that is not there yet.
     ///
     /// # Errors
-    /// Those of the disk, and of what is read.
+    /// Errors of the disk, and of reading the content.
     fn file(&mut self, path: &str, executable: bool, content: &mut dyn Read) -> io::Result<()>;
     /// A link to another place inside.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     fn link(&mut self, path: &str, target: &str) -> io::Result<()>;
     /// A second name of a file.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     fn second_name(&mut self, path: &str, of: &str) -> io::Result<()>;
 }
 
-/// What is unpacked so far.
+/// The state of unpacking.
 struct Unpacking<'p> {
     place: &'p mut dyn Place,
     files: Vec<Entry>,
@@ -108,10 +108,10 @@ pub fn read_tar(packed: impl Read, most: u64, place: &mut dyn Place) -> Result<V
     Ok(unpacking.files)
 }
 
-/// The same of a zip.
+/// Unpacks a zip, `most` bytes in all; gives its files.
 ///
 /// # Errors
-/// The same.
+/// As [`read_tar`].
 pub fn read_zip(packed: impl Read + Seek, most: u64, place: &mut dyn Place) -> Result<Vec<Entry>, String> {
     let mut archive = ZipArchive::new(packed).map_err(of_zip)?;
     // Its reader shows the last of them only, while others may take the first.
@@ -206,8 +206,8 @@ fn inside(path: &[u8]) -> Result<Option<String>, String> {
     Ok((!parts.is_empty()).then(|| parts.join("/")))
 }
 
-/// What a link may name: so many steps up as there are above it, and then down. A step up behind one down could begin
-/// anywhere, since that may be a link itself.
+/// Checks the target of a link: no more steps up than there are directories above it, and then down. A step up behind a step
+/// down could begin anywhere, since the directory may be a link itself.
 fn target_of<'t>(path: &str, target: &'t [u8]) -> Result<&'t str, String> {
     let refused = || format!("the archive is not unpacked: the link {path} in it leads out of it");
     let target = std::str::from_utf8(target).map_err(|_| refused())?;

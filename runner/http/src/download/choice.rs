@@ -5,7 +5,7 @@
 use super::archive::Entry;
 use super::machine::{Form, foreign};
 
-/// So many are listed.
+/// Names that a sentence lists at most.
 const MOST: usize = 12;
 
 /// The path of the program: the one that was named, else the only one that this machine can start.

@@ -58,7 +58,7 @@ impl Place for Disk {
         self.directories(path)
     }
 
-    /// What else a mode says, setuid among it, is not taken over.
+    /// Takes over no other bits of a mode, setuid among them.
     fn file(&mut self, path: &str, executable: bool, content: &mut dyn Read) -> io::Result<()> {
         self.parent(path)?;
         let mode = if executable { 0o755 } else { 0o644 };

@@ -1,4 +1,4 @@
-//! Fetches one file, and says whether it is the one that is meant.
+//! Fetches one file, and checks that it is the one that is meant.
 //!
 //! ```text
 //!  URL.minisig ─► signature, if a key was given ┐
@@ -31,7 +31,7 @@ use harbor_web::trouble::{Trouble, of_status, wait_of};
 /// More is not fetched, in bytes.
 const MAX_FILE: u64 = 256 << 20;
 
-/// The same of a signature.
+/// Bytes of a signature at most.
 const MAX_SIGNATURE: u64 = 8 << 10;
 
 /// From the lookup to the last byte; the bridge's own limit for a step is above it.
@@ -125,7 +125,7 @@ impl Way {
         }
     }
 
-    /// Whether a signature lies beside a file for which nobody else vouches: who could ask for a key is told so.
+    /// True if a signature lies beside a file for which nobody else vouches: the person is told, and could ask for a key.
     async fn has_signature(&self, url: &Url) -> bool {
         let found = timeout(GLANCE, self.signature(url)).await;
         found.is_ok_and(|found| found.is_ok_and(|text| is_signature(&text)))

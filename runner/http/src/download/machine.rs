@@ -1,13 +1,13 @@
-//! What a file is, by how it begins: a program of this machine, of another one, or none.
+//! Finds out what a file is, by how it begins: a program of this machine, of another one, or none.
 //!
 //! Owns these few bytes of each format. Must never say that a file is harmless: only what it looks like.
 
 use std::env::consts::ARCH;
 
-/// So many bytes are looked at.
+/// Bytes that are looked at.
 pub const START: usize = 64;
 
-/// What a file looks like.
+/// The kind of a file, by its looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     /// A program that this machine can start.
@@ -47,7 +47,7 @@ const MACH_O: &[[u8; 4]] = &[
     *b"\xca\xfe\xba\xbe",
 ];
 
-/// What a file that begins like this looks like.
+/// The kind of a file that begins like this.
 #[must_use]
 pub fn form(start: &[u8]) -> Form {
     match start {
@@ -62,7 +62,8 @@ pub fn form(start: &[u8]) -> Form {
     }
 }
 
-/// What stands behind the four bytes of every ELF: class, order of bytes, version, system; from 12 on kind and processor.
+/// Reads what follows the first four bytes of every ELF: class, order of bytes, version, system; from 12 on kind and
+/// processor.
 fn elf(rest: &[u8]) -> Form {
     let number = |at: usize| Some([*rest.get(at)?, *rest.get(at + 1)?]);
     let (Some(kind), Some(processor)) = (number(12), number(14)) else { return Form::Other };

@@ -5,8 +5,8 @@
 //!  harbor-runner-http unpack … ─► archive: entries ─► disk: DIR/files ─► choice ─► DIR/unpacked.json
 //! ```
 //!
-//! A process for each: who reads an archive of other people has read nothing of the network. Both run below a runner, in
-//! the sandbox of installers. Owns the command line. Must never run anything of what was fetched.
+//! Each step is a process of its own: the one that reads an archive of other people has read nothing of the network. Both
+//! run below a runner, in the sandbox of installers. Owns the command line. Must never run anything of what was fetched.
 
 pub mod archive;
 pub mod choice;
@@ -28,7 +28,7 @@ use harbor_policy::package::binary::SAID;
 /// The file as it came.
 const DOWNLOAD: &str = "download";
 
-/// What is known of it.
+/// The facts about the download.
 const FETCHED: &str = "fetched.json";
 
 /// Options by name; those without a value have an empty one.

@@ -1,6 +1,6 @@
 //! Signatures of minisign: Ed25519 over a file, or over its hash.
 //!
-//! Owns what is said where one is bad. Must never take a signature by another key for one by this.
+//! Owns the sentence where one is bad. Must never take a signature by another key for one by this.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -8,13 +8,13 @@ use std::path::Path;
 
 use minisign_verify::{Error, PublicKey, Signature};
 
-/// What a file has to be signed by, and the signature that lies beside it.
+/// The key that a file has to be signed by, and the signature that lies beside it.
 pub(super) struct Signed {
     key: PublicKey,
     signature: Signature,
 }
 
-/// Whether a text is a signature of minisign.
+/// True if a text is a signature of minisign.
 pub(super) fn is_signature(text: &str) -> bool {
     Signature::decode(text).is_ok()
 }
@@ -28,7 +28,7 @@ impl Signed {
         Ok(Self { key, signature })
     }
 
-    /// Whether this is the file that was signed.
+    /// Checks that this is the file that was signed.
     pub(super) fn check(&self, path: &Path) -> Result<(), String> {
         let unread = |error: std::io::Error| format!("it cannot be read: {error}");
         let mut file = File::open(path).map_err(unread)?;

@@ -1,6 +1,6 @@
-//! Unpacks what was fetched, and says which file is the program.
+//! Unpacks a download, and says which file is the program.
 //!
-//! Owns the order: all of it is looked at before anything is said to be the program. Must never be asked before the file
+//! Owns the order: all of it is looked at before a file is said to be the program. Must never be asked before the download
 //! was checked.
 
 use std::fs::{self, File, Permissions};

@@ -1,4 +1,4 @@
-//! What is done about a grant besides using it: it is had, by what `Flow` decides, renewed, given back.
+//! Gets a login, by what `Flow` decides, renews it, and gives it back. Using it is done elsewhere.
 //!
 //! Owns the requests, and the random bytes.
 

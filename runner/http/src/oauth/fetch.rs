@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 const MAX_REDIRECTS: usize = 3;
 
-/// What came: a status and a body, which may have tokens in it.
+/// An answer: a status and a body, which may have tokens in it.
 pub type Heard = (u16, Zeroizing<Vec<u8>>);
 
 /// Fetches for one server.
@@ -75,7 +75,7 @@ impl Fetch {
     /// Posts a form.
     ///
     /// # Errors
-    /// The same.
+    /// Why there is no answer.
     pub async fn post(&self, form: &Form) -> Result<Heard, Failure> {
         let url = parse(&form.url).map_err(|_| of(Trouble::broken("a token endpoint that is no URL")))?;
         let mut request = self.client(&url)?.post(url.clone());
@@ -122,7 +122,7 @@ async fn read(mut answer: Response, url: &Url) -> Result<Heard, Trouble> {
     Ok((status, body))
 }
 
-/// What that is for an authorization.
+/// Turns it into a failure of an authorization.
 pub fn of(trouble: Trouble) -> Failure {
     Failure { kind: trouble.kind, why: trouble.why }
 }

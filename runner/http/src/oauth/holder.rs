@@ -1,4 +1,4 @@
-//! The grant of a connection.
+//! The login of a connection.
 //!
 //! ```text
 //!  token ─► has it ended? ─► the bridge has it renewed ─► used
@@ -6,8 +6,8 @@
 //!                          └► no: somebody was faster
 //! ```
 //!
-//! Owns that the bridge is asked once for all who wait. Must never renew a grant by itself: whoever does may end in the middle, and a
-//! rotated token that nobody hears of is a login lost.
+//! Owns that the bridge is asked once for all who wait. Must never renew a login by itself: a connection may end in the
+//! middle, and a rotated token that nobody hears of is a login lost.
 
 use std::cell::RefCell;
 use std::rc::Rc;

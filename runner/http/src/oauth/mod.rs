@@ -5,8 +5,8 @@
 //!  a request ─► holder: the token ─► has ended, or 401 ─► the bridge ─► a process of its own: renew ─► stored ─► once more
 //! ```
 //!
-//! Owns that a token goes to its server only, and what renews it to the token endpoint. Must never follow a redirect to
-//! another place with either.
+//! Owns that a token goes to its server only, and that a token for renewal goes to the token endpoint only. Must never
+//! follow a redirect to another place with either.
 
 mod authorize;
 mod fetch;

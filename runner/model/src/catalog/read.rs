@@ -36,7 +36,7 @@ fn yes_or_no(value: &Value, places: &[&str]) -> Option<bool> {
     })
 }
 
-/// Whether a list of words has one of these; none where there is no list.
+/// True if the list at `place` has one of `words`; none where there is no list.
 fn names(value: &Value, place: &str, words: &[&str]) -> Option<bool> {
     let list = value.pointer(place)?.as_array()?;
     Some(list.iter().filter_map(Value::as_str).any(|word| words.contains(&word)))
@@ -96,7 +96,7 @@ pub fn lm_studio(value: &Value) -> Vec<Model> {
     chats.filter_map(read).collect()
 }
 
-/// What llama-server says of the one model that it runs: `/props`.
+/// Reads llama-server's `/props`: facts about the one model that it runs.
 pub fn props(value: &Value, models: &mut [Model]) {
     for model in models {
         model.vision = yes_or_no(value, &["/modalities/vision"]).or(model.vision);
@@ -117,7 +117,7 @@ pub fn tags(value: &Value) -> Vec<Model> {
     items(value, "models").filter_map(read).collect()
 }
 
-/// What Ollama says of one: `{capabilities:[…], model_info:{"….context_length"}}`.
+/// Reads Ollama's answer about one model: `{capabilities:[…], model_info:{"….context_length"}}`.
 pub fn show(value: &Value, model: &mut Model) {
     let can = |word: &str| names(value, "/capabilities", &[word]);
     (model.tools, model.vision, model.reasoning) = (can("tools"), can("vision"), can("thinking"));

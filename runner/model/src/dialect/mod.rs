@@ -1,6 +1,6 @@
 //! The formats of providers, one file each: how a request is written and how an answer is read.
 //!
-//! Owns which dialect does what. Everything that only one provider knows stands in this room and nowhere else.
+//! Owns which dialect does what. Everything that only one provider knows stands in this directory and nowhere else.
 
 use harbor_ipc_proto::link::model::{Cause, Chat, Failure};
 use harbor_ipc_proto::model::{Dialect, Kind, ToolChoice};
@@ -88,12 +88,12 @@ pub(crate) fn object(arguments: &str) -> Box<RawValue> {
     raw(if arguments.trim_start().starts_with('{') { arguments } else { "{}" })
 }
 
-/// Whether tools are sent at all: an empty list is refused.
+/// True if tools are sent at all: providers refuse an empty list.
 pub(crate) fn sends_tools(chat: &Chat) -> bool {
     !chat.tools.is_empty()
 }
 
-/// Whether a call is demanded.
+/// True if the model has to make a call.
 pub(crate) fn forces_call(chat: &Chat) -> bool {
     sends_tools(chat) && matches!(chat.tool_choice, ToolChoice::Required | ToolChoice::Tool(_))
 }

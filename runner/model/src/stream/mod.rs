@@ -46,7 +46,7 @@ pub struct Stream {
     frames: Frames,
     state: State,
     bytes: usize,
-    /// What it has said; events are taken from here.
+    /// The answer so far; events are taken from here.
     pub answer: Answer,
 }
 
@@ -106,7 +106,7 @@ impl Stream {
     /// No more bytes come.
     ///
     /// # Errors
-    /// The same, and when the protocol's own end has not come.
+    /// As [`Self::feed`], and when the protocol's own end has not come.
     pub fn end(&mut self) -> Result<(), Failure> {
         // Servers leave the last blank line out.
         let whole = match &mut self.frames {
@@ -128,7 +128,7 @@ fn cut() -> Failure {
     failed(Cause::Cut, "the answer broke off before its end")
 }
 
-/// What is no JSON as the last of an answer is half of some.
+/// Turns a failure to read the last piece into that of an answer that is cut off: broken JSON there is half of some.
 fn half(failure: Failure) -> Failure {
     if failure.cause == Cause::Protocol { cut() } else { failure }
 }
@@ -151,7 +151,7 @@ impl State {
         }
     }
 
-    /// Whether what came is an end although its last word is missing.
+    /// Ends an answer whose last word is missing, if its dialect lets it do without.
     fn end(&mut self, answer: &mut Answer) {
         if let Self::Chat(reader) = self {
             reader.end(answer);

@@ -1,4 +1,4 @@
-//! What a schema may have to be compiled at all.
+//! The bounds that a schema has to keep to be compiled at all.
 //!
 //! Owns the look at a schema before the crate sees it. It does not know which members are keywords and which are
 //! data: a default value that looks like a reference is taken for one, and costs the check of that tool, no more.

@@ -1,8 +1,8 @@
-//! What a pattern may ask of its engine for each byte of a text.
+//! The price of a pattern, for each byte of a text.
 //!
-//! Owns an estimate from the pattern as it is written. The engine writes counted repetitions out; where it then has
-//! too many states to keep what it learns of them, it walks all of them for each byte. The estimate may be too high,
-//! and must never be far too low; it must never decide whether a pattern is one.
+//! Owns an estimate from the pattern as it is written. The engine writes counted repetitions out. If it then has too many
+//! states to keep what it learns of them, it walks all of them for each byte. The estimate may be too high, and must never
+//! be far too low. It must never decide whether a text is a pattern.
 
 /// Steps for a byte, whatever the pattern.
 const BYTE: usize = 16;
@@ -51,7 +51,7 @@ fn states(pattern: &[u8]) -> usize {
     around.into_iter().fold(sum, usize::saturating_add)
 }
 
-/// Whether a group, whose bracket is read, has a flag that makes comments of what looks like a pattern.
+/// True if a group, whose bracket is read, has a flag that turns parts of a pattern into comments.
 fn is_verbose(rest: &[u8]) -> bool {
     let Some(flags) = rest.strip_prefix(b"?") else { return false };
     flags.iter().take_while(|byte| !matches!(byte, b':' | b')' | b'<')).any(|flag| *flag == b'x')

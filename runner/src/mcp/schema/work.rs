@@ -5,9 +5,9 @@
 //!                 └─► each member and item under each schema for it  ─► …
 //! ```
 //!
-//! Owns a walk that visits at least what the crate will visit, without its shortcuts, and ends when the steps are
-//! used up: so a reference that leads to itself ends it too. What a keyword costs follows the size of what it looks
-//! at, and the walk itself must not do more than it counts. Must never decide whether something fits.
+//! Owns a walk that visits at least what the crate will visit, without its shortcuts, and ends when the steps are used up: a
+//! reference that leads to itself ends so, too. A keyword costs by the size of what it looks at. The walk itself must not do
+//! more than it counts. Must never decide whether something fits.
 
 mod cost;
 
@@ -27,11 +27,11 @@ pub(super) struct TooMuch;
 
 type Counted = Result<(), TooMuch>;
 
-/// What can be spent.
+/// The steps that are left.
 pub(super) struct Work<'s> {
     root: &'s Value,
     left: u32,
-    /// Whether copies for errors are counted, not only steps.
+    /// True if copies for errors are counted, not only steps.
     copying: bool,
     /// How many branches are around whose errors are kept beside the one that is told, with copies of the value.
     kept: u32,
@@ -119,7 +119,7 @@ impl<'s> Work<'s> {
         Ok(())
     }
 
-    /// The same value under other schemas.
+    /// Visits the same value under other schemas.
     fn branches(
         &mut self,
         keyword: &str,

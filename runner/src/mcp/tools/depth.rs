@@ -1,6 +1,6 @@
 //! How deep a JSON text is nested.
 //!
-//! Owns the count of its brackets, for texts that are too deep to be read. Must never be asked about what is no JSON.
+//! Owns the count of its brackets, for texts that are too deep to be read. Must never be asked about a text that is no JSON.
 
 /// The most lists and objects within one another; none in a plain value.
 pub(super) fn of(json: &str) -> usize {

@@ -1,6 +1,6 @@
 //! A list of tools as it leaves Harbor: each with a schema of objects, or left out.
 //!
-//! Owns what is said of those that are left out. The rest of an item stays as its server wrote it.
+//! Owns the remark about those that are left out. The rest of an item stays as its server wrote it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,10 +12,10 @@ use harbor_ipc_proto::strings::text_of;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// So many are named.
+/// Names that the remark has at most.
 const MOST_NAMED: usize = 10;
 
-/// Of a name, so many characters are told: it is the server's.
+/// Characters of a name that the remark has at most: the name is the server's.
 const MAX_NAME: usize = 60;
 
 #[derive(Deserialize)]
@@ -72,7 +72,7 @@ pub fn complete(tools: &mut Vec<Tool<'_>>) -> Vec<String> {
     names
 }
 
-/// What is to be said of tools that were left out.
+/// The remark about tools that were left out.
 pub fn remark(left_out: &[String]) -> Option<String> {
     let shown = |name: &String| {
         let name: String = name.chars().take(MAX_NAME).flat_map(char::escape_debug).collect();

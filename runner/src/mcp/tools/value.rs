@@ -1,7 +1,7 @@
 //! A JSON text as a value, for those who must not be misled about it.
 //!
-//! Owns the refusal of keys that stand twice, of which a plain reading keeps the last one without a word. Must never
-//! take a text that has no RFC 8785 form.
+//! Owns the refusal of keys that stand twice: a plain reading keeps the last one without a word. Must never take a text that
+//! has no RFC 8785 form.
 
 use std::fmt;
 

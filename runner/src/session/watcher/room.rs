@@ -6,19 +6,19 @@
 //!                                                                                  └─ no ──────► it goes on
 //! ```
 //!
-//! Others fill disks, too: only what is counted ends a server. Owns how much was free, and what the server had then. Must
+//! Others fill disks, too, so only counting ends a server. Owns how much was free, and how much the server had then. Must
 //! never look itself: it is told.
 
 /// With less than this no server may take more, in bytes: the person and Harbor itself need some.
 pub(super) const FLOOR: u64 = 256 << 20;
 
-/// So much less is worth a look below the floor, in bytes.
+/// Below the floor, a look is worth it once more bytes than this have gone.
 const STEP: u64 = FLOOR / 8;
 
 /// How much was free.
 #[derive(Debug, Default)]
 pub(super) struct Room {
-    /// What later looks are compared with; nothing before the first one.
+    /// The state with which later looks are compared; none before the first one.
     before: Option<Standing>,
     free: u64,
 }
@@ -26,14 +26,14 @@ pub(super) struct Room {
 /// How it was at one time.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
-    /// What was free, in bytes.
+    /// Bytes that were free.
     free: u64,
-    /// What the server had, in bytes; nothing before its first count.
+    /// Bytes that the server had; none before its first count.
     used: Option<u64>,
 }
 
 impl Room {
-    /// Whether a server could go below the floor with what it may take.
+    /// True if a server could go below the floor with what it may take.
     pub(super) fn is_short(free: u64, limit: u64) -> bool {
         free < limit.saturating_add(FLOOR)
     }
@@ -45,8 +45,9 @@ impl Room {
         self.taken() > limit || self.is_low() && self.taken() > STEP
     }
 
-    /// Takes a count that had begun when so much was free. It is compared with where it is the first one, or room has come
-    /// back: with a later one, what the server took before would be missing in what it has taken, and not in what has gone.
+    /// Takes a count that had begun when so much was free. Later looks are compared with it if it is the first one, or if
+    /// room has come back. A later count would not do: what the server took before it would be missing in what it has taken,
+    /// and not in what has gone.
     pub(super) fn note(&mut self, free: u64, used: u64) {
         if self.before.is_none_or(|before| before.used.is_none() || free > before.free) {
             self.before = Some(Standing { free, used: Some(used) });

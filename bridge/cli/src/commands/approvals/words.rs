@@ -1,6 +1,7 @@
 //! Questions about calls, and answers that stand, in words.
 //!
-//! Owns who is said to act, and what a yes is said to cover. Must never show more than one line, whatever others have written into it.
+//! Owns the words for the one who acts, and for the calls that a yes covers. Must never show more than one
+//! line, whatever others have written into it.
 
 use harbor_ipc_proto::client::{Approval, StandingAnswer};
 
@@ -10,7 +11,7 @@ use crate::table::flatten;
 /// The person, among those on whose behalf something is done.
 const OWNER: &str = "owner";
 
-/// Who acts.
+/// The one who acts.
 pub fn who(question: &Approval) -> String {
     let whom = flatten(&question.principal);
     match &*question.who {
@@ -22,7 +23,7 @@ pub fn who(question: &Approval) -> String {
     }
 }
 
-/// What would leave, and whom it would reach.
+/// The private data that would leave, and whom it would reach.
 pub fn leaving(question: &Approval) -> Option<String> {
     let source = question.tool.split('/').next().unwrap_or_default();
     (&*question.reason == "leaves").then(|| {
@@ -35,7 +36,7 @@ pub fn names(private: &[String]) -> String {
     private.iter().map(|name| flatten(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// What a yes to a question covers: to a client's first use, all tools of a source.
+/// The calls that a yes to a question covers. For a client's first use these are all tools of a source.
 pub fn covered_by(question: &Approval, word: &str) -> String {
     let source = flatten(question.tool.split('/').next().unwrap_or_default());
     match (&*question.reason, word) {
@@ -45,7 +46,7 @@ pub fn covered_by(question: &Approval, word: &str) -> String {
     }
 }
 
-/// What a yes of this word covers.
+/// The calls that a yes of this word covers.
 pub fn covered(word: &str) -> String {
     match word {
         "once" => "this call".into(),
@@ -59,7 +60,7 @@ pub fn covered(word: &str) -> String {
     }
 }
 
-/// What an answer that stands covers.
+/// The calls that a standing answer covers.
 pub fn covers(answer: &StandingAnswer) -> String {
     let from = names(&answer.private);
     match &*answer.covers {
@@ -70,7 +71,7 @@ pub fn covers(answer: &StandingAnswer) -> String {
     }
 }
 
-/// For whom it stands.
+/// The one for whom the answer stands.
 pub fn whose(answer: &StandingAnswer) -> String {
     match &answer.session_id {
         _ if answer.principal != OWNER => answer.principal.clone(),

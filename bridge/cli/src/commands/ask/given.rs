@@ -1,7 +1,7 @@
 //! The request that a question is: its text, its images, the schema of its answer.
 //!
-//! Owns reading stdin and the files that are named. Must never send a file that was not: an image is told by its first bytes, and
-//! anything else is refused.
+//! Owns reading stdin and the files that are named. Must never send another file. An image is recognised by
+//! its first bytes, and anything else is refused.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use crate::args::Question;
 use harbor_client::errors::Failure;
 
-/// How the files of images begin.
+/// The first bytes of the files of images.
 const KINDS: [(&[u8], usize, &str); 4] = [
     (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
     (b"\xff\xd8\xff", 0, "image/jpeg"),
@@ -116,7 +116,7 @@ fn from_stdin() -> Result<String, Failure> {
     }
 }
 
-/// What may be endless: one byte more than `most` says that it is too long.
+/// Reads an input that may be endless: one byte more than `most` shows that it is too long.
 fn bounded(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most as u64 + 1).read_to_end(&mut bytes)?;

@@ -4,7 +4,8 @@
 //!  chat_create_session (private) ─► chat_send_message ─► the turn (commands/turn) ─► chat_delete_session
 //! ```
 //!
-//! Owns what the options mean. Must never leave the session behind, but where the bridge has gone or a signal that cannot be held back ends us.
+//! Owns the meaning of the options. Must never leave the session behind, unless the bridge is gone or a
+//! signal ends us that cannot be held back.
 
 use harbor_client::errors::{Exit, Failure};
 use harbor_client::reply::Answer;
@@ -20,10 +21,10 @@ use crate::client::{Client, QUICK};
 use crate::commands::turn::{self, Console, Stopper, ending};
 use crate::screen::{Screen, Status};
 
-/// What a person may do who wants more than came.
+/// Advice for a person who wants more than came.
 const MORE: &str = "ask for less at once, or let it make more calls with --max-tool-calls N";
 
-/// What is asked, all that it names read.
+/// The question, with all files read that it names.
 #[derive(Debug)]
 pub struct Wanted {
     create: ChatCreateSession,

@@ -1,4 +1,4 @@
-//! What goes with a message: an image, or the text of a file.
+//! Attachments of a message: an image, or the text of a file.
 //!
 //! Owns telling the two apart, by their bytes. Must never send anything else, nor a file that was not named.
 
@@ -16,7 +16,7 @@ const LONGEST_TEXT: usize = 1_000_000;
 /// An estimate where nobody has counted.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// What is sent of a file, and how that is called.
+/// The part of the message that a file becomes, and its description.
 pub fn read(path: &str) -> Result<(ChatPart, String), Failure> {
     let wrong = |what: &str| Failure::Usage(format!("/attach {path}: {what}"));
     let bytes = file("/attach", &at_home(path), MAX_IMAGE)?;

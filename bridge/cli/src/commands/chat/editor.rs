@@ -1,4 +1,4 @@
-//! Lines as they are typed, with those that were typed before.
+//! The line editor, with the lines that were typed earlier.
 //!
 //! Owns the file of earlier lines, which is the person's alone. Must never write to it in a private conversation.
 
@@ -15,7 +15,7 @@ use super::{Lines, Typed};
 
 const PROMPT: &str = "> ";
 
-/// So many lines are kept.
+/// The number of lines that are kept.
 const KEPT: usize = 1000;
 
 /// A line editor.

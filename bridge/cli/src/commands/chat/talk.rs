@@ -1,7 +1,7 @@
-//! A conversation: what holds in it, and what each line does to that.
+//! A conversation: its state, and how each line changes it.
 //!
-//! Owns when its session begins: with the first message, so that looking around leaves nothing behind. Must never end because one request
-//! was refused.
+//! Owns when its session begins: with the first message, so that looking around leaves nothing behind. Must
+//! never end because one request was refused.
 
 use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::{
@@ -18,10 +18,10 @@ use crate::args::{Chat, servers_of};
 use crate::client::{Client, QUICK};
 use crate::table::flatten;
 
-/// Of a session that is gone on with so many messages are shown.
+/// The number of messages that are shown when a session goes on.
 const SHOWN: usize = 6;
 
-/// What the person may do who wants more than came.
+/// Advice for a person who wants more than came.
 const MORE: &str = "say `go on` for more";
 
 /// A message as it was sent.
@@ -36,13 +36,13 @@ pub struct Talk<'a, 'b> {
     client: &'a mut Client,
     console: &'a mut Console<'b>,
     stopper: &'a Stopper,
-    /// Its id, once something was said.
+    /// Its id, once a message was sent.
     session: Option<String>,
     model: Option<String>,
     /// The servers whose tools may be used; absent: all.
     servers: Option<Vec<String>>,
     private: bool,
-    /// What goes with the next message.
+    /// Attachments of the next message.
     attached: Vec<ChatPart>,
     last: Option<Sent>,
 }
@@ -147,7 +147,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         }
     }
 
-    /// What was refused is said, and can be said otherwise.
+    /// Obeys, and shows a refusal: the person can try again in other words.
     fn go_on_after(&mut self, words: Words) -> Result<(), Failure> {
         match self.obey(words) {
             Err(failure @ (Failure::Refused(_) | Failure::Usage(_) | Failure::Slow(_))) => {
@@ -268,13 +268,13 @@ impl<'a, 'b> Talk<'a, 'b> {
     }
 }
 
-/// What the person said last, as far as it is text.
+/// The person's last message, as far as it is text.
 fn last_of(messages: &[ChatMessage]) -> Option<Sent> {
     let last = messages.iter().rfind(|message| message.role == "user")?;
     Some(Sent { text: said::words(last.content.as_ref()), attached: Vec::new() })
 }
 
-/// As a change of a session says it.
+/// The servers as a change of a session names them.
 fn named_or_every(servers: Option<Vec<String>>) -> Vec<String> {
     servers.unwrap_or_else(|| vec!["*".to_owned()])
 }

@@ -1,4 +1,4 @@
-//! What a line of a chat means.
+//! Reads a line of a chat.
 //!
 //! Owns the commands of a chat. Must never send a mistyped command to a model.
 
@@ -7,7 +7,7 @@ use harbor_policy::suggest::hint;
 /// A line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Words {
-    /// Is for the model.
+    /// A message for the model.
     Message(String),
     /// The model from now on; which there are, when absent.
     Model(Option<String>),
@@ -20,13 +20,13 @@ pub enum Words {
     Help,
     Quit,
     Nothing,
-    /// What is wrong with it.
+    /// A wrong command; the text says why.
     Wrong(String),
 }
 
 const NAMES: [&str; 6] = ["/attach", "/help", "/model", "/quit", "/retry", "/tools"];
 
-/// For the person.
+/// The help for the person.
 pub const HELP: &str = "\
 /model [ID]      use another model; without ID: show which there are
 /tools [A,B|all] let it use the tools of these servers only; without: show which there are

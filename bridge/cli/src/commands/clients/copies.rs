@@ -1,6 +1,7 @@
 //! Copies of clients' files as they were before Harbor took servers over: keys stand in them as the client had them.
 //!
-//! Owns saying so, and that a copy goes with the last of its servers. Must never delete one from which a server could still be given back.
+//! Owns saying so, and that a copy goes with the last of its servers. Must never delete one from which a
+//! server could still be given back.
 
 use std::fs;
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! What an entry of Harbor's that stands in a client's file says: it holds until something else is said.
+//! Harbor's own entry in a client's file: its settings hold until the person gives others.
 //!
 //! Owns reading its arguments. Must never widen what a client may use.
 
 use serde_json::Value;
 
-/// What `harbor mcp` is started with there.
+/// The arguments of `harbor mcp` in that entry.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Earlier {
     /// The client's name.
@@ -16,7 +16,7 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Of an entry that is ours.
+    /// Reads an entry that is ours.
     pub fn of(entry: &Value) -> Self {
         let words = entry["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let (mut earlier, mut words) = (Self::default(), words.skip(1));

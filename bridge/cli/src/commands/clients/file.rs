@@ -22,7 +22,7 @@ const MOST_COPIES: u32 = 1000;
 /// A configuration as it was found.
 #[derive(Debug)]
 pub struct Found {
-    /// Where it really is: links are followed.
+    /// Its real path: links are followed.
     pub path: PathBuf,
     /// `None` when there is none yet.
     pub text: Option<String>,
@@ -131,7 +131,7 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Where a file that is to be made will be found: its directories may be links.
+/// The real path of a file that is to be made: its directories may be links.
 fn follow_directories(path: &Path) -> io::Result<PathBuf> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => Ok(follow(parent)?.join(name)),

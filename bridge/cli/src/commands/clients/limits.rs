@@ -1,4 +1,5 @@
-//! What a client's file says of the tools of a server: it holds for the same tools once Harbor has the server.
+//! Limits that a client's file sets to the tools of a server: they hold for the same tools once Harbor has
+//! the server.
 //!
 //! ```text
 //!  excludeTools, disabledTools, disabled_tools ─► the same list of Harbor's entry, by the names that the tools have there
@@ -16,7 +17,7 @@ use serde_json::Value;
 const LEFT_OUT: [&str; 3] = ["excludeTools", "disabledTools", "disabled_tools"];
 const ALLOWED: [&str; 3] = ["includeTools", "enabledTools", "enabled_tools"];
 
-/// What Harbor's entry has to say.
+/// The limits that Harbor's entry has to state.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// The tools that the client gets; all when empty.
@@ -28,8 +29,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Of servers that are taken over: the name of each, and its id here. `only` is what Harbor's entry says, `ours` that entry,
-    /// and `ids` are all servers here.
+    /// The limits of servers that are taken over: each by its name, with its id here. `only` is the list in
+    /// Harbor's entry, `ours` that entry, and `ids` are all servers here.
     pub fn of(
         entries: &Value,
         taken: &[(&str, &str)],

@@ -1,12 +1,14 @@
-//! What an AI client may use, as it is told by `mcp install`, `import --replace`, `tools --client` and `grants`; and its limit.
+//! The rights of an AI client, in the words of `mcp install`, `import --replace`, `tools --client` and
+//! `grants`; and its limit.
 //!
 //! ```text
 //!  its grants, or that it is new ──────┐
 //!  `--only` of the entry in its file ──┴─► what it may use, in one sentence
 //! ```
 //!
-//! Owns that sentence, and that `--only` is in the grants, too: whoever starts `harbor mcp` under a client's name may use what its
-//! grants say. Must never give a client more than the person has typed: a limit that a file has only takes away.
+//! Owns that sentence, and that `--only` is in the grants, too: whoever starts `harbor mcp` under a client's
+//! name may use what its grants allow. Must never give a client more than the person has typed: a limit in a
+//! file only takes away.
 
 use harbor_client::errors::Failure;
 use harbor_home::Paths;
@@ -21,10 +23,10 @@ use crate::client::{Client, QUICK};
 /// The scopes by which a client has tools.
 const SCOPES: [&str; 2] = ["mcp:tools.list", "mcp:tools.call"];
 
-/// What the bridge holds of a client.
+/// The rights that the bridge has stored for a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Held {
-    /// It was not here yet, and may use all tools when it comes.
+    /// It has not connected yet, and may use all tools when it does.
     New,
     /// It may use these; none when empty.
     Tools(Vec<String>),
@@ -32,7 +34,7 @@ pub enum Held {
     Nothing,
 }
 
-/// What a client of this name has.
+/// The rights of a client of this name.
 pub fn held(client: &mut Client, name: &str) -> Result<Held, Failure> {
     let ask = HostGetPermissions { origin: Some(origin(name)), profile: None, tab_id: None };
     let answer = client.ask(&ask, QUICK)?.into_value();
@@ -52,7 +54,8 @@ fn of_grants(grants: Vec<GrantView>) -> Held {
     }
 }
 
-/// The same, where the bridge is needed to know it: without a database it has met nobody.
+/// The rights of a client, from a bridge that is started if need be. Without a database the bridge has met
+/// nobody.
 pub fn held_here(paths: &Paths, name: &str) -> Result<Held, Failure> {
     match bridge(paths)? {
         Some(mut client) => held(&mut client, name),
@@ -86,8 +89,8 @@ pub fn set(client: &mut Client, name: &str, tools: &[String]) -> Result<(), Fail
     Ok(())
 }
 
-/// Gives a client these tools and no others, as the person has typed; gives what it has then. What they denied it stays denied. Without a
-/// bridge that could know it, it is new, and gets them as its first grants.
+/// Gives a client these tools and no others, as the person has typed; gives what it has then. What they
+/// denied it stays denied. Without a bridge that could know it, it is new, and gets them as its first grants.
 pub fn give(paths: &Paths, name: &str, tools: &[String]) -> Result<Held, Failure> {
     let Some(mut client) = bridge(paths)? else { return held_here(paths, name) };
     let wanted = Held::Tools(tools.to_vec());
@@ -97,8 +100,8 @@ pub fn give(paths: &Paths, name: &str, tools: &[String]) -> Result<Held, Failure
     held(&mut client, name)
 }
 
-/// Limits a client to these tools, as far as it has them; gives what it has then. One that is new gets its first grants when it comes:
-/// those of its entry's `--only`.
+/// Limits a client to these tools, as far as it has them; gives what it has then. One that is new gets its
+/// first grants when it comes: those of its entry's `--only`.
 pub fn limit(paths: &Paths, name: &str, only: &[String]) -> Result<Held, Failure> {
     let Some(mut client) = bridge(paths)? else { return held_here(paths, name) };
     let held = held(&mut client, name)?;
@@ -113,7 +116,7 @@ pub fn limit(paths: &Paths, name: &str, only: &[String]) -> Result<Held, Failure
     Ok(Held::Tools(tools))
 }
 
-/// What of `only` is among `had`.
+/// The part of `only` that `had` allows.
 pub fn within(had: &[String], only: &[String]) -> Vec<String> {
     let Ok(allowed) = Allowlist::parse(had) else { return Vec::new() };
     let mut tools = Vec::new();
@@ -130,7 +133,8 @@ pub fn within(had: &[String], only: &[String]) -> Vec<String> {
     tools
 }
 
-/// What a client may use, and the command that changes it. `only`: the limit that its own file has.
+/// A sentence about the tools that a client may use, with the command that changes it. `only`: the limit in
+/// its own file.
 pub fn sentence(title: &str, name: &str, held: &Held, only: &[String], paths: &Paths) -> String {
     let switch = format!("`harbor tools --client {name} --off 'SERVER/*'`");
     let origin = origin(name);

@@ -1,11 +1,11 @@
-//! Harbor in the place of servers of a client's, and those servers back in its file.
+//! Puts Harbor in the place of a client's servers, and puts those servers back into its file.
 //!
 //! ```text
 //!  import --replace ─► what limits them ─► out they go, Harbor in ─► the file as it was is kept ─► noted ─► written
 //!  uninstall        ─► the file as it was, if nobody has written it since; else each of them, as it stood there
 //! ```
 //!
-//! Owns that nothing which was taken is lost. Must never show what stands in those files.
+//! Owns that nothing which was taken is lost. Must never show other content of those files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ use super::may::{self, Held};
 use super::undo::{Note, Taken};
 use super::{Found, NAME, entry, failed, place, write};
 
-/// What was done to a client's file.
+/// The changes that were made to a client's file.
 pub struct Replaced {
-    /// Where the file as it was is kept.
+    /// The copy of the file as it was.
     pub copy: PathBuf,
-    /// What there is to say of it.
+    /// Remarks about it.
     pub said: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ pub struct Restored {
     pub text: String,
     /// The servers that are in it again.
     pub back: Vec<String>,
-    /// Those that could not be put back, and where they are.
+    /// The servers that could not be put back, and where they are.
     pub left: Vec<Taken>,
 }
 

@@ -1,6 +1,6 @@
-//! Which clients have Harbor, and whether what stands there still fits.
+//! The clients that have Harbor, and whether their entries still fit.
 //!
-//! Owns what can be wrong with an entry. Must never change a file.
+//! Owns the list of faults that an entry can have. Must never change a file.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::screen::Screen;
 use crate::table::Table;
 
-/// What is known of one client.
+/// The state of one client.
 struct Seen {
     client: &'static AiClient,
     file: PathBuf,
@@ -104,7 +104,7 @@ fn look(client: &'static AiClient, paths: &Paths) -> Result<Seen, Failure> {
     Ok(seen)
 }
 
-/// What does not fit any more.
+/// The parts of an entry that do not fit any more.
 fn problems(client: &AiClient, old: &Value, paths: &Paths) -> Result<Vec<String>, Failure> {
     if !is_ours(old) {
         return Ok(vec![format!("its entry `{NAME}` starts another program")]);

@@ -1,7 +1,8 @@
-//! What it takes to make an installation undone, kept in `HARBOR_HOME/clients` until then.
+//! Notes that undo an installation, kept in `HARBOR_HOME/clients` until then.
 //!
-//! Owns these notes. Whether there was an empty object before, no object or no file at all cannot be seen in the file
-//! afterwards; the note says it, and which piece of text went in. It is trusted about a text that it fits exactly.
+//! Owns these notes. Afterwards the file does not show whether it had an empty object before, no object, or
+//! did not exist. The note says so, and which piece of text went in. It is trusted only for a text that it
+//! fits exactly.
 
 use std::fs;
 use std::io;
@@ -17,18 +18,18 @@ use sha2::{Digest as _, Sha256};
 
 use harbor_client::errors::Failure;
 
-/// What was done to a file.
+/// The changes that were made to a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// Which it was.
+    /// The file's path.
     pub file: PathBuf,
     /// The digest of its text afterwards.
     pub after: String,
-    /// What was swapped in it; absent where only the entry's own values were renewed.
+    /// The swapped text; absent where only the entry's own values were renewed.
     pub swap: Option<(usize, String, String)>,
-    /// Whether there was no file.
+    /// True if there was no file.
     pub made_file: bool,
-    /// Whether there was no object for servers.
+    /// True if there was no object for servers.
     pub made_key: bool,
     /// The directories that had to be made, the uppermost first.
     pub made_directories: Vec<PathBuf>,
@@ -43,7 +44,7 @@ pub struct Note {
 /// A server that was taken out of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// Its name there.
+    /// Its name in the file.
     pub name: String,
     /// The file as it was.
     pub copy: PathBuf,
@@ -63,14 +64,14 @@ impl Note {
         Swap { at, removed, added }.undo(text)
     }
 
-    /// The same, where what had to be made was made by an earlier one.
+    /// The note, with the file, object and directories that an earlier note had already made.
     pub fn made_by(self, earlier: &Self) -> Self {
         let made_directories = earlier.made_directories.clone();
         let taken = earlier.taken.clone();
         Self { made_file: earlier.made_file, made_key: earlier.made_key, made_directories, taken, ..self }
     }
 
-    /// The same, where these servers were taken out of `before`.
+    /// The note, with these servers taken out of `before`.
     pub fn with_taken(mut self, taken: impl Iterator<Item = Taken>, before: &str) -> Self {
         self.before = self.taken.is_empty().then(|| digest(before));
         self.taken.extend(taken);
@@ -85,7 +86,7 @@ impl Note {
         (digest(&kept) == *before).then_some(kept)
     }
 
-    /// The same, of a change that leads back to nothing that was before us.
+    /// The note without a swap, for a change that leads back to no earlier text.
     pub fn inexact(self) -> Self {
         Self { swap: None, ..self }
     }
@@ -96,7 +97,7 @@ impl Note {
         serde_json::from_slice(&text).ok().filter(|note: &Self| note.file == file)
     }
 
-    /// All that there are.
+    /// All notes.
     pub fn all(paths: &Paths) -> Vec<Self> {
         let entries = fs::read_dir(paths.home().join("clients")).into_iter().flatten().flatten();
         entries.filter_map(|entry| serde_json::from_slice(&fs::read(entry.path()).ok()?).ok()).collect()

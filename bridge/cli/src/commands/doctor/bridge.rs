@@ -1,6 +1,6 @@
-//! What the bridge says: what this kernel can hold, which servers fail and why.
+//! The bridge's report: what this kernel can enforce, which servers fail and why.
 //!
-//! Owns what of it is a finding.
+//! Owns which parts of it are findings.
 
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
@@ -21,7 +21,7 @@ use crate::when;
 /// A catalog is stale that is so old, in milliseconds.
 const STALE: u64 = 3 * 86_400_000;
 
-/// What is next where something could not be found out.
+/// The next step where something could not be found out.
 const AGAIN: &str = "the machine may be busy: run `harbor doctor` again";
 
 /// Homes that are older may have servers that a call did not start: until then, that was so unless the person had chosen it.
@@ -118,7 +118,7 @@ fn kernel(kernel: Option<&KernelStatus>) -> Vec<Finding> {
     kernel.missing.iter().map(|what| Finding::wrong(State::Warning, "kernel", what.as_str(), next)).collect()
 }
 
-/// Where secrets are kept. Says nothing of what there is.
+/// The place where secrets are kept. Tells nothing about the secrets themselves.
 fn secrets(store: &SecretStoreView) -> Finding {
     let kept = match store.encryption.as_ref() {
         "passphrase" => "encrypted with a passphrase",
@@ -145,7 +145,7 @@ fn newcomers(bridge: &BridgeStatus) -> Option<Finding> {
     (bridge.first_use == "closed").then(|| Finding::ok("AI clients", what))
 }
 
-/// Who may be worked in, and how many have these tools off: that is nothing wrong.
+/// The browsers that tools may work in, and how many have these tools off. Off is not a fault.
 fn browser_tools(sources: &[SourceView], extensions: u64) -> Vec<Finding> {
     let on: Vec<_> = sources.iter().filter(|source| source.kind.as_ref() == "browser").collect();
     let shown = on.iter().map(|browser| {
@@ -181,7 +181,7 @@ fn catalog(catalog: &CatalogStatus) -> Finding {
     }
 }
 
-/// What the bridge itself finds wrong.
+/// A problem that the bridge itself reports.
 fn reason(reason: &HealthReason) -> Finding {
     let is_of_secrets = reason.code == "secrets_unreadable";
     let state = if reason.state == "failing" || is_of_secrets { State::Broken } else { State::Warning };

@@ -1,6 +1,7 @@
-//! Whether a bridge that runs can be reached: its token and its socket are there.
+//! The entrance to a bridge that runs: its token and its socket are there, or it cannot be reached.
 //!
-//! Owns what becomes of one that cannot. Must never end a bridge that makes them anew by itself, as each does in a few seconds.
+//! Owns the end of a bridge that cannot be reached. Must never end a bridge that makes them anew by itself,
+//! as each bridge does in a few seconds.
 
 use std::path::Path;
 use std::thread;
@@ -12,10 +13,10 @@ use harbor_home::lock::holder;
 use super::super::bridge::{end_by_signal, is_gone_by};
 use super::{Finding, State};
 
-/// How long a bridge may take to make them anew; it looks every three seconds.
+/// The time that a bridge has to make them anew; it looks every three seconds.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How long it may take to end.
+/// The time that it has to end.
 const END: Duration = Duration::from_secs(10);
 
 const PAUSE: Duration = Duration::from_millis(50);

@@ -1,6 +1,7 @@
-//! The files of `HARBOR_HOME`: whose they are, who may read them, and whether they are whole.
+//! The files of `HARBOR_HOME`: who owns them, who may read them, and whether they are whole.
 //!
-//! Owns what `--fix` does to them: modes, and a socket that nobody listens on. Must never touch what is another user's.
+//! Owns what `--fix` does to them: it sets modes, and removes a socket that nobody listens on. Must never
+//! touch another user's file.
 
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
@@ -19,7 +20,7 @@ use super::{Finding, State};
 const DIRECTORY: u32 = 0o700;
 const FILE: u32 = 0o600;
 
-/// What its file system does not allow.
+/// The finding about a file system that does not allow what Harbor needs.
 fn mounted(home: &Path) -> Option<Finding> {
     let (lacks, place) = (mounted::lacks(home)?, home.display());
     Some(match lacks {
@@ -88,7 +89,7 @@ pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[Part]) -> Che
     all
 }
 
-/// What is not there is made as it has to be.
+/// Checks owner and mode. A missing file is no fault: it gets the right mode when it is made.
 fn private(path: &Path, mode: u32, fix: bool) -> Option<Finding> {
     let about = fs::metadata(path).ok()?;
     if about.uid() != geteuid().as_raw() {

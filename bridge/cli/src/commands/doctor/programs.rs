@@ -1,6 +1,7 @@
-//! Programs: Harbor's own beside this one, and what servers of npm and PyPI need, wherever the bridge would find it.
+//! Programs: Harbor's own beside this one, and those that servers of npm and PyPI need, wherever the bridge
+//! would find them.
 //!
-//! Must never run one: what it answers says nothing that its place does not.
+//! Must never run one: its output would say nothing that its place does not.
 
 use std::env;
 use std::path::Path;
@@ -31,7 +32,7 @@ const NEEDED: &[(&[&str], &str)] = &[
 /// Most people have no such servers.
 const ENGINES: &[&str] = &["podman", "docker"];
 
-/// Of what servers need nothing is said where it could not be found out.
+/// All programs. Those that servers need are left out where the bridge could not be asked.
 pub(super) fn look(found: Option<&[FoundProgram]>) -> Vec<Finding> {
     let directory = env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
     let mut all = vec![own(&directory.unwrap_or_default())];

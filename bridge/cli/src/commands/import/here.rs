@@ -1,7 +1,7 @@
-//! Whether a server of a file is here already, with the same values.
+//! Tells if a server of a file is here already, with the same values.
 //!
-//! Owns the comparison. Values are compared by the bridge, which has them. Must never show one, or take one server for another: what is
-//! here already is taken out of the client's file.
+//! Owns the comparison. The bridge compares the values, since it has them. Must never show a value, or take
+//! one server for another: a server that is here already is taken out of the client's file.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use crate::client::{Client, QUICK};
 #[derive(Debug)]
 pub struct Known {
     shown: Shown,
-    /// What it would be, where nothing is imported.
+    /// The launch that is planned, where nothing is imported.
     planned: Option<Launch>,
 }
 
-/// What a bridge shows of a definition.
+/// The parts of a definition that a bridge shows.
 #[derive(Debug, PartialEq, Eq)]
 struct Shown {
     id: String,
@@ -48,17 +48,17 @@ impl Shown {
 }
 
 impl Known {
-    /// One that was imported.
+    /// A server that was imported.
     pub fn stored(server: &Server, launch: &Launch) -> Self {
         Self { shown: Shown::of(&server.id, launch), planned: None }
     }
 
-    /// One that would be.
+    /// A server that would be imported.
     pub fn planned(server: &Server, launch: &Launch) -> Self {
         Self { shown: Shown::of(&server.id, launch), planned: Some(launch.clone()) }
     }
 
-    /// What it is called.
+    /// Its id.
     pub fn id(&self) -> &str {
         &self.shown.id
     }
@@ -77,7 +77,7 @@ pub fn known(servers: &[ServerView]) -> Vec<Known> {
     servers.iter().map(|server| Known { shown: one(server), planned: None }).collect()
 }
 
-/// What is to be said of one whose id a server here has already, or that cannot be taken over.
+/// The outcome for a server that cannot be taken over, or whose id a server here has already.
 pub fn here(client: &mut Client, server: &Server, known: &[Known]) -> Result<Option<Outcome>, Failure> {
     let launch = match &server.launch {
         Ok(launch) => launch,

@@ -1,4 +1,4 @@
-//! What of a file that may be anybody's needs the person's yes before it is taken over.
+//! Parts of a foreign file that need the person's yes before they are taken over.
 //!
 //! ```text
 //!  variables of the person's that go somewhere ─┐
@@ -27,7 +27,7 @@ use crate::args::Import;
 use crate::consent;
 use crate::table::flatten;
 
-/// Where a server elsewhere is.
+/// The host of a server elsewhere.
 pub fn host(launch: &Launch) -> Option<String> {
     launch.remote.as_ref().map(|_| address(launch).map_or_else(|| "no URL".into(), |url| place(&url)))
 }
@@ -81,7 +81,7 @@ pub fn ask(new: &[&Server], wanted: &Import) -> Result<bool, Failure> {
     }
 }
 
-/// What the yes is to.
+/// The question that the yes answers.
 fn question(wanted: &Import) -> &'static str {
     match wanted.replace {
         true => "Import them, and put Harbor in their place in the clients' files (a copy of each is kept)?",
@@ -89,7 +89,7 @@ fn question(wanted: &Import) -> &'static str {
     }
 }
 
-/// One server with all that is special about it, in lines.
+/// One server with all its risks, in lines.
 fn described(server: &Server, launch: &Launch) -> String {
     let what = match host(launch) {
         Some(host) => format!("at {host}"),
@@ -121,7 +121,7 @@ fn named<'a>(title: &str, launch: &Launch, names: impl Iterator<Item = &'a Strin
     (!names.is_empty()).then(|| format!("  {title}: {}", names.join(", ")))
 }
 
-/// What its command would hand over, or hide.
+/// The warning about values that its command would hand over, or hide.
 pub fn warning(launch: &Launch) -> Option<String> {
     let mut all = warnings(&launch.command, &launch.args);
     let entry = recognise(&launch.command, &launch.args).and_then(|package| curated::of_package(&package));

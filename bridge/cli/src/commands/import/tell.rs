@@ -1,4 +1,4 @@
-//! What is said of each server that was to be taken over.
+//! The message about each server that was to be taken over.
 //!
 //! Owns the words. Must never show a value of a variable, only names.
 

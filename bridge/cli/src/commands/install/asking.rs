@@ -1,6 +1,7 @@
-//! Questions about what an entry wants to be told: arguments, variables.
+//! Questions about the values that an entry asks for: arguments, variables.
 //!
-//! Owns that a wrong answer is asked for again, a few times. What the bridge alone can know to be wrong is its to refuse.
+//! Owns that a wrong answer is asked for again, a few times. A mistake that only the bridge can see, the
+//! bridge refuses.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use crate::args::Package;
 use crate::consent;
 use crate::table::flatten;
 
-/// How often something is asked that is answered wrong.
+/// The number of tries after wrong answers.
 const MOST_TRIES: usize = 3;
 
 /// Asks for what is filled in.
@@ -61,7 +62,7 @@ pub fn variables(package: &mut Package, variables: &[DeclaredView]) -> Result<()
     Ok(())
 }
 
-/// What was answered: something that may be, or nothing.
+/// A valid answer, or an empty one.
 fn answer(declared: &DeclaredView, question: &str) -> Result<String, Failure> {
     answered(declared, question, consent::line)
 }
@@ -82,7 +83,7 @@ fn answered(
     Err(Failure::Usage(format!("{}: {}", flatten(&declared.name), expected.trim_end())))
 }
 
-/// What is expected instead.
+/// The description of a right value, if this one is wrong.
 fn wrong(declared: &DeclaredView, value: &str) -> Option<String> {
     let (choices, named) = (&declared.choices, declared.value_type.as_deref().unwrap_or_default());
     if value.is_empty() {
@@ -99,7 +100,8 @@ fn wrong(declared: &DeclaredView, value: &str) -> Option<String> {
     kind.and_then(|(_, kind)| kind.expected(value)).map(str::to_owned)
 }
 
-/// Whether something is there, or could be made there. Words that are no path are found out before they are installed.
+/// True if something is at this path, or could be made there. So words that are no path are found before the
+/// installation.
 fn is_likely_path(value: &str) -> bool {
     let home = std::env::var_os("HOME").unwrap_or_default();
     let path = match value.strip_prefix("~/") {
@@ -112,13 +114,13 @@ fn is_likely_path(value: &str) -> bool {
     path.exists() || value == "~" || (parent.is_dir() && !value.contains(char::is_whitespace))
 }
 
-/// What stands above a question: what it is about, and what the answer may be.
+/// The text above a question: its subject, and the possible answers.
 fn explained(declared: &DeclaredView) -> String {
     let texts = [flatten(&declared.description), may_be(declared)];
     texts.into_iter().filter(|text| !text.is_empty()).map(|line| format!("{line}\n")).collect()
 }
 
-/// What a value may be; empty where that is anything.
+/// The possible values; empty where any value will do.
 pub fn may_be(declared: &DeclaredView) -> String {
     let choices = declared.choices.join(", ");
     let kind = match declared.value_type.as_deref().unwrap_or_default() {

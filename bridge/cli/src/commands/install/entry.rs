@@ -1,12 +1,12 @@
-//! What an entry of the catalog wants to be told before it is installed: directories, variables, secrets.
+//! Values that an entry of the catalog asks for before it is installed: directories, variables, secrets.
 //!
 //! ```text
 //!  id, repository, manifest ─► resolve_server ─► what stands behind `--` ─► what is still needed: asked for, unless --yes ─► the request
 //!  after the yes: its secrets, by a prompt that shows nothing
 //! ```
 //!
-//! Owns what is still needed; `asking` has the questions. Must never ask where nobody can answer: the bridge's error says what is
-//! missing then.
+//! Owns the list of values that are still needed; `asking` has the questions. Must never ask where nobody can
+//! answer: the bridge's error then says what is missing.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct Complete {
     pub secrets: Vec<Wanted>,
 }
 
-/// What is known of an entry, and how it came.
+/// The description of an entry, and how it came.
 #[derive(Debug)]
 pub struct About {
     pub entry: ResolvedView,
@@ -52,7 +52,7 @@ impl Complete {
         InstallServer { planned: planned.or(ask.planned), ..ask }
     }
 
-    /// What must be given and was not, as it is typed.
+    /// The required values that were not given, as the person types them.
     pub fn lacking(&self) -> Vec<String> {
         let Package { inputs, definition, .. } = &self.package;
         let of = |list: &[DeclaredView], option: &str, is_given: &dyn Fn(&String) -> bool| {
@@ -66,7 +66,7 @@ impl Complete {
     }
 }
 
-/// What is looked up before it is planned: what somebody else says how it is had.
+/// True if the source is looked up before it is planned: somebody else describes how to get it.
 fn is_described(source: &str) -> bool {
     match sort(source) {
         Ok(Source::Entry(_)) => true,
@@ -109,7 +109,7 @@ pub fn complete(client: &mut Client, wanted: &Package, screen: &mut Screen) -> R
     Ok(Complete { package, about: Some(About { entry: about, shown }), secrets })
 }
 
-/// What stands behind `--` is the one thing that is asked for, or the server's own arguments.
+/// Takes the words behind `--`: for the one input that is asked for, else as the server's own arguments.
 fn take_behind(package: &mut Package, inputs: &[DeclaredView]) -> Result<(), Failure> {
     let behind = match inputs {
         [] => return Ok(()),

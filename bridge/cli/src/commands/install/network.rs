@@ -1,7 +1,8 @@
-//! What is asked at an installation so that less has to be asked later: whether a server needs the whole network.
+//! Questions at an installation that save later ones: does a server need the whole network?
 //!
-//! Owns two questions: the hosts that its keys are for, before it is tried out; and leaving it without, after it has run without. Must
-//! never narrow anything without a person at the terminal, nor where they have said what network they want.
+//! Owns two questions: before the server is tried out, the hosts that its keys are for; after it has run
+//! without the network, whether it stays so. Must never narrow anything without a person at the terminal, nor
+//! where the person has chosen a network.
 
 use harbor_client::errors::Failure;
 use harbor_client::id::server_id;
@@ -18,14 +19,14 @@ use crate::client::{Client, QUICK};
 use crate::consent;
 use crate::screen::Screen;
 
-/// Whether the person can be asked about the network, and has not said what they want.
+/// True if the person can be asked about the network, and has not chosen one.
 fn is_open(package: &Package, screen: &Screen) -> bool {
     let sandbox = &package.definition.sandbox;
     let is_said = sandbox.network.is_some() || sandbox.level.is_some() || sandbox.listen.is_some();
     !package.yes && !screen.json && !is_said && consent::is_possible("install").is_ok()
 }
 
-/// Whether a package is installed, and no entry of Harbor's own: those say what network they need.
+/// True if a package is installed, and no entry of Harbor's own: those say what network they need.
 fn is_package(Complete { package, about, .. }: &Complete) -> bool {
     let source = match about {
         None => &package.source,
@@ -39,7 +40,8 @@ fn is_package(Complete { package, about, .. }: &Complete) -> bool {
     matches!(sort(source), Ok(Source::Package(_)))
 }
 
-/// Whether it is also to be tried without the network: a server with keys has somebody to show them to.
+/// True if the server is also tried without the network. A server with keys is not: it has a host to show
+/// them to.
 pub fn is_tried_without(complete: &Complete, screen: &Screen) -> bool {
     is_open(&complete.package, screen) && complete.secrets.is_empty()
 }

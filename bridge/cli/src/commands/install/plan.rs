@@ -1,6 +1,6 @@
-//! What a person is shown of an installation before the question.
+//! The description of an installation that a person sees before the question.
 //!
-//! Owns the words. What an entry says of itself is other people's: it is shown as text.
+//! Owns the words. An entry's own description is other people's: it is shown as text.
 
 use harbor_ipc_proto::client::{
     DeclaredView, FileView, InstalledView, PythonView, ResolvedView, SandboxSettings, WayView,
@@ -18,7 +18,7 @@ use super::wanted::named;
 use crate::args::Package;
 use crate::table::flatten;
 
-/// Of a plan.
+/// Describes a plan.
 pub fn describe(plan: &InstalledView) -> String {
     let mut lines = vec![format!("server     {}", plan.server_id)];
     let name = word(&plan.name);
@@ -46,7 +46,7 @@ pub fn describe(plan: &InstalledView) -> String {
     lines.join("\n")
 }
 
-/// That it does not run with the usual Python, or Node.
+/// A note that it runs with another Python, or Node, than the usual one.
 pub fn runs_with(python: Option<&PythonView>) -> Option<String> {
     let PythonView { requires, version, path } = python?;
     let (version, path) = (word(version.as_ref()?), flatten(path.as_ref()?));
@@ -54,13 +54,13 @@ pub fn runs_with(python: Option<&PythonView>) -> Option<String> {
     Some(format!("runs with {what} {version}, since it requires {}: {path}", flatten(requires)))
 }
 
-/// That it is an old version, and which is not.
+/// A note that it is an old version, and which is not.
 pub fn older(plan: &InstalledView) -> Option<String> {
     let version = plan.version.as_deref().unwrap_or_default();
     is_older((&plan.kind, version), plan.newest.as_ref(), plan.python.as_ref())
 }
 
-/// The same of a version of this kind of package.
+/// A note if a version of this kind of package is an old one, and which is not.
 pub fn is_older(
     (kind, version): (&str, &str),
     newest: Option<&String>,
@@ -71,7 +71,7 @@ pub fn is_older(
     Unfit { newest: newest.map(|newest| word(newest)), requires }.sentence(kind, &word(version))
 }
 
-/// That Harbor brings along what this package needs to run, where somebody names only the package.
+/// A note for a source that names only a package: Harbor brings along what that package needs to run.
 pub fn known(source: &str) -> Option<String> {
     let id = curated::of_package(&source::read(source, &[]).ok()?)?.id;
     Some(format!("Harbor knows what this server needs: `harbor install {id}` gives it that"))
@@ -82,7 +82,7 @@ fn text(word_or_none: &Option<String>) -> String {
     word(word_or_none.as_deref().unwrap_or_default())
 }
 
-/// Of what is downloaded.
+/// Describes a file that is downloaded.
 fn describe_file(plan: &InstalledView, address: &str) -> String {
     let hash = format!("sha256     {}", text(&plan.version));
     let Some(file) = &plan.file else { return format!("program    of {address}\n{hash}") };
@@ -90,7 +90,7 @@ fn describe_file(plan: &InstalledView, address: &str) -> String {
     [vec![program, hash], vouched(file)].concat().join("\n")
 }
 
-/// Who says that a download is the right file.
+/// The checks by which a download is the right file.
 pub fn vouched(file: &FileView) -> Vec<String> {
     let (said, key) = (&file.vouched_by, text(&file.key));
     let is = |what: &str| said.iter().any(|said| said == what);
@@ -103,7 +103,7 @@ pub fn vouched(file: &FileView) -> Vec<String> {
     checksum.into_iter().chain(signed).chain(nobody.map(str::to_owned)).collect()
 }
 
-/// What it is, and what it says of itself.
+/// Describes an entry, with its own words.
 pub fn describe_entry(about: &ResolvedView) -> Vec<String> {
     let plain = |text: &Option<String>| flatten(text.as_deref().unwrap_or_default());
     let (title, source) = (plain(&about.title), flatten(&about.source));
@@ -124,7 +124,8 @@ pub fn describe_entry(about: &ResolvedView) -> Vec<String> {
     lines
 }
 
-/// The same with how it can be had, and what it wants to be told; `package` is what was said already.
+/// Describes an entry with its sources and the values that it asks for; `package` has the values that were
+/// typed already.
 pub fn describe_source(about: &ResolvedView, package: &Package) -> String {
     let mut lines = describe_entry(about);
     let chosen = about.way.and_then(|at| usize::try_from(at).ok());
@@ -151,7 +152,7 @@ pub fn describe_source(about: &ResolvedView, package: &Package) -> String {
     lines.join("\n")
 }
 
-/// What was not said yet.
+/// The values that were not given yet.
 fn wanted(list: &[DeclaredView], option: &str, is_said: &dyn Fn(&String) -> bool) -> Vec<String> {
     let line = |one: &DeclaredView| {
         let needed = if one.required { "needs     " } else { "may have  " };
@@ -194,7 +195,8 @@ fn may(plan: &InstalledView) -> String {
     }
 }
 
-/// What the sandbox opens because an argument names it, beside what it is granted. An image has its own directories.
+/// The places that the sandbox opens because an argument names them, beside the granted ones. An image has
+/// its own directories.
 fn opened(plan: &InstalledView) -> Option<String> {
     let level = plan.sandbox.as_ref().map_or("", |held| &held.level);
     let is_held = !["off", "basic"].contains(&level);

@@ -1,7 +1,8 @@
-//! What a server would be started with, as a person judges it: program, arguments, variables, headers.
+//! The start of a server, as a person judges it: program, arguments, variables, headers.
 //!
-//! Owns how foreign texts stand in the lines of a plan: each is one word, as in a shell, and shows all that it has. Must never
-//! cut one without saying so, nor show so many that what matters is off the screen; a place that an argument opens is always shown.
+//! Owns how foreign texts stand in the lines of a plan: each is one word, as in a shell, and shows all that
+//! it has. Must never cut a text without saying so. Must never show so many that what matters is off the
+//! screen; a place that an argument opens is always shown.
 
 use harbor_ipc_proto::client::{NamedView, RunsView};
 use harbor_policy::sandbox::prefixes::path_in_argument;
@@ -38,7 +39,7 @@ pub fn describe(runs: &RunsView) -> Vec<String> {
     lines
 }
 
-/// What stands for those that are not shown.
+/// The line in place of those that are not shown.
 fn more(all: usize) -> Option<String> {
     (all > MOST_SHOWN).then(|| format!("(and {} more, all by --dry-run --json)", all - MOST_SHOWN))
 }

@@ -1,6 +1,6 @@
-//! A secret that a server wants to have before it is installed.
+//! A secret that a server asks for before it is installed.
 //!
-//! Owns what is known of it. Must never show its value.
+//! Owns its description. Must never show its value.
 
 use harbor_ipc_proto::client::DeclaredView;
 use harbor_ipc_proto::secret::Secret;
@@ -18,7 +18,7 @@ pub struct Wanted {
     pub help_url: String,
     /// The header that it goes into, of a server elsewhere.
     pub header: String,
-    /// What it has to match, and what one looks like.
+    /// The pattern that a value has to match. The placeholder shows what a value looks like.
     pub pattern: String,
     pub placeholder: String,
     pub required: bool,
@@ -51,14 +51,14 @@ impl Wanted {
         }
     }
 
-    /// What is expected instead of a value; `None` when it is right, or left out.
+    /// The description of a right value; `None` when the value is right, or left out.
     pub fn expected(&self, value: &Secret) -> Option<String> {
         let placeholder = Some(self.placeholder.as_str()).filter(|text| !text.is_empty());
         let is_checked = !self.pattern.is_empty() && !value.is_empty();
         is_checked.then(|| pattern::expected(&self.pattern, placeholder, value.expose())).flatten()
     }
 
-    /// How it is given later, where it was not given now.
+    /// Advice how to give the secret later, where it was not given now.
     pub fn told_later(&self, server: &str) -> String {
         let name = flatten(&self.name);
         match flatten(&self.header) {
@@ -73,7 +73,7 @@ impl Wanted {
     }
 }
 
-/// What the person names themselves: what they say, and what their headers have and no variable is.
+/// The secrets that the person names: by option, and in headers where no variable has that name.
 pub fn named(package: &Package) -> Vec<Wanted> {
     let Definition { secrets, env, .. } = &package.definition;
     let in_headers = remote::keys(package.elsewhere.headers.values());

@@ -1,6 +1,7 @@
 //! Models, providers, usage and budgets as tables.
 //!
-//! Owns how each looks. Must never take the absence of an answer for a no: what a provider does not say is `-`.
+//! Owns how each looks. Must never take the absence of an answer for a no: a value that a provider does not
+//! tell is `-`.
 
 use harbor_ipc_proto::client::{BudgetView, LlmListModelsResult, ModelUsageView, ModelView, ProviderView};
 
@@ -31,14 +32,14 @@ fn place(is_local: bool) -> String {
     if is_local { "here".into() } else { "elsewhere".into() }
 }
 
-/// Said of a port that another person's program has.
+/// The message about a port that another person's program has.
 pub fn of_another_person(base_url: &str, user: &str) -> String {
     format!(
         "at {base_url} a program of the user {user} answers: it would read all that is asked; `--allow-other-user` of `harbor models add` lets it"
     )
 }
 
-/// What keeps a provider's models from the list.
+/// The reason why a provider's models are not in the list.
 pub fn trouble(provider: &ProviderView, listed: &LlmListModelsResult) -> Option<String> {
     let id = &provider.id;
     if !provider.enabled {

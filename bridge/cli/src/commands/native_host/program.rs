@@ -1,4 +1,4 @@
-//! What browsers start: `harbor-bridge`, or a script before it that says which home is meant.
+//! The program that browsers start: `harbor-bridge`, or a script before it that sets the home.
 //!
 //! ```text
 //!  HARBOR_HOME is ~/.harbor ─► manifest ─► harbor-bridge
@@ -27,12 +27,12 @@ pub fn bridge() -> Result<PathBuf, Failure> {
     Ok(own.with_file_name(PROGRAM))
 }
 
-/// What a manifest has to name.
+/// The program that a manifest has to name.
 pub fn wanted(paths: &Paths) -> Result<PathBuf, Failure> {
     if needs_script(paths) { Ok(paths.native_host_program()) } else { bridge() }
 }
 
-/// Whether up to date; what is said about the browser's own file comes apart from this.
+/// True if the script is up to date. The browser's own file is judged elsewhere.
 pub fn fits(paths: &Paths) -> bool {
     let script = || script(paths).ok().map(String::into_bytes);
     !needs_script(paths) || fs::read(paths.native_host_program()).ok() == script()

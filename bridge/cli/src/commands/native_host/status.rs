@@ -1,6 +1,6 @@
-//! How it stands with each browser: whether it is here, its manifest, and what to do.
+//! The state of each browser: is it here, how is its manifest, and what is to be done?
 //!
-//! Owns what is said about a manifest. Must never change one.
+//! Owns the messages about a manifest. Must never change one.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ use crate::table::Table;
 pub struct Seen {
     pub target: Target,
     pub state: State,
-    /// What it starts, if it says so.
+    /// The program that it starts, if it says so.
     starts: Option<PathBuf>,
     /// The extensions that it lets in, as they stand there.
     lets_in: Vec<String>,
@@ -51,12 +51,12 @@ impl Seen {
         Ok(Self { target, state, starts, lets_in: lets_in.unwrap_or_default(), confined })
     }
 
-    /// Whether there is anything to be said.
+    /// True if there is anything to tell.
     pub fn matters(&self) -> bool {
         self.target.found || self.state != State::Missing
     }
 
-    /// What is wrong, in words.
+    /// The fault, in words.
     pub fn what(&self) -> String {
         let starts = self.starts.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         match self.state {
@@ -72,7 +72,7 @@ impl Seen {
         }
     }
 
-    /// What to do about it.
+    /// The next step.
     pub fn next(&self) -> Option<String> {
         let own = self.target.user_data_dir.as_ref().map(|own| shell(&own.display().to_string()));
         let own = own.map(|own| format!(" --user-data-dir {own}")).unwrap_or_default();

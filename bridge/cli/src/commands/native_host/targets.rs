@@ -1,6 +1,7 @@
-//! Which manifests are meant: those of the browsers that are here, or that the person names.
+//! The manifests that are meant: those of the browsers on this machine, or of those that the person names.
 //!
-//! Owns how a browser is found: by its program, or by what it keeps of the person. Must never start one.
+//! Owns how a browser is found: by its program, or by the data that it keeps for the person. Must never start
+//! one.
 
 use std::env;
 use std::path::{Path, PathBuf, absolute};
@@ -12,7 +13,7 @@ use super::note::Note;
 use super::program::is_program;
 use crate::args::HostPlace;
 
-/// What all snaps' programs lead to.
+/// The program to which the links of all snaps' programs lead.
 const SNAP: &str = "snap";
 
 /// This person's browsers.
@@ -26,9 +27,9 @@ pub struct Here {
 pub struct Target {
     pub browser: &'static Browser,
     pub file: PathBuf,
-    /// Whether the browser is here.
+    /// True if the browser is on this machine.
     pub found: bool,
-    /// Whether it is the one of a directory of the browser's own.
+    /// The data directory (`--user-data-dir`) that the manifest is for, if it is for one.
     pub user_data_dir: Option<PathBuf>,
 }
 
@@ -42,7 +43,7 @@ impl Here {
         Ok(Self { at: Whereabouts::of(&home, &set), path: env::split_paths(&path).collect() })
     }
 
-    /// What the person means; all browsers that are here, if nothing is said.
+    /// The manifests that the person means; without a choice, those of all browsers on this machine.
     pub fn targets(&self, place: &HostPlace) -> Result<Vec<Target>, Failure> {
         let own = place.user_data_dir.as_deref();
         if !place.browsers.is_empty() {
@@ -52,7 +53,8 @@ impl Here {
         Ok(all.into_iter().filter(|target| target.found).collect())
     }
 
-    /// The same; if nothing is said, every browser that could be here, and every place that was ever installed to.
+    /// Like [`Self::targets`]; but without a choice, every browser that could be here, and every place of an
+    /// earlier installation.
     pub fn all_targets(&self, place: &HostPlace, note: &Note) -> Result<Vec<Target>, Failure> {
         if !place.browsers.is_empty() {
             return self.targets(place);
@@ -103,7 +105,7 @@ impl Here {
         browser.confined(&self.at).into_iter().find(|path| path.is_dir())
     }
 
-    /// What is looked for, in words.
+    /// The programs and directories that are searched, in words.
     pub fn sought(&self) -> String {
         let usual = || BROWSERS.iter().filter(|browser| !browser.is_rare);
         let programs: Vec<_> = usual().flat_map(|browser| browser.programs).copied().collect();

@@ -81,7 +81,7 @@ fn done<A: Ask>(client: &mut Client, ask: &A, said: &str, screen: &mut Screen) -
     print(screen, &client.ask(ask, PATIENT)?, |_| said.into())
 }
 
-/// Where secrets are kept.
+/// The store of secrets.
 fn standing(client: &mut Client) -> Result<SecretStoreView, Failure> {
     Ok(client.ask(&GetSecretStore {}, QUICK)?.into_value().secret_store)
 }

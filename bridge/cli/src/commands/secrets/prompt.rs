@@ -24,7 +24,7 @@ use crate::table::flatten;
 /// A terminal hands over no longer line, in bytes.
 const LONGEST: usize = 4095;
 
-/// How often something is asked that is answered wrong.
+/// The number of tries after wrong answers.
 const MOST_TRIES: usize = 3;
 
 /// Asks for secrets, one after the other.
@@ -79,7 +79,7 @@ fn failed(error: io::Error) -> Failure {
     Failure::Io("ask for the value", error)
 }
 
-/// To the terminal itself, wherever our output goes.
+/// Writes to the terminal itself, wherever our output goes.
 fn say(text: &str) -> io::Result<()> {
     match OpenOptions::new().write(true).open("/dev/tty") {
         Ok(mut terminal) => terminal.write_all(text.as_bytes()),
@@ -90,7 +90,7 @@ fn say(text: &str) -> io::Result<()> {
 /// The terminal without its echo, until this is dropped.
 struct Hidden(Arc<Echo>);
 
-/// How the terminal was; nothing once it is that again for good.
+/// The terminal's former settings; nothing once they are restored for good.
 struct Echo(Mutex<Option<Termios>>);
 
 impl Hidden {

@@ -1,6 +1,6 @@
-//! What was said in a session, as text.
+//! The messages of a session, as text.
 //!
-//! Owns how a message looks afterwards: as it looked while it came. Must never show what a model only thought.
+//! Owns how a message looks afterwards: as it looked while it came. Must never show a model's thoughts.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use harbor_ipc_proto::json::Json;
 
 use crate::table::{fit, flatten};
 
-/// So much of a call's arguments is shown, in places.
+/// The length to which a call's arguments are shown, in places.
 const SHOWN: usize = 200;
 
-/// All of them, one below the other.
+/// All messages, one below the other.
 pub fn text(messages: &[ChatMessage]) -> String {
     let mut calls = BTreeMap::new();
     let shown = messages.iter().map(|message| one(message, &mut calls)).filter(|text| !text.is_empty());

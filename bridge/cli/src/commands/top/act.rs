@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::commands::servers;
 
-/// What can be done to a server.
+/// An action on a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     Start,
@@ -15,7 +15,7 @@ pub enum Act {
 }
 
 impl Act {
-    /// How long an answer may take: as long as for the command of that name.
+    /// The time limit of an answer: as long as for the command of that name.
     pub fn limit(self) -> Duration {
         match self {
             Self::Stop => servers::STOP,
@@ -23,7 +23,7 @@ impl Act {
         }
     }
 
-    /// What is being done: `starting`.
+    /// The word for the action under way: `starting`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Start => "starting",
@@ -32,7 +32,7 @@ impl Act {
         }
     }
 
-    /// As a question: `stop`.
+    /// The word for the question: `stop`.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Start => "start",
@@ -41,7 +41,7 @@ impl Act {
         }
     }
 
-    /// What has become of the server: `is running`.
+    /// The word for the finished action: `is running`.
     pub fn done(self) -> &'static str {
         match self {
             Self::Start => "is running",

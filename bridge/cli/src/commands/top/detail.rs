@@ -15,13 +15,13 @@ use crate::commands::tool_list;
 use crate::table::flatten;
 use crate::when::utc;
 
-/// How many lines of a log are kept.
+/// The number of a log's lines that are kept.
 const KEPT: usize = 2000;
 
-/// How many bytes of a tool's description are shown.
+/// The number of bytes of a tool's description that are shown.
 const DESCRIPTION: usize = 4096;
 
-/// What a page is about.
+/// The subject of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tab {
     Overview,
@@ -30,14 +30,14 @@ pub enum Tab {
     Limits,
 }
 
-/// What is known of the server that is looked at.
+/// The facts about the selected server.
 #[derive(Debug)]
 pub struct Detail {
     pub server: String,
     pub tab: Tab,
     scrolls: [Scroll; 4],
     log: Flow<LogLine>,
-    /// What is to be said instead of the log.
+    /// The note in place of the log.
     log_note: Option<String>,
     tools: Option<Result<Flow<Tool>, String>>,
     pub supervision: Option<Supervision>,
@@ -84,7 +84,7 @@ impl Tab {
 }
 
 impl Detail {
-    /// Nothing is known of it yet, on a screen of this width.
+    /// The detail of a server before anything is known, on a screen of this width.
     pub fn of(server: &str, width: usize) -> Self {
         let still = Scroll::default();
         Self {
@@ -200,7 +200,8 @@ impl LogLine {
 }
 
 impl Paragraph for LogLine {
-    /// Its first line says when and whence; what only looks like a line of the log is moved in.
+    /// The rows of a line of the log. The first row says when and whence; text that only looks like a
+    /// line of the log is indented.
     fn rows(&self, width: usize) -> Vec<Row> {
         let tone = if self.bad { Tone::Bad } else { Tone::Plain };
         let text = self.text.trim_end().replace("\r\n", "\n");

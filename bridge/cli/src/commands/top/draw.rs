@@ -1,7 +1,8 @@
 //! The model on a screen of any size, down to a single place.
 //!
-//! Owns colours, and what is the same on every screen: the head, the status line, the keys. A state is a word first; without
-//! colours nothing is lost. Must never change the model, or draw outside of the screen.
+//! Owns colours, and the parts that are the same on every screen: the head, the status line, the keys. A
+//! state is a word first; without colours nothing is lost. Must never change the model, or draw outside of
+//! the screen.
 
 mod columns;
 mod detail;
@@ -17,10 +18,10 @@ use super::words::places;
 use crate::table::fit;
 use crate::when;
 
-/// How long the bridge may be silent before that is said, in milliseconds; numbers come each second.
+/// The silence of the bridge after which the screen says so, in milliseconds; numbers come each second.
 const SILENCE: u64 = 4000;
 
-/// Where it is drawn.
+/// The place where it is drawn.
 #[derive(Debug)]
 pub struct Pen<'a> {
     buffer: &'a mut Buffer,
@@ -91,7 +92,7 @@ fn draw_foot(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
     pen.put(0, height.saturating_sub(1), width, keys(model), Tone::Faint);
 }
 
-/// What is most pressing to say.
+/// The most pressing message.
 fn status_line(model: &Model, now: u64) -> (String, Tone) {
     if let Some((act, server)) = &model.asked {
         let open = model.servers.get(server).map_or(0, |server| server.in_flight + server.queued);
@@ -121,7 +122,7 @@ fn status_line(model: &Model, now: u64) -> (String, Tone) {
     }
 }
 
-/// How it is with the bridge, where all is not well.
+/// The state of the connection, where something is wrong with it.
 fn trouble(model: &Model, now: u64) -> Option<Row> {
     if let Link::Gone { since, why, .. } = &model.link {
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };

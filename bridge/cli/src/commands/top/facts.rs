@@ -1,6 +1,7 @@
-//! What is known of the bridge and its servers, as the bridge tells it.
+//! Facts about the bridge and its servers, as the bridge tells them.
 //!
-//! Owns reading it. Texts of others are made harmless here, once. Must never make up what was not told.
+//! Owns reading them. Texts of others are made harmless here, once. Must never make up a fact that was
+//! not told.
 
 use harbor_ipc_proto::client::{BridgeStatus, CallCounts, ClientCounts, HealthView, ServerStatus};
 
@@ -16,7 +17,7 @@ pub struct Server {
     /// Empty where it is the id.
     pub label: String,
     pub state: String,
-    /// The same for people.
+    /// The state in words for people.
     pub shown: String,
     pub busy: bool,
     pub next_retry: Option<u64>,
@@ -64,7 +65,7 @@ impl Server {
         self.history.note(totals(calls, at));
     }
 
-    /// Whether somebody waits for an answer of it.
+    /// True if somebody waits for an answer of it.
     pub fn is_in_use(&self) -> bool {
         self.in_flight + self.queued > 0
     }
@@ -108,7 +109,7 @@ impl Bridge {
     }
 }
 
-/// How it all is.
+/// The state of everything.
 #[derive(Debug, Default)]
 pub struct Health {
     pub state: String,

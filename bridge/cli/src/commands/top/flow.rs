@@ -1,19 +1,19 @@
 //! Paragraphs that are longer than the screen: a log, a list of tools.
 //!
-//! Owns how many rows each takes on a screen of this width: counted once, when it comes or the width changes. Must never wrap
-//! what is not seen for a look at what is.
+//! Owns how many rows each takes on a screen of this width. They are counted once, when a paragraph comes or
+//! the width changes. Must never wrap paragraphs that are out of sight to draw the ones in sight.
 
 use std::collections::VecDeque;
 
 use super::row::Row;
 use super::scroll::Scroll;
 
-/// What stands on as many rows as its width makes of it.
+/// A text that takes more or fewer rows, by the width of the screen.
 pub trait Paragraph {
     fn rows(&self, width: usize) -> Vec<Row>;
 }
 
-/// What is seen of a page: the row it begins with, and of how many.
+/// The visible part of a page: its first row, its rows, and the number of all rows.
 #[derive(Debug, Default)]
 pub struct View {
     pub first: usize,
@@ -30,7 +30,7 @@ pub struct Flow<T> {
 }
 
 impl View {
-    /// Of rows that are all there.
+    /// A view of rows that are all there.
     pub fn of(mut rows: Vec<Row>, scroll: Scroll, page: usize) -> Self {
         let total = rows.len();
         let first = scroll.first(total, page);

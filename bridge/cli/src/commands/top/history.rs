@@ -1,11 +1,12 @@
-//! What a server did lately: how many calls ended in each interval, and how long they took.
+//! A server's recent calls: how many ended in each interval, and how long they took.
 //!
-//! Owns the way from totals to rates. The bridge tells totals, and quantiles since it began; of one interval it is known how
-//! many calls ended and how long they took together, so the latency that is shown is their mean. Must never ask for the time.
+//! Owns the way from totals to rates. The bridge tells totals, and quantiles since it began. For one interval
+//! only the number of ended calls and their total time are known. So the latency that is shown is their mean.
+//! Must never ask for the time.
 
 use std::collections::VecDeque;
 
-/// How many intervals are kept: as many as the widest graph has places.
+/// The number of intervals that are kept: as many as the widest graph has places.
 const KEPT: usize = 300;
 
 /// Over how many intervals a number is taken: single seconds jump too much to be read.
@@ -16,13 +17,13 @@ const RECENT: usize = 5;
 pub struct Totals {
     /// Calls that have ended.
     pub calls: u64,
-    /// How long they took together, in microseconds.
+    /// Their time together, in microseconds.
     pub sum_us: u64,
     /// The bridge's age, in milliseconds.
     pub at: u64,
 }
 
-/// What happened between two totals.
+/// The calls between two totals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Interval {
     calls: u64,
@@ -61,7 +62,7 @@ impl History {
         (millis > 0).then(|| calls as f64 * 1000.0 / millis as f64)
     }
 
-    /// How long the calls took that ended lately, on average, in microseconds; `None` when none did.
+    /// The average time of the calls that ended lately, in microseconds; `None` when none did.
     pub fn mean(&self) -> Option<u64> {
         let (calls, sum_us, _) = self.recent();
         sum_us.checked_div(calls)

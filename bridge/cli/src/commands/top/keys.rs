@@ -1,7 +1,7 @@
-//! What keys mean.
+//! The meanings of keys.
 //!
-//! Owns the way from a key to an intent, which depends on what is open. Must never act on a server that people call without
-//! having asked.
+//! Owns the way from a key to an intent, which depends on what is open. Must never act on a server with open
+//! calls without asking first.
 
 use super::act::Act;
 use super::detail::Tab;

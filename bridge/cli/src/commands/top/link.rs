@@ -15,7 +15,8 @@ use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME, Popped};
 
 use super::Event;
 
-/// How long a request may take to leave. Requests are small: a bridge that has no room for one does not read any more.
+/// The time that a request may take to leave. Requests are small: a bridge that has no room for one does not
+/// read any more.
 const SENDING: Duration = Duration::from_secs(1);
 
 /// The connection; what others say is of an older one.

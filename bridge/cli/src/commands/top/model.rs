@@ -1,4 +1,4 @@
-//! What the screen shows: what is known, what is selected, what is waited for.
+//! The state behind the screen: known facts, the selection, open requests.
 //!
 //! ```text
 //!  keys ──────────┐                    ┌─► frames for the bridge
@@ -7,7 +7,7 @@
 //!                       └─► draw
 //! ```
 //!
-//! Owns the state, and what an event changes in it. Must never do anything itself, or ask what time it is.
+//! Owns the state, and how an event changes it. Must never act itself, or ask for the time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -26,13 +26,13 @@ use crate::when;
 /// Lines of the overview that are no servers: three of the head, the table's header, the status line, the keys.
 pub const CHROME: u16 = 6;
 
-/// How long a remark stays, in milliseconds.
+/// The time that a remark stays, in milliseconds.
 const REMARK: u64 = 15_000;
 
 /// The pauses between two tries to find the bridge again, in milliseconds; the last one repeats.
 const PAUSES: [u64; 5] = [250, 500, 1000, 2000, 4000];
 
-/// What the driver is to do.
+/// An action for the driver.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Out {
     /// Send this to the bridge.
@@ -42,7 +42,7 @@ pub enum Out {
     Quit,
 }
 
-/// Whether there is a bridge to talk to.
+/// The connection to the bridge, or why there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Link {
     Up,
@@ -57,7 +57,7 @@ pub struct Remark {
     pub at: u64,
 }
 
-/// All that there is to show.
+/// Everything that is shown.
 #[derive(Debug)]
 pub struct Model {
     pub link: Link,
@@ -67,9 +67,9 @@ pub struct Model {
     pub limits: Option<RateLimits>,
     pub servers: BTreeMap<String, Server>,
     pub order: Order,
-    /// What is typed is part of each name that is shown.
+    /// Only servers whose id or label contains this text are shown.
     pub filter: String,
-    /// Whether keys go into the filter.
+    /// True if keys go into the filter.
     pub typing: bool,
     /// The selected server; none only when none is listed.
     pub selected: Option<String>,
@@ -79,7 +79,7 @@ pub struct Model {
     pub top: usize,
     pub detail: Option<Detail>,
     pub help: Option<Scroll>,
-    /// What is done to which server, if the person says yes.
+    /// The action that waits for the person's yes, and its server.
     pub asked: Option<(Act, String)>,
     pub remark: Option<Remark>,
     /// Requests that are not answered yet.
@@ -92,7 +92,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Nothing is known yet at `now`, in milliseconds since 1970, on a screen of so many columns and lines.
+    /// An empty model at `now`, in milliseconds since 1970, for a screen of this many columns and lines.
     pub fn new(size: (u16, u16), now: u64) -> Self {
         Self {
             link: Link::Gone { since: now, tries: 0, why: String::new() },
@@ -118,7 +118,7 @@ impl Model {
         }
     }
 
-    /// What is to be done now.
+    /// The next action.
     pub fn take_out(&mut self) -> Option<Out> {
         self.out.pop_front()
     }
@@ -203,7 +203,7 @@ impl Model {
         self.servers.get(id?)
     }
 
-    /// How many servers fit on the screen.
+    /// The number of servers that fit on the screen.
     pub fn rows(&self) -> usize {
         usize::from(self.size.1.saturating_sub(CHROME))
     }

@@ -1,12 +1,12 @@
-//! In which order servers are listed.
+//! The order in which servers are listed.
 //!
-//! Owns the comparisons. What is equal is ordered by name, so that nothing jumps.
+//! Owns the comparisons. Equal servers are ordered by name, so that nothing jumps.
 
 use std::cmp::Reverse;
 
 use super::facts::Server;
 
-/// By what.
+/// The property by which servers are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     Name,
@@ -14,7 +14,7 @@ pub enum Order {
     Calls,
     /// The largest first.
     Memory,
-    /// What needs looking at first.
+    /// Servers that need attention first.
     State,
 }
 

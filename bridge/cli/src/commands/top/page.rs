@@ -14,12 +14,12 @@ use super::row::{Row, Tone};
 pub const CHROME: u16 = 4;
 
 impl Model {
-    /// How many lines of a page fit on the screen.
+    /// The number of a page's lines that fit on the screen.
     pub fn page_rows(&self) -> usize {
         usize::from(self.size.1.saturating_sub(CHROME)).max(1)
     }
 
-    /// What is seen of the page that is open.
+    /// The visible part of the open page.
     pub fn view(&self, now: u64) -> View {
         let Some(detail) = &self.detail else { return View::default() };
         let (width, page) = (usize::from(self.size.0), self.page_rows());

@@ -6,16 +6,16 @@ use harbor_ipc_proto::client::Request;
 
 use super::act::Act;
 
-/// What an open request is for.
+/// The purpose of an open request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Aim {
-    /// Nothing is done with the answer.
+    /// A greeting; the answer is not used.
     Greeting,
     Status,
     Act(Act),
     Log,
     Tools,
-    /// All definitions; that of one server is wanted.
+    /// A server's definition, from all definitions.
     Definition,
     Sandbox,
 }
@@ -25,7 +25,7 @@ pub enum Aim {
 pub struct Open {
     pub aim: Aim,
     pub server: String,
-    /// What the bridge says about it meanwhile.
+    /// The bridge's latest word about it.
     pub news: String,
     /// Until when it is waited for, in milliseconds since 1970.
     pub until: Option<u64>,
@@ -33,7 +33,7 @@ pub struct Open {
 }
 
 impl Open {
-    /// What is done to which server, if it is that.
+    /// The action and its server, if the request is an action.
     pub fn act(&self) -> Option<(Act, &str)> {
         match self.aim {
             Aim::Act(act) => Some((act, &self.server)),
@@ -41,7 +41,7 @@ impl Open {
         }
     }
 
-    /// Whether it was waited for long enough.
+    /// True if it was waited for long enough.
     pub fn is_over(&self, now: u64) -> bool {
         self.until.is_some_and(|until| now > until)
     }

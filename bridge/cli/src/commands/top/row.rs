@@ -4,7 +4,7 @@
 
 use super::words::{places, split, wrap};
 
-/// How a piece of text is meant.
+/// The tone of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Plain,
@@ -24,7 +24,7 @@ pub struct Row {
     pub tone: Tone,
 }
 
-/// What a state is to a person.
+/// The tone of a state for a person.
 pub fn tone(state: &str) -> Tone {
     match state {
         "running" => Tone::Good,
@@ -45,7 +45,7 @@ impl Row {
         Self { tone, ..self }
     }
 
-    /// The same on as many lines as it takes; those behind the first stand under its text.
+    /// The row, wrapped to as many lines as it takes; later lines stand under its text.
     pub fn wrapped(self, width: usize) -> impl Iterator<Item = Self> {
         let indent = " ".repeat(places(&self.head).min(width / 2));
         let pieces = wrap(&self.text, width.saturating_sub(indent.len()));
@@ -56,7 +56,7 @@ impl Row {
         })
     }
 
-    /// The same, where a long head would leave little room: those behind the first are moved in a little.
+    /// The row, wrapped where a long head would leave little room: later lines have a small indentation.
     pub fn flowed(self, width: usize) -> Vec<Self> {
         let indent = " ".repeat(4.min(width / 2));
         let (first, rest) = split(&self.text, width.saturating_sub(places(&self.head)));

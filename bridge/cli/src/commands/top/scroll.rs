@@ -4,11 +4,11 @@
 
 use super::key::Key;
 
-/// Where one looks.
+/// The position in a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scroll {
     pub(super) top: usize,
-    /// Whether the end is shown wherever that is.
+    /// True if the view follows the end.
     pub follows: bool,
     pub(super) can_follow: bool,
 }

@@ -1,6 +1,7 @@
-//! The conversation with the bridge: which request is open for what, and what its answer changes.
+//! The conversation with the bridge: the purpose of each open request, and the effect of its answer.
 //!
-//! Owns the ids. Must never send a request twice: an answer that did not come may have been a deed that was done.
+//! Owns the ids. Must never send a request twice: an answer that did not come may belong to work that was
+//! done.
 
 use harbor_client::errors::Failure;
 use harbor_ipc_proto::CLIENT_PROTOCOL;
@@ -20,10 +21,10 @@ use super::model::{Link, Model, Out};
 use super::requests::{Aim, Open};
 use crate::table::flatten;
 
-/// How often the numbers come, in milliseconds.
+/// The pause between two sets of numbers, in milliseconds.
 const INTERVAL: u64 = 1000;
 
-/// As many lines as the bridge gives.
+/// The number of lines that are asked for: as many as the bridge gives.
 const LOG_LINES: u64 = 1000;
 
 impl Model {

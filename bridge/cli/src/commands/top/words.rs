@@ -8,7 +8,7 @@ use ratatui::text::Span;
 use super::facts::Server;
 use crate::when;
 
-/// What is not known.
+/// The mark for an unknown value.
 pub const NONE: &str = "-";
 
 /// Microseconds as milliseconds in at most six places.
@@ -41,7 +41,7 @@ pub fn percent(permille: u64) -> String {
     format!("{}.{}", permille / 10, permille % 10)
 }
 
-/// What is known, or that nothing is.
+/// The word for a known value, else the mark for an unknown one.
 pub fn or_none<T>(known: Option<T>, word: impl FnOnce(T) -> String) -> String {
     known.map_or_else(|| NONE.into(), word)
 }
@@ -62,7 +62,7 @@ pub fn line(text: &str) -> String {
     reveal(&text.trim_end().replace('\t', "    ").replace(['\n', '\r', '\u{2028}', '\u{2029}'], " "))
 }
 
-/// How many places a text takes.
+/// The number of places that a text takes.
 pub fn places(text: &str) -> usize {
     Span::raw(text).width()
 }
@@ -87,8 +87,8 @@ pub fn split(text: &str, width: usize) -> (&str, Option<&str>) {
     (line.trim_end(), Some(if space.is_some() { behind.trim_start() } else { behind }))
 }
 
-/// Where the first character stands that does not fit into `width` places; the first of all fits. Looks no further than that:
-/// texts of others are as long as they want.
+/// The index of the first character that does not fit into `width` places; the first of all always fits.
+/// Looks no further than that: texts of others are as long as they want.
 fn overflow(text: impl Iterator<Item = (usize, char)>, width: usize) -> Option<usize> {
     let mut used = 0;
     let mut over = text.skip_while(|&(at, c)| {
@@ -98,7 +98,7 @@ fn overflow(text: impl Iterator<Item = (usize, char)>, width: usize) -> Option<u
     over.next().map(|(at, _)| at)
 }
 
-/// How many places a character takes at most, wherever it stands.
+/// The number of places that a character takes at most, wherever it stands.
 fn char_places(c: char) -> usize {
     match c {
         ' '..='~' => 1,

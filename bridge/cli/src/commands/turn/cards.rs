@@ -1,13 +1,14 @@
 //! A call of a tool as one line.
 //!
-//! Owns what stands in it and what is cut. Must never be more than one line, whatever a model or a tool has written.
+//! Owns what stands in it and where it is cut. Must never be more than one line, whatever a model or a tool
+//! has written.
 
 use harbor_ipc_proto::client::TurnEvent;
 use harbor_ipc_proto::json::Json;
 
 use crate::table::{fit, flatten};
 
-/// So much of the arguments, and of what went wrong, is shown, in places.
+/// The length to which arguments and errors are shown, in places.
 const SHOWN: usize = 200;
 
 /// `· time/get_current_time {"timezone":"Asia/Tokyo"}`.
@@ -15,7 +16,7 @@ pub fn begun(tool: &str, arguments: &Json) -> String {
     format!("· {} {}", fit(&flatten(tool), Some(SHOWN)), fit(&flatten(arguments.as_str()), Some(SHOWN)))
 }
 
-/// The same with what became of it: ` … ok, 12 ms`.
+/// The line of a call, with its end: ` … ok, 12 ms`.
 pub fn ended(result: &TurnEvent, arguments: &Json) -> String {
     let begun = begun(result.tool.as_deref().unwrap_or_default(), arguments);
     let took = result.duration_ms.map(|took| format!(", {}", lasting(took))).unwrap_or_default();

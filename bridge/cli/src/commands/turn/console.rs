@@ -1,7 +1,7 @@
-//! Where a turn is shown, and where the person is asked.
+//! The place where a turn is shown, and where the person is asked.
 //!
-//! Owns that a line on stderr begins at the margin of the terminal that it shares with the answer, and that nothing that was typed before
-//! a question answers it. Must never write what is not harmless.
+//! Owns that a line on stderr begins at the margin of the terminal, which it shares with the answer. Owns
+//! that nothing which was typed before a question answers it. Must never write text that is not harmless.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write};
@@ -13,23 +13,23 @@ use nix::sys::termios::{FlushArg, tcflush};
 
 use crate::screen::{Screen, WIDTH, notes_width};
 
-/// Of an answer nothing behind that is read, in bytes. A terminal hands over no longer line.
+/// The most bytes of an answer that are read. A terminal hands over no longer line.
 const LONGEST: usize = 4096;
 
 /// stdout for the answer, stderr for everything else, and the person.
 pub struct Console<'a> {
-    /// Where results go.
+    /// The place for results.
     pub screen: &'a mut Screen,
     notes: Box<dyn Write + 'a>,
     input: Option<File>,
-    /// Of the terminal that notes go to, as it is now.
+    /// The present width of the terminal that notes go to.
     width: fn() -> usize,
-    /// Whether the last line of the answer has ended; nothing at all counts as that.
+    /// True if the last line of the answer has ended, or if there is nothing yet.
     is_at_margin: bool,
 }
 
 impl<'a> Console<'a> {
-    /// That of the process.
+    /// The console of this process.
     pub fn of_process(screen: &'a mut Screen) -> io::Result<Self> {
         let input = match Self::can_ask_here() {
             true => Some(File::from(io::stdin().as_fd().try_clone_to_owned()?)),
@@ -42,12 +42,12 @@ impl<'a> Console<'a> {
         Self { screen, notes, input, width: || WIDTH, is_at_margin: true }
     }
 
-    /// Whether a person is at this process.
+    /// True if a person is at this process.
     pub fn can_ask_here() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Whether there is somebody.
+    /// True if there is somebody to ask.
     pub fn can_ask(&self) -> bool {
         self.input.is_some()
     }
@@ -56,12 +56,12 @@ impl<'a> Console<'a> {
         self.input.as_ref().map(|input| input.as_fd())
     }
 
-    /// In how many places a note has to fit.
+    /// The number of places that a note has.
     pub fn width(&self) -> usize {
         (self.width)()
     }
 
-    /// Whether a line of the answer is begun.
+    /// True if a line of the answer is begun.
     pub fn is_in_line(&self) -> bool {
         !self.is_at_margin
     }

@@ -1,12 +1,12 @@
-//! Why a turn ended, and what it has taken, in words.
+//! The end of a turn, and the tokens that it used, in words.
 //!
-//! Owns what the person is told to do about it.
+//! Owns the advice to the person about it.
 
 use harbor_ipc_proto::client::{ChatSendMessageResult, ChatUsage};
 
 use crate::table::flatten;
 
-/// What is to be said of an end other than an answer. `more`: what the person may do to get further.
+/// The remark about an end other than an answer. `more`: advice for getting further.
 pub fn remark(ended: &str, more: &str) -> Option<String> {
     let what = match ended {
         "done" => return None,

@@ -1,7 +1,8 @@
 //! A question of a turn: may this tool be called?
 //!
-//! Owns what the person gets to see, and what an answer means. Must never take for a yes what is none: an empty line is no answer. Must
-//! never let what a model or a tool has written look like a line of ours: it stands further to the right.
+//! Owns the text that the person sees, and the meaning of an answer. Must never take anything else for a yes:
+//! an empty line is no answer. Must never let the words of a model or a tool look like a line of ours: they
+//! stand further to the right.
 
 use harbor_client::terminal::reveal;
 use harbor_ipc_proto::client::{Approval, ApprovalField};
@@ -11,27 +12,27 @@ use super::super::ids::short;
 use crate::inset::inset;
 use crate::table::flatten;
 
-/// What is typed for each answer, in the order in which they are offered.
+/// The words to type for each answer, in the order in which they are offered.
 const CHOICES: [(&str, &str); 6] =
     [("y", "once"), ("a", "chat_tool"), ("s", "chat_server"), ("f", "flow"), ("always", "always"), ("n", NO)];
 
 const NO: &str = "no";
 
-/// Where an argument begins, and where what is broken off it does.
+/// The indentation of an argument, and of the lines that are broken off it.
 const FIELD: (usize, usize) = (4, 6);
 
-/// The same of the lines of a value that has several.
+/// The indentations of a line of a value that has several, and of the lines broken off it.
 const VALUE: (usize, usize) = (6, 8);
 
 /// A call that waits for the person.
 pub struct Question(Approval);
 
-/// What the person has said.
+/// The person's answer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
-    /// As `approvals_answer` has it.
+    /// The word for the answer in `approvals_answer`.
     pub answer: &'static str,
-    /// What the model is told.
+    /// The reason that the model is told.
     pub reason: Option<String>,
 }
 
@@ -40,7 +41,7 @@ impl Question {
         Self(approval)
     }
 
-    /// What `approvals_answer` names.
+    /// The id that `approvals_answer` names.
     pub fn id(&self) -> &str {
         &self.0.id
     }
@@ -50,7 +51,7 @@ impl Question {
         &self.0.tool
     }
 
-    /// How it is answered.
+    /// The possible answers, in words.
     pub fn choices(&self) -> String {
         let offered = CHOICES.iter().filter(|(_, answer)| self.offers(answer));
         let line = |(typed, answer): &(&str, &str)| match *answer {
@@ -64,7 +65,7 @@ impl Question {
         self.0.answers.iter().any(|offered| offered == answer)
     }
 
-    /// What a line means; `None` where it is no answer to this question. The end of all lines is a no.
+    /// Reads a line; `None` where it is no answer to this question. The end of all lines is a no.
     pub fn read(&self, line: Option<&str>) -> Option<Said> {
         match line {
             Some(line) => read(line).filter(|said| self.offers(said.answer)),
@@ -72,7 +73,8 @@ impl Question {
         }
     }
 
-    /// All of it: who wants what and why, what would leave, the arguments as far as they are shown, how it is answered.
+    /// The whole question: who wants what and why, what would leave, the shown arguments, the possible
+    /// answers.
     pub fn text(&self, width: usize) -> String {
         let mut lines = vec![String::new(), inset(&self.head(), (0, 4), width)];
         lines.extend(leaving(&self.0).map(|text| inset(&text, (2, 4), width)));
@@ -95,7 +97,7 @@ impl Question {
         }
     }
 
-    /// Where the rest of a value is that was cut.
+    /// The place of the rest of a value that was cut.
     fn rest(&self, field: &ApprovalField) -> String {
         let whole = |bytes| {
             format!(" … ({bytes} bytes in all; `harbor approvals show {}` has it whole)", short(&self.0.id))
@@ -113,7 +115,7 @@ fn key(key: &str) -> String {
     }
 }
 
-/// What a line means; `None` where it is no answer at all.
+/// Reads a line; `None` where it is no answer at all.
 fn read(line: &str) -> Option<Said> {
     let line = line.trim();
     let (word, rest) = match line.find(|c: char| !c.is_alphanumeric()) {

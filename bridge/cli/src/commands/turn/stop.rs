@@ -1,7 +1,7 @@
 //! Ctrl-C: the first one stops the turn and keeps what has come, the next one ends us.
 //!
-//! Owns signals while there may be a turn, and that the terminal is as it was when one of them ends us. Must never stop a turn that
-//! nobody waits for, nor leave a private conversation behind.
+//! Owns signals while there may be a turn, and that the terminal is as it was when one of them ends us. Must
+//! never stop a turn that nobody waits for, nor leave a private conversation behind.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,8 @@ use nix::sys::termios::{SetArg, Termios, tcgetattr, tcsetattr};
 use super::super::signals::Signals;
 use crate::client::{Canceller, Client};
 
-/// How long the bridge has to say that a private session is gone. A person waits for the program to end meanwhile.
+/// The time that the bridge has to say that a private session is gone. A person waits for the program to end
+/// meanwhile.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The session whose turn the next Ctrl-C stops, and the one that goes with us.

@@ -4,8 +4,8 @@
 //!  {"a":[1,"x"]}   enter {   whole "a"   enter [   whole 1   whole "x"   leave ]   leave }
 //! ```
 //!
-//! Owns the walk over a text that is known to be JSON: commas and colons are passed over like white space. Must never build
-//! a tree, and must never go deeper than its caller does.
+//! Owns the walk over a text that is known to be JSON: it skips commas and colons like white space. Must never build a tree, and
+//! must never go deeper than its caller does.
 
 use harbor_ipc_proto::members::Members;
 
@@ -105,7 +105,7 @@ pub(super) struct Letters<'a> {
 }
 
 impl<'a> Letters<'a> {
-    /// Those of a JSON string, without its quotes, what is escaped in it as it is meant; of any other value as it is written.
+    /// The letters of a value. Of a JSON string: without quotes, with escapes resolved. Of any other value: as it is written.
     pub(super) fn of(value: &'a str) -> Self {
         match value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             Some(rest) => Self { rest, has_escapes: true },
@@ -113,7 +113,7 @@ impl<'a> Letters<'a> {
         }
     }
 
-    /// Those of a text that is no JSON.
+    /// The letters of a text that is no JSON.
     pub(super) fn plain(text: &'a str) -> Self {
         Self { rest: text, has_escapes: false }
     }
@@ -134,7 +134,7 @@ impl<'a> Letters<'a> {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
 
-    /// What stands behind a backslash.
+    /// Reads the letter that an escape stands for, from behind its backslash.
     fn escaped(&mut self) -> Result<char, u32> {
         let letter = self.rest.chars().next().unwrap_or('\\');
         self.pass(letter.len_utf8());
@@ -149,7 +149,7 @@ impl<'a> Letters<'a> {
         }
     }
 
-    /// What four digits are, with those of the other half where they are half of a pair.
+    /// Reads the letter of a `\u` escape from its four digits. If they are half of a pair, reads the other half, too.
     fn unit(&mut self) -> Result<char, u32> {
         let first = digits(self.rest);
         self.pass(4);

@@ -1,7 +1,7 @@
-//! What a JSON Schema says of one place in the arguments: the keys that it names, and its constants.
+//! Reads a JSON Schema at one place in the arguments: the keys that it names, and its constants.
 //!
-//! Owns how far a schema is followed: `$ref` within it, `anyOf`, `oneOf`, `allOf`, and a bounded number of them. Must never
-//! judge whether arguments fit.
+//! Owns how far a schema is followed: `$ref` within it, `anyOf`, `oneOf`, `allOf`, and a bounded number of them. Must never judge
+//! whether arguments fit.
 
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether a key is named for the object here, and the place of its value.
+    /// First: true if the schema names this key for the object here. Second: the place of the key's value.
     pub(super) fn member(&self, key: &str) -> (bool, Self) {
         let named: Vec<_> = self.each("properties").filter_map(|properties| properties.get(key)).collect();
         let is_named = !named.is_empty();
@@ -60,12 +60,12 @@ impl<'a> Place<'a> {
         Self::of(self.root, lists.filter_map(listed))
     }
 
-    /// Of how many constants a string is one here; none where it is none.
+    /// The number of constants here, if `text` is one of them; else none.
     pub(super) fn texts(&self, text: &str) -> Option<usize> {
         self.among(|constant| constant.as_str() == Some(text))
     }
 
-    /// The same of a number, in this very writing.
+    /// The number of constants here, if `number` is one of them, written exactly so; else none.
     pub(super) fn numbers(&self, number: &str) -> Option<usize> {
         self.among(|constant| constant.as_number().is_some_and(|constant| constant.to_string() == number))
     }

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-/// What stands before a table: of most clients, of VS Code.
+/// The names before a table: that of most clients, and that of VS Code.
 const NAMES: &[&str] = &["\"mcpServers\"", "\"servers\""];
 
 /// More tables are not looked at.
@@ -17,7 +17,7 @@ pub(super) fn servers(text: &str) -> impl Iterator<Item = Map<String, Value>> {
     starts(text).take(MAX_TABLES).filter_map(table)
 }
 
-/// What stands behind each of the names, and a colon.
+/// The texts behind each of these names and a colon.
 fn starts(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices('"').filter_map(|(at, _)| {
         let rest = &text[at..];

@@ -1,4 +1,5 @@
-//! Keys that a README gives as arguments: each process of the user can read those, so a variable holds them where there is one.
+//! Keys that a README gives as arguments. Each process of the user can read arguments, so a variable holds the key where there is
+//! one.
 //!
 //! ```text
 //!  --figma-api-key=YOUR-KEY  ─► FIGMA_API_KEY, if the README or the server names that        else as it is
@@ -86,7 +87,7 @@ impl Known<'_> {
     }
 }
 
-/// What a text calls by the name of a variable. A placeholder is written in the same way, behind a `=` or a bracket.
+/// The names of variables for secrets in a text. A placeholder looks the same, but stands behind a `=` or a bracket.
 fn variables_in(text: &str) -> impl Iterator<Item = &str> {
     let mut before = ' ';
     let pieces = text.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));

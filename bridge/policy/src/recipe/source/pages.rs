@@ -1,16 +1,16 @@
 //! Pages of forges that people copy from their browsers: a directory of a repository, one of its files, one of its downloads.
 //!
-//! Owns their addresses. A branch whose name has a `/` cannot be told from a directory: its first part is taken, and git says that there
-//! is no such branch. Must never guess at other pages: a server may be there.
+//! Owns their addresses. A branch whose name has a `/` cannot be told from a directory: its first part is taken, and git says
+//! that there is no such branch. Must never guess at other pages: a server may be there.
 
 use url::Url;
 
 /// How a forge writes a page of a repository.
 struct Forge {
     host: &'static str,
-    /// What stands between a repository and a page of it.
+    /// The words between a repository and a page of it.
     between: &'static [&'static str],
-    /// What stands before the reference of a directory; any one of the second.
+    /// The words before the reference of a directory; any one of the second.
     directory: (&'static str, &'static [&'static str]),
     /// The words for a single file.
     files: &'static [&'static str],

@@ -1,6 +1,6 @@
-//! Whether a text speaks of what a server was refused.
+//! Decides whether a text is about something that a server was refused.
 //!
-//! Owns the comparison, for whoever shows the text and has the list of refusals.
+//! Owns the comparison, for the code that shows the text and has the list of refusals.
 
 use harbor_ipc_proto::link::runner::Lack;
 
@@ -8,13 +8,13 @@ use super::lacking::{ANY_PORT, CHANGES, OWN_SOCKETS, PORT, label};
 use super::proxy::is_of_proxy;
 use super::{Said, said};
 
-/// What stands before a path or a name.
+/// The words before a path or a name.
 const SUBJECTS: &[&str] = &["the socket ", CHANGES];
 
-/// What stands before a host.
+/// The words before a host.
 const HOST: &str = "the host ";
 
-/// Whether a text speaks of this: a path, or what a [`super::Hint`] says.
+/// True if a text is about this: a path, or the subject of a [`super::Hint`].
 #[must_use]
 pub fn is_about(text: &str, what: &str) -> bool {
     if let Some(host) = what.strip_prefix(HOST) {
@@ -51,7 +51,7 @@ fn is_of(lack: &Lack<'_>, what: &str) -> bool {
     }
 }
 
-/// Whether a text says that listening was refused: on that port, or without naming one.
+/// True if a text says that listening was refused: on that port, or without naming one.
 fn speaks_of_port(text: &str, port: Option<&str>) -> bool {
     let lower = text.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -61,14 +61,14 @@ fn speaks_of_port(text: &str, port: Option<&str>) -> bool {
     refused && says(&["listen", "bind", "address"]) || numbers.any(|number| Some(number) == port)
 }
 
-/// Whether the kernel has told of this, and not the server's words: then it may be why a start failed, whatever these are.
+/// True if the kernel reported this, and not the server's words. Then it may be why a start failed, whatever the words are.
 #[must_use]
 pub fn is_of_kernel(what: &str) -> bool {
     what == ANY_PORT || what.starts_with(PORT)
 }
 
-/// Of what a server was refused, what a text names; else what it may be about, of which nobody says which. `what`: how one is named;
-/// `is_sure`: of which there is no need to ask.
+/// The refusals that a text names. If it names none: those that it may be about without naming them. `what`: the name of a
+/// refusal; `is_sure`: true for a name that counts without asking the text.
 pub fn meant<'a, T>(all: &'a [T], text: &str, what: fn(&T) -> &str, is_sure: fn(&str) -> bool) -> Vec<&'a T> {
     let of = |is_meant: fn(&str, &str) -> bool| {
         let wanted = |one: &&T| is_sure(what(one)) || is_meant(text, what(one));
@@ -78,7 +78,7 @@ pub fn meant<'a, T>(all: &'a [T], text: &str, what: fn(&T) -> &str, is_sure: fn(
     if named.is_empty() { of(may_be_about) } else { named }
 }
 
-/// Whether a path stands in a text, and not only the beginning or the end of another one.
+/// True if a path stands in a text, and not only as the beginning or the end of another one.
 fn names(text: &str, path: &str) -> bool {
     let of_a_path = |c: char| c.is_alphanumeric() || "/._-".contains(c);
     let stands = |at: usize| {
@@ -90,7 +90,7 @@ fn names(text: &str, path: &str) -> bool {
     !path.is_empty() && text.match_indices(path).any(|(at, _)| stands(at))
 }
 
-/// Whether a host stands in a text, with or without its port.
+/// True if a host stands in a text, with or without its port.
 fn names_host(text: &str, host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).map_or(host, |(name, _)| name);
     let of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -104,7 +104,7 @@ fn names_host(text: &str, host: &str) -> bool {
     !name.is_empty() && lower.match_indices(name).any(|(at, _)| stands(at))
 }
 
-/// Whether a text is about a host that the proxy refused, by its answer: it names none.
+/// True if a text is about a host that the proxy refused, by its answer, which names no host.
 fn may_be_about(text: &str, what: &str) -> bool {
     what.starts_with(HOST) && is_of_proxy(text)
 }

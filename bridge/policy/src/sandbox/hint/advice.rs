@@ -1,6 +1,6 @@
-//! Which option of `harbor sandbox` would allow a path.
+//! Chooses the option of `harbor sandbox` that would allow a path.
 //!
-//! Owns that choice. Must never name an option that the settings would be refused for.
+//! Owns that choice. Must never name an option with which the settings would be refused.
 
 use harbor_ipc_proto::hidden::has_hidden;
 
@@ -8,12 +8,12 @@ use crate::sandbox::Facts;
 use crate::sandbox::paths::{is_within, parent};
 use crate::sandbox::protected::{is_run_later, why_never_written, why_not_by_name};
 
-/// What would allow an access.
+/// The option that would allow an access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
     /// The option of `harbor sandbox`.
     pub option: String,
-    /// What to mind before it is given: a sentence, where it leads out of the sandbox, costs something or is not enough.
+    /// A sentence to mind before it is given, where it leads out of the sandbox, costs something or is not enough.
     pub mind: Option<&'static str>,
     /// The path that it lets be written.
     pub written: Option<String>,
@@ -26,14 +26,14 @@ impl Advice {
         Self { option, mind: None, written: None }
     }
 
-    /// What it is where a path is not there, and the server only said so.
+    /// The advice for a path that is not there, where the server only said so.
     #[must_use]
     pub fn if_it_was_to_be_made(self) -> Self {
         let mind = if self.mind.is_some() { IF_MADE_AND_RUN } else { IF_MADE };
         Self { mind: Some(mind), ..self }
     }
 
-    /// What it is where the path is not there that it lets be written.
+    /// The advice where the path that would be writable is not there.
     #[must_use]
     pub fn without_its_path(self) -> Self {
         let mind = if self.mind.is_some() { CREATE_IT_AND_RUN } else { CREATE_IT };
@@ -44,11 +44,11 @@ impl Advice {
 /// Said where a file is not there, and it is not known whether it was to be read or made.
 const IF_MADE: &str = "there is no such file yet, so that helps only a server that was to make it";
 
-/// The same, where [`RUN_OUTSIDE`] is to be said, too.
+/// Said instead of [`IF_MADE`] where [`RUN_OUTSIDE`] applies, too.
 const IF_MADE_AND_RUN: &str = "there is no such file yet, so that helps only a server that was to make it; and what is written there is \
                                run by you, your shell, your editor or git, outside of the sandbox";
 
-/// Of longer paths nobody reads the end, in bytes.
+/// The longest path that is advised, in bytes: nobody reads the end of a longer one.
 const LONGEST: usize = 1024;
 
 /// Said of a path that a shell or an eye could take for another one: it is a server that has named it.
@@ -95,7 +95,7 @@ pub fn advice(path: &str, write: bool, facts: &Facts) -> Result<Advice, String> 
     Ok(Advice { option: format!("--write {}", shell(granted)), mind, written: Some(granted.to_owned()) })
 }
 
-/// What a server keeps in its installation goes with the next one.
+/// The advice for a path in the server's installation: files that it keeps there are lost with the next installation.
 fn of_its_package(path: &str, facts: &Facts) -> String {
     format!(
         "its installation is read-only. If it can be told another place, by a variable or an argument, name one below {}; if \

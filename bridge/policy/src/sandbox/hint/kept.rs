@@ -1,6 +1,7 @@
-//! Files of the person's own that programs find by themselves, and say of no path when they are not there.
+//! Files of the person's own that programs find by themselves. A program that misses one names no path.
 //!
-//! Owns the table: only what is sure. These places hold keys and are granted to nobody, so what is advised is a copy for the server.
+//! Owns the table, which has only sure cases. These places hold keys and are granted to nobody, so the advice is a copy for the
+//! server.
 
 use super::advice::shell;
 use crate::sandbox::paths::below;
@@ -16,7 +17,7 @@ pub struct Kept {
     pub file: &'static str,
     /// The variable that names another one.
     pub variable: &'static str,
-    /// What prints as much of it as is meant for now.
+    /// The command that prints the part of it that is needed now.
     printed_by: &'static str,
 }
 
@@ -41,7 +42,8 @@ pub fn kept_file(said: &str) -> Option<&'static Kept> {
 }
 
 impl Kept {
-    /// What is done about it, where the person has the file. `id`: of the server; `source`: what was to be installed, as it is typed.
+    /// The advice, where the person has the file. `id`: that of the server; `source`: the source that was to be installed, as it
+    /// is typed.
     #[must_use]
     pub fn advice(&self, home: &str, id: &str, source: &str) -> String {
         let Self { called, file, variable, printed_by, .. } = self;

@@ -1,7 +1,7 @@
-//! What else than a path a server's words say that it lacks.
+//! Reads from a server's words what it lacks, other than a path.
 //!
-//! Owns the words of runtimes and of the C library. Must never take a program's own sentence for the kernel's: a program may
-//! have limits, too.
+//! Owns the words of runtimes and of the C library. Must never take a program's own sentence for the kernel's: a program may have
+//! limits, too.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use harbor_ipc_proto::link::runner::Lack;
 use super::path::{find_word, in_line, plain, plain_token, starts_of_paths};
 use crate::sandbox::hosts::Target;
 
-/// So many lines after one about Unix sockets, a refusal without a name is taken for one of them.
+/// The lines after one about Unix sockets in which a refusal without a name counts as one of a socket.
 const TRACE: u8 = 8;
 
-/// Of memory; V8, Python, Rust, C++, Go, the JVM, the C library.
+/// Words about memory; V8, Python, Rust, C++, Go, the JVM, the C library.
 const MEMORY: &[&str] = &[
     "memoryerror",
     "heap out of memory",
@@ -26,10 +26,10 @@ const MEMORY: &[&str] = &[
     "array buffer allocation failed",
 ];
 
-/// Of processes.
+/// Words about processes.
 const PROCESSES: &[&str] = &["fork: retry"];
 
-/// Of threads.
+/// Words about threads.
 const THREADS: &[&str] = &[
     "can't start new thread",
     "failed to create new os thread",
@@ -37,12 +37,12 @@ const THREADS: &[&str] = &[
     "failed to spawn thread",
 ];
 
-/// Of the same, where it is about one of [`STARTS`].
+/// Words about processes or threads, in a line with one of [`STARTS`].
 const AGAIN: &[&str] = &["resource temporarily unavailable", "eagain"];
 
 const STARTS: &[&str] = &["fork", "clone", "spawn"];
 
-/// Of modes, owners, times and attributes, as calls and as programs name them.
+/// Words about modes, owners, times and attributes, as calls and as programs name them.
 const ATTRIBUTES: &[&str] = &[
     "chmod",
     "fchmod",
@@ -66,7 +66,7 @@ const ATTRIBUTES: &[&str] = &[
     "setting times of",
 ];
 
-/// Of a name that is not resolved.
+/// Words about a name that is not resolved.
 const UNRESOLVED: &[&str] = &[
     "enotfound",
     "eai_again",
@@ -78,7 +78,7 @@ const UNRESOLVED: &[&str] = &[
     "no such host",
 ];
 
-/// What stands before that name, the surest first.
+/// The words before that name, the surest first.
 const BEFORE_HOSTS: &[&str] = &[
     "enotfound ",
     "eai_again ",
@@ -94,13 +94,13 @@ const BEFORE_HOSTS: &[&str] = &[
 const OF_SOCKETS: &[&str] =
     &["af_unix", "multiprocessing/connection", "unix_server", "unix_connection", "unixstreamserver"];
 
-/// What Chromium says where it may make none, by which its processes would find each other.
+/// The words of Chromium where it may make no sockets, by which its processes would find each other.
 const OF_CHROMIUM: &[&str] = &["process_singleton_posix.cc", "socket() failed: operation not permitted"];
 
-/// What stands before a socket's path: of URLs, Go, PostgreSQL.
+/// The words before a socket's path: of URLs, Go, PostgreSQL.
 const OF_UNIX: &[&str] = &["unix://", "dial unix ", "listen unix ", "on socket \""];
 
-/// Whether the last lines were about Unix sockets.
+/// The number of coming lines that may still be about Unix sockets.
 #[derive(Debug, Default)]
 pub(super) struct Sockets {
     lines: u8,

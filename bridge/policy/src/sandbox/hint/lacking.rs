@@ -1,6 +1,6 @@
-//! What would give a server what it says that it lacks.
+//! Finds the option that would give a server what it lacks by its own words.
 //!
-//! Owns the sentences and the options. Must never blame the sandbox for what it does not hold.
+//! Owns the sentences and the options. Must never blame the sandbox for a limit that it does not set.
 
 use harbor_ipc_proto::client::NetworkKind;
 use harbor_ipc_proto::link::runner::Lack;
@@ -36,7 +36,7 @@ const LEADS_OUT: &str = "who speaks there can leave the sandbox";
 /// Said of a port that is granted.
 const REACHED: &str = "every program and web page of this machine can connect to it there";
 
-/// The same where another one is granted already.
+/// Said where another port is granted already.
 const INSTEAD: &str =
     "instead of the port that it has; every program and web page of this machine can connect to it there";
 
@@ -62,18 +62,18 @@ const NO_PROXY: &str = "it is allowed, but the program asks for its address itse
 const NO_ATTRIBUTES: &str = "without namespaces, which do not work here, no server may change modes, owners, times and \
                              attributes by path, not even of its own files";
 
-/// What a server may have been refused, in words or as a path, and what would allow it.
+/// A thing that a server may have been refused, in words or as a path, and the option that would allow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
     /// A path, or `more memory than 2048 MiB`.
     pub what: String,
     /// It is meant only if there is something here, outside of the sandbox.
     pub only_if: Option<String>,
-    /// What would allow it, or why nothing does.
+    /// The option that would allow it, or why nothing does.
     pub advice: Result<Advice, String>,
 }
 
-/// What it may be that a server lacks: the first that is meant. Empty where no sandbox is in the way.
+/// The things that a server may lack: the first is the one that is meant. Empty where no sandbox is in the way.
 #[must_use]
 pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &Facts) -> Vec<Hint> {
     match lack {
@@ -89,10 +89,10 @@ pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &Facts) -> Vec<Hint> {
     }
 }
 
-/// What stands before the path whose attributes are meant.
+/// The words before the path whose attributes are meant.
 pub(super) const CHANGES: &str = "changing the mode, owner, times or attributes of ";
 
-/// What stands before a port's number.
+/// The words before a port's number.
 pub(super) const PORT: &str = "listening on port ";
 
 /// Said where it has no number.
@@ -156,7 +156,7 @@ fn listen(port: u16, profile: &Profile) -> Option<Hint> {
     Some(Hint { what: label(&Lack::Listen(port)), only_if: None, advice })
 }
 
-/// Of what it may write; for the rest it may not be written at all.
+/// The hint for a path that the server may write. Any other path may not be written at all.
 fn attributes(path: &str, profile: &Profile) -> Option<Hint> {
     let refused = profile.launch.filter.as_ref().is_some_and(|filter| !filter.attributes_by_path);
     let what = || label(&Lack::Attributes(path.into()));

@@ -6,7 +6,7 @@
 //!  - /opt/tool/bin/tool.js ─► /opt/tool/lib/x
 //! ```
 //!
-//! Owns reading what Node and Python say. Must never name more than the message does.
+//! Owns the reading of Node's and Python's words. Must never name more than the message does.
 
 use std::borrow::Cow;
 
@@ -16,19 +16,19 @@ use crate::sandbox::paths::{below, parent};
 /// Longer names are none, in bytes.
 const MAX_NAME: usize = 200;
 
-/// What stands before the name, in quotes.
+/// The words before the name, in quotes.
 const BEFORE: &[&str] = &["Cannot find module '", "Cannot find package '", PYTHON];
 
-/// Of `a.b` it lacks `a`, where it has none of it.
+/// Python's words. For `a.b` it names `a`, where it has no part of it.
 const PYTHON: &str = "No module named '";
 
-/// What stands before who wanted it.
+/// The words before the file that wanted it.
 const IMPORTED_FROM: &str = "' imported from ";
 
 /// Reads lines one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    /// What is said to be missing, as seen from a file that a later line names.
+    /// The module that is missing, relative to a file that a later line names.
     relative: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! A path that a server was refused, in a line of its words.
 //!
-//! Owns finding it. Must never answer with a path in which a character does something.
+//! Owns finding it. Must never answer with a path that has a character with an effect.
 
 use crate::sandbox::paths::clean;
 
@@ -79,13 +79,13 @@ const WRITES: &[&str] = &[
 pub struct Refusal {
     /// An absolute path in its one form.
     pub path: String,
-    /// Whether it was to be written, as far as the words say.
+    /// True if it was to be written, as far as the words say.
     pub write: bool,
-    /// Whether it was told that there is no such thing.
+    /// True if the server was told that there is no such path.
     pub missing: bool,
 }
 
-/// What a line says that was refused.
+/// The refusal in a line.
 pub(super) fn in_line(line: &str, lower: &str) -> Option<Refusal> {
     let refused = REFUSED.iter().filter_map(|word| find_word(lower, word)).min();
     let lacking = MISSING.iter().filter_map(|word| find_word(lower, word)).min();

@@ -1,4 +1,4 @@
-//! What the egress proxy refuses: in its own words, and in those of a program that it answered.
+//! Refusals of the egress proxy: in its own words, and in those of a program that it answered.
 //!
 //! Owns the words that the proxy and its readers share.
 
@@ -9,13 +9,13 @@ use harbor_ipc_proto::link::runner::Lack;
 use super::path::find_word;
 use crate::sandbox::hosts::Target;
 
-/// What the proxy says behind `refused HOST:PORT` where no rule permits it.
+/// The proxy's words behind `refused HOST:PORT` where no rule permits it.
 pub const NOT_ALLOWED: &str = ": it is not among the allowed hosts";
 
-/// What stands beside `403` in what programs say of its answer, mostly without the host: Python, curl, Node.
+/// The words beside `403` in programs' messages about the proxy's answer, mostly without the host: Python, curl, Node.
 const OF_PROXY: &[&str] = &["forbidden", "proxy", "tunnel"];
 
-/// What Node says of any failure.
+/// Node's words about any failure.
 const OF_FETCH: &str = "fetch failed";
 
 /// The host that a line of the proxy's says that it refused, where an option would allow it.
@@ -25,7 +25,7 @@ pub fn refused_host(line: &str) -> Option<Lack<'static>> {
     Target::parse(target, None).map(|target| Lack::Host(Cow::Owned(target.rule())))
 }
 
-/// Whether a text may speak of the proxy's answer.
+/// True if a text may be about the proxy's answer.
 pub(super) fn is_of_proxy(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let forbidden = find_word(&lower, "403").is_some() && OF_PROXY.iter().any(|word| lower.contains(word));

@@ -1,6 +1,6 @@
-//! What is said of a refusal beside what came of a call or a start.
+//! The sentence about a refusal, which stands beside the result of a call or a start.
 //!
-//! Owns the sentence, for whoever has it from the list of refusals, here or over the wire.
+//! Owns the sentence, for the code that has the refusal from the list, here or over the wire.
 
 /// A refusal, as it is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Told<'a> {
     pub what: &'a str,
     /// The option of `harbor sandbox` that allows it.
     pub allow: Option<&'a str>,
-    /// What is to be minded then.
+    /// The sentence to mind then.
     pub mind: Option<&'a str>,
     /// Why nothing allows it.
     pub never: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What is asked of an engine: short commands that run below a runner, each with a limit.
+//! The questions to an engine: short commands that run below a runner, each with a limit.
 //!
 //! Owns the environment of an engine's program, and the words where it refuses. Must never judge an answer.
 
@@ -14,13 +14,13 @@ use super::super::Server;
 use crate::link::EndReport;
 use crate::runtimes::Looked;
 
-/// How long an engine may take to answer what it knows by itself: a moment, and on a machine that is busy much longer.
+/// How long an engine may take to answer from its own knowledge: a moment, and much longer on a busy machine.
 pub(super) const QUICK: Duration = Duration::from_secs(60);
 
-/// More lines of an answer are not kept.
+/// Lines of an answer that are kept.
 const MOST_LINES: usize = 256;
 
-/// What was sent to an engine, and came back.
+/// An engine's answer to a command.
 type Answer = Result<Vec<String>, Rc<EndReport>>;
 
 impl Server {
@@ -105,7 +105,7 @@ pub(super) fn failed(why: &str) -> Rc<EndReport> {
     Rc::new(EndReport::because("install_failed", format!("could not get its image: {why}")))
 }
 
-/// The same with what else is known of it.
+/// The end of an engine's command for this reason, with what else is known of it.
 pub(super) fn failed_with(why: &str, report: &EndReport) -> Rc<EndReport> {
     if report.was_asked_for() {
         return Rc::new(report.clone());

@@ -1,4 +1,4 @@
-//! Which image a server runs: found and pinned before its first start.
+//! The image that a server runs: found and pinned before its first start.
 //!
 //! ```text
 //!  Install ─► engine ─► pinned before? ─yes─► is it there? ─no─► pull by digest ─┐
@@ -107,7 +107,7 @@ impl Server {
         found.ok_or_else(|| failed(&format!("{} does not say what {image} is", engine.as_str())))
     }
 
-    /// What it says goes into the server's log, and to whoever waits.
+    /// Pulls an image. The engine's words go into the server's log, and to whoever waits.
     async fn pull(&self, engine: Engine, image: &str) -> Result<(), Rc<EndReport>> {
         let words = engine.pull(&reference::whole(image));
         let hear = |source, text: String| self.on_log(source, None, text);

@@ -11,9 +11,8 @@
 //!        ret allow
 //! ```
 //!
-//! Jumps go forward, by what is counted here, and never out of a rule but to the next one: the number is loaded
-//! once, since whatever loads another word ends in an answer. Owns the encoding. Must never know what is
-//! refused.
+//! Jumps go forward, by counts made here, and never out of a rule but to the next one. The number is loaded only once, since
+//! every other load ends in an answer. Owns the encoding. Must never know which calls are refused.
 
 use std::io;
 
@@ -37,7 +36,7 @@ const NUMBER: u32 = 0;
 const INSTRUCTION_SET: u32 = 4;
 const ARGUMENTS: u32 = 16;
 
-/// What becomes of a call.
+/// The answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Allow,
@@ -49,15 +48,15 @@ pub(super) enum Answer {
     Ask,
 }
 
-/// What is asked of one half of an argument. The kernel takes an `int` from the lower half and ignores the
-/// other one; so does a test of it. A pointer takes a test for each half.
+/// A test of one half of an argument. The kernel takes an `int` from the lower half and ignores the other one; so does a
+/// test of it. A pointer takes a test for each half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Test {
     /// Which half, as its place in what the kernel tells.
     word: u32,
     mask: u32,
     value: u32,
-    /// Whether it is to be that value, or to be another one.
+    /// True if the half is to have that value, false if it is to have another one.
     equal: bool,
 }
 
@@ -82,7 +81,7 @@ impl Test {
         Self { equal: false, ..Self::masked(argument, bits, 0) }
     }
 
-    /// The same, of the higher half.
+    /// This test, of the higher half.
     pub(super) fn higher(self) -> Self {
         Self { word: self.word + 4, ..self }
     }
@@ -95,7 +94,7 @@ pub(super) struct Case {
     pub(super) answer: Answer,
 }
 
-/// What becomes of the calls with this number: the first case that holds, otherwise the rule's own answer.
+/// The answers to calls with this number: that of the first case that holds, otherwise the rule's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) number: c_long,

@@ -1,8 +1,8 @@
-//! What is refused: a table of system calls, each with the reason why no server needs it or why it leads out.
+//! A table of refused system calls, each with the reason why no server needs it or why it leads out.
 //!
-//! Whatever is not named here is allowed: a new kernel's new call is still held by Landlock, namespaces and the
-//! missing privileges. Owns the table. Must name the calls of both instruction sets; what only x86_64 has is in
-//! a list of its own.
+//! A call that is not named here is allowed: a new kernel's new call is still held by Landlock, namespaces and the missing
+//! privileges. Owns the table. Must name the calls of both instruction sets; calls of x86_64 alone are in a list of their
+//! own.
 
 use libc::c_long;
 use nix::errno::Errno;
@@ -73,7 +73,7 @@ const NEVER: &[c_long] = &[
     libc::SYS_vhangup,
 ];
 
-/// The same, of x86_64 only: raw hardware, old segments, and what has been out of use for decades.
+/// Calls of x86_64 alone that are always refused: raw hardware, old segments, and calls out of use for decades.
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip]
 const NEVER_HERE: &[c_long] = &[
@@ -126,8 +126,7 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
 /// To `unshare` only: in the flags of `clone` this bit belongs to the signal at the child's end.
 const TIME_NAMESPACE: u32 = libc::CLONE_NEWTIME.cast_unsigned();
 
-/// What the kernel itself clears when a program gains rights: each takes a protection from the memory of a
-/// program.
+/// Flags that the kernel itself clears when a program gains rights: each takes a protection from a program's memory.
 const UNPROTECTED: u32 =
     (libc::ADDR_NO_RANDOMIZE | libc::ADDR_COMPAT_LAYOUT | libc::MMAP_PAGE_ZERO | libc::READ_IMPLIES_EXEC)
         .cast_unsigned();
@@ -183,8 +182,8 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
     rules
 }
 
-/// What leads to a port that others reach, by TCP or UDP. The C library binds a socket of another kind whenever it looks a name up, which is
-/// nobody's business: its address has the length of no other kind.
+/// Calls that lead to a port that others reach, by TCP or UDP. The C library binds a socket of another kind whenever it
+/// looks a name up. That is nobody's business, and its address has the length of no other kind.
 fn asked() -> [Rule; 2] {
     let of_routes = u32::try_from(size_of::<libc::sockaddr_nl>()).unwrap_or(0);
     [
@@ -298,7 +297,7 @@ fn unshare() -> Rule {
     Rule { number: libc::SYS_unshare, cases: vec![refuse(&[any])], otherwise: Allow }
 }
 
-/// The same by another call.
+/// Refuses a thread a table of descriptors of its own by another call, close_range(2).
 fn ranges() -> Rule {
     let own = Test::any_of(2, libc::CLOSE_RANGE_UNSHARE);
     Rule { number: libc::SYS_close_range, cases: vec![refuse(&[own])], otherwise: Allow }
@@ -323,9 +322,10 @@ fn priorities() -> [Rule; 2] {
         .map(|(number, whose)| Rule { number, cases: vec![refuse(&[Test::is(0, whose)])], otherwise: Allow })
 }
 
-/// What waits in a socket is the kernel's memory, and no process's: the usual sizes have to do. Programs ask for more to be
-/// faster, and some end when they are refused. A program at a port that several share decides which of them hears what, also for
-/// those of other programs. Among which ports the kernel chooses is a way to choose one; older kernels do not have it either.
+/// Options of sockets. Bytes that wait in a socket are the kernel's memory, and no process's: the usual sizes have to do.
+/// Programs ask for larger ones to be faster, and some end when they are refused. A program at a port that several share
+/// decides which of them hears what, also for those of other programs. To set the ports among which the kernel chooses is a
+/// way to choose one; older kernels do not have it either.
 fn options() -> Rule {
     let case = |level: libc::c_int, option: libc::c_int, answer| Case {
         tests: vec![Test::is(1, level.cast_unsigned()), Test::is(2, option.cast_unsigned())],

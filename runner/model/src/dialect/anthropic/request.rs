@@ -55,7 +55,7 @@ pub(crate) fn request(chat: &Chat) -> Request<'_> {
     request
 }
 
-/// What of a request is read by the model.
+/// The part of a request that the model reads, and so the part whose tokens are counted.
 pub(crate) fn counted(chat: &Chat) -> Request<'_> {
     let caches = chat.target.kind == Kind::Anthropic;
     let (system, turns) = turns(chat);

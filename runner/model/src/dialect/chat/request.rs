@@ -22,7 +22,7 @@ pub(crate) struct Request<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Value>,
-    /// What is asked for only where it is wanted, since servers refuse fields that they do not know.
+    /// Fields that are sent only where they are wanted, since servers refuse fields that they do not know.
     #[serde(flatten)]
     options: Map<String, Value>,
 }
@@ -36,7 +36,7 @@ struct Message {
     tool_calls: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<String>,
-    /// What the provider itself has put there before.
+    /// Fields that the provider itself has put into this message before.
     #[serde(flatten)]
     own: Map<String, Value>,
 }

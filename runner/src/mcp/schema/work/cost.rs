@@ -1,4 +1,4 @@
-//! What keywords cost by the size of what they look at: names, texts, lists.
+//! The costs of keywords by the size of what they look at: names, texts, lists.
 //!
 //! Owns the price of each such look, in steps, and no way down into schemas. Must never do more than it counts.
 
@@ -73,7 +73,7 @@ impl Work<'_> {
         if keyword == "multipleOf" && member.is_f64() { self.spend(DIVISION) } else { Ok(()) }
     }
 
-    /// What was looked at is written down for each name or item.
+    /// Pays for writing down each name or item that was looked at.
     pub(super) fn mark(&mut self, value: &Value) -> Counted {
         match value {
             Value::Object(members) => self.names(members),

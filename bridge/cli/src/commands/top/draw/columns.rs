@@ -10,7 +10,7 @@ use super::super::words::{mib, millis, or_none, percent, places, rate};
 /// The widest graph: a minute and a half.
 const WIDEST_GRAPH: usize = 90;
 
-/// What is known of each server.
+/// The facts of each server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Column {
     Name,
@@ -28,7 +28,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// As they stand, from the left.
+    /// All columns, from the left.
     const ALL: [Self; 12] = [
         Self::Name,
         Self::Label,
@@ -44,7 +44,7 @@ impl Column {
         Self::Restarts,
     ];
 
-    /// Those that can be missed, the first one first.
+    /// The columns that a narrow screen leaves out, the first one first.
     const GIVE_WAY: [Self; 11] = [
         Self::Label,
         Self::Now,
@@ -106,7 +106,7 @@ impl Column {
         }
     }
 
-    /// What stands there of a server; of its state that depends on the time.
+    /// The text of a cell. A state's text depends on the time.
     pub fn cell(self, server: &Server, width: usize) -> String {
         match self {
             Self::Name => server.id.clone(),

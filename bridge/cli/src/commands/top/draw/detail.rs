@@ -11,7 +11,7 @@ use super::super::scroll::Scroll;
 use super::super::words::{places, state};
 use super::{Pen, trouble};
 
-/// Where the page begins.
+/// The line where the page begins.
 const HEAD: usize = 2;
 
 pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
@@ -41,7 +41,7 @@ pub fn draw_help(pen: &mut Pen<'_>, model: &Model, height: usize) {
     draw_rows(pen, rows.get(first..).unwrap_or_default(), height);
 }
 
-/// What else is to be seen at once.
+/// Other facts that stand beside a server's name.
 fn beside(server: &Server) -> String {
     let label = if server.label.is_empty() { String::new() } else { format!("  {}", server.label) };
     let open = if server.is_in_use() {
@@ -52,7 +52,7 @@ fn beside(server: &Server) -> String {
     format!("{open}{label}")
 }
 
-/// Where in the page one is.
+/// The position of the view in the page.
 fn place(scroll: Scroll, first: usize, page: usize, total: usize) -> String {
     let last = (first + page).min(total);
     match (total > page, scroll.follows) {

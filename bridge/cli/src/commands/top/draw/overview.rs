@@ -9,7 +9,7 @@ use super::columns::{Column, layout};
 use super::{Pen, trouble};
 use crate::when;
 
-/// Where the table begins.
+/// The line where the table begins.
 const HEAD: usize = 3;
 
 pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {

@@ -1,4 +1,4 @@
-//! What a server is held to: its supervision, its sandbox, and how often pages may call.
+//! The limits of a server: its supervision, its sandbox, and how often pages may call.
 //!
 //! Owns the sentences. Must never guess a limit that was not told.
 
