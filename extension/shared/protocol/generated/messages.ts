@@ -10,7 +10,7 @@ export const PROTOCOL = 1;
 
 /** What a client sends, by `type`. */
 export interface Requests {
-  /** The first frame of a Harbor program on the local socket: proves by the token of `run/token` that it may speak to the bridge, and states its role, once. Not sent on `serve --stdio`. */
+  /** The first frame of a Harbor program on the local socket. It proves with the token of `run/token` that the program may speak to the bridge, and states its role, once. Not sent on `serve --stdio`. */
   attach: {
     /** The content of `$HARBOR_HOME/run/token`. */
     token: string;
@@ -25,17 +25,17 @@ export interface Requests {
     /** With `mcp`: the name of the AI client. */
     client?: string;
   };
-  /** Says who the client is and what it can take. Optional on a native-messaging port; without it frames are limited to 1 MiB and larger answers are errors. */
+  /** Tells the bridge who the client is and what it can take. Optional on a native-messaging port; without it, frames are limited to 1 MiB and larger answers are errors. */
   hello: {
     /** The client protocol that the client speaks. */
     protocol?: number;
     /** A name for logs. */
     client?: string;
-    /** Whether answers over `max_frame` may come as `chunk` pushes. */
+    /** True: answers over `max_frame` may come as `chunk` pushes. */
     chunks?: boolean;
     /** The largest frame that the client takes, in bytes; at least 4096. */
     max_frame?: number;
-    /** Of an extension: a random id of the browser's session. Of an AI client: the id of an earlier session of its own in a browser (`browser_session` with `info`), to go on with. */
+    /** For an extension: a random id of the browser's session. For an AI client: the id of its own earlier session in a browser (`browser_session` with `info`), to continue it. */
     browser_session?: string;
   };
   /** Asks whether the bridge is alive. */
@@ -43,85 +43,85 @@ export interface Requests {
     /** Text to send back. */
     echo?: string;
   };
-  /** Ends an open request of this client. It is answered with the code `cancelled`, and the server is told. */
+  /** Ends an open request of this client. That request is answered with the code `cancelled`, and the server is told. */
   cancel: {
     /** The id of the request to end. */
     target: string;
   };
-  /** Ends the bridge: servers are stopped, open requests answered. */
+  /** Ends the bridge: servers are stopped, and open requests are answered. */
   shutdown: Record<never, never>;
   /** Defines a server, or replaces the definition with this id (a running server is stopped first). */
   add_server: {
     /** The server's id. */
     server_id: string;
-    /** The program to run: an absolute path, or a name to look up in PATH. Exactly one of `command` and `image`. */
+    /** The program to run: an absolute path, or a name to look up in PATH. Exactly one of `command` and `image` is needed. */
     command?: string;
     /** The container image to run instead: `registry.example/name:tag`. */
     image?: string;
-    /** Which container engine runs the image, `podman` or `docker`; the first of them that is there when absent. */
+    /** The container engine that runs the image, `podman` or `docker`; absent: the first of them that is installed. */
     engine?: string;
     /** Its arguments. */
     args?: string[];
-    /** Environment variables of its own. */
+    /** Environment variables for it. */
     env?: { [name: string]: string };
-    /** The directory to run in; the server's own data directory when absent. */
+    /** Its working directory; absent: the server's own data directory. */
     cwd?: string;
     /** A name for people. */
     label?: string;
-    /** File URIs that the server may ask for as its roots; it gets none when absent. */
+    /** File URIs that the server may ask for as its roots; absent: none. */
     roots?: string[];
     /** How it is supervised: the object `supervision` below. */
     supervision?: { [name: string]: Json };
-    /** Runs the command as it is. Otherwise `npx …` and `uvx …` are recognised: the package is installed first, and then run without them. */
+    /** True: runs the command as it is. Otherwise `npx …` and `uvx …` are recognised: the package is installed first, and then run without them. */
     as_is?: boolean;
     /** What it may do on this machine: the object `sandbox` below. */
     sandbox?: { [name: string]: Json };
-    /** Names of secrets without which it is not started: `set_credential` gives them their values. */
+    /** Names of secrets without which the server does not start. `set_credential` gives them their values. */
     secrets?: string[];
-    /** Whether it gets the files that an earlier server with this id has left, or that another program of this id has, as its home. Otherwise they are set aside. */
+    /** True: the server gets the files of an earlier server, or of another program, with this id as its home. Otherwise they are set aside. */
     keep_data?: boolean;
-    /** Names of environment variables that keep the value which the definition with this id has. */
+    /** Names of environment variables that keep their value from the present definition with this id. */
     keep_env?: string[];
   };
   /** Defines a server that runs elsewhere, or replaces the definition with this id. */
   add_remote_server: {
     /** The server's id. */
     server_id: string;
-    /** Where it is: `https://…`, or `http://…` on this machine; without a name and password in it. */
+    /** Its address: `https://…`, or `http://…` on this machine; without a user name or password. */
     url: string;
-    /** `http` (Streamable HTTP), `sse` (HTTP+SSE, as of 2024-11-05), or `auto`: the one, else the other. `auto` when absent. */
+    /** `http` (Streamable HTTP), `sse` (HTTP+SSE, as of 2024-11-05), or `auto` (the first, else the second). Absent: `auto`. */
     transport_type?: string;
-    /** Headers that go with each request. `${KEY}` in a value is filled at each start by the variable of this name. */
+    /** Headers that go with each request. At each start, `${KEY}` in a value is replaced by the variable of this name. */
     headers?: { [name: string]: string };
-    /** Variables for the headers; no process ever has them. */
+    /** Variables for the headers; no process gets them. */
     env?: { [name: string]: string };
     /** A name for people. */
     label?: string;
-    /** File URIs that the server may ask for as its roots; it gets none when absent. */
+    /** File URIs that the server may ask for as its roots; absent: none. */
     roots?: string[];
     /** How it is supervised: the object `supervision` below. */
     supervision?: { [name: string]: Json };
-    /** Whether it, and what it names to authorize, may be at a private address. At this machine's own (127.0.0.1, localhost) it may without, and what it names there, too. */
+    /** True: the server, and the authorization server that it names, may be at a private address. An address of this machine (127.0.0.1, localhost) needs no such permission, and neither does an authorization server there that such a server names. */
     allow_private?: boolean;
-    /** Whether it may be spoken to without TLS although it is not on this machine. */
+    /** True: the server may be used without TLS even though it is on another machine. */
     allow_http?: boolean;
-    /** Names of variables that keep the value which the definition with this id has. */
+    /** Names of variables that keep their value from the present definition with this id. */
     keep_env?: string[];
-    /** Names of headers that do. */
+    /** Names of headers that keep their value from the present definition with this id. */
     keep_headers?: string[];
-    /** Whether `url` is only what is shown of the URL of the definition with this id, which stays. */
+    /** True: `url` is only the displayed form of the present definition's URL, which stays as it is. */
     keep_url?: boolean;
   };
-  /** Gives the definition of a server, to be changed and defined anew. */
+  /** Gives the definition of a server, for a client that changes it and defines the server anew. */
   get_definition: {
     /** The server's id. */
     server_id: string;
   };
-  /** Compares values with those that a server has, in its definition and as secrets: nobody is shown any. */
+  /** Compares values with those in a server's definition and its secrets. The reply shows no value. */
   compare_server: {
     /** The server's id. */
     server_id: string;
-    /** Where it is, if that is elsewhere. */
+    /** The address, for a server that runs elsewhere. */
     url?: string;
     /** Its arguments. */
     args?: string[];
@@ -130,84 +130,84 @@ export interface Requests {
     /** All of its headers. */
     headers?: { [name: string]: string };
   };
-  /** Says what a server may do on this machine, as the next start has it. */
+  /** Says what a server may do on this machine from its next start on. */
   get_sandbox: {
     /** The server's id. */
     server_id: string;
   };
-  /** Changes what a server may do on this machine. A running server is stopped and started again, unless nothing is different then. */
+  /** Changes what a server may do on this machine. A running server is restarted, unless nothing has changed. */
   set_sandbox: {
     /** The server's id. */
     server_id: string;
-    /** The settings to change, as in the object `sandbox` below; the others stay. */
+    /** The settings to change, as in the object `sandbox` below. The others stay. */
     sandbox: { [name: string]: Json };
-    /** Settings that go back to their default, by name; done first. */
+    /** Names of settings that go back to their default. This is done first. */
     reset?: string[];
   };
-  /** Changes how a server is supervised, its label, its arguments or its variables. Nothing is restarted: a server that runs goes on, with all that does not belong to its start. */
+  /** Changes how a server is supervised, its label, its arguments or its variables. The server is not restarted. Changes that belong to its start hold from the next start on, all others at once. */
   set_supervision: {
     /** The server's id. */
     server_id: string;
-    /** The settings to change, as in the object `supervision` below; the others stay. */
+    /** The settings to change, as in the object `supervision` below. The others stay. */
     supervision?: { [name: string]: Json };
-    /** Settings that go back to their default, by name, `label` among them; done first. */
+    /** Names of settings that go back to their default, `label` among them. This is done first. */
     reset?: string[];
-    /** Another name for people. */
+    /** A new name for people. */
     label?: string;
-    /** Its arguments from its next start on, behind the package's name if it is one; its program stays the same. */
+    /** Its arguments from the next start on, after the package's name if it has a package. Its program stays the same. */
     args?: string[];
-    /** Environment variables that it gets besides, or with other values, from its next start on. */
+    /** Environment variables to add or change, from the next start on. */
     env?: { [name: string]: string };
-    /** Names of variables that it loses; done first. */
+    /** Names of variables to remove. This is done first. */
     unset?: string[];
   };
-  /** Stops a server and forgets its definition, its secrets, its pinned tools and what grants have of its tools: whatever is added with this id later inherits nothing. Its data directory stays, and is offered to that (`keep_data`). */
+  /** Stops a server and forgets its definition, its secrets, its pinned tools and its tools' place in grants: a later server with this id inherits nothing. The data directory stays, and can be given to a later server (`keep_data`). */
   remove_server: {
     /** The server's id. */
     server_id: string;
-    /** Whether the data directory is deleted too, also one that an earlier server with this id has left. */
+    /** True: the data directory is deleted too, even one of an earlier server with this id. */
     data?: boolean;
   };
   /** Lists the definitions with the state of each server. */
   list_servers: Record<never, never>;
-  /** Says of one server how it is, what is installed for it, and whether its next start could succeed: nothing is started. */
+  /** Gives the state of one server, its package, and whether its next start could succeed. Nothing is started. */
   get_server_status: {
     /** The server's id. */
     server_id: string;
   };
-  /** Starts a server and makes contact; does nothing when it is running. One that waits to be restarted is started at once, and its restarts count anew. */
+  /** Starts a server and makes contact; does nothing if it is running. A server that waits to be restarted is started at once, and its restarts are counted anew. */
   connect_server: {
     /** The server's id. */
     server_id: string;
-    /** Whether `progress` pushes are wanted: a `message` for each thing that happens until it runs. */
+    /** True: `progress` pushes come, with a `message` for each step until it runs. */
     progress?: boolean;
-    /** Whether it is stopped first when it runs. Calls wait meanwhile, and a later stop wins. */
+    /** True: a running server is stopped first. Calls wait meanwhile. A later stop wins. */
     restart?: boolean;
   };
-  /** Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`, and nothing but a `connect_server` starts it again while this bridge runs. */
+  /** Stops a server. Calls in flight end with `ERR_SERVER_UNAVAILABLE`. Only `connect_server` starts it again while this bridge runs. */
   disconnect_server: {
     /** The server's id. */
     server_id: string;
   };
-  /** Installs a server and defines it: it is started once, lists its tools, and is stopped. Nothing of it is left where that fails, is cancelled, or the client leaves. One that lacks a secret is defined, its versions are locked, and it is not started. A plan runs no code of any package, unless `build`. */
+  /** Installs a server and defines it: the server is started once, lists its tools, and is stopped. If that fails or is cancelled, or the client leaves, nothing of it stays. A server that lacks a secret is defined and its versions are locked, but it is not started. A plan runs no code of any package, except with `build`. */
   install_server: {
-    /** `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`, the URL of a server that runs elsewhere, or the id of an entry of the catalog or of what Harbor brings along. A repository is followed in what it says of its server, as `resolve_server` shows it. */
+    /** The package: `npm:NAME[@VERSION]`, `pypi:NAME[==VERSION]`, `git:URL[#BRANCH, TAG OR COMMIT][&subdirectory=DIRECTORY]`, `OWNER/NAME` of GitHub, `binary:URL[#…]` (see docs/install.md), `oci:IMAGE`. Or the URL of a server that runs elsewhere, or the id of an entry of the catalog or of Harbor's own list. A repository's own statement on how to install its server is followed, as `resolve_server` shows it. */
     source: string;
-    /** A manifest, or a server.json: what is installed is what it says, and `source` what people are told that it is. */
+    /** A manifest, or a server.json. It says what is installed; `source` is only what people are shown. */
     manifest?: { [name: string]: Json };
-    /** Of an entry: which of its ways, as `resolve_server` counts them from 0; the first one that can be gone when absent. */
+    /** For an entry: the number of its way, from 0, as `resolve_server` lists them. Absent: the first way that works here. */
     package?: number;
-    /** Of an entry: what is filled in, by name. */
+    /** For an entry: the values of its inputs, by name. */
     inputs?: { [name: string]: string[] };
-    /** The server's id; made of the package's name when absent. */
+    /** The server's id; absent: made from the package's name. */
     server_id?: string;
     /** As in `add_server`. */
     args?: string[];
     /** As in `add_server`. */
     env?: { [name: string]: string };
-    /** Environment variables of the installer, which its server does not get. They stay for upgrades. */
+    /** Environment variables for the installer only; the server does not get them. They are kept for upgrades. */
     install_env?: { [name: string]: string };
-    /** Packages of PyPI, `NAME[==VERSION]`, that are installed beside a package of PyPI, and locked as it is. */
+    /** Packages of PyPI, `NAME[==VERSION]`, to install beside a package of PyPI. They are locked as it is. */
     with?: string[];
     /** As in `add_server`. */
     label?: string;
@@ -215,9 +215,9 @@ export interface Requests {
     supervision?: { [name: string]: Json };
     /** As in `add_server`. */
     sandbox?: { [name: string]: Json };
-    /** As in `add_server`; an entry names its own. */
+    /** As in `add_server`. An entry names its own secrets. */
     secrets?: string[];
-    /** Secrets by name: for the first start, and stored if that succeeds. */
+    /** Values of secrets, by name. They serve the first start, and are stored if it succeeds. */
     secret_values?: { [name: string]: string };
     /** As in `add_server`. */
     keep_data?: boolean;
@@ -231,18 +231,18 @@ export interface Requests {
     allow_http?: boolean;
     /** True: only says what would be installed. */
     plan?: boolean;
-    /** With `plan`, true: where something must be filled in that was not, it stands there as `{name}`, instead of an error. */
+    /** With `plan`, true: an input that was not given appears as `{name}`; otherwise it is an error. */
     incomplete?: boolean;
-    /** What a plan of this client, or `resolve_server` of a repository, has given: exactly that is installed. */
+    /** The `planned` of an earlier plan of this client, or of `resolve_server` for a repository: exactly that is installed. */
     planned?: string;
-    /** Whether code of the package may run to find out what it needs, in a sandbox with nothing of the person's. Where that is needed and not said, a plan says so, and an installation is refused with the cause `needs_build`. */
+    /** True: code of the package may run to find its dependencies, in a sandbox with nothing of the person's. If it is needed and absent, a plan says so, and an installation is refused with the cause `needs_build`. */
     build?: boolean;
-    /** Whether a package that runs with the whole network is started once more without any, to know whether it needs one. */
+    /** True: a package that runs with the whole network is started once more without any, to learn whether it needs one. */
     without_network?: boolean;
     /** As in `connect_server`. */
     progress?: boolean;
   };
-  /** Says what would be installed, in which ways, and what has to be filled in. Of a repository one commit is fetched and read; nothing of it runs, and nothing of it stays. */
+  /** Says what would be installed, in which ways, and which inputs it needs. Of a repository, one commit is fetched and read. No code of it runs, and nothing of it stays. */
   resolve_server: {
     /** As in `install_server`. */
     source: string;
@@ -253,132 +253,132 @@ export interface Requests {
     /** As in `connect_server`. */
     progress?: boolean;
   };
-  /** Lists the servers that Harbor brings along. */
+  /** Lists the servers that are part of Harbor. */
   get_curated_list: Record<never, never>;
-  /** Installs another version beside the present one, starts it with nothing of the person's (no secrets, variables, grants), and says how its tools differ. It is used once another request says `apply`; it goes when the client leaves before. */
+  /** Installs another version beside the present one, starts it with nothing of the person's (no secrets, variables, grants), and says how its tools differ. The version is used once another request has `apply`. It is deleted if the client leaves before that. */
   upgrade_server: {
     /** The server's id. */
     server_id: string;
-    /** Which version, of git a branch, tag or commit, of what is downloaded a SHA-256 or another address; the newest that the definition admits when absent. One that is older than what is used has to be named. */
+    /** The version; for git a branch, tag or commit, for a download a SHA-256 or another address. Absent: the newest that the definition admits. An older version than the present one must be named. */
     to?: string;
     /** True: only says which version that is. */
     plan?: boolean;
-    /** What an earlier answer has given: it goes on with exactly that. */
+    /** The `planned` of an earlier answer: the request goes on with exactly that version. */
     planned?: string;
     /** As in `install_server`. */
     build?: boolean;
-    /** Whether it is started with all that the server may use where it does not start without, or lists nothing. */
+    /** True: a version that does not start or lists no tools in the trial is started with everything that the server may use. */
     with_all?: boolean;
-    /** What the answer to the first request gave. */
+    /** The `apply` of an earlier answer: that version is used from now on. */
     apply?: string;
     /** As in `connect_server`. */
     progress?: boolean;
   };
-  /** Goes back to the version before the last upgrade; done twice, it is as before. */
+  /** Goes back to the version before the last upgrade. A second request restores the newer version. */
   undo_upgrade: {
     /** The server's id. */
     server_id: string;
   };
-  /** As `remove_server`, of a server with a package only. */
+  /** Removes a server that has a package, as `remove_server` does. */
   uninstall_server: {
     /** The server's id. */
     server_id: string;
     /** As in `remove_server`. */
     data?: boolean;
   };
-  /** Changes a server's arguments. One that runs is stopped and started again. */
+  /** Changes a server's arguments. A running server is restarted. */
   update_server_args: {
     /** The server's id. */
     server_id: string;
-    /** All of them. */
+    /** All its arguments. */
     args: string[];
   };
-  /** Lists the servers with a package, in their versions. `connect_server` and `disconnect_server` start and stop them. */
+  /** Lists the servers with a package, and their versions. `connect_server` and `disconnect_server` start and stop them. */
   list_installed: Record<never, never>;
-  /** Looks for the programs that servers and installers need. */
+  /** Searches for the programs that servers and installers need. */
   check_runtimes: Record<never, never>;
-  /** Stores a secret of a server, or replaces it: a key, a password, a token. Its next start has it, as the environment variable of its name, or as a header of requests to a remote server. */
+  /** Stores a secret of a server, or replaces it: a key, a password, a token. The server gets it at its next start, as the environment variable of its name or as a header of requests to a remote server. */
   set_credential: {
     /** The server's id. */
     server_id: string;
-    /** Its name: a letter or `_`, then letters, digits, `_`, `.` and `-`; of a header its name. */
+    /** The secret's name: a letter or `_`, then letters, digits, `_`, `.` and `-`. For a header: the header's name. */
     key: string;
     /** The secret, up to 64 KiB. It is never shown again. */
     value: string;
-    /** `api_key` when absent. */
+    /** The type; absent: `api_key`. */
     credential_type?: "api_key" | "password" | "oauth" | "header";
-    /** The name that belongs to a password. */
+    /** The user name that belongs to a password. */
     username?: string;
-    /** When it ends, in milliseconds since 1970. */
+    /** When the secret expires, in milliseconds since 1970; absent when not known. */
     expires_at?: number;
-    /** Of `browser`, which is no server: the site at which browser tools may type it, such as `https://example.com`. */
+    /** For `browser`, which is no server: the site where browser tools may type the secret, such as `https://example.com`. */
     site?: string;
   };
-  /** Stores several secrets of the type `api_key` at once; the others of the server stay. */
+  /** Stores several secrets of the type `api_key` at once. The server's other secrets stay. */
   set_server_secrets: {
     /** The server's id. */
     server_id: string;
     /** The secrets by name. */
     secrets: { [name: string]: string };
   };
-  /** Says which secrets of a server are set, missing and expired. */
+  /** Lists which secrets of a server are set, missing and expired. */
   get_credential_status: {
     /** The server's id. */
     server_id: string;
   };
-  /** Says what is wrong with the secrets of a server. */
+  /** Lists the problems with the secrets of a server. */
   validate_credentials: {
     /** The server's id. */
     server_id: string;
   };
-  /** Deletes a secret. A server that runs has it until it is stopped. */
+  /** Deletes a secret. A server that runs keeps it until it is stopped. */
   delete_credential: {
     /** The server's id. */
     server_id: string;
-    /** Its name. */
+    /** The secret's name. */
     key: string;
-    /** Of `browser`: the site that it is kept for; all of this name when absent. */
+    /** For `browser`: the site of the secret; absent: all secrets of this name. */
     site?: string;
   };
   /** Lists secrets, without their values. */
   list_credentials: {
-    /** Only those of this server. */
+    /** Only secrets of this server; absent: all secrets. */
     server_id?: string;
   };
   /** Says where secrets are kept, and whether they can be read. */
   get_secret_store: Record<never, never>;
-  /** Has encrypted secrets readable until the bridge ends or `lock_secrets`; servers that waited for it start. */
+  /** Makes encrypted secrets readable until the bridge ends or `lock_secrets` comes. Servers that waited for them start. */
   unlock_secrets: {
-    /** Their passphrase; absent where a file gives it, or the keyring has the key. */
+    /** The passphrase; absent if a file gives it, or the keyring has the key. */
     passphrase?: string;
   };
-  /** Has the bridge forget the key of encrypted secrets. Servers that run go on. */
+  /** Has the bridge forget the key of encrypted secrets. Servers that run are not stopped. */
   lock_secrets: Record<never, never>;
-  /** Encrypts secrets with a passphrase, or takes another one. */
+  /** Encrypts secrets with a passphrase, or changes the passphrase. */
   encrypt_secrets: {
     /** The new passphrase: 8 characters or more, one line, up to 1 KiB. */
     passphrase: string;
   };
-  /** Makes a plain file of encrypted secrets. */
+  /** Decrypts the secrets on disk: the file is plain from then on. */
   decrypt_secrets: Record<never, never>;
-  /** Puts secrets where `secrets.store` in `config.toml` says. */
+  /** Moves the secrets to the place that `secrets.store` in `config.toml` names. */
   move_secrets: Record<never, never>;
-  /** Begins an authorization: finds out whom the person has to be asked by. The one before, if it is still under way, is over. It ends with the connection that it came by, or after five minutes. */
+  /** Begins an authorization: finds the authorization server that must ask the person. An earlier one that is still under way ends. It ends with its connection, or after five minutes. */
   oauth_start: {
-    /** The server's id; it runs elsewhere. */
+    /** The server's id. The server runs elsewhere. */
     server_id: string;
-    /** As whom Harbor is known to the authorization server, where it cannot make itself known: a client id. */
+    /** The client id of Harbor at the authorization server; needed only if Harbor cannot register there itself. */
     client_id?: string;
-    /** What proves that, where it was given any. */
+    /** The secret of that client id, if it has one. */
     client_secret?: string;
-    /** Scopes to ask for besides those that the server asks for and those that were granted before. */
+    /** Scopes to ask for, besides those that the server asks for and those granted before. */
     scopes?: string[];
-    /** The port of this machine that the browser comes back to, where the client is known with one; any when absent. */
+    /** The port of this machine for the redirect URI, if the client id is registered with one; absent: any port. */
     redirect_port?: number;
-    /** How this machine is called in the redirect URI: `127.0.0.1`, also when absent, or `localhost`. */
+    /** The host in the redirect URI: `127.0.0.1` (default) or `localhost`. */
     redirect_host?: string;
   };
-  /** Waits until the person has answered, and stores what they granted; the server is started with it. A `cancel` of this request ends the authorization. */
+  /** Waits for the person's answer, stores the tokens, and starts the server with them. A `cancel` of this request ends the authorization. */
   oauth_finish: {
     /** The server's id. */
     server_id: string;
@@ -388,76 +388,76 @@ export interface Requests {
     /** The server's id. */
     server_id: string;
   };
-  /** Says what the person has let Harbor do at a server. */
+  /** Gives the authorization of a server. */
   oauth_status: {
     /** The server's id. */
     server_id: string;
   };
-  /** Gives a grant back: the authorization server is told, where it can be, the tokens are deleted, and the server is stopped. */
+  /** Revokes an authorization: tells the authorization server if possible, deletes the tokens, and stops the server. */
   oauth_revoke: {
     /** The server's id. */
     server_id: string;
   };
-  /** Gives the servers that can be had, the first ones first, a page at a time. */
+  /** Lists the entries of the catalog, those of the highest rank first, a page at a time. */
   catalog_get: {
-    /** Where to go on: the `next_cursor` of the page before, with everything else as it was. */
+    /** The `next_cursor` of the page before; all other fields must be as they were. Absent: the first page. */
     cursor?: string;
-    /** At most so many; 50 when absent, 200 at most. */
+    /** The most entries in the reply, up to 200; absent: 50. */
     limit?: number;
-    /** Only those that Harbor's authors have chosen, or only the others. */
+    /** True: only the entries that Harbor's authors chose. False: only the others. Absent: all. */
     featured?: boolean;
-    /** Only of this source: `registry`, `awesome` or `curated`. */
+    /** Only entries of this source: `registry`, `awesome` or `curated`; absent: all. */
     source?: string;
-    /** Also those that their source has no more; false when absent. */
+    /** True: also entries that their source has dropped. Absent: false. */
     include_removed?: boolean;
   };
-  /** Finds servers that can be had by words of theirs: all of them, the last one as far as it is typed. */
+  /** Searches the catalog. All words must match; the last one may be the beginning of a word. */
   catalog_search: {
-    /** The words, as a person types them; at most 1,000 bytes, of which the first 16 words count. */
+    /** The words, as a person types them; at most 1,000 bytes. Words after the 16th are ignored. */
     query: string;
     /** As in `catalog_get`. */
     cursor?: string;
     /** As in `catalog_get`. */
     limit?: number;
   };
-  /** Gives all that is known of one of them. */
+  /** Gives everything that Harbor knows of one entry. */
   catalog_entry: {
-    /** Its id in the catalog, or the name of one that Harbor brings along. */
+    /** The id of the entry, or the name of an entry that is part of Harbor. */
     id: string;
   };
-  /** Fetches the catalog anew, and answers when that is done. Whoever asks while that is being done shares it, and it is done also when nobody waits for it any more. */
+  /** Fetches the catalog anew, and answers when that is done. A request that comes meanwhile shares the refresh. The refresh goes on even if nobody waits for it any more. */
   catalog_refresh: {
-    /** Everything, even where what has changed would do. */
+    /** True: fetch everything, even where the changes alone would do. */
     full?: boolean;
-    /** Whether `progress` pushes are wanted. */
+    /** True: `progress` pushes come. */
     progress?: boolean;
   };
-  /** Looks up stars, commits and downloads of those that come first, and answers when that is done. Shared likewise. */
+  /** Looks up stars, commits and downloads of the first entries, and answers when that is done. Requests share it as in `catalog_refresh`. */
   catalog_enrich: {
-    /** Whether `progress` pushes are wanted. */
+    /** True: `progress` pushes come. */
     progress?: boolean;
   };
-  /** Says how the catalog, its worker and its sources are. */
+  /** Gives the status of the catalog, its worker and its sources. */
   catalog_status: Record<never, never>;
-  /** As `connect_server`, and answers with everything that the server offers. */
+  /** Starts a server as `connect_server` does, and answers with everything that it offers. */
   mcp_connect: {
     /** The server's id. */
     server_id: string;
     /** As in `connect_server`. */
     progress?: boolean;
   };
-  /** As `disconnect_server`. */
+  /** Stops a server as `disconnect_server` does. */
   mcp_disconnect: {
     /** The server's id. */
     server_id: string;
   };
   /** Lists the servers that are running. */
   mcp_list_connections: Record<never, never>;
-  /** Asks a server for its tools, all pages. Of one that was stopped, or has not been started yet, what is known of them. */
+  /** Asks a server for its tools, all pages. If the server is stopped, or was never started, the reply has the tools that Harbor knows. */
   mcp_list_tools: {
     /** The server's id. */
     server_id: string;
-    /** How long its answer is waited for, in milliseconds, where it is known what it listed last; else as long as for any request. 0: what is at hand; no server is started for it. */
+    /** How long to wait for the server's answer, in milliseconds, if Harbor knows its last list. Otherwise, and when absent: as long as for any request. 0: only what Harbor knows; no server is started for it. */
     wait_ms?: number;
   };
   /** Asks a running server for its resources, all pages. */
@@ -475,25 +475,25 @@ export interface Requests {
     /** The server's id. */
     server_id: string;
   };
-  /** Calls a tool. Ends in the server's result, or an error; on a timeout, a cancel or a vanished client the server gets `notifications/cancelled`. */
+  /** Calls a tool. The reply is the server's result, or an error. On a timeout, a cancel or a vanished client the server gets `notifications/cancelled`. */
   mcp_call_tool: {
     /** The server's id. */
     server_id: string;
     /** The tool's name, as the server gave it. */
     tool_name: string;
-    /** The arguments, passed on as they are; `{}` when absent. */
+    /** The arguments, passed on unchanged; absent: `{}`. */
     arguments?: { [name: string]: Json };
-    /** How long the call may take, in milliseconds (1 to 3,600,000; the definition's `call_timeout_ms` when absent). With `progress`, each sign of progress gives it as much time again. */
+    /** How long the call may take, in milliseconds (1 to 3,600,000); absent: the definition's `call_timeout_ms`. With `progress`, each sign of progress gives it as much time again. */
     timeout_ms?: number;
-    /** How long it may take in all, however much progress it makes (as `timeout_ms`; 600,000, or `timeout_ms` where that is longer, when absent). */
+    /** How long the call may take in all, whatever its progress, in milliseconds (1 to 3,600,000). Absent: 600,000, or `timeout_ms` if that is longer. */
     max_timeout_ms?: number;
-    /** Whether `progress` pushes are wanted. */
+    /** True: `progress` pushes come. */
     progress?: boolean;
-    /** MCP's task parameters (tasks extension), passed on as they are. */
+    /** MCP's task parameters (tasks extension), passed on unchanged. */
     task?: { [name: string]: Json };
-    /** True: of a server that is stopped and that no call starts, it is only told (`ERR_SERVER_UNAVAILABLE`, `sent` false), and nothing is counted: the caller is about to start it. */
+    /** True: if the server is stopped and no call starts it, the call only fails (`ERR_SERVER_UNAVAILABLE`, `sent` false), and nothing is counted. For callers that will then start the server. */
     unless_stopped?: boolean;
-    /** What the caller can answer while it is open: of MCP's client capabilities `sampling` and `elicitation`. What the server asks then comes as `ask` pushes. */
+    /** The questions that the caller can answer during the call: `sampling` and `elicitation` of MCP's client capabilities. The server's questions then come as `ask` pushes. Absent: none. */
     answers?: { [name: string]: Json };
   };
   /** Reads a resource. */
@@ -513,7 +513,7 @@ export interface Requests {
     server_id: string;
     /** The prompt's name. */
     prompt_name: string;
-    /** Its arguments, strings by MCP's rules; passed on as they are. */
+    /** The prompt's arguments, strings by MCP's rules; passed on unchanged. */
     arguments?: { [name: string]: Json };
     /** As in `mcp_call_tool`. */
     timeout_ms?: number;
@@ -522,25 +522,25 @@ export interface Requests {
   };
   /** Answers a question of a server: an `ask` push. */
   mcp_answer: {
-    /** The question's number. */
+    /** The question's number, from the push. */
     ask_id: number;
-    /** MCP's result. */
+    /** The answer: MCP's result. */
     result?: { [name: string]: Json };
-    /** Or a JSON-RPC error: `code` and `message`. With neither, it is refused. */
+    /** A JSON-RPC error in place of a result: `code` and `message`. With neither, the question is refused. */
     error?: { [name: string]: Json };
   };
-  /** Asks for completions of a prompt's or a resource template's argument. */
+  /** Asks for completions of an argument of a prompt or a resource template. */
   mcp_complete: {
     /** The server's id. */
     server_id: string;
-    /** MCP's `ref` object, passed on as it is. */
+    /** MCP's `ref` object, passed on unchanged. */
     reference: { [name: string]: Json };
-    /** MCP's `argument` object, passed on as it is. */
+    /** MCP's `argument` object, passed on unchanged. */
     argument: { [name: string]: Json };
-    /** MCP's `context` object, passed on as it is. */
+    /** MCP's `context` object, passed on unchanged. */
     context?: { [name: string]: Json };
   };
-  /** Subscribes to changes of a resource; they come as `resource_updated` pushes to this client. */
+  /** Subscribes to changes of a resource. This client gets them as `resource_updated` pushes. */
   mcp_subscribe_resource: {
     /** The server's id. */
     server_id: string;
@@ -554,7 +554,7 @@ export interface Requests {
     /** The resource's URI. */
     uri: string;
   };
-  /** Sets how much the server logs by MCP. */
+  /** Sets the level from which the server logs by MCP. */
   mcp_set_log_level: {
     /** The server's id. */
     server_id: string;
@@ -572,118 +572,118 @@ export interface Requests {
     server_id: string;
     /** `tasks/get`, `tasks/update`, `tasks/cancel`, `tasks/result` or `tasks/list`. */
     method: string;
-    /** Its parameters, passed on as they are. */
+    /** The request's parameters, passed on unchanged. */
     arguments?: { [name: string]: Json };
   };
-  /** An AI client begins to serve. One of whose name the bridge has neither heard before nor has a grant or a DENY gets `mcp:tools.list` and `mcp:tools.call` for good, where `mcp.firstUse` is `all`. Only with the role `mcp`. */
+  /** Begins the work of an AI client. If the bridge has never heard of its name, and there is neither a grant nor a DENY for it, it gets `mcp:tools.list` and `mcp:tools.call` for good, provided that `mcp.firstUse` is `all`. Only with the role `mcp`. */
   mcp_begin: {
-    /** Tools that it is for, `server/tool` or `server/*`. Absent: all. */
+    /** The tools that these first grants cover, `server/tool` or `server/*`. Absent: all. */
     only?: string[];
   };
-  /** Gives the last log lines of a server: its stderr, what it printed on stdout that was no message, its MCP log messages, and Harbor's remarks about it. */
+  /** Gives the last log lines of a server: its stderr, the lines on its stdout that were no messages, its MCP log messages, and Harbor's remarks about it. */
   mcp_get_logs: {
     /** The server's id. */
     server_id: string;
-    /** At most so many lines, the newest; 200 when absent, 1000 at most. */
+    /** The most lines in the reply, the newest ones, up to 1000; absent: 200. */
     limit?: number;
-    /** True: later lines come as `server_log` pushes, until a request says false. The answer and the pushes together have every line once. */
+    /** True: later lines come as `server_log` pushes, until a request says false. The reply and the pushes together have every line once. */
     follow?: boolean;
   };
-  /** Gives the state of everything, as of now and from memory. */
+  /** Gives the status of everything, as it is now and from memory. */
   status: {
-    /** Whether what processes use is measured anew before the answer; else it is as of the last measurement. */
+    /** True: the memory and processor use of processes is measured anew before the reply. Otherwise it is that of the last measurement. */
     fresh?: boolean;
   };
-  /** Begins (or ends) `status_update` pushes: each change of a server, a client or the health as it happens, and in between the numbers. The answer has what they begin from. */
+  /** Begins or ends `status_update` pushes: each change of a server, a client or the health as it happens, and the numbers in between. The reply has the status from which they begin. */
   subscribe_status: {
-    /** False ends them; true when absent. */
+    /** False ends the pushes; absent: true. */
     subscribe?: boolean;
-    /** How often the numbers come, in milliseconds: 500 to 3,600,000; 10,000 when absent. */
+    /** How often the numbers come, in milliseconds: 500 to 3,600,000; absent: 10,000. */
     interval_ms?: number;
   };
-  /** Says how it all is, in short. */
+  /** Gives Harbor's health in short. */
   health: Record<never, never>;
   /** Gives the numbers of the status and of the calls as OpenMetrics text. Origins are in it only if `config.toml` says so. */
   get_metrics: Record<never, never>;
-  /** Gives what `config.toml` says, as it is in force. */
+  /** Gives the values of `config.toml` that are in force. */
   get_config: Record<never, never>;
-  /** Begins (or ends) `server_event` pushes: every change of every server's state. The answer has the states from which they begin. */
+  /** Begins or ends `server_event` pushes: every change of every server's state. The reply has the states from which they begin. */
   watch_servers: {
-    /** False ends them; true when absent. */
+    /** False ends the pushes; absent: true. */
     watch?: boolean;
   };
-  /** Begins `server_message` pushes: MCP's log messages of running servers all of whose tools an AI client may use, from a level on. Servers that write none below another level are asked for these, too. Only with the role `mcp`. */
+  /** Begins `server_message` pushes: MCP log messages from a level on, of running servers all of whose tools an AI client may use. A server whose own level is higher is asked for these messages too. Only with the role `mcp`. */
   mcp_follow_messages: {
-    /** As in `mcp_set_log_level`. */
+    /** The level, as in `mcp_set_log_level`. */
     level: string;
   };
-  /** Records what a person allows or forbids an origin. A DENY wins over whatever else is granted, until it is revoked. */
+  /** Records what the person allows or forbids an origin. A DENY wins over every other grant until it is revoked. */
   host_grant_permission: {
     /** The origin: `https://example.com`, or `client://NAME` for an AI client. */
     origin: string;
-    /** Which of the origin's profiles; `default` when absent. */
+    /** The profile of the origin; absent: `default`. */
     profile?: string;
-    /** What for, such as `mcp:tools.call`. */
+    /** The scope, such as `mcp:tools.call`. */
     scope: string;
-    /** `ALLOW_ONCE` (when absent; in memory, ends with the bridge), `ALLOW_ALWAYS` or `DENY` (both on disk). */
+    /** `ALLOW_ONCE` (default; in memory, ends with the bridge), `ALLOW_ALWAYS` or `DENY` (both on disk). */
     grant_type?: string;
-    /** ALLOW_ONCE: only for calls with this tab of the browser session that the connection's `hello` names. */
+    /** With ALLOW_ONCE: the grant holds only for this tab of the browser session that the connection's `hello` names. */
     tab_id?: number;
-    /** ALLOW_ONCE: when it ends, in milliseconds since 1970; after `grants.onceSeconds` when absent. */
+    /** With ALLOW_ONCE: when the grant ends, in milliseconds since 1970; absent: after `grants.onceSeconds`. */
     expires_at?: number;
-    /** Tools that it is for, `server/tool` or `server/*`. Absent: all. Empty: none. */
+    /** The tools that the grant covers, `server/tool` or `server/*`. Absent: all. Empty: none. */
     allowed_tools?: string[];
   };
-  /** Takes grants back: of every type, or of one. */
+  /** Revokes grants of an origin, of every type or of one. */
   host_revoke_permission: {
     /** The origin. */
     origin: string;
     /** As in `host_grant_permission`. */
     profile?: string;
-    /** What for. */
+    /** The scope. */
     scope: string;
-    /** Only grants of this type. */
+    /** Only grants of this type; absent: of every type. */
     grant_type?: string;
-    /** Only those that are bound to this tab of this connection's browser session. */
+    /** Only grants that are bound to this tab of this connection's browser session. */
     tab_id?: number;
   };
   /** Asks whether an origin may do something now. */
   host_check_permission: {
-    /** The origin. An AI client may leave it out: it is its own. */
+    /** The origin. An AI client may leave it out: it means itself. */
     origin?: string;
-    /** As in `host_grant_permission`. An AI client has no profiles but `default`. */
+    /** As in `host_grant_permission`. An AI client has the profile `default` only. */
     profile?: string;
-    /** What for. */
+    /** The scope. */
     scope: string;
     /** The tab that asks. */
     tab_id?: number;
-    /** A tool, `server/tool`, that has to be among the allowed ones. */
+    /** A tool, as `server/tool`, that the grant must cover. */
     tool_name?: string;
   };
   /** Lists the grants of one origin. */
   host_get_permissions: {
     /** As in `host_check_permission`. */
     origin?: string;
-    /** Only of this profile; of all when absent. */
+    /** Only grants of this profile; absent: of all profiles. */
     profile?: string;
-    /** Leaves out what is bound to another tab. */
+    /** Leaves out grants that are bound to another tab. */
     tab_id?: number;
   };
-  /** Ends the grants that are bound to a tab: it was closed. Only those of the connection's own browser session, where it has named one. */
+  /** Ends the grants that are bound to a closed tab. If the connection has named a browser session, only grants of that session. */
   host_expire_tab_grants: {
     /** The tab. */
     tab_id: number;
-    /** Only grants of this profile. */
+    /** Only grants of this profile; absent: of all profiles. */
     profile?: string;
   };
   /** Lists the grants of all origins. */
   host_list_all_permissions: {
-    /** Only of this profile. */
+    /** Only grants of this profile; absent: of all profiles. */
     profile?: string;
-    /** Leaves out what is bound to another tab. */
+    /** Leaves out grants that are bound to another tab. */
     tab_id?: number;
   };
-  /** Lists the tools that an origin may know of: of servers that run, or will be started by a call. Needs the scope `mcp:tools.list`. A tool is listed when the grant covers it and, where there are grants for `mcp:tools.call` (of whatever tab), one of these does too, and a DENY of those leaves none; one that has changed since the person saw it is not, until it is accepted. */
+  /** Lists the tools that an origin may know of, on servers that run or that a call would start. Needs the scope `mcp:tools.list`. The grant must cover the tool. If there are grants for `mcp:tools.call` (of any tab), one of them must cover it too. If there is a DENY for that scope, no tool is listed. A tool that has changed since the person saw it is left out until the person accepts it. */
   host_list_tools: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -691,10 +691,10 @@ export interface Requests {
     profile?: string;
     /** The tab that asks. */
     tab_id?: number;
-    /** Only of these servers. */
+    /** Only tools of these servers; absent: of all servers. */
     server_ids?: string[];
   };
-  /** Lists the servers of which an origin may use a tool, with their state. Needs the scope `mcp:tools.list`. */
+  /** Lists the servers with a tool that an origin may use, and their state. Needs the scope `mcp:tools.list`. */
   host_list_servers: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -703,7 +703,7 @@ export interface Requests {
     /** The tab that asks. */
     tab_id?: number;
   };
-  /** Lists what running servers offer besides tools, of those servers all of whose tools an origin may use. Needs the scope `mcp:tools.list`. An AI client uses it by `mcp_read_resource`, `mcp_get_prompt`, `mcp_complete` and `mcp_subscribe_resource`, for which it needs `mcp:tools.call` for all tools of the server. */
+  /** Lists the resources, resource templates or prompts of running servers. A server is listed only if the origin may use all its tools. Needs the scope `mcp:tools.list`. An AI client uses the items by `mcp_read_resource`, `mcp_get_prompt`, `mcp_complete` and `mcp_subscribe_resource`. For these it needs `mcp:tools.call` for all tools of the server. */
   host_list_offers: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -714,7 +714,7 @@ export interface Requests {
     /** `resources`, `resource_templates` or `prompts`. */
     kind: string;
   };
-  /** Calls a tool on behalf of an origin: permission, allowlist, the tool itself, limits, and only then the server. Needs the scope `mcp:tools.call`. On a timeout, a cancel or a vanished client the server gets `notifications/cancelled`. */
+  /** Calls a tool on behalf of an origin. Harbor checks the permission, the allowlist, the tool itself and the limits, in this order; only then does it ask the server. Needs the scope `mcp:tools.call`. On a timeout, a cancel or a vanished client the server gets `notifications/cancelled`. */
   host_call_tool: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -724,20 +724,20 @@ export interface Requests {
     tab_id?: number;
     /** The tool, `server/tool`. */
     tool_name: string;
-    /** The arguments; `{}` when absent. They are checked against the tool's schema and passed on as they are. */
+    /** The arguments; absent: `{}`. They are checked against the tool's schema and passed on unchanged. */
     args?: { [name: string]: Json };
-    /** How long the call may take, waiting for its turn included, in milliseconds (1 to 3,600,000); else what the configuration or the server's definition says. With `progress`, each sign of progress gives it as much time again. */
+    /** How long the call may take, its wait for a slot included, in milliseconds (1 to 3,600,000). Absent: the limit of the configuration or of the server's definition. With `progress`, each sign of progress gives it as much time again. */
     timeout_ms?: number;
     /** As in `mcp_call_tool`. */
     max_timeout_ms?: number;
-    /** The run that the call counts in. */
+    /** The run that the call counts in; absent: no run. */
     run_id?: string;
-    /** Whether `progress` pushes are wanted. */
+    /** True: `progress` pushes come. */
     progress?: boolean;
     /** As in `mcp_call_tool`. */
     answers?: { [name: string]: Json };
   };
-  /** Begins a run: a number of calls that an agent may make. It ends with its client, or when it is not used for `limits.runStaleSeconds`. */
+  /** Begins a run: a budget of calls for an agent. The run ends with its client, or after `limits.runStaleSeconds` without use. */
   host_create_run: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -745,7 +745,7 @@ export interface Requests {
     profile?: string;
     /** The tab that asks. */
     tab_id?: number;
-    /** How many calls; `limits.maxCallsPerRun` when absent, and at most. */
+    /** How many calls the run may make, `limits.maxCallsPerRun` at most; absent: that many. */
     max_calls?: number;
   };
   /** Ends a run. */
@@ -759,7 +759,7 @@ export interface Requests {
     /** The run. */
     run_id: string;
   };
-  /** Says what is left of a run. */
+  /** Says how many calls of a run are left. */
   host_get_run: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -770,21 +770,21 @@ export interface Requests {
     /** The run. */
     run_id: string;
   };
-  /** Counts and durations of calls and decisions since the bridge began, without any payload. With an origin, and always for an AI client, only what concerns it. */
+  /** Gives counts and durations of calls and decisions since the bridge began, without any payload. With an origin, and always for an AI client: only its own. */
   host_get_stats: {
-    /** As in `host_check_permission`; all origins when the owner leaves it out. */
+    /** As in `host_check_permission`. If the owner leaves it out: all origins. */
     origin?: string;
-    /** Without meaning here. */
+    /** Has no meaning here. */
     profile?: string;
-    /** Without meaning here. */
+    /** Has no meaning here. */
     tab_id?: number;
   };
-  /** Begins (or ends) the pushes `grant_changed`, `tools_changed` and `tool_changed`. An AI client is told only what concerns itself. */
+  /** Begins or ends the pushes `grant_changed`, `tools_changed` and `tool_changed`. An AI client gets only pushes about itself. */
   host_watch: {
     /** False ends them; true when absent. */
     watch?: boolean;
   };
-  /** Writes into the audit log how a person answered a question of an origin. It changes nothing else: what was allowed is granted by `host_grant_permission`. */
+  /** Writes into the audit log how the person answered a question of an origin. It changes nothing else: `host_grant_permission` makes the grant. */
   host_note_consent: {
     /** The origin that asked. */
     origin: string;
@@ -794,21 +794,21 @@ export interface Requests {
     tab_id?: number;
     /** `allowed`, `denied`, or `dismissed`: the question was closed without an answer. */
     outcome: string;
-    /** What the question was about: `server/tool`, `server/*`, or scopes of models. */
+    /** The subject of the question: `server/tool`, `server/*`, or scopes of models. */
     tools?: string[];
   };
   /** Gives the newest lines of the audit log that match, oldest first. */
   host_get_audit: {
-    /** Only what was done on behalf of this origin, or by it; `owner` for the person. */
+    /** Only lines about what this origin did, or what was done on its behalf; `owner`: the person. Absent: all lines. */
     origin?: string;
-    /** Only what happened since, in milliseconds since 1970. */
+    /** Only lines since this time, in milliseconds since 1970. */
     since?: number;
-    /** At most so many; 200 when absent, 10000 at most. */
+    /** The most lines in the reply, up to 10000; absent: 200. */
     limit?: number;
   };
-  /** Lists the tools that have changed since they were first seen, or last accepted. */
+  /** Lists the tools that have changed since they were first seen or last accepted. */
   host_list_tool_changes: {
-    /** Only of this server. */
+    /** Only tools of this server; absent: of all servers. */
     server_id?: string;
   };
   /** Accepts a tool as it is now: origins may use it again. */
@@ -817,55 +817,55 @@ export interface Requests {
     server_id: string;
     /** The tool, as the server names it. */
     tool_name: string;
-    /** The hash of what is accepted, as `host_list_tool_changes` gives it: a tool that has changed again meanwhile is not accepted unseen. */
+    /** The hash of the tool, as `host_list_tool_changes` gives it. A tool that has changed again since then is not accepted. */
     tool_hash: string;
   };
-  /** Accepts that a server is another program than before: what was granted for its name counts again, its tools are pinned as they are, and it gets the secrets of its name at its next start. */
+  /** Accepts that a server runs another program than before. The grants for its name hold again, its tools are pinned as they are, and it gets the secrets of its name at its next start. */
   host_accept_server_change: {
     /** The server. */
     server_id: string;
     /** The program, as `host_list_tool_changes` gives it in `servers` (`after`). */
     program: string;
   };
-  /** Looks for programs on this machine that run models, at the ports where they are as a rule, and for keys in the environment. What is found is not used before `llm_add_provider`. */
+  /** Searches this machine for programs that run models, at their usual ports, and the environment for keys. Nothing that it finds is used before `llm_add_provider`. */
   llm_detect: Record<never, never>;
   /** Lists the providers that were added. */
   llm_list_providers: Record<never, never>;
-  /** Lists what can be added. */
+  /** Lists the types of providers that can be added. */
   llm_get_supported_providers: Record<never, never>;
-  /** Adds a provider: from now on requests may be sent to it. */
+  /** Adds a provider: from now on requests may go to it. */
   llm_add_provider: {
-    /** As `type` in `Provider`. */
+    /** The type, as `type` in `Provider`. */
     provider_type: string;
-    /** A name for people, of which its id is made; the type when absent. */
+    /** A name for people, from which the id is made; absent: the type. */
     name?: string;
-    /** Where it is: `https://…`, or `http://…` on this machine. Needed where the type has no address of its own. */
+    /** Its address: `https://…`, or `http://…` on this machine. Needed if the type has no usual address. */
     base_url?: string;
-    /** As in `Provider`; the type's own when absent. */
+    /** The format of its requests and answers, as in `Provider`; absent: the type's own. */
     dialect?: string;
     /** Its key. It is never shown again. */
     api_key?: string;
-    /** Whether it may be at a private address that is not this machine's, and be spoken to without TLS there. */
+    /** True: it may be at a private address of another machine, and be used without TLS there. */
     allow_private?: boolean;
-    /** Whether what answers on this machine may be another person's program. Without it nothing is sent to one: neither the person's own, root's nor an account of the system. */
+    /** True: the program that answers on this machine may be another person's. Otherwise nothing is sent to a program unless it is the person's own, root's or a system account's. */
     allow_other_user?: boolean;
   };
-  /** Changes a provider. Another address drops its key, which belongs to the address that it was given for. */
+  /** Changes a provider. A new address drops its key, which belongs to the old address. */
   llm_configure_provider: {
     /** The provider's id. */
     id: string;
-    /** Another name for people. */
+    /** A new name for people. */
     name?: string;
-    /** Another address. */
+    /** A new address. */
     base_url?: string;
-    /** Whether it may be used. */
+    /** True: the provider may be used. False: it may not. */
     enabled?: boolean;
-    /** True: it is used where a request names none. */
+    /** True: requests that name no provider go to it. */
     is_default?: boolean;
-    /** True: it is used where only its type is named. */
+    /** True: requests that name only its type go to it. */
     is_type_default?: boolean;
   };
-  /** Forgets a provider and its key. What it has used stays counted. */
+  /** Forgets a provider and its key. The tokens that it has used stay counted. */
   llm_remove_provider: {
     /** The provider's id. */
     id: string;
@@ -882,66 +882,66 @@ export interface Requests {
     /** The provider's id. */
     provider_id: string;
   };
-  /** Asks a provider whether it takes the key that it was given: by its list of models, which costs nothing. */
+  /** Asks a provider whether it takes its key. The request is for the list of models, which costs nothing. */
   llm_check_provider: {
     /** The provider's id. */
     provider_id: string;
   };
-  /** Lists the models of all providers that are enabled. */
+  /** Lists the models of all enabled providers. */
   llm_list_models: Record<never, never>;
   /** Lists the models of one provider. */
   llm_list_models_for: {
     /** The provider's id. */
     provider_id: string;
   };
-  /** Says which provider, and which of its models, is used where a request names none. */
+  /** Sets the provider and model for requests that name none. */
   llm_set_active: {
     /** The provider's id. */
     provider_id: string;
-    /** The model's name there; the one that it had, or its first, when absent. */
+    /** The model's name at the provider; absent: the model it had, or its first one. */
     model_id?: string;
   };
-  /** Says which model of the default provider is used where a request names none. */
+  /** Sets the model of the default provider, for requests that name none. */
   llm_set_model: {
-    /** `provider:model`, or the name that the default provider has for it. */
+    /** The model, as `provider:model` or by its name at the default provider. */
     model_id: string;
   };
-  /** Says which provider and model are used where a request names none. */
+  /** Says which provider and model serve requests that name none. */
   llm_get_active: Record<never, never>;
-  /** Says all that is set about models, keys by the ids of their providers only. */
+  /** Gives all settings about models. Of keys it names only their providers. */
   llm_get_config: Record<never, never>;
-  /** Puts a conversation to a model. Nothing of the request holds for another one. In the `rpc` envelope `llm.chat_stream` is the same with `stream`. */
+  /** Puts a conversation to a model. Nothing of this request affects later ones. In the `rpc` envelope, `llm.chat_stream` is the same with `stream`. */
   llm_chat: {
     /** The conversation, the oldest message first. */
     messages: ChatMessage[];
-    /** Which model: `provider:model`, or its name at `provider`; the default one when absent. */
+    /** The model, as `provider:model`, or by its name at `provider`; absent: the default model. */
     model?: string;
-    /** Which provider, by its id or its type; the default one when absent. */
+    /** The provider, by its id or type; absent: the default provider. */
     provider?: string;
-    /** What is said before all messages. */
+    /** A text that the model gets before all messages. */
     system_prompt?: string;
-    /** The tools that it may call. */
+    /** The tools that the model may call. */
     tools?: ChatTool[];
-    /** `auto`, `none`, `required`, or the name of the one that it has to call. */
+    /** `auto`, `none`, `required`, or the name of the tool that the model must call. */
     tool_choice?: string;
-    /** The most tokens that come. */
+    /** The most tokens of the answer; absent: the provider's default. */
     max_tokens?: number;
-    /** A number from 0 to 2. */
+    /** The temperature, a number from 0 to 2; absent: the provider's default. */
     temperature?: Json;
-    /** A number from 0 to 1. */
+    /** The share of likely tokens to choose from, a number from 0 to 1; absent: the provider's default. */
     top_p?: Json;
-    /** Texts at which it stops. */
+    /** Texts at which the answer stops. */
     stop?: string[];
-    /** JSON Schema that the answer follows. */
+    /** A JSON Schema that the answer must follow. */
     response_schema?: { [name: string]: Json };
-    /** `none`, `minimal`, `low`, `medium` or `high`. */
+    /** How much the model thinks: `none`, `minimal`, `low`, `medium` or `high`; absent: the provider's default. */
     reasoning_effort?: string;
-    /** Whether `llm_event` pushes are wanted. */
+    /** True: `llm_event` pushes come. */
     stream?: boolean;
-    /** Whether this client gives credit (`llm_more`): 64 pushes come without. */
+    /** True: this client gives credit (`llm_more`). The first 64 pushes need none. */
     credit?: boolean;
   };
-  /** The same for an origin, or for an AI client itself. Needs the scope `model:prompt`. `tools` are its own: it makes the calls itself. */
+  /** Puts a conversation to a model for an origin, or for an AI client itself. Needs the scope `model:prompt`. `tools` are the caller's own: it makes the calls itself. */
   host_llm_chat: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -978,11 +978,11 @@ export interface Requests {
     /** As in `llm_chat`. */
     credit?: boolean;
   };
-  /** Gives credit to a request of this client that streams. */
+  /** Gives credit for further pushes of a streaming request of this client. */
   llm_more: {
     /** The id of the request. */
     target: string;
-    /** So many further pushes. */
+    /** How many more pushes may come. */
     n: number;
   };
   /** Lists the models that an origin may use. Needs the scope `model:list`. */
@@ -994,7 +994,7 @@ export interface Requests {
     /** The tab that asks. */
     tab_id?: number;
   };
-  /** Says how many tokens a model would read. Its provider counts them where it does that without answering (Anthropic's format, llama-server), and gets the conversation for it; else they are estimated by the conversation's length. */
+  /** Says how many tokens a model would read. A provider that can count without answering (Anthropic's format, llama-server) gets the conversation and counts them. For others they are estimated from the conversation's length. */
   llm_count_tokens: {
     /** As in `llm_chat`. */
     messages: ChatMessage[];
@@ -1007,71 +1007,71 @@ export interface Requests {
     /** As in `llm_chat`. */
     tools?: ChatTool[];
   };
-  /** Says what models have taken. */
+  /** Gives the tokens that requests to models have used. */
   llm_usage: {
-    /** Only from the day of this time on, in milliseconds since 1970. */
+    /** Only usage since the day of this time, in milliseconds since 1970; absent: all. */
     since?: number;
-    /** `provider`, `model`, `principal` or `day`; by all four when absent. */
+    /** `provider`, `model`, `principal` or `day`; absent: grouped by all four. */
     group_by?: string;
   };
-  /** Says how many tokens of a day somebody may use. */
+  /** Sets a budget: how many tokens a principal may use per day. */
   llm_set_budget: {
-    /** An origin, `client://NAME`, `owner`, or `*`: everybody together. */
+    /** An origin, `client://NAME`, `owner`, or `*` for all principals together. */
     principal: string;
-    /** Tokens of a day in UTC; absent: as if nothing had ever been said. */
+    /** Tokens per day in UTC; absent: the default, as if no budget had ever been set. */
     tokens_per_day?: number;
   };
-  /** Lists the budgets, and what of today's is used. */
+  /** Lists the budgets, and how much of each was used today. */
   llm_list_budgets: Record<never, never>;
   /** Begins a session: a conversation that the bridge holds, with a model that may use tools. */
   chat_create_session: {
-    /** The servers whose tools it may use, none when empty; all of them when absent, or with `*`. */
+    /** The servers whose tools the session may use. An empty list: none. Absent, or `*`: all servers. */
     enabled_servers?: string[];
-    /** A name for people; made of the first message when absent. */
+    /** A name for people; absent: made from the first message. */
     name?: string;
-    /** What the model is told before everything else. */
+    /** A text that the model gets before everything else. */
     system_prompt?: string;
-    /** Which model: `provider:model`; the default one when absent. */
+    /** The model, as `provider:model`; absent: the default model. */
     model?: string;
-    /** `ask` (when absent) or `auto`, as in `ChatSession`; `reads`: what would have to be asked is refused instead. */
+    /** `ask` (default), `auto` or `reads`, as in `ChatSession`. With `reads`, a call about which the person would be asked is refused. */
     mode?: string;
-    /** True: it is never written down, and ends with the bridge. */
+    /** True: the session is never written to disk, and ends with the bridge. */
     private?: boolean;
   };
-  /** Says something in a session. One turn at a time: a second message meanwhile is refused. The turn belongs to the bridge: it goes on when this client leaves, and `chat_stop` ends it. Cancelling this request does so, too. */
+  /** Sends a message of the person in a session. A second message during a turn is refused. The turn belongs to the bridge: it goes on when this client leaves. `chat_stop` ends it, and so does cancelling this request. */
   chat_send_message: {
     /** The session. */
     session_id: string;
-    /** What is said. */
+    /** The message. */
     message: string;
-    /** Images, and texts that are no instructions: parts `text` and `image`. */
+    /** Images, and texts that the model must not take as instructions: parts `text` and `image`. */
     attachments?: ChatPart[];
-    /** Which model, for this turn and those after it. */
+    /** The model for this turn and those after it; absent: the session's model. */
     model?: string;
-    /** Whether `chat_event` pushes are wanted until the answer. */
+    /** True: `chat_event` pushes come until the reply. */
     stream?: boolean;
-    /** `auto` (when absent), `required`: the first answer has to call a tool, or `none`. */
+    /** `auto` (default), `required` (the first answer must call a tool) or `none`. */
     tool_choice?: string;
-    /** Calls of tools at most. */
+    /** The most calls of tools in this turn. */
     max_tool_calls?: number;
-    /** Tokens of each answer of the model at most. */
+    /** The most tokens of each answer of the model. */
     max_tokens?: number;
   };
-  /** Follows what happens in a session, by `chat_event` pushes: what has happened in its last turn since `after_seq`, and what comes. */
+  /** Follows a session by `chat_event` pushes: the events of its last turn since `after_seq`, and all that follow. */
   chat_watch: {
     /** The session. */
     session_id: string;
-    /** The last event that this client has seen; all of the last turn when absent. */
+    /** The number of the last event that this client has seen; absent: all events of the last turn come. */
     after_seq?: number;
-    /** False: no longer. */
+    /** False: the pushes end. */
     watch?: boolean;
   };
-  /** Ends the turn that is under way. What has come of the answer is kept. */
+  /** Stops the turn that is under way. The part of the answer that has come is kept. */
   chat_stop: {
     /** The session. */
     session_id: string;
   };
-  /** Gives a session as a text. */
+  /** Gives a session as text. */
   chat_export: {
     /** The session. */
     session_id: string;
@@ -1085,17 +1085,17 @@ export interface Requests {
   };
   /** Lists sessions, the one that was used last first. */
   chat_list_sessions: {
-    /** At most so many; 50 when absent. */
+    /** The most sessions in the reply; absent: 50. */
     limit?: number;
   };
   /** Changes a session. */
   chat_update_session: {
     /** The session. */
     session_id: string;
-    /** What is to be changed. */
+    /** The changes. */
     updates: SessionUpdates;
   };
-  /** Forgets what was said in a session. */
+  /** Deletes the messages of a session. */
   chat_clear_messages: {
     /** The session. */
     session_id: string;
@@ -1105,7 +1105,7 @@ export interface Requests {
     /** The session. */
     session_id: string;
   };
-  /** Has the person's model do a task for an origin, or for an AI client itself, with the tools that it was granted. It is a run as in `host_create_run`, with its limit of calls. Needs the scope `model:tools`. */
+  /** Has the person's model do a task for an origin, or for an AI client, with the tools that were granted. The task is a run as in `host_create_run`, with its limit of calls. Needs the scope `model:tools`. */
   run_start: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -1113,59 +1113,59 @@ export interface Requests {
     profile?: string;
     /** The tab that asks. */
     tab_id?: number;
-    /** What is to be done. */
+    /** The task, as text for the model. */
     task: string;
-    /** The tools that it may use, `server/tool`; those that the origin may use when absent. */
+    /** The tools that the run may use, as `server/tool`; absent: the tools that the origin may use. */
     tools?: string[];
-    /** True: all tools that the origin may use, however many. */
+    /** True: all tools that the origin may use, however many they are. */
     use_all_tools?: boolean;
-    /** Which provider, by its id or its type; the default one when absent. */
+    /** The provider, by its id or type; absent: the default provider. */
     provider?: string;
-    /** Which model; the default one when absent. */
+    /** The model; absent: the default model. */
     model?: string;
-    /** Calls of tools at most; 5 when absent, and never more than the origin's limit. */
+    /** The most calls of tools; absent: 5. The origin's limit holds in any case. */
     max_tool_calls?: number;
-    /** True: the answer says by numbers, `[1]`, which call a statement comes from, and `citations` has these calls in their order. */
+    /** True: the answer marks with numbers such as `[1]` which call a statement comes from. `citations` lists these calls in order. */
     require_citations?: boolean;
-    /** The origin's session that it belongs to: it knows what was said there, and uses no more than that may. */
+    /** The origin's session for the run, which then knows that session's messages and shares its limits. Absent: no session. */
     session_id?: string;
-    /** Whether `run_event` pushes are wanted. */
+    /** True: `run_event` pushes come. */
     stream?: boolean;
-    /** Whether this client gives credit (`run_more`): 64 pushes come without. */
+    /** True: this client gives credit (`run_more`). The first 64 pushes need none. */
     credit?: boolean;
   };
-  /** Gives credit for pushes of a run. */
+  /** Gives credit for further pushes of a run. */
   run_more: {
-    /** The id of the `run_start`. */
+    /** The id of the `run_start` request. */
     target: string;
-    /** So many pushes more. */
+    /** How many more pushes may come. */
     n: number;
   };
-  /** Begins a session of an origin, or of an AI client itself: its runs know what was said in it, and share its limits. It ends with its tab, with its time, and with `session_end`; nothing of it is written down. Needs a scope for each capability: `model:prompt`, `model:tools`. */
+  /** Begins a session of an origin, or of an AI client. Its runs know what was said in it, and share its limits. It ends with its tab, after its time, or by `session_end`. Nothing of it is written to disk. Needs a scope for each capability: `model:prompt`, `model:tools`. */
   session_create: {
     /** As in `host_check_permission`. */
     origin?: string;
     /** As in `host_grant_permission`. */
     profile?: string;
-    /** The tab that asks, and that it ends with. */
+    /** The tab that asks. The session ends with it. */
     tab_id?: number;
-    /** A name for people, 1000 bytes at most. */
+    /** A name for people, at most 1000 bytes. */
     name?: string;
-    /** Whether it may ask a model; without that no run can be in it. */
+    /** True: the session may ask a model. Without that it can have no runs. */
     llm?: boolean;
-    /** Which provider, by its id or its type; the default one when absent. */
+    /** The provider, by its id or type; absent: the default provider. */
     provider?: string;
-    /** Which model; the default one when absent. */
+    /** The model; absent: the default model. */
     model?: string;
-    /** The tools that its runs may use, `server/tool`; none when absent. */
+    /** The tools that its runs may use, as `server/tool`; absent: none. */
     tools?: string[];
-    /** What the model is told of its task, below what Harbor tells it. */
+    /** The task in words for the model, below Harbor's own instructions. */
     system_prompt?: string;
-    /** A number from 0 to 2. */
+    /** The temperature, a number from 0 to 2; absent: the provider's default. */
     temperature?: Json;
-    /** Calls of all its runs together; absent: no more limit than each run has. */
+    /** The most calls of all its runs together; absent: no limit beyond that of each run. */
     max_tool_calls?: number;
-    /** How long it lasts, in minutes: 60 when absent, 1440 at most. */
+    /** How long the session lasts, in minutes: 1440 at most; absent: 60. */
     ttl_minutes?: number;
   };
   /** Gives a session of the origin. */
@@ -1188,7 +1188,7 @@ export interface Requests {
     /** The tab that asks. */
     tab_id?: number;
   };
-  /** Ends a session of the origin, with the run that is under way in it. */
+  /** Ends a session of the origin, and the run that is under way in it. */
   session_end: {
     /** As in `host_check_permission`. */
     origin?: string;
@@ -1199,79 +1199,79 @@ export interface Requests {
     /** The session. */
     session_id: string;
   };
-  /** Lists the questions about calls that wait for an answer, or were missed in the last ten minutes, and the answers that stand. */
+  /** Lists the questions that wait for an answer or were missed in the last ten minutes, and the standing answers. */
   approvals_list: {
-    /** Only this question; then with its arguments whole. */
+    /** Only this question, and its whole arguments; absent: everything. */
     approval_id?: string;
   };
-  /** Answers a question about a call. The first answer counts, wherever it comes from. A yes to a question that was missed lets the same call through when it is made again. */
+  /** Answers a question about a call. The first answer counts, wherever it comes from. A yes to a missed question lets the same call through when it is made again. */
   approvals_answer: {
     /** The question. */
     approval_id: string;
     /** One of the question's `answers`. */
     answer: string;
-    /** Of `no`: what the model is told. */
+    /** With `no`: the text that the model gets. */
     reason?: string;
   };
   /** Takes a standing answer back: it covers no call from now on. */
   approvals_revoke: {
-    /** The answer's id, or what it is for: `server/tool`, an origin, a session; all of them when absent. */
+    /** The answer's id, or what it is for: `server/tool`, an origin, or a session. Absent: all standing answers. */
     approval_id?: string;
   };
-  /** Has the person asked before something private leaves by the calls of an AI client: once for what it has read of each source that is private, and each server that could tell somebody, as long as it is connected. Says how it is, where nothing is set. */
+  /** Turns the guard of an AI client on or off, or asks for its state. The guard asks the person before private data leaves by the client's calls. It asks once for each private source read and each server that could tell somebody, while the client is connected. */
   approvals_guard: {
     /** The client: `client://NAME`. */
     origin: string;
-    /** On or off from now on; as it was when absent. */
+    /** True: on; false: off; absent: unchanged. */
     guard?: boolean;
   };
-  /** Has this connection told of questions by `approval` pushes, beginning with those that wait. Whoever asks for that shows them to the person: without such a connection questions of pages and AI clients are missed at once. */
+  /** Begins or ends `approval` pushes to this connection. The questions that wait come first. A client that asks for them must show them to the person. Without such a connection, questions of pages and AI clients are missed at once. */
   approvals_watch: {
-    /** False: no longer. */
+    /** False ends the pushes. */
     watch?: boolean;
   };
-  /** Offers a source of tools for as long as this connection lasts: the bridge pushes `source_call`, and is answered by `source_result`. Of a browser the tools are the bridge's own. Only from Harbor's own extension. */
+  /** Offers a source of tools for as long as this connection lasts. The bridge pushes `source_call`, and `source_result` answers it. For a browser, the bridge itself defines the tools. Only from Harbor's own extension. */
   source_register: {
-    /** `browser`; later also `page` and `runtime`. */
+    /** The kind: `browser`; later also `page` and `runtime`. */
     kind: string;
     /** Its name for people, such as `Firefox`. */
     name: string;
-    /** Its tools, an array as in MCP; not of a browser. */
+    /** Its tools, an array as in MCP; absent for a browser. */
     tools?: Json;
-    /** Of a page: its origin. */
+    /** For a page: its origin. */
     origin?: string;
-    /** Likewise: its tab. */
+    /** For a page: its tab. */
     tab_id?: number;
   };
-  /** Takes a source back. Its open calls end at once. */
+  /** Withdraws a source. Its open calls end at once. */
   source_unregister: {
     /** The source. */
     source_id: string;
   };
-  /** Answers a `source_call`: with a result or an error. */
+  /** Answers a `source_call`, with a result or an error. */
   source_result: {
     /** The call. */
     call_id: string;
     /** MCP's CallToolResult. */
     result?: { [name: string]: Json };
-    /** Why there is none. */
+    /** Why there is no result. */
     error?: SourceError;
   };
-  /** Something has happened in a browser that the bridge decides about, or tells the session of. */
+  /** Reports an event in a browser, which the bridge decides about or notes for the session. */
   source_event: {
     /** The source. */
     source_id: string;
-    /** `tab_opened`: a tab for a session (`session_id`), of a session's tab (`opener_tab_id`), or that the person has put into its group; `tab_closed`; `navigated`: a tab is about to be, or is, at `url`; `frame`: what is in a tab's frame at `url` is to be read; `released`: the person has taken a tab back; `stop`: the person has pressed Stop for a session; `dialog`, `download`, `tools_changed`. */
+    /** `tab_opened`: a tab was opened for a session (`session_id`) or by a session's tab (`opener_tab_id`), or the person moved it into the session's group. `tab_closed`. `navigated`: a tab is at `url`, or is about to be. `frame`: a frame of a tab at `url` is to be read. `released`: the person took a tab back. `stop`: the person pressed Stop for a session. `dialog`, `download`, `tools_changed`. */
     event: string;
-    /** The session that it is about. */
+    /** The session that the event is about. */
     session_id?: string;
-    /** The tab that it is about. */
+    /** The tab that the event is about. */
     tab_id?: number;
-    /** Of `tab_opened`: the tab that has opened it. */
+    /** For `tab_opened`: the tab that opened it. */
     opener_tab_id?: number;
-    /** An address. */
+    /** The address that the event is about. */
     url?: string;
-    /** The tab's title, or what else there is to say. */
+    /** The tab's title, or another text about the event. */
     title?: string;
   };
   /** Lists the tool sources that are no servers. */
@@ -1280,7 +1280,7 @@ export interface Requests {
 
 /** What the bridge answers, by the type of the request. */
 export interface Replies {
-  /** The first frame was accepted. */
+  /** The bridge has accepted the first frame. */
   attach: {
     /** The client protocol that the bridge speaks. */
     protocol: number;
@@ -1289,7 +1289,7 @@ export interface Replies {
     /** The bridge's process id. */
     pid: number;
   };
-  /** Who the bridge is. */
+  /** The bridge's description of itself. */
   hello: {
     /** The client protocol that the bridge speaks. */
     protocol: number;
@@ -1299,26 +1299,26 @@ export interface Replies {
     build: string;
     /** The bridge's process id. */
     pid: number;
-    /** Whether larger answers will come as chunks. */
+    /** True if larger answers will come as `chunk` pushes. */
     chunks: boolean;
     /** The largest frame that the bridge will send to this client, in bytes. */
     max_frame: number;
-    /** Of an AI client that named a session in a browser: whether it goes on with that one. */
+    /** For an AI client that named a session in a browser: true if it goes on with that session. */
     joined?: boolean;
   };
   /** The bridge is alive. */
   ping: {
-    /** The text that was sent. */
+    /** The text from the request. */
     echo?: string;
-    /** Milliseconds since 1970. */
+    /** The bridge's time, in milliseconds since 1970. */
     timestamp: number;
   };
-  /** Whether there was such a request to end. */
+  /** The request is cancelled, if it was still open. */
   cancel: {
-    /** False when the target had already ended, or never was. */
+    /** True if the request was ended. False: it had already ended, or never existed. */
     cancelled: boolean;
   };
-  /** The bridge is on its way out. */
+  /** The bridge is shutting down. */
   shutdown: {
     /** Always true. */
     stopping: boolean;
@@ -1327,101 +1327,101 @@ export interface Replies {
   add_server: {
     /** The server as `list_servers` shows it. */
     server: Server;
-    /** Whether there was a definition with this id before. */
+    /** True if the new definition replaced another one with this id. */
     replaced: boolean;
-    /** Where files of an earlier server with this id are, or of another program that had it: with `keep_data` the home of the new one, else set aside. Absent when there are none. */
+    /** The directory with files of an earlier server with this id, or of another program that had it. With `keep_data` it is the new server's home, otherwise it is set aside. Absent when there are none. */
     old_data?: string;
-    /** What the definition that was replaced said about its sandbox, where this one says something else. */
+    /** The sandbox settings of the replaced definition, if the new ones differ; otherwise absent. */
     old_sandbox?: SandboxSettings;
-    /** The server runs another program than before: its grants are suspended until that is accepted. */
+    /** The change of the server's program, if it is another one than before. Its grants are suspended until the person accepts that. */
     program_change?: ServerChange;
   };
   /** The definition is stored. */
   add_remote_server: {
     /** The server as `list_servers` shows it. */
     server: Server;
-    /** Whether there was a definition with this id before. */
+    /** True if the new definition replaced another one with this id. */
     replaced: boolean;
-    /** The server is at another place than before: its grants are suspended until that is accepted. */
+    /** The change of the server's address, if it is another one than before. Its grants are suspended until the person accepts that. */
     program_change?: ServerChange;
   };
-  /** What holds the server. */
+  /** The definition of the server. */
   get_definition: {
     /** The definition. */
     definition: Definition;
   };
-  /** What is different. */
+  /** The differences that were found. */
   compare_server: {
-    /** Names of variables and headers with another value, or that only one side has; `url` and `arguments`. Secrets that only the server has do not count. */
+    /** Names of the variables and headers that differ or that only one side has; also `url` and `arguments`. Secrets that only the server has do not count. */
     differs: Array<string>;
   };
-  /** What it may do. */
+  /** The sandbox of the server. */
   get_sandbox: {
-    /** What it may do. */
+    /** What the server may do on this machine. */
     sandbox: Sandbox;
   };
-  /** The change is stored, if it is one. */
+  /** The settings are stored, if they changed. */
   set_sandbox: {
-    /** What it may do now. */
+    /** What the server may do from now on. */
     sandbox: Sandbox;
-    /** Whether the server was running and has other settings now: it is on its way up again. */
+    /** True if the server was running and its settings have changed: it is being restarted. */
     restarting: boolean;
   };
-  /** The change is stored, if it is one. */
+  /** The settings are stored, if they changed. */
   set_supervision: {
     /** The server as `list_servers` shows it. */
     server: Server;
-    /** Settings that were changed and that a start takes with it: the server runs with what they were. Empty where everything holds by now. */
+    /** Names of changed settings that hold only from the next start on: the server still runs with the old values. Empty when all settings hold now. */
     next_start: Array<string>;
   };
-  /** Whether there was such a definition. */
+  /** The server is removed. */
   remove_server: {
-    /** False when there was none, nor data to be deleted. */
+    /** False if there was no definition and no data to delete. */
     removed: boolean;
-    /** The image that was pulled for it, which the engine keeps; absent when there was none. */
+    /** The image that was pulled for the server. The engine keeps it. Absent when there was none. */
     image?: Image;
-    /** The directory of the data that are kept, or could not be deleted; absent when there are none. */
+    /** The data directory, if it was kept or could not be deleted; otherwise absent. */
     data?: string;
-    /** How many secrets were deleted with it. */
+    /** How many of its secrets were deleted. */
     secrets: number;
-    /** Why its secrets, if it has any, are still on disk; absent when they are not. */
+    /** Why its secrets may still be on disk; absent when they are not. */
     secrets_left?: string;
-    /** How many of its tools were pinned, and are not any more. */
+    /** How many of its tools had been pinned. */
     pins: number;
-    /** What grants had of its tools, and have no more. */
+    /** The grants that its tools were taken out of. */
     grants: Array<Grant>;
   };
-  /** All definitions, by id. */
+  /** All definitions, sorted by id. */
   list_servers: {
     /** The servers. */
     servers: Array<Server>;
   };
-  /** How it is. */
+  /** The state of the server. */
   get_server_status: {
     /** The server as `list_servers` shows it. */
     server: Server;
-    /** Its package, as `list_installed` shows it but for `server`; absent where it has none. */
+    /** Its package, as `list_installed` shows it, but without `server`; absent when it has none. */
     package?: Installed;
     /** Secrets that it needs and that are not set. */
     missing_secrets: Array<string>;
-    /** Whether nothing is known that keeps it from its next start. */
+    /** True if Harbor knows nothing that would keep it from starting. */
     can_start: boolean;
-    /** What does, and what to do; absent when nothing does. */
+    /** What keeps it from starting, and what to do; absent when nothing does. */
     why_not?: string;
   };
   /** The server is running. */
   connect_server: {
     /** The server as `list_servers` shows it. */
     server: Server;
-    /** What it said about itself. */
+    /** What the server said about itself. */
     connection_info: ConnectionInfo;
   };
-  /** The stop has come to its end. */
+  /** The server has been stopped. */
   disconnect_server: {
-    /** The server as `list_servers` shows it: stopped, unless somebody has started it again meanwhile. */
+    /** The server as `list_servers` shows it. It is stopped, unless somebody has started it again since. */
     server: Server;
   };
-  /** The server is running, and this is what it offers. */
+  /** The server is running. The reply lists what it offers. */
   mcp_connect: {
     /** Always true; a failure is an error. */
     connected: boolean;
@@ -1440,7 +1440,7 @@ export interface Replies {
   };
   /** The server is stopped. */
   mcp_disconnect: {
-    /** Whether it was running or starting. */
+    /** True if the server was running or starting. */
     disconnected: boolean;
   };
   /** The servers that are running. */
@@ -1450,13 +1450,13 @@ export interface Replies {
   };
   /** The tools. */
   mcp_list_tools: {
-    /** As the server wrote them; an `inputSchema` that does not say `"type": "object"` has it added, and a tool of which that would change the meaning is left out (`list_problems` of the server). */
+    /** The tools as the server wrote them. `"type": "object"` is added to an `inputSchema` that lacks it. A tool whose meaning this would change is left out (`list_problems` of the server). */
     tools: Json;
-    /** True: it does not run, or does not answer, and these are what it listed last. */
+    /** True if these are the tools that the server listed last: it is not running, or does not answer. Otherwise absent. */
     last_listed?: boolean;
-    /** True: it runs, and has not answered in time. */
+    /** True if the server runs and has not answered in time; otherwise absent. */
     no_answer?: boolean;
-    /** What each tool does as far as Harbor knows, by its name: `reads`, `writes` or `destroys`. */
+    /** The effect of each tool by its name, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
     effects?: Json;
   };
   /** The resources. */
@@ -1474,14 +1474,14 @@ export interface Replies {
     /** As the server wrote them. */
     prompts: Json;
   };
-  /** What the tool answered, failures of the tool itself (`isError`) included. */
+  /** The answer of the tool, which may be its own failure (`isError`). */
   mcp_call_tool: {
     /** MCP's CallToolResult, as the server wrote it. */
     result: Json;
-    /** What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have. */
+    /** Harbor's remarks: what the sandbox refused, and which paths in the arguments the server cannot see. Absent when there are none. */
     beside?: Array<string>;
   };
-  /** What the resource holds. */
+  /** The content of the resource. */
   mcp_read_resource: {
     /** MCP's ReadResourceResult, as the server wrote it. */
     resource: Json;
@@ -1491,9 +1491,9 @@ export interface Replies {
     /** MCP's GetPromptResult, as the server wrote it. */
     prompt: Json;
   };
-  /** The answer is on its way. */
+  /** The answer has been passed on. */
   mcp_answer: {
-    /** False when nobody waits for it any more. */
+    /** False if nobody waits for it any more. */
     answered: boolean;
   };
   /** The completions. */
@@ -1518,10 +1518,10 @@ export interface Replies {
   };
   /** The server answered. */
   mcp_ping: {
-    /** How long it took, in microseconds. */
+    /** How long the answer took, in microseconds. */
     elapsed_us: number;
   };
-  /** What the tasks extension answered. */
+  /** The answer of MCP's tasks extension. */
   mcp_task: {
     /** As the server wrote it. */
     result: Json;
@@ -1530,45 +1530,45 @@ export interface Replies {
   mcp_get_logs: {
     /** The lines. */
     logs: Array<LogLine>;
-    /** Process id of the server, while it runs. */
+    /** The process id of the server; absent when it does not run. */
     pid?: number;
   };
-  /** The state of everything. */
+  /** The status of everything. */
   status: {
-    /** As of now. */
+    /** The status now. */
     status: Status;
   };
-  /** Whether pushes come from now on, and what they begin from. */
+  /** The subscription, and the status from which its pushes begin. */
   subscribe_status: {
-    /** As asked. */
+    /** True if pushes come from now on. */
     subscribed: boolean;
-    /** As of now. */
+    /** The status now. */
     status: Status;
   };
-  /** How it all is. */
+  /** The health of Harbor. */
   health: {
-    /** And why. */
+    /** The health, and the reasons for it. */
     health: Health;
   };
-  /** The numbers. */
+  /** The metrics. */
   get_metrics: {
     /** OpenMetrics text, version 1.0.0. */
     text: string;
   };
-  /** What is in force. */
+  /** The configuration in force. */
   get_config: {
-    /** A `config.toml` that says it, with every key. */
+    /** A `config.toml` with every key and the value in force. */
     config: string;
-    /** Why the file as it is now is not in force; absent when it is. */
+    /** Why the present file is not in force; absent when it is. */
     refused?: string;
-    /** How often other values have come into force since the bridge began. */
+    /** How often the values in force have changed since the bridge began. */
     changes: number;
-    /** The environment's switches that are set. */
+    /** The environment variables that switch something, as far as they are set. */
     environment: { [name: string]: string };
   };
-  /** The servers now; the pushes tell what changes from here. */
+  /** The servers now. Pushes report the changes from here on. */
   watch_servers: {
-    /** Whether pushes come from now on. */
+    /** True if pushes come from now on. */
     watching: boolean;
     /** The servers. */
     servers: Array<Server>;
@@ -1577,33 +1577,33 @@ export interface Replies {
   host_grant_permission: {
     /** Always true; a failure is an error. */
     granted: boolean;
-    /** Whether a DENY stands for this origin, profile and scope: then nothing of it is allowed until that is revoked. */
+    /** True if a DENY exists for this origin, profile and scope. It forbids all of it until it is revoked. */
     denied: boolean;
     /** The grant. */
     grant: Grant;
-    /** Calls that ran on what a DENY denies, or on a grant that covered more, and were ended. */
+    /** How many running calls were ended, since a DENY forbids them or the grant they relied on has become narrower. */
     ended: number;
-    /** True of a DENY that the disk refuses: it holds until the bridge ends, and is stored as soon as the disk takes it. */
+    /** True if the disk did not take this DENY. It holds until the bridge ends, and is stored as soon as the disk takes it. */
     unstored: boolean;
   };
-  /** The grants are gone. */
+  /** The grants are revoked. */
   host_revoke_permission: {
-    /** Whether there were any. */
+    /** True if there were any. */
     revoked: boolean;
-    /** Calls that ran on them, and were ended: their servers were told, and their results are not given. */
+    /** How many running calls were ended. Their servers were told, and their results are dropped. */
     ended: number;
-    /** True where the disk refuses it: it holds until the bridge ends, and is stored as soon as the disk takes it. */
+    /** True if the disk did not take the revocation. It holds until the bridge ends, and is stored as soon as the disk takes it. */
     unstored: boolean;
   };
-  /** Whether the origin may. */
+  /** The answer whether the origin may. */
   host_check_permission: {
-    /** Whether it may. */
+    /** True if the origin may. */
     granted: boolean;
-    /** By which type of grant. */
+    /** The type of the grant that allows it; absent when none does. */
     grant_type?: string;
-    /** Why not: the code that a call would get. */
+    /** The code that a call would get; absent when the origin may. */
     code?: string;
-    /** The same as a sentence. */
+    /** The reason as a sentence; absent when the origin may. */
     message?: string;
   };
   /** The grants of the origin. */
@@ -1612,74 +1612,74 @@ export interface Replies {
     origin: string;
     /** Its grants. */
     grants: Array<Grant>;
-    /** What of them the disk has not taken yet, revocations too. */
+    /** Denials and revocations among them that the disk has not taken yet. */
     unstored: Array<Unstored>;
-    /** An AI client that was not here yet: when it comes, it gets all tools, or those of its `--only`. */
+    /** True for an AI client that was never here. When it comes, it gets all tools, or those of its `--only`. Otherwise absent. */
     is_new?: boolean;
   };
-  /** The grants of the tab are gone. */
+  /** The grants of the tab have ended. */
   host_expire_tab_grants: {
     /** How many there were. */
     expired: number;
   };
   /** All grants. */
   host_list_all_permissions: {
-    /** By origin. */
+    /** The grants, sorted by origin. */
     grants: Array<Grant>;
-    /** What of them the disk has not taken yet, revocations too. */
+    /** Denials and revocations that the disk has not taken yet. */
     unstored: Array<Unstored>;
   };
   /** The tools. */
   host_list_tools: {
-    /** An array of `ToolDescriptor`, by server. */
+    /** An array of `ToolDescriptor`, sorted by server. */
     tools: Json;
   };
   /** The servers. */
   host_list_servers: {
-    /** By id. */
+    /** The servers, sorted by id. */
     servers: Array<UsableServer>;
   };
-  /** What is offered. */
+  /** The resources, resource templates or prompts of the servers. */
   host_list_offers: {
-    /** By server; those that offer none of it are left out. */
+    /** One entry per server. Servers that offer none are left out. */
     servers: Array<Offers>;
   };
-  /** What the tool answered, failures of the tool itself (`isError`) included. */
+  /** The answer of the tool, which may be its own failure (`isError`). */
   host_call_tool: {
     /** MCP's CallToolResult, as the server wrote it. */
     result: Json;
-    /** What Harbor says of it: what the sandbox refused, which places in the arguments the server does not have. Never to a page. */
+    /** Harbor's remarks: what the sandbox refused, and which paths in the arguments the server cannot see. A page never gets any. */
     beside?: Array<string>;
-    /** Where it comes from. */
+    /** The server and tool that the result comes from. */
     provenance: Provenance;
   };
   /** The run has begun. */
   host_create_run: {
     /** Its id. */
     run_id: string;
-    /** How many calls it may make. */
+    /** How many calls the run may make. */
     max_calls: number;
     /** How many are left. */
     remaining: number;
   };
-  /** The run as it ended. */
+  /** The run has ended. */
   host_end_run: {
     /** Its id. */
     run_id: string;
-    /** How many calls it could make. */
+    /** How many calls the run could make. */
     max_calls: number;
-    /** How many were left. */
+    /** How many calls were left. */
     remaining: number;
   };
-  /** The run now. */
+  /** The state of the run. */
   host_get_run: {
     /** Its id. */
     run_id: string;
     /** How many calls it may make. */
     max_calls: number;
-    /** How many are left; calls in flight are counted as made, and given back where they were not sent. */
+    /** How many calls are left. A call in flight counts as made; it is given back if it was not sent. */
     remaining: number;
-    /** When it began, in milliseconds since 1970. */
+    /** When the run began, in milliseconds since 1970. */
     created_at: number;
   };
   /** The counts. */
@@ -1687,136 +1687,136 @@ export interface Replies {
     /** The counts. */
     stats: Stats;
   };
-  /** Whether pushes come from now on. */
+  /** The watch has begun or ended. */
   host_watch: {
-    /** As asked. */
+    /** True if pushes come from now on. */
     watching: boolean;
   };
-  /** The answer is in the audit log. */
+  /** The person's answer is in the audit log. */
   host_note_consent: {
     /** Always true; a failure is an error. */
     noted: boolean;
   };
   /** Lines of the audit log. */
   host_get_audit: {
-    /** An array of objects, one per line, oldest first. */
+    /** An array of objects, one per line of the log, oldest first. */
     records: Json;
-    /** Whether the log cannot be written at present. */
+    /** True if the log cannot be written at present. */
     failing: boolean;
     /** How many lines could not be written since the bridge began. */
     unaudited: number;
   };
   /** The tools that have changed. */
   host_list_tool_changes: {
-    /** By server and name. */
+    /** The tools, sorted by server and name. */
     changes: Array<ToolChange>;
-    /** Servers that are other programs than those that were allowed. */
+    /** Servers that now run another program than the one that the person allowed. */
     servers: Array<ServerChange>;
   };
-  /** The tool is accepted as it is. */
+  /** The tool is accepted as it is now. */
   host_accept_tool_change: {
     /** Always true; a failure is an error. */
     accepted: boolean;
   };
-  /** The server is accepted as it is. */
+  /** The server's program is accepted as it is now. */
   host_accept_server_change: {
     /** Always true; a failure is an error. */
     accepted: boolean;
   };
-  /** From now on. */
+  /** Messages of this level come as pushes from now on. */
   mcp_follow_messages: {
-    /** The level. */
+    /** The level in force. */
     level: string;
   };
-  /** The AI client may serve; what it may do is in its grants. */
+  /** The AI client may begin. Its grants say what it may do. */
   mcp_begin: {
-    /** Whether it has got its first grants by this. */
+    /** True if this request gave it its first grants. */
     granted: boolean;
-    /** What `mcp.firstUse` says: `all`, `ask` or `none`. */
+    /** The value of `mcp.firstUse`: `all`, `ask` or `none`. */
     first_use: string;
   };
   /** A page of the catalog. */
   catalog_get: {
-    /** The entries, the first ones first. */
+    /** The entries, those of the highest rank first. */
     entries: Array<CatalogEntry>;
-    /** Where the next page begins; absent on the last one. */
+    /** The cursor of the next page; absent on the last page. */
     next_cursor?: string;
-    /** How many there are on all pages. */
+    /** How many entries there are on all pages. */
     total: number;
-    /** `YYYY-MM-DD`: all there is are the entries that Harbor brought along, of that day, as no source was reached yet. */
+    /** `YYYY-MM-DD`: the day of the entries that are part of Harbor. Present only while no source was reached yet and they are all there is. */
     snapshot?: string;
-    /** When a source was last fetched, in milliseconds since 1970. */
+    /** When a source was last fetched, in milliseconds since 1970; absent when none was. */
     last_refresh?: number;
   };
-  /** A page of what was found. */
+  /** A page of search results. */
   catalog_search: {
-    /** The entries, the best ones first. */
+    /** The entries, the best match first. */
     entries: Array<CatalogEntry>;
     /** As in `catalog_get`. */
     next_cursor?: string;
-    /** How many were found; absent when they are more than 500. */
+    /** How many entries match; absent if more than 500 do. */
     total?: number;
     /** As in `catalog_get`. */
     snapshot?: string;
     /** As in `catalog_get`. */
     last_refresh?: number;
   };
-  /** One of the catalog. */
+  /** An entry of the catalog. */
   catalog_entry: {
-    /** It. */
+    /** Everything that Harbor knows of the entry. */
     details: CatalogDetails;
   };
-  /** The refresh is over. Sources that failed are told; the entries of those are as they were. */
+  /** The refresh has ended. `sources` says which sources failed; their entries are unchanged. */
   catalog_refresh: {
-    /** What has changed. */
+    /** What has changed in the catalog. */
     changes: CatalogChanges;
-    /** How the sources did. */
+    /** The result of each source. */
     sources: Array<CatalogSource>;
     /** How many entries there are now. */
     entries: number;
     /** As in `catalog_get`. */
     snapshot?: string;
   };
-  /** The looking up is over. */
+  /** The look-up has ended. */
   catalog_enrich: {
     /** How many entries were looked up. */
     enriched: number;
-    /** How many of them could not be. */
+    /** How many of them could not be looked up. */
     failed: number;
   };
-  /** How the catalog is. */
+  /** The status of the catalog. */
   catalog_status: {
-    /** As in `status`. */
+    /** The catalog, as in `status`. */
     catalog: CatalogStatus;
-    /** The sources, by name; those of the file, which need not be the configured ones. */
+    /** The sources in the catalog's file, sorted by name. They may differ from the configured ones. */
     sources: Array<CatalogSource>;
   };
-  /** It is installed, or what would be. */
+  /** The server is installed; for a plan, the reply says what would be. */
   install_server: {
     /** The package and its server. */
     installed: Installed;
   };
-  /** What it is. */
+  /** The description of the server. */
   resolve_server: {
-    /** It. */
+    /** The server. */
     server: Resolved;
   };
-  /** The servers that Harbor brings along. */
+  /** The servers that are part of Harbor. */
   get_curated_list: {
-    /** One after the other. */
+    /** The servers. */
     servers: Array<Resolved>;
   };
-  /** What is different. */
+  /** The differences between the versions. */
   upgrade_server: {
     /** The versions and their tools. */
     upgrade: Upgrade;
   };
-  /** The earlier version is used. */
+  /** The earlier version is in use. */
   undo_upgrade: {
     /** The package and its server. */
     installed: Installed;
   };
-  /** As `remove_server`. */
+  /** The server is removed, as by `remove_server`. */
   uninstall_server: {
     /** As in `remove_server`. */
     removed: boolean;
@@ -1830,163 +1830,163 @@ export interface Replies {
   };
   /** The servers with a package, by id. */
   list_installed: {
-    /** Their packages. */
+    /** The servers' packages. */
     servers: Array<Installed>;
   };
-  /** The programs. */
+  /** The programs that servers and installers need. */
   check_runtimes: {
-    /** What was found, and where. */
+    /** The programs and their places. */
     runtimes: Runtimes;
   };
   /** The secret is on disk. */
   set_credential: {
-    /** What is told of it. */
+    /** The secret, without its value. */
     credential: Credential;
-    /** Whether the server is up: a restart gives it the new one. */
+    /** True if the server is up. It gets the new secret when it is restarted. */
     running: boolean;
-    /** Whether the server had failed for the lack of it, and is started now. */
+    /** True if the server had failed because the secret was missing. It starts now. */
     starts: boolean;
   };
   /** The secrets are on disk. */
   set_server_secrets: {
-    /** What the server has now. */
+    /** The state of the server's secrets now. */
     status: CredentialStatus;
     /** As in `set_credential`. */
     running: boolean;
     /** As in `set_credential`. */
     starts: boolean;
   };
-  /** What the server has. */
+  /** The state of the server's secrets. */
   get_credential_status: {
-    /** By name. */
+    /** The names of the secrets that are set, missing and expired. */
     status: CredentialStatus;
   };
-  /** What is wrong. */
+  /** The problems with the server's secrets. */
   validate_credentials: {
-    /** Whether nothing keeps the server from its secrets. */
+    /** True if the server can have all its secrets. */
     valid: boolean;
-    /** What does, a sentence each. */
+    /** The problems that keep it from its secrets, a sentence each. */
     errors: Array<string>;
-    /** What is to be minded, a sentence each. */
+    /** Other things to know, a sentence each. */
     warnings: Array<string>;
   };
-  /** The secret is gone. */
+  /** The secret is deleted. */
   delete_credential: {
-    /** False when there was none. */
+    /** False if there was no such secret. */
     deleted: boolean;
-    /** Whether the server is up: it has the secret until it is stopped. */
+    /** True if the server is up. It keeps the secret until it is stopped. */
     running: boolean;
   };
   /** The secrets. */
   list_credentials: {
-    /** By server and name. */
+    /** The secrets, sorted by server and name. */
     credentials: Array<Credential>;
   };
-  /** The person is to be asked. */
+  /** The authorization has begun: show the person the URL. */
   oauth_start: {
-    /** What they are to open in a browser: `https://…`, or `http://…` on this machine. */
+    /** The URL that the person opens in a browser: `https://…`, or `http://…` on this machine. */
     authorization_url: string;
-    /** Where their browser comes back to. */
+    /** The URL to which the browser comes back. */
     redirect_uri: string;
-    /** Until when, in milliseconds since 1970. */
+    /** When the authorization ends without an answer, in milliseconds since 1970. */
     expires_at: number;
   };
-  /** The person has let Harbor in. */
+  /** The person has agreed. */
   oauth_finish: {
-    /** As far as they have. */
+    /** What the person lets Harbor do. */
     authorization: Authorization;
   };
-  /** No authorization is under way any more. */
+  /** The authorization has ended. */
   oauth_cancel: {
-    /** False when none was. */
+    /** False if no authorization was under way. */
     cancelled: boolean;
   };
-  /** What the person has let Harbor do. */
+  /** The authorization of the server. */
   oauth_status: {
-    /** Absent where that is nothing. */
+    /** The authorization; absent when there is none. */
     authorization?: Authorization;
   };
   /** The tokens are deleted. */
   oauth_revoke: {
-    /** False when there were none. */
+    /** False if there were no tokens. */
     revoked: boolean;
-    /** Whether the authorization server knows. */
+    /** True if the authorization server was told. */
     told: boolean;
-    /** Why not, when not. */
+    /** Why the authorization server was not told; absent when it was. */
     why?: string;
   };
-  /** Where they are kept. */
+  /** The state of the secret store. */
   get_secret_store: {
-    /** How. */
+    /** Where and how secrets are kept. */
     secret_store: SecretStore;
   };
-  /** They can be read. */
+  /** The secrets can be read. */
   unlock_secrets: {
-    /** How they are kept. */
+    /** Where and how secrets are kept now. */
     secret_store: SecretStore;
   };
-  /** They cannot be read any more. */
+  /** The secrets can no longer be read. */
   lock_secrets: {
-    /** How they are kept. */
+    /** Where and how secrets are kept now. */
     secret_store: SecretStore;
   };
-  /** They are encrypted on disk. */
+  /** The secrets are encrypted on disk. */
   encrypt_secrets: {
-    /** How they are kept now. */
+    /** Where and how secrets are kept now. */
     secret_store: SecretStore;
   };
-  /** They are plain on disk. */
+  /** The secrets are no longer encrypted on disk. */
   decrypt_secrets: {
-    /** How they are kept now. */
+    /** Where and how secrets are kept now. */
     secret_store: SecretStore;
   };
-  /** They are where `config.toml` says. */
+  /** The secrets are where `config.toml` says. */
   move_secrets: {
-    /** How they are kept now. */
+    /** Where and how secrets are kept now. */
     secret_store: SecretStore;
   };
-  /** What was found. */
+  /** The providers and keys that were found. */
   llm_detect: {
     /** The programs on this machine, and the providers that were added. */
     providers: Array<Provider>;
-    /** Whether one of them can be used. */
+    /** True if at least one of them can be used. */
     hasAvailable: boolean;
-    /** Keys that lie in the environment, of types of which no provider has a key. */
+    /** Keys in the environment, for types of which no provider has a key. */
     environment: Array<EnvironmentKey>;
   };
   /** The providers. */
   llm_list_providers: {
-    /** By id. */
+    /** The providers, sorted by id. */
     providers: Array<Provider>;
-    /** The id of the default one. */
+    /** The id of the default provider; absent when there is none. */
     active?: string;
   };
-  /** What can be added. */
+  /** The types of providers that can be added. */
   llm_get_supported_providers: {
-    /** What runs on this machine. */
+    /** The types that run on this machine. */
     local: Array<ProviderType>;
-    /** Services. */
+    /** The types that are services elsewhere. */
     remote: Array<ProviderType>;
     /** The ids of the providers that have a key. */
     configuredApiKeys: Array<string>;
   };
-  /** It is added. */
+  /** The provider is added. */
   llm_add_provider: {
     /** Its id. */
     id: string;
-    /** What is known of it. */
+    /** The provider as it is now. */
     provider: Provider;
   };
-  /** It is changed. */
+  /** The provider is changed. */
   llm_configure_provider: {
-    /** What is known of it now. */
+    /** The provider after the change. */
     provider: Provider;
-    /** Whether it had a key that was dropped. */
+    /** True if its key was dropped, since its address changed. */
     key_dropped: boolean;
   };
-  /** It is forgotten. */
+  /** The provider is forgotten. */
   llm_remove_provider: {
-    /** False when there was none. */
+    /** False if there was no such provider. */
     removed: boolean;
   };
   /** The key is stored. */
@@ -1995,30 +1995,30 @@ export interface Replies {
     success: boolean;
     /** The provider's id. */
     provider: string;
-    /** Whether it can be used, as far as that is known. */
+    /** True if the provider can be used, as far as Harbor knows. */
     available: boolean;
   };
   /** The key is deleted. */
   llm_remove_api_key: {
-    /** False when there was none. */
+    /** False if there was no key. */
     success: boolean;
     /** The provider's id. */
     provider: string;
   };
-  /** What it said. */
+  /** The provider's answer to the check. */
   llm_check_provider: {
-    /** Whether it answers, and takes the key. */
+    /** True if the provider answers and takes the key. */
     available: boolean;
-    /** How long that took, in milliseconds. */
+    /** How long the check took, in milliseconds. */
     latency_ms: number;
-    /** Why not, a word as in `ERR_MODEL_FAILED`. */
+    /** Why the provider cannot be used, a word as in `ERR_MODEL_FAILED`; absent when it can. */
     cause?: string;
-    /** The same in the provider's own words. */
+    /** The reason in the provider's own words. */
     message?: string;
   };
   /** The models. */
   llm_list_models: {
-    /** By provider, in its order. */
+    /** The models, provider by provider, in each provider's order. */
     models: Array<Model>;
     /** The id of the default provider. */
     provider?: string;
@@ -2027,58 +2027,58 @@ export interface Replies {
   };
   /** The models. */
   llm_list_models_for: {
-    /** In the provider's order. */
+    /** The models, in the provider's order. */
     models: Array<Model>;
     /** The provider's id. */
     provider: string;
   };
-  /** It holds from the next request on. */
+  /** The default model holds from the next request on. */
   llm_set_active: {
     /** Always true; a failure is an error. */
     success: boolean;
     /** The provider's id. */
     active: string;
-    /** The model's name there; absent: its first. */
+    /** The model's name at the provider; absent: the provider's first model. */
     model?: string;
   };
-  /** It holds from the next request on. */
+  /** The default model holds from the next request on. */
   llm_set_model: {
     /** Always true; a failure is an error. */
     success: boolean;
     /** The provider's id. */
     active: string;
-    /** The model's name there. */
+    /** The model's name at the provider. */
     model: string;
   };
-  /** What is used where a request names nothing. */
+  /** The provider and model for requests that name none. */
   llm_get_active: {
-    /** The provider's id; absent where there is none. */
+    /** The provider's id; absent when there is no provider. */
     active?: string;
-    /** The model's name there; absent: its first. */
+    /** The model's name at the provider; absent: the provider's first model. */
     model?: string;
-    /** `ready`, `no_provider`, `no_key`, `disabled` or `unavailable`. */
+    /** The provider's state: `ready`, `no_provider`, `no_key`, `disabled` or `unavailable`. */
     status: string;
   };
-  /** All that is set. */
+  /** All settings about models. */
   llm_get_config: {
-    /** The providers that were added, by id. */
+    /** The added providers, sorted by id. */
     providers: Array<Provider>;
-    /** The ids of those that can be used, as far as that is known. */
+    /** The ids of the providers that can be used, as far as Harbor knows. */
     available: Array<string>;
-    /** The default provider. */
+    /** The id of the default provider. */
     activeProvider?: string;
-    /** Its model. */
+    /** The name of the default model at that provider. */
     activeModel?: string;
     /** The ids of the providers that have a key. */
     configuredApiKeys: Array<string>;
   };
   /** The answer is whole. */
   llm_chat: {
-    /** What the model said. */
+    /** The model's answer. */
     response: ChatResponse;
     /** The provider's id. */
     provider: string;
-    /** The model's name there. */
+    /** The model's name at the provider. */
     model: string;
   };
   /** The answer is whole. */
@@ -2090,78 +2090,78 @@ export interface Replies {
     /** As in `llm_chat`. */
     model: string;
   };
-  /** Whether there was such a request. */
+  /** The credit is added. */
   llm_more: {
-    /** False when it has ended, or does not stream. */
+    /** False if the request has ended or does not stream. */
     accepted: boolean;
   };
   /** The models. */
   host_llm_list_models: {
-    /** By provider, in its order. */
+    /** The models, provider by provider, in each provider's order. */
     models: Array<UsableModel>;
   };
-  /** So many. */
+  /** The number of tokens. */
   llm_count_tokens: {
-    /** Tokens. */
+    /** How many tokens the model would read. */
     input_tokens: number;
-    /** `exact`: the provider has counted; else `estimated`. */
+    /** `exact`: the provider counted them; otherwise `estimated`. */
     exactness: string;
   };
-  /** What was taken. */
+  /** The tokens that requests have used. */
   llm_usage: {
-    /** The newest day first. */
+    /** The rows, the newest day first. */
     usage: Array<ModelUsage>;
   };
-  /** It holds from the next request on. */
+  /** The budget holds from the next request on. */
   llm_set_budget: {
     /** The budget. */
     budget: Budget;
   };
   /** The budgets. */
   llm_list_budgets: {
-    /** Those that a person has set, and those of whoever has used something today. */
+    /** The budgets that the person has set, and those of every principal that used tokens today. */
     budgets: Array<Budget>;
-    /** Tokens of a day that an origin has for which nothing is set. */
+    /** The default budget of an origin, in tokens per day. */
     of_an_origin: number;
   };
-  /** It has begun. */
+  /** The session has begun. */
   chat_create_session: {
     /** The session. */
     session: ChatSession;
   };
-  /** The turn is over. */
+  /** The turn has ended. */
   chat_send_message: {
-    /** What the model answered in the end. */
+    /** The model's last answer in the turn. */
     response: string;
-    /** The calls that it made, in their order. */
+    /** The calls of the turn, in their order. */
     steps: Array<TurnStep>;
-    /** How often the model was asked. */
+    /** How many rounds the turn had: how often the model was asked. */
     iterations: number;
-    /** Whether a limit ended it. */
+    /** True if a limit ended the turn. */
     reachedMaxIterations: boolean;
-    /** How long it took, in milliseconds. */
+    /** How long the turn took, in milliseconds. */
     durationMs: number;
     /** The turn. */
     turn_id: string;
-    /** Why it ended: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. */
+    /** Why the turn ended: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. */
     ended: string;
-    /** What it has taken. */
+    /** The tokens that the turn has used. */
     usage: ChatUsage;
     /** The provider's id. */
     provider?: string;
-    /** The model's name there. */
+    /** The model's name at the provider. */
     model?: string;
   };
-  /** It is followed. */
+  /** The client follows the session, or no longer. */
   chat_watch: {
     /** The number of the next event. */
     seq: number;
-    /** The turn that is under way. */
+    /** The turn that is under way; absent when none is. */
     turn_id?: string;
   };
-  /** It ends. */
+  /** The turn is being stopped. */
   chat_stop: {
-    /** False when no turn was under way. */
+    /** False if no turn was under way. */
     stopped: boolean;
   };
   /** The session as a text. */
@@ -2171,161 +2171,161 @@ export interface Replies {
   };
   /** The session. */
   chat_get_session: {
-    /** What it is. */
+    /** The session's settings and state. */
     session: ChatSession;
-    /** What was said. */
+    /** The messages of the session. */
     messages: Array<ChatMessage>;
   };
   /** The sessions. */
   chat_list_sessions: {
-    /** The one that was used last first. */
+    /** The sessions, the one that was used last first. */
     sessions: Array<ChatSession>;
-    /** How many there are in all. */
+    /** How many sessions there are in all. */
     total: number;
-    /** Files that cannot be read, and why, a sentence each. */
+    /** The files that cannot be read, and why, a sentence each. */
     unreadable: Array<string>;
   };
-  /** It is changed. */
+  /** The session is changed. */
   chat_update_session: {
-    /** What it is now. */
+    /** The session after the change. */
     session: ChatSession;
   };
-  /** It is empty. */
+  /** The session has no messages any more. */
   chat_clear_messages: {
     /** How many messages it had. */
     cleared: number;
   };
-  /** It is gone. */
+  /** The session is deleted. */
   chat_delete_session: {
-    /** False when there was none. */
+    /** False if there was no such session. */
     deleted: boolean;
   };
-  /** The run is over. */
+  /** The run has ended. */
   run_start: {
     /** The run. */
     run_id: string;
     /** The answer. */
     output: string;
-    /** Where it comes from, where that was asked for. */
+    /** The calls that the answer relies on; absent unless `require_citations` was set. */
     citations?: Array<Citation>;
-    /** What it has taken. */
+    /** The tokens that the run has used. */
     usage: ChatUsage;
   };
-  /** It is noted. */
+  /** The credit is added. */
   run_more: {
-    /** False when there is no such run. */
+    /** False if there is no such run. */
     accepted: boolean;
   };
-  /** It has begun. */
+  /** The session has begun. */
   session_create: {
     /** The session. */
     session: SessionSummary;
   };
   /** The session. */
   session_get: {
-    /** What it is. */
+    /** The session's state. */
     session: SessionSummary;
   };
   /** The sessions. */
   session_list: {
-    /** The oldest first. */
+    /** The sessions, the oldest first. */
     sessions: Array<SessionSummary>;
   };
-  /** It is over. */
+  /** The session has ended. */
   session_end: {
-    /** What it was. */
+    /** The session as it was at its end. */
     session: SessionSummary;
   };
-  /** What waits and what stands. */
+  /** The questions that wait and the answers that stand. */
   approvals_list: {
-    /** Questions, the oldest first. */
+    /** The questions, the oldest first. */
     waiting: Array<Approval>;
-    /** Answers that stand, the newest first. */
+    /** The standing answers, the newest first. */
     standing: Array<StandingAnswer>;
-    /** Of one question: the call's arguments, whole. */
+    /** For one question: the whole arguments of its call. Otherwise absent. */
     arguments?: Json;
   };
-  /** The answer has come. */
+  /** The answer has reached the bridge. */
   approvals_answer: {
-    /** False when there is no such question any more. */
+    /** False if the question does not wait any more. */
     answered: boolean;
   };
-  /** They are taken back. */
+  /** The standing answers are taken back. */
   approvals_revoke: {
-    /** How many those were. */
+    /** How many answers were taken back. */
     revoked: number;
   };
   /** The guard of an AI client. */
   approvals_guard: {
-    /** Whether it is on. */
+    /** True if the guard is on. */
     guard: boolean;
   };
-  /** It is told of them, or not any more. */
+  /** The watch has begun or ended. */
   approvals_watch: Record<never, never>;
-  /** It is there. */
+  /** The source is registered. */
   source_register: {
-    /** Its id: `browser`, or `browser:NAME` where there is one already. */
+    /** The source's id: `browser`, or `browser:NAME` if there is a browser already. */
     source_id: string;
   };
-  /** It is gone. */
+  /** The source is unregistered. */
   source_unregister: {
-    /** False when this connection has no such source. */
+    /** False if this connection has no such source. */
     unregistered: boolean;
   };
-  /** Whether somebody waits for it. */
+  /** The result has reached the bridge. */
   source_result: {
-    /** False when the call has ended, or was never made of a source of this connection. */
+    /** False if the call has ended, or was never made to a source of this connection. */
     accepted: boolean;
   };
-  /** What the bridge says to it. */
+  /** The bridge's answer to the event. */
   source_event: {
-    /** False when it is about no session's tab, or no session. */
+    /** False if the event is about no session and no session's tab. */
     accepted: boolean;
-    /** Of `navigated` and `tab_opened`: `allowed` or `denied`. */
+    /** For `navigated`, `frame` and `tab_opened`: `allowed` or `denied`. */
     verdict?: string;
-    /** Why it is denied, as a sentence. */
+    /** Why it is denied, as a sentence; absent when it is allowed. */
     reason?: string;
   };
-  /** They. */
+  /** The tool sources that are no servers. */
   list_sources: {
-    /** By id. */
+    /** The sources, sorted by id. */
     sources: Array<Source>;
   };
 }
 
 /** What the bridge sends unasked, by `type`. */
 export interface Pushes {
-  /** A call that was sent with `progress: true` goes on. The first 50 are pushed, then one in 50 ms: of what comes faster the newest, and the last before the answer. */
+  /** Progress of a call that was sent with `progress: true`. The first 50 are pushed, then one every 50 ms: the newest, and always the last one before the answer. */
   progress: {
     /** The call's id. */
     request_id: string;
-    /** How far it is; grows. */
+    /** The progress so far. The number grows with each push. */
     progress: Json;
-    /** What `progress` will be at the end, if known. */
+    /** The value of `progress` at the end; absent when not known. */
     total?: Json;
-    /** What the server says about it. */
+    /** The server's words about it. */
     message?: string;
   };
-  /** A server asks something while it works on a request that was sent with `answers`, or Harbor does before it makes a call that may destroy something. Answered by `mcp_answer`; refused when that request ends first. */
+  /** A question about an open request that was sent with `answers`. It comes from the server, or from Harbor before a call that may destroy something. `mcp_answer` answers it. It counts as refused if the request ends first. */
   ask: {
-    /** The question's number. */
+    /** The question's number, for `mcp_answer`. */
     ask_id: number;
-    /** The id of the request. */
+    /** The id of the request that the question is about. */
     request_id: string;
     /** The server. */
     server_id: string;
     /** `sampling/createMessage` or `elicitation/create`. */
     method: string;
-    /** MCP's parameters, as whoever asks wrote them. */
+    /** MCP's parameters, as the asker wrote them. */
     params: Json;
   };
-  /** A piece of an answer that is larger than the client's `max_frame`. The pieces of one answer come in order; joined, they are the answer's frame without its length prefix. */
+  /** A piece of an answer that is larger than the client's `max_frame`. The pieces of an answer come in order. Joined, they are the answer's frame without its length prefix. */
   chunk: {
     /** The id of the request that is being answered. */
     request_id: string;
-    /** Number of this piece, from 0. */
+    /** The number of this piece, from 0. */
     seq: number;
-    /** Whether it is the last one. */
+    /** True for the last piece. */
     last: boolean;
     /** The piece's bytes in base64. */
     data: string;
@@ -2337,49 +2337,49 @@ export interface Pushes {
     /** The resource's URI. */
     uri: string;
   };
-  /** A server's state has changed; comes to clients that sent `watch_servers`. The definition of a new server comes with the state `stopped` and no old state; a removed server's last event has the state `removed`. */
+  /** A server's state has changed; for clients that sent `watch_servers`. A new server's first event has the state `stopped` and no old state. A removed server's last event has the state `removed`. */
   server_event: {
     /** The server's id. */
     server_id: string;
-    /** The state before; the same as `new_state` when only `busy` changed. */
+    /** The state before; equal to `new_state` when only `busy` changed. */
     old_state?: string;
     /** The state now. */
     new_state: string;
-    /** When, in milliseconds since 1970. */
+    /** When the state changed, in milliseconds since 1970. */
     timestamp: number;
-    /** Whether it has not answered a probe while calls are open. */
+    /** True if calls are open and the server has not answered a probe. */
     busy: boolean;
-    /** Why, where it ended or failed: one word, see `Exit`. */
+    /** The cause, if the server ended or failed: one word, see `Exit`. */
     cause?: string;
-    /** The same as a sentence. */
+    /** The cause as a sentence. */
     message?: string;
-    /** Which restart is next or under way, counted since the last stable minute. */
+    /** The number of the restart that is next or under way, counted since the last stable minute. */
     attempt?: number;
-    /** When it will be tried again, in milliseconds since 1970. */
+    /** When the server is tried again, in milliseconds since 1970. */
     next_retry?: number;
     /** Process id of the server, while it runs. */
     pid?: number;
   };
-  /** Something of the status has changed, or numbers are due; comes to clients that sent `subscribe_status`. What is absent has not changed. */
+  /** The status has changed, or new numbers are due; for clients that sent `subscribe_status`. A field that is absent has not changed. */
   status_update: {
-    /** `server`: one server has changed; `bridge`: the bridge has, by its clients or its configuration; `catalog`: the catalog has; `numbers`: all, since it is time. */
+    /** `server`: one server has changed. `bridge`: its clients or its configuration have. `catalog`: the catalog has. `numbers`: everything, since the interval is over. */
     category: string;
-    /** When, in milliseconds since 1970. */
+    /** When the push was made, in milliseconds since 1970. */
     timestamp: number;
-    /** How it all is. */
+    /** Harbor's health. */
     health: Health;
-    /** With `bridge` and `numbers`: the bridge. */
+    /** The bridge; with `bridge` and `numbers`. */
     bridge?: BridgeStatus;
-    /** With `server`: that one; with `numbers`: all. */
+    /** With `server`: that server. With `numbers`: all servers. */
     servers?: Array<ServerStatus>;
-    /** With `server`: the id of one that was removed. */
+    /** With `server`: the id of a server that was removed. */
     removed?: string;
-    /** With `catalog` and `numbers`: the catalog. */
+    /** The catalog; with `catalog` and `numbers`. */
     catalog?: CatalogStatus;
-    /** With `numbers`: what is on the disk. */
+    /** The sizes on disk; with `numbers`. */
     stores?: StoreSizes;
   };
-  /** A log line of a server; comes to clients that sent `mcp_get_logs` with `follow`. */
+  /** A log line of a server; for clients that sent `mcp_get_logs` with `follow`. */
   server_log: {
     /** The server's id. */
     server_id: string;
@@ -2387,79 +2387,79 @@ export interface Pushes {
     timestamp: number;
     /** As in `LogLine`. */
     source: string;
-    /** MCP's level, for `mcp` lines. */
+    /** MCP's level; for `mcp` lines only. */
     level?: string;
     /** The text, cut at 8 KiB. */
     text: string;
   };
-  /** A server has logged an MCP message; comes to AI clients that sent `mcp_follow_messages`. */
+  /** An MCP log message of a server; for AI clients that sent `mcp_follow_messages`. */
   server_message: {
     /** The server's id. */
     server_id: string;
     /** MCP's level. */
     level: string;
-    /** The message, as text; cut at 8 KiB. */
+    /** The message as text, cut at 8 KiB. */
     text: string;
   };
-  /** A grant was made, taken back, or has ended; comes to clients that sent `host_watch`. */
+  /** A grant was made or revoked, or has ended; for clients that sent `host_watch`. */
   grant_changed: {
     /** `granted`, `revoked` or `expired`. */
     change: string;
     /** The grant. */
     grant: Grant;
   };
-  /** The tools of a server may have changed: it has come up or gone, or said so itself; comes to clients that sent `host_watch`. */
+  /** The tools of a server may have changed: it came up, went away, or said so itself. For clients that sent `host_watch`. */
   tools_changed: {
-    /** The server; absent for an AI client, which asks for its own list again. */
+    /** The server's id. Absent for an AI client, which must list its tools again. */
     server_id?: string;
   };
-  /** The resources, or the prompts, of a server may have changed, likewise. */
+  /** The resources or the prompts of a server may have changed; for clients that sent `host_watch`. */
   offers_changed: {
     /** `resources` (and their templates) or `prompts`. */
     kind: string;
     /** As in `tools_changed`. */
     server_id?: string;
   };
-  /** A tool is not what it was when the person last saw it, or has joined those of its server; comes to the owner's connections that sent `host_watch`, at most 60 times a minute for one server: `host_list_tool_changes` has them all. */
+  /** A tool has changed since the person last saw it, or is new on its server. For the owner's connections that sent `host_watch`, at most 60 times a minute for one server. `host_list_tool_changes` lists them all. */
   tool_changed: {
     /** The server. */
     server_id: string;
     /** The tool's own name. */
     tool_name: string;
-    /** The hash of what it is now. */
+    /** The hash of the tool as it is now. */
     tool_hash: string;
-    /** As in `ToolChange`; absent where the two together are longer than 16 KiB, and for a tool that is new. */
+    /** The tool before, as in `ToolChange`. Absent if `before` and `after` together are longer than 16 KiB, and for a new tool. */
     before?: Json;
-    /** The same of what it is now. */
+    /** The tool now, as in `ToolChange`. Absent in the same cases as `before`. */
     after?: Json;
-    /** Whether the server had no tool of this name before. It can be used at once where a grant covers it. */
+    /** True if the server had no tool of this name before. Where a grant covers it, it can be used at once. */
     is_new: boolean;
     /** As in `ToolChange`. */
     blocked: boolean;
     /** As in `ToolChange`. */
     hidden_characters: boolean;
   };
-  /** Something of a chat that was asked for with `stream: true` has come; its answer is the chat's end. */
+  /** A piece of the answer to a chat that was sent with `stream: true`. The reply marks the chat's end. */
   llm_event: {
     /** The id of the request. */
     request_id: string;
     /** The number of this push, from 0 without a gap. */
     seq: number;
-    /** What has come. */
+    /** The piece. */
     event: ChatEvent;
   };
-  /** Something has happened in a session; comes to who sent `chat_watch`, or `chat_send_message` with `stream`. */
+  /** An event of a session; for clients that sent `chat_watch`, or `chat_send_message` with `stream`. */
   chat_event: {
     /** The session. */
     session_id: string;
     /** The turn. */
     turn_id: string;
-    /** The number of the event in its session, without a gap as long as the bridge runs. */
+    /** The number of the event in its session, without a gap while the bridge runs. */
     seq: number;
-    /** What has happened. */
+    /** The event. */
     event: TurnEvent;
   };
-  /** Something has happened in a run that was begun with `stream: true`; its answer is the run's end. What is larger than a frame of the client is left out of its event, which has an `error` instead; a `final` that is so large does not come: the answer says the same. */
+  /** An event of a run that was started with `stream: true`. The reply marks the run's end. Values too large for the client's frame are left out of the event, which then has an `error`. A `final` event that is too large does not come: the reply says the same. */
   run_event: {
     /** The id of the request. */
     request_id: string;
@@ -2467,19 +2467,19 @@ export interface Pushes {
     run_id: string;
     /** The number of this push, from 0 without a gap. */
     seq: number;
-    /** What has happened. */
+    /** The event. */
     event: RunEvent;
   };
-  /** The person is asked about a call, or not any more; comes to connections that sent `approvals_watch`, and is answered by `approvals_answer`. */
+  /** The person is asked about a call, or is no longer asked. For connections that sent `approvals_watch`. `approvals_answer` answers it. */
   approval: {
     /** The question. */
     approval: Approval;
-    /** False: it was answered, its caller has left, or its time is over. Nobody waits for an answer any more. */
+    /** True if the question waits. False: it was answered, its caller has left, or its time is over; an answer would have no effect. */
     waits: boolean;
   };
-  /** A tool of a source of this connection is called; `source_result` answers it. */
+  /** A call of a tool from a source of this connection. `source_result` answers it. */
   source_call: {
-    /** The call. Nobody can guess it. */
+    /** The call's id. Nobody can guess it. */
     call_id: string;
     /** The source. */
     source_id: string;
@@ -2491,12 +2491,12 @@ export interface Pushes {
     tool_name: string;
     /** Its arguments: an object that fits the tool's schema. */
     arguments: Json;
-    /** When the bridge gives up. */
+    /** How long the bridge waits for the result, in milliseconds. */
     timeout_ms: number;
-    /** The tabs that may be acted on. */
+    /** The tabs that the call may act on. */
     session: SourceSession;
   };
-  /** Nobody waits for a call's answer any more: it is to stop. */
+  /** A call is over for its caller: stop it. */
   source_cancel: {
     /** The call. */
     call_id: string;
@@ -2507,82 +2507,82 @@ export interface Pushes {
     source_id: string;
     /** The session. */
     session_id: string;
-    /** Whether its tabs are to be closed; else they are the person's again. */
+    /** True if the session's tabs are to be closed. False: they are the person's again. */
     close_tabs: boolean;
   };
 }
 
-/** How a server is started, watched, restarted and ended. What is absent has the default. */
+/** How a server is started, watched, restarted and ended. A field that is absent has its default. */
 export interface SupervisionSettings {
-  /** When it is started again after an end that nobody asked for: `never`; `on_crash` (default): once it had connected; `always`: also when it never came up. */
+  /** When a server is started again after it ended without being told to. `never`; `on_crash` (default): if it had connected; `always`: also if it never connected. */
   restart?: "never" | "on_crash" | "always";
-  /** Restarts without a stable minute in between, then it is given up: 0 to 1,000,000, or `"unlimited"`; 3. */
+  /** The most restarts without a stable minute in between; after them the server is given up. 0 to 1,000,000, or `"unlimited"`. Default: 3. */
   restart_attempts?: number | "unlimited";
-  /** Milliseconds before the first, second, … restart, 0 to 3,600,000 each; the last one repeats; [2000, 4000, 6000]. */
+  /** The pauses before the first, second, … restart, in milliseconds, 0 to 3,600,000 each. The last one repeats. Default: [2000, 4000, 6000]. */
   restart_delays_ms?: number[];
-  /** How much longer, at random, a delay may be, in percent: 0 to 100; 0. */
+  /** How much longer a pause may be, at random, in percent: 0 to 100. Default: 0. */
   restart_jitter_percent?: number;
-  /** How long a start may take, in milliseconds: 1,000 to 600,000; 30,000, or 120,000 for a command that downloads before it runs (npx, uvx). */
+  /** How long a start may take, in milliseconds: 1,000 to 600,000. Default: 30,000, or 120,000 for a command that downloads before it runs (npx, uvx). */
   start_timeout_ms?: number;
-  /** How long a call may take whose request does not say: 1 to 3,600,000 ms; 30,000. */
+  /** How long a call may take if its request sets no limit, in milliseconds: 1 to 3,600,000. Default: 30,000. */
   call_timeout_ms?: number;
-  /** How long a call waits while the server starts or is about to be restarted: 0 (refuse at once) to 600,000 ms; 10,000. */
+  /** How long a call waits while the server starts or is about to be restarted, in milliseconds: 0 (refuse at once) to 600,000. Default: 10,000. */
   queue_wait_ms?: number;
-  /** How long after a call's timeout a server may stay without any sign of life before it counts as hung: 100 to 3,600,000 ms; 10,000. */
+  /** How long after a call's timeout a server may show no sign of life before it counts as hung, in milliseconds: 100 to 3,600,000. Default: 10,000. */
   hung_grace_ms?: number;
-  /** How long it may take to end once its stdin is closed, before SIGTERM: 0 to 60,000 ms; 1,500. */
+  /** How long it may take to end after its stdin is closed, before SIGTERM, in milliseconds: 0 to 60,000. Default: 1,500. */
   eof_grace_ms?: number;
-  /** How long it may take after SIGTERM, before SIGKILL: 0 to 60,000 ms; 1,500. */
+  /** How long it may take to end after SIGTERM, before SIGKILL, in milliseconds: 0 to 60,000. Default: 1,500. */
   term_grace_ms?: number;
-  /** Whether it starts with the bridge; false. */
+  /** True: it starts with the bridge. Default: false. */
   auto_start?: boolean;
-  /** Whether a call starts it; true. Where it is false, only a person does, or the start of the bridge. */
+  /** True (default): a call starts it. False: only a person or the start of the bridge does. */
   lazy?: boolean;
-  /** How long it may stay without a call before it is stopped: 1,000 to 604,800,000 ms; for ever when absent. */
+  /** How long it may run without a call before it is stopped, in milliseconds: 1,000 to 604,800,000. Absent: it is not stopped. */
   idle_stop_ms?: number;
-  /** `shared` (default): one process for all. `per_principal`: each web origin and each AI client has a process and files of its own, started at its first call; the person has the plain one. */
+  /** `shared` (default): one process for everybody. `per_principal`: each web origin and each AI client has a process and files of its own, started at its first call. The person has the plain process. */
   instance?: "shared" | "per_principal";
-  /** Of `per_principal`: how many processes there may be beside the plain one, 1 to 64; 8. One that nobody uses ends for a new one. */
+  /** With `per_principal`: the most instances beside the plain process, 1 to 64. Default: 8. An unused one ends to make room for a new one. */
   max_instances?: number;
-  /** Whether what it answers counts as private, whatever it was given; false. Then nothing leaves unseen that a model has read there. */
+  /** True: the server's answers count as private data, whatever the server was given. Then no answer that a model has read there leaves unseen. Default: false. */
   private?: boolean;
-  /** Names of its tools that only read, whatever they say of themselves: the person's word counts. Of a tool in several lists, the worst holds. */
+  /** Names of its tools that only read. The person's word counts, whatever the tools say of themselves. If a tool is in several lists, the worst effect holds. */
   reads?: string[];
-  /** Those that change something and destroy nothing. */
+  /** Names of its tools that change something and destroy nothing. */
   writes?: string[];
-  /** Those that may destroy something. */
+  /** Names of its tools that may destroy something. */
   destroys?: string[];
 }
 
-/** What a server may do on this machine. What is absent has the default. */
+/** The sandbox of a server: what it may do on this machine. A field that is absent has its default. */
 export interface SandboxSettings {
-  /** `off`; `basic`: its own environment and limits; `standard` (default): files, system calls and signals too, as far as the kernel can hold them; `strict`: no network either, and namespaces are required. */
+  /** `off`; `basic`: an environment and limits of its own; `standard` (default): also rules for files, system calls and signals, as far as the kernel can enforce them; `strict`: also no network, and namespaces are required. */
   level?: "off" | "basic" | "standard" | "strict";
-  /** Whether it is refused to start where the kernel cannot hold all of its level; false. */
+  /** True: the server does not start if the kernel cannot enforce its whole level. Default: false. */
   required?: boolean;
-  /** Absolute paths that it may read besides. */
+  /** Further absolute paths that it may read. */
   read?: string[];
-  /** Absolute paths that it may read and write besides. */
+  /** Further absolute paths that it may read and write. */
   write?: string[];
   /** Unix sockets that it may connect to. */
   sockets?: string[];
-  /** `none`, `loopback` (its own), `hosts` (those of `hosts`) or `all` (default, but for `strict`: `none`). */
+  /** `none`, `loopback` (its own), `hosts` (those in `hosts`) or `all` (the default; with `strict` the default is `none`). */
   network?: "none" | "loopback" | "hosts" | "all";
-  /** With the network `hosts`: `example.com`, `*.example.com`, `192.0.2.7`, `[2001:db8::1]`, each with or without `:PORT` (443 and 80 when absent). */
+  /** The hosts of the network `hosts`: `example.com`, `*.example.com`, `192.0.2.7`, `[2001:db8::1]`, each with or without `:PORT`. Without a port: 443 and 80. */
   hosts?: string[];
-  /** With the network `all`: a TCP port of 127.0.0.1 (and of ::1) on which it may listen, 1,024 to 65,535; none. */
+  /** With the network `all`: a TCP port of 127.0.0.1 (and of ::1) on which it may listen, 1,024 to 65,535. Default: none. */
   listen?: number;
-  /** Memory of all its processes together, in MiB: 64 to 1,048,576; 2,048. */
+  /** Memory of all its processes together, in MiB: 64 to 1,048,576. Default: 2,048. */
   memory_mb?: number;
-  /** Processes and threads: 8 to 65,536; 512. */
+  /** Processes and threads together: 8 to 65,536. Default: 512. */
   processes?: number;
-  /** Open files of each process: 64 to 1,048,576; 4,096. */
+  /** Open files of each process: 64 to 1,048,576. Default: 4,096. */
   open_files?: number;
-  /** The largest file that it may write, in MiB: 1 to 1,048,576; 1,024. */
+  /** The largest file that it may write, in MiB: 1 to 1,048,576. Default: 1,024. */
   file_size_mb?: number;
-  /** Its data and temporary files together, in MiB: 1 to 1,048,576; 4,096. */
+  /** The size of its data and temporary files together, in MiB: 1 to 1,048,576. Default: 4,096. */
   disk_mb?: number;
-  /** How much it steps back when others want the processor, 0 to 19 (nice(1)); 5. */
+  /** How far it gives way to other programs for the processor, 0 to 19 (nice(1)). Default: 5. */
   nice?: number;
 }
 
@@ -2592,111 +2592,111 @@ export interface Server {
   server_id: string;
   /** A name for people. */
   label: string;
-  /** The program; empty where an image is run. */
+  /** The program; empty if the server is an image. */
   command: string;
-  /** The container image that is run. */
+  /** The container image; absent if the server is a program. */
   image?: Image;
-  /** Its arguments; what looks like a secret in them is left out. */
+  /** Its arguments. Arguments that look like secrets are left out. */
   args: Array<string>;
-  /** Names of the environment variables of its own. */
+  /** Names of the environment variables in its definition. */
   env_names: Array<string>;
-  /** The directory it runs in, where one was given. */
+  /** Its working directory; absent when the definition names none. */
   cwd?: string;
   /** `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`. */
   state: string;
-  /** The same for people: `running` (or on its way), `ready` (a call starts it), `stopped` (only a person starts it), `needs_key`, `needs_sign_in`, `needs_approval` (it is another program than the one that was allowed) or `failed`. */
+  /** The state for people: `running` (or on its way), `ready` (a call starts it), `stopped` (only a person starts it), `needs_key`, `needs_sign_in`, `needs_approval` (it is another program than the person allowed) or `failed`. */
   shown_state: string;
-  /** Since when, in milliseconds since 1970. */
+  /** When this state began, in milliseconds since 1970. */
   since: number;
-  /** Whether it has not answered a probe while calls are open; many servers do one thing at a time. */
+  /** True if calls are open and it has not answered a probe. Many servers do one thing at a time. */
   busy: boolean;
   /** Process id of the server, while it runs. */
   pid?: number;
   /** Process id of its runner, while there is one. */
   runner_pid?: number;
-  /** How many tools it offers, or had when it ran last; absent where that is not known. */
+  /** How many tools it offers, or offered when it last ran; absent when not known. */
   tool_count?: number;
-  /** What is wrong with its lists, while it runs, a sentence each; absent when nothing is. */
+  /** Problems with its lists while it runs, a sentence each; absent when there are none. */
   list_problems?: Array<string>;
-  /** How many of its tools have changed since they were first seen and are not accepted; absent when none has. */
+  /** How many of its tools have changed and are not accepted; absent when none have. */
   changed_tools?: number;
-  /** It is another program than the one that was allowed: origins are kept from it until that is accepted. */
+  /** The change of its program, if it is another one than the person allowed. Origins may not use it until the person accepts that. */
   program_change?: ServerChange;
-  /** How often it was restarted since it was last started by a person. */
+  /** How often it was restarted since a person last started it. */
   restarts: number;
-  /** Restarts that count against `restart_attempts`: those without a stable minute behind them. */
+  /** Restarts that count against `restart_attempts`: those that no stable minute followed. */
   attempt: number;
-  /** While it waits to be restarted: when that will be, in milliseconds since 1970. Of a server that was given up after it had run: from when on a call tries it once more. */
+  /** While it waits to be restarted: the time of the restart, in milliseconds since 1970. If it was given up after it had run: the time from which a call tries it once more. */
   next_retry?: number;
-  /** How it last ended without being told to, as a sentence; also while it runs again. */
+  /** How it last ended without being told to, as a sentence; also while it runs again. Absent if it never did. */
   last_error?: string;
-  /** The same for programs. */
+  /** The same end, for programs. */
   last_exit?: Exit;
-  /** Calls that wait until it runs. */
+  /** How many calls wait until it runs. */
   queued: number;
-  /** Answers that came after their call had ended; they were dropped. */
+  /** How many answers came after their call had ended. They were dropped. */
   late_answers: number;
-  /** What its runner can promise: `pid_namespace` (the kernel ends everything that it started together with its runner) or `process_group` (what left its group is ended by its runner, by the bridge, or by the next start of the bridge) or `container` (the engine ends it; its runner, the bridge or the next start of the bridge has it removed). Known once it was started. */
+  /** How all its processes are ended. `pid_namespace`: the kernel ends them together with the runner. `process_group`: a process that left the group is ended by the runner, the bridge, or the bridge's next start. `container`: the engine ends it, and the runner, the bridge or the bridge's next start has it removed. Absent until it was started. */
   containment?: string;
-  /** Why it is not `pid_namespace`. */
+  /** Why it is not `pid_namespace`; absent when it is. */
   containment_reason?: string;
-  /** The MCP revision that it speaks, once known. */
+  /** The MCP revision that it speaks; absent until that is known. */
   protocol_version?: string;
-  /** The package that is installed for it and run without npx or uvx, in its version once that is locked. */
+  /** The package that Harbor installed for it and runs without npx or uvx, with its version once that is locked. */
   package?: string;
-  /** The hash that is locked of it; `list_installed` says more. */
+  /** The locked hash of that package. `list_installed` says more. */
   integrity?: string;
-  /** Where it is, if that is elsewhere; then it has no program. */
+  /** The address, if it runs elsewhere; it then has no program. */
   remote?: Remote;
   /** How it is supervised, as its definition says. */
   supervision: SupervisionSettings;
-  /** What held its last start: the level, and what of it this kernel cannot hold; none until it was started. */
+  /** The sandbox of its last start, and what this kernel cannot enforce; absent until it was started. */
   sandbox?: SandboxSummary;
 }
 
-/** How a server is started, as the person said it. Values of variables and headers are never shown. */
+/** How a server is started, as the person said. Values of variables and headers are never shown. */
 export interface Definition {
   /** The server's id. */
   server_id: string;
-  /** A name for people, where one was given. */
+  /** A name for people; absent when none was given. */
   label?: string;
-  /** The program; absent where an image is run, or nothing here. */
+  /** The program; absent if the server is an image or runs elsewhere. */
   command?: string;
-  /** The container image. */
+  /** The container image; absent if the server is not an image. */
   image?: string;
-  /** The engine that runs the image, where one was named. */
+  /** The engine for the image; absent when none was named. */
   engine?: string;
   /** Its arguments. */
   args: Array<string>;
   /** Names of its environment variables. */
   env_names: Array<string>;
-  /** The directory it runs in, where one was given. */
+  /** Its working directory; absent when none was given. */
   cwd?: string;
-  /** The roots that it may ask for. */
+  /** The roots that the server may ask for. */
   roots: Array<string>;
-  /** Whether the command runs as it is, although it may be recognised as a package. */
+  /** True if the command runs as it is, even if it looks like a package. */
   as_is: boolean;
-  /** Names of secrets without which it is not started. */
+  /** Names of secrets without which the server does not start. */
   secrets: Array<string>;
   /** How it is supervised. */
   supervision: SupervisionSettings;
-  /** What it may do on this machine. */
+  /** Its sandbox: what it may do on this machine. */
   sandbox: SandboxSettings;
-  /** Where it is, if that is elsewhere: what is shown of that. */
+  /** For a server that runs elsewhere: its URL, as far as it may be shown. */
   url?: string;
-  /** `http`, `sse` or `auto`, if it is elsewhere. */
+  /** For a server that runs elsewhere: `http`, `sse` or `auto`. */
   transport_type?: string;
   /** Names of its headers. */
   header_names: Array<string>;
-  /** Whether it may be at a private address. */
+  /** True if the server may be at a private address. */
   allow_private: boolean;
-  /** Whether it may be spoken to without TLS. */
+  /** True if the server may be used without TLS. */
   allow_http: boolean;
 }
 
-/** A server that runs elsewhere. */
+/** The address of a server that runs elsewhere. */
 export interface Remote {
-  /** Its URL; a query is left out. */
+  /** Its URL, without a query. */
   url: string;
   /** `http`, `sse` or `auto`. */
   transport_type: string;
@@ -2704,19 +2704,19 @@ export interface Remote {
   header_names: Array<string>;
 }
 
-/** How a server ended, or why it could not be started. */
+/** The end of a server, or the reason why it did not start. */
 export interface Exit {
-  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `secrets_unreadable`, `runner_lost`, `protocol_error`, or `stopped`; of a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
+  /** One word: `exited`, `signalled`, `out_of_memory`, `too_many_processes`, `disk_full`, `hung`, `closed_stdout`, `spawn_failed`, `timeout`, `refused`, `malformed`, `unknown_protocol_version`, `install_failed`, `package_lost`, `missing_secrets`, `secrets_locked`, `secrets_unreadable`, `runner_lost`, `protocol_error`, or `stopped`. For a server elsewhere also `unreachable`, `unauthorized`, `session_lost`, `forbidden`, `tls` or `no_mcp`. */
   cause: string;
   /** One sentence. */
   message: string;
-  /** Its exit code, where it had one. */
+  /** Its exit code; absent when there was none. */
   exit_code?: number;
-  /** The signal that ended it, where one did. */
+  /** The signal that ended it; absent when none did. */
   signal?: number;
   /** The last lines of its stderr. */
   stderr_tail?: string;
-  /** When, in milliseconds since 1970. */
+  /** When it ended, in milliseconds since 1970. */
   timestamp: number;
 }
 
@@ -2724,7 +2724,7 @@ export interface Exit {
 export interface Connection {
   /** The server's id. */
   server_id: string;
-  /** What it said about itself. */
+  /** What the server said about itself. */
   connection_info: ConnectionInfo;
   /** How many tools it offers. */
   tool_count: number;
@@ -2738,7 +2738,7 @@ export interface Connection {
   runner_pid: number;
 }
 
-/** What a server said about itself at contact. */
+/** A server's description of itself when contact was made. */
 export interface ConnectionInfo {
   /** Its name. */
   server_name: string;
@@ -2758,7 +2758,7 @@ export interface LogLine {
   timestamp: number;
   /** `stderr`, `stdout` (no MCP message), `mcp`, `harbor` (about the server), or `install` (of an installer). */
   source: string;
-  /** MCP's level, for `mcp` lines. */
+  /** MCP's level; for `mcp` lines only. */
   level?: string;
   /** The text, cut at 8 KiB. */
   text: string;
@@ -2766,49 +2766,49 @@ export interface LogLine {
 
 /** The image of a server. */
 export interface Image {
-  /** As its definition names it. */
+  /** The image's name in the definition. */
   reference: string;
-  /** `podman` or `docker`; absent until one was found, unless its definition says which. */
+  /** `podman` or `docker`. Absent until one was found, unless the definition names one. */
   engine?: string;
-  /** The image's own id, by which it is run whatever the reference means by now; absent until it was found. */
+  /** The image's own id. The image is run by it, even if the reference now means another image. Absent until it was found. */
   id?: string;
-  /** What the registry calls it: `registry.example/name@sha256:…`; absent where none does. */
+  /** The registry's name for it: `registry.example/name@sha256:…`; absent when no registry has it. */
   digest?: string;
 }
 
-/** What holds a server, in short. */
+/** The sandbox of a server in short. */
 export interface SandboxSummary {
   /** `off`, `basic`, `standard` or `strict`. */
   level: string;
-  /** What of the kernel does it: `landlock 7, seccomp, namespaces`, or less. */
+  /** The features of the kernel that enforce it: `landlock 7, seccomp, namespaces`, or fewer. */
   held_by: string;
   /** `none`, `loopback`, `hosts` or `all`. */
   network: string;
-  /** What the level asks for and this kernel cannot do, a sentence each. */
+  /** The rules of the level that this kernel cannot enforce, a sentence each. */
   missing: Array<string>;
-  /** Ways in which this server may leave its sandbox or reach more than one would think, a sentence each. */
+  /** Ways in which this server may leave its sandbox or reach more than one would expect, a sentence each. */
   warnings: Array<string>;
 }
 
-/** What a server may do on this machine. */
+/** The sandbox of a server: what it may do on this machine. */
 export interface Sandbox {
-  /** As its definition says. */
+  /** The settings in its definition. */
   settings: SandboxSettings;
-  /** What holds it. */
+  /** What enforces them. */
   summary: SandboxSummary;
-  /** Why it would not be started; absent when it would. */
+  /** Why the server would not start; absent when it would. */
   refused?: string;
-  /** What it may reach of the file system. */
+  /** The parts of the file system that it may reach. */
   paths: Array<SandboxPath>;
-  /** Directories that look empty to it, but for what it may reach below them. */
+  /** Directories that look empty to it, except for the `paths` below them. */
   hidden: Array<string>;
-  /** What it may use up: `2048 MiB of memory`, one after the other; empty where nothing is limited. */
+  /** Its limits, such as `2048 MiB of memory`; empty when nothing is limited. */
   limits: Array<string>;
   /** Names of its environment variables. */
   env_names: Array<string>;
-  /** What it was refused since the bridge began, newest last. */
+  /** What it was refused since the bridge began, the newest last. */
   denied: Array<Denied>;
-  /** Whom it may tell, as far as consent sees it: `closed` (nobody), `enforced` (those whom Harbor holds it to) or `open`. */
+  /** The server's reach, as far as consent knows it: `closed` (nobody), `enforced` (only the hosts that Harbor lets it reach) or `open`. */
   reach: string;
 }
 
@@ -2816,149 +2816,149 @@ export interface Sandbox {
 export interface SandboxPath {
   /** The file or directory. */
   path: string;
-  /** `read` (list and execute too), `write` or `device`. */
+  /** `read` (includes list and execute), `write` or `device`. */
   access: string;
-  /** Why: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`. */
+  /** Why it may reach it: `system`, `program`, `package`, `data`, `temporary`, `argument`, `cwd`, `granted`. */
   why: string;
-  /** Of what was granted by another name, that one: the way there has symbolic links on it. */
+  /** The path in the settings, if it has symbolic links and so differs from `path`; otherwise absent. */
   granted_as?: string;
 }
 
 /** Something that a server was refused. */
 export interface Denied {
-  /** A path as the server wrote it. What begins with no `/` is something else, in words: `more memory than 2048 MiB`, `the host example.com`. */
+  /** The path as the server wrote it. A text without `/` at its start names something else: `more memory than 2048 MiB`, `the host example.com`. */
   path: string;
-  /** Whether it wanted to write, of a path. */
+  /** True if the server wanted to write to the path. */
   write: boolean;
-  /** The option of `harbor sandbox` that would allow it; absent where nothing does. */
+  /** The option of `harbor sandbox` that would allow it; absent when none does. */
   allow?: string;
-  /** What to mind before it is given: a sentence, where it leads out of the sandbox. */
+  /** A warning about that option, as a sentence, if it leads out of the sandbox; otherwise absent. */
   mind?: string;
-  /** Why nothing does. */
+  /** Why no option allows it; absent when one does. */
   never?: string;
 }
 
 /** A secret, without its value. */
 export interface Credential {
-  /** The server that it is for, or `browser`. */
+  /** The server that the secret is for, or `browser`. */
   server_id: string;
   /** Its name. */
   key: string;
   /** `api_key`, `password`, `oauth` or `header`. */
   credential_type: string;
-  /** Whether a name belongs to it, as to a password. */
+  /** True if the secret has a user name, as a password may. */
   has_username: boolean;
-  /** When it was set, in milliseconds since 1970. */
+  /** When the secret was set, in milliseconds since 1970. */
   set_at: number;
-  /** When it ends, likewise; absent where nobody knows. */
+  /** When the secret expires, in milliseconds since 1970; absent when not known. */
   expires_at?: number;
-  /** Whether it has ended. */
+  /** True if the secret has expired. */
   is_expired: boolean;
-  /** Of `browser`: the site that it is kept for. */
+  /** For `browser`: the site that the secret is for. */
   site?: string;
 }
 
-/** Where secrets are kept. Says nothing of what there is. */
+/** Where secrets are kept, and whether they can be read. It names none of them. */
 export interface SecretStore {
-  /** What `config.toml` says: `file` or `keyring`. */
+  /** The place that `config.toml` names: `file` or `keyring`. */
   store: string;
-  /** What has their key: `none` (the file is plain), `passphrase` or `keyring`. */
+  /** What holds the key of the secrets: `none` (the file is not encrypted), `passphrase` or `keyring`. */
   encryption: string;
-  /** Whether they cannot be read at present. */
+  /** True if the secrets cannot be read now. */
   locked: boolean;
-  /** Whether `unlock_secrets` needs a passphrase. */
+  /** True if `unlock_secrets` needs a passphrase. */
   asks: boolean;
-  /** Why they are not as `config.toml` says, and what to do; absent where they are. */
+  /** Why the secrets are not where `config.toml` says, and what to do; absent when they are there. */
   misplaced?: string;
 }
 
-/** Whether a server has the secrets that it needs. */
+/** The state of the secrets that a server needs. */
 export interface CredentialStatus {
   /** The server. */
   server_id: string;
-  /** Whether none is missing and none has ended. */
+  /** True if no secret is missing or expired. */
   is_complete: boolean;
-  /** Names of those that are set. */
+  /** Names of the secrets that are set. */
   configured: Array<string>;
-  /** Names of those that its definition asks for and that are not set. */
+  /** Names of the secrets that the definition asks for and that are not set. */
   missing: Array<string>;
-  /** Names of those that have ended. */
+  /** Names of the secrets that have expired. */
   expired: Array<string>;
 }
 
-/** What a person has let Harbor do at a server, without its tokens. */
+/** An authorization: what the person lets Harbor do at a server, without the tokens. */
 export interface Authorization {
   /** The server that it is for. */
   server_id: string;
   /** The authorization server. */
   issuer: string;
-  /** What the server calls itself there. */
+  /** The identifier of the server at the authorization server. */
   resource: string;
-  /** As whom Harbor is known there. */
+  /** The client id of Harbor at the authorization server. */
   client_id: string;
-  /** What it is for. */
+  /** The scopes that the authorization server granted. */
   scopes: Array<string>;
-  /** When the person said yes, in milliseconds since 1970. */
+  /** When the person agreed, in milliseconds since 1970. */
   granted_at: number;
-  /** When the present token ends, likewise; absent where nobody knows. */
+  /** When the present token expires, in milliseconds since 1970; absent when not known. */
   expires_at?: number;
-  /** Whether it is renewed automatically. */
+  /** True if Harbor renews the token by itself. */
   renews: boolean;
-  /** Whether it has ended, and the person has to be asked again. */
+  /** True if the authorization has ended, and the person must be asked again. */
   is_expired: boolean;
 }
 
-/** What a person allows or forbids. */
+/** A grant: what the person allows or forbids. */
 export interface Grant {
   /** The origin in its canonical form. */
   origin: string;
-  /** Which of its profiles. */
+  /** The profile of the origin that it is for. */
   profile: string;
-  /** What for. */
+  /** The scope that it is about. */
   scope: string;
   /** `ALLOW_ONCE`, `ALLOW_ALWAYS` or `DENY`. */
   grant_type: string;
-  /** When it was made, in milliseconds since 1970. */
+  /** When the grant was made, in milliseconds since 1970. */
   created_at: number;
-  /** When it ends, in milliseconds since 1970. */
+  /** When the grant ends, in milliseconds since 1970; absent when it does not end by itself. */
   expires_at?: number;
-  /** The tab that it is bound to. */
+  /** The tab that the grant is bound to; absent when it holds for every tab. */
   tab_id?: number;
-  /** The tools that it is for; all when absent. */
+  /** The tools that the grant covers; absent: all tools. */
   allowed_tools?: Array<string>;
-  /** How many calls run on it now; absent when none does. */
+  /** How many calls run under it now; absent when none do. */
   running?: number;
-  /** True of one that the disk has not taken: it holds until the bridge ends. Absent of others. */
+  /** True if the disk has not taken the grant: it holds until the bridge ends. Absent otherwise. */
   unstored?: boolean;
 }
 
-/** What holds until the bridge ends, and is not on disk: the disk refuses it. */
+/** A denial or revocation that the disk did not take. It holds until the bridge ends. */
 export interface Unstored {
   /** The origin. */
   origin: string;
-  /** Which of its profiles. */
+  /** The profile of the origin. */
   profile: string;
-  /** What for. */
+  /** The scope that it is about. */
   scope: string;
   /** `denied` or `revoked`. */
   change: string;
 }
 
-/** A server that is another program than the one that was allowed. */
+/** A server that now runs another program than the one that the person allowed. */
 export interface ServerChange {
   /** The server. */
   server_id: string;
-  /** The program that was allowed: a package, image, address or command. */
+  /** The program that the person allowed: a package, image, address or command. */
   before: string;
-  /** The program that it is now. */
+  /** The program that the server runs now. */
   after: string;
-  /** Since when, in milliseconds since 1970. */
+  /** When the program changed, in milliseconds since 1970. */
   since: number;
 }
 
-/** A tool as origins see it. What the server wrote stands as it wrote it. */
+/** A tool as origins see it. The server's texts are unchanged. */
 export interface ToolDescriptor {
-  /** The name to call it by: `server/tool`. */
+  /** The name for calls: `server/tool`. */
   name: string;
   /** The server's id. */
   serverId: string;
@@ -2966,39 +2966,39 @@ export interface ToolDescriptor {
   serverLabel: string;
   /** The tool's own name. */
   originalName: string;
-  /** sha256, in hex, of the RFC 8785 form of all that the server says of it but `harbor/via` in `_meta`. */
+  /** The SHA-256, in hex, of the RFC 8785 form of the tool as the server gives it, without `harbor/via` in `_meta`. */
   toolHash: string;
-  /** Whether its texts have hidden or control characters. */
+  /** True if the tool's texts have hidden or control characters. */
   hiddenCharacters?: boolean;
   /** Its name for people. */
   title?: Json;
-  /** What it does. */
+  /** Its description. */
   description?: Json;
   /** JSON Schema of its arguments. */
   inputSchema?: Json;
   /** JSON Schema of its structured result. */
   outputSchema?: Json;
-  /** What the server says about its effects. */
+  /** The server's hints about the tool's effects. */
   annotations?: Json;
-  /** The identities of the Harbors that it has come through, the last one first: an array. */
+  /** The identities of the Harbors that the tool came through, the last one first: an array. */
   via?: Json;
-  /** All else that the server says of it, as an object: `icons`, `_meta`, `execution`, …. */
+  /** All other members of the tool, as an object: `icons`, `_meta`, `execution`, …. */
   otherMembers?: Json;
 }
 
-/** A server of which an origin may use a tool. */
+/** A server with a tool that an origin may use. */
 export interface UsableServer {
   /** The server's id. */
   server_id: string;
   /** Its name for people. */
   label: string;
-  /** As in `Server`. */
+  /** Its state, as in `Server`. */
   state: string;
   /** How many of its tools the origin may use. */
   tool_count: number;
 }
 
-/** What a server offers of one kind. */
+/** The resources, resource templates or prompts of one server. */
 export interface Offers {
   /** The server's id. */
   server_id: string;
@@ -3006,137 +3006,137 @@ export interface Offers {
   items: Json;
 }
 
-/** Where a result comes from. */
+/** The server and tool that a result comes from. */
 export interface Provenance {
   /** The server. */
   serverId: string;
   /** The tool's own name. */
   toolName: string;
-  /** How long the server took, in milliseconds. */
+  /** How long the server took to answer, in milliseconds. */
   durationMs: number;
-  /** As in `ToolDescriptor`. */
+  /** The tool's hash, as in `ToolDescriptor`. */
   toolHash: string;
 }
 
-/** A tool that is not what it was when the person last saw it. */
+/** A tool that has changed since the person last saw it. */
 export interface ToolChange {
   /** The server. */
   server_id: string;
   /** The tool's own name. */
   tool_name: string;
-  /** The hash of what it is now. */
+  /** The hash of the tool as it is now. */
   tool_hash: string;
-  /** What it was: `{title?, description?, inputSchema?, outputSchema?, annotations?, …}`. */
+  /** The tool before: `{title?, description?, inputSchema?, outputSchema?, annotations?, …}`. */
   before: Json;
-  /** What it is now. */
+  /** The tool now, in the same form. */
   after: Json;
-  /** Whether origins are kept from it until it is accepted (`host.changedTools`). */
+  /** True if origins may not use the tool until the person accepts it (`host.changedTools`). */
   blocked: boolean;
-  /** Whether its texts have hidden or control characters now. */
+  /** True if the tool's texts now have hidden or control characters. */
   hidden_characters: boolean;
 }
 
-/** The counts since the bridge began. What is about all is absent where one origin was asked about. */
+/** The counts since the bridge began. Fields about all origins are absent if the request named one. */
 export interface Stats {
-  /** The servers. */
+  /** How many servers there are. */
   servers?: ServersCount;
-  /** The tools of servers that run. */
+  /** How many tools the running servers have. */
   tools?: ToolsCount;
-  /** The limits in force: of the origin, or of origins that have none of their own. */
+  /** The limits in force: those of the origin, or those of origins without limits of their own. */
   rateLimits: RateLimits;
-  /** All calls. */
+  /** All calls, or those of the origin. */
   calls: CallCounts;
   /** `CallCounts` by server. */
   callsByServer?: { [name: string]: CallCounts };
-  /** `CallCounts` by tool, `server/tool`; those that no server has count as `(others)`. */
+  /** `CallCounts` by tool, as `server/tool`. Calls of tools that no server has are counted as `(others)`. */
   callsByTool?: { [name: string]: CallCounts };
   /** `CallCounts` by origin; `owner` is the person. */
   callsByOrigin?: { [name: string]: CallCounts };
-  /** What was decided, how often. */
+  /** How often each decision was made. */
   decisions: Array<DecisionCount>;
   /** How many grants there are. */
   grants: number;
   /** How many runs there are. */
   runs?: number;
-  /** Calls of the origin (else of the owner) that are under way. */
+  /** How many calls of the origin are under way; without an origin, those of the owner. */
   underWay: number;
-  /** Those that wait for their turn. */
+  /** How many of its calls wait for a slot. */
   waiting: number;
-  /** The audit log. */
+  /** The state of the audit log. */
   audit?: AuditHealth;
 }
 
 /** How many servers there are. */
 export interface ServersCount {
-  /** All that are defined. */
+  /** All servers with a definition. */
   total: number;
-  /** Those that run. */
+  /** All servers that run. */
   running: number;
 }
 
 /** How many tools there are. */
 export interface ToolsCount {
-  /** All. */
+  /** All tools. */
   totalTools: number;
-  /** Servers that have listed theirs. */
+  /** How many servers have listed their tools. */
   serverCount: number;
-  /** How many, by server. */
+  /** The number of tools of each server. */
   toolsByServer: { [name: string]: number };
 }
 
-/** Limits; absent where there is none. */
+/** The limits of an origin; absent fields: no such limit. */
 export interface RateLimits {
-  /** Calls that a run may make. */
+  /** The most calls of a run. */
   maxCallsPerRun?: number;
-  /** Calls at once. */
+  /** The most calls at once. */
   maxConcurrentPerOrigin?: number;
-  /** How long a call may take that does not say, in milliseconds. */
+  /** How long a call may take whose request sets no limit, in milliseconds. */
   defaultTimeoutMs?: number;
-  /** Calls that may wait for their turn. */
+  /** The most calls that may wait for a slot. */
   queueLength: number;
-  /** How long one may wait, in milliseconds. */
+  /** How long a call may wait for a slot, in milliseconds. */
   queueWaitMs: number;
-  /** Calls in a minute. */
+  /** The most calls in a minute. */
   callsPerMinutePerOrigin?: number;
 }
 
-/** Calls that are over. */
+/** Counts of calls that have ended. */
 export interface CallCounts {
-  /** All of them. */
+  /** All calls. */
   calls: number;
-  /** Those that ended with an error. */
+  /** Calls that ended with an error. */
   failures: number;
-  /** Those with a result in which the tool says that it has failed (`isError`); they are not among `failures`. */
+  /** Calls whose result says that the tool failed (`isError`). They are not among `failures`. */
   toolErrors: number;
-  /** The same by code. */
+  /** `failures`, by their code. */
   failuresByCode: { [name: string]: number };
-  /** Bytes of arguments. */
+  /** Bytes of arguments, of all calls together. */
   bytesIn: number;
-  /** Bytes of results. */
+  /** Bytes of results, of all calls together. */
   bytesOut: number;
-  /** From the request to the answer, in microseconds. */
+  /** The time from the request to the answer, in microseconds. */
   durationUs: Times;
-  /** What of it was waiting for their turn, in microseconds. */
+  /** The part of that time in which calls waited for a slot, in microseconds. */
   queuedUs: Times;
 }
 
-/** Times. Quantiles are at most a quarter too large. */
+/** Statistics of times. Quantiles are at most a quarter too large. */
 export interface Times {
-  /** Half took no longer. */
+  /** The median: half of the calls took no longer. */
   p50: number;
-  /** 99 of 100 took no longer. */
+  /** 99 of 100 calls took no longer. */
   p99: number;
-  /** The longest. */
+  /** The longest time. */
   max: number;
-  /** All together. */
+  /** The sum of all times. */
   sum: number;
 }
 
-/** How often something was decided. */
+/** How often a decision was made. */
 export interface DecisionCount {
-  /** For whom. */
+  /** The origin that it was made for. */
   origin: string;
-  /** About what. */
+  /** The scope that it was about. */
   scope: string;
   /** `allowed`, or the code of the refusal. */
   decision: string;
@@ -3144,55 +3144,55 @@ export interface DecisionCount {
   count: number;
 }
 
-/** How the audit log does. */
+/** The state of the audit log. */
 export interface AuditHealth {
-  /** Whether it cannot be written at present. */
+  /** True if it cannot be written at present. */
   failing: boolean;
-  /** How many records are in none, since the bridge began. */
+  /** How many records could not be written since the bridge began. */
   unaudited: number;
 }
 
-/** Everything, as of one moment. What has to be measured carries the time of its measurement. */
+/** The status of everything at one moment. Measured values carry the age of their measurement. */
 export interface Status {
-  /** The version of this object; other numbers mean other fields. */
+  /** The version of this object. Another number means other fields. */
   version: number;
-  /** When it was made, in milliseconds since 1970. */
+  /** When the status was made, in milliseconds since 1970. */
   timestamp: number;
-  /** How it all is. */
+  /** Harbor's health. */
   health: Health;
   /** The bridge. */
   bridge: BridgeStatus;
-  /** The servers, by id. */
+  /** The servers, sorted by id. */
   servers: Array<ServerStatus>;
   /** The catalog. */
   catalog: CatalogStatus;
-  /** The models; absent from a bridge that knows none. */
+  /** The models; absent from a bridge without models. */
   models?: ModelsStatus;
-  /** Turns in which a model uses tools; absent from a bridge that knows none. */
+  /** The turns in which models use tools; absent from a bridge without them. */
   agent?: AgentStatus;
-  /** The limits of origins that have none of their own. */
+  /** The limits of origins without limits of their own. */
   limits: RateLimits;
-  /** What is on the disk; absent until it was looked at. */
+  /** The sizes on disk; absent until they were measured. */
   stores?: StoreSizes;
 }
 
-/** How it all is, and why. */
+/** Harbor's health, and the reasons for it. */
 export interface Health {
-  /** `ok`; `degraded`: something does not work, and the rest does; `failing`: calls are refused, or what happens is not written down. */
+  /** `ok`. `degraded`: something does not work, and everything else does. `failing`: calls are refused, or events are not written down. */
   state: string;
-  /** What is wrong, the worst first; empty when nothing is. */
+  /** The problems, the worst first; empty when there are none. */
   reasons: Array<HealthReason>;
 }
 
-/** Something that is wrong. */
+/** A problem. */
 export interface HealthReason {
   /** `degraded` or `failing`. */
   state: string;
-  /** Which server has it, where it is one. */
+  /** The server that has the problem; absent if the problem is no server's. */
   server?: string;
-  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `sessions_unsaved`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused`, `metrics_unavailable` or `model_provider_refuses`. */
+  /** A word for programs: `server_failed`, `server_crashed`, `list_failed`, `list_incomplete`, `audit_failing`, `audit_incomplete`, `database_failing`, `database_rebuilt`, `grants_unstored`, `sessions_unsaved`, `logins_unstored`, `log_failing`, `secrets_unreadable`, `unread_answers`, `config_refused`, `metrics_unavailable` or `model_provider_refuses`. */
   code: string;
-  /** The same as a sentence. */
+  /** The problem as a sentence. */
   message: string;
 }
 
@@ -3204,39 +3204,39 @@ export interface BridgeStatus {
   build: string;
   /** Its process id. */
   pid: number;
-  /** How long it has been there, in milliseconds. */
+  /** How long the bridge has been running, in milliseconds. */
   uptime_ms: number;
-  /** Whether each server has a runner of its own. */
+  /** True if each server has a runner of its own. */
   isolation: boolean;
-  /** What this kernel can hold servers to; absent until that was tried, right after the start. */
+  /** The kernel features for sandboxes; absent until they were tested, right after the start. */
   kernel?: KernelStatus;
-  /** Who is connected. */
+  /** How many clients are connected. */
   clients: ClientCounts;
-  /** Requests of clients that are not answered yet. */
+  /** How many requests of clients are not answered yet. */
   open_requests: number;
-  /** Calls that wait for their turn. */
+  /** How many calls wait for a slot. */
   waiting: number;
-  /** Bytes that wait to be read by clients. */
+  /** How many bytes clients have not read yet. */
   unread_bytes: number;
-  /** All calls since it began. */
+  /** All calls since the bridge began. */
   calls: CallCounts;
-  /** The audit log. */
+  /** The state of the audit log. */
   audit: AuditHealth;
-  /** What it uses; absent until it was measured. */
+  /** What the bridge's process uses; absent until it was measured. */
   usage?: UsageSample;
   /** Where secrets are kept. */
   secrets: SecretStore;
-  /** What an AI client gets whose name is new: `all`, `ask` or `none`, as `mcp.firstUse` says; `closed`: nothing, since it was lost who had been here. */
+  /** What a new AI client gets: `all`, `ask` or `none`, as in `mcp.firstUse`. `closed`: nothing, since the list of earlier clients was lost. */
   first_use: string;
-  /** Where metrics are served over HTTP, `127.0.0.1:9464`; absent where nowhere. */
+  /** The address of the metrics over HTTP, such as `127.0.0.1:9464`; absent when they are not served. */
   metrics?: string;
 }
 
-/** What this kernel can hold servers to. */
+/** What this kernel can enforce in sandboxes. */
 export interface KernelStatus {
-  /** `landlock 7, seccomp, namespaces`, or less. */
+  /** The features: `landlock 7, seccomp, namespaces`, or fewer. */
   held_by: string;
-  /** What of the sandbox level `standard` it cannot hold, a sentence each. */
+  /** The rules of the sandbox level `standard` that it cannot enforce, a sentence each. */
   missing: Array<string>;
 }
 
@@ -3258,99 +3258,99 @@ export interface ServerStatus {
   label: string;
   /** `installing`, `stopped`, `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`. */
   state: string;
-  /** The same for people, as `Server.shown_state` has it. */
+  /** The state for people, as in `Server.shown_state`. */
   shown_state: string;
-  /** Since when, in milliseconds since 1970. */
+  /** When this state began, in milliseconds since 1970. */
   since: number;
-  /** Whether it has not answered a probe while calls are open. */
+  /** True if calls are open and it has not answered a probe. */
   busy: boolean;
-  /** Its process id, while it runs. */
+  /** Its process id; absent when it does not run. */
   pid?: number;
-  /** The process id of its runner, while there is one. */
+  /** The process id of its runner; absent when there is none. */
   runner_pid?: number;
-  /** How many tools it offers, while it runs; absent where they could not be listed. */
+  /** How many tools it offers; absent when it does not run, or its tools could not be listed. */
   tools?: number;
   /** How often it was restarted since a person last started it. */
   restarts: number;
-  /** Restarts without a stable minute behind them. */
+  /** Restarts that no stable minute followed. */
   attempt: number;
   /** When it is tried again, in milliseconds since 1970. */
   next_retry?: number;
-  /** How it last ended without being told to, one word; also while it runs again. */
+  /** How it last ended without being told to, one word; also while it runs again. Absent if it never did. */
   last_cause?: string;
-  /** The same as a sentence. */
+  /** The same end as a sentence. */
   last_error?: string;
-  /** Calls that it is working on. */
+  /** How many calls it is working on. */
   in_flight: number;
-  /** Calls that wait until it runs. */
+  /** How many calls wait until it runs. */
   queued: number;
   /** Its calls since the bridge began; absent when there were none. */
   calls?: CallCounts;
   /** The level of its sandbox; absent until it was started. */
   sandbox?: string;
-  /** What holds it, in short. */
+  /** The features of the kernel that enforce its sandbox; absent until it was started. */
   sandbox_held_by?: string;
-  /** Lines that it has logged since the bridge began or its definition was changed: where the end of its log is. */
+  /** How many lines it has logged since the bridge began or its definition was changed. This number marks the end of its log. */
   log_lines: number;
-  /** How long a message takes from the bridge to its runner and back, in microseconds, when `usage` was last measured. */
+  /** How long a message takes from the bridge to its runner and back, in microseconds. Measured together with `usage`. */
   ipc_us?: number;
   /** What its processes use, its own runner among them; absent until it was measured, and when it does not run. */
   usage?: UsageSample;
-  /** Its processes that belong to one web origin or AI client each, by name; none of a server that all share. */
+  /** Its instances, by name: processes that belong to one web origin or AI client each. Empty if all share one process. */
   instances: Array<InstanceStatus>;
 }
 
-/** A process of a server for one web origin or AI client. */
+/** An instance: a server's process for one web origin or AI client. */
 export interface InstanceStatus {
-  /** Its name: `memory@` and 16 hexadecimal digits, the same whenever that principal has one. */
+  /** Its name, such as `memory@` and 16 hexadecimal digits; always the same for that principal. */
   id: string;
-  /** Whose it is. */
+  /** The principal that it belongs to. */
   principal: string;
-  /** As in `ServerStatus`. */
+  /** Its state, as in `ServerStatus`. */
   state: string;
-  /** Since when, in milliseconds since 1970. */
+  /** When this state began, in milliseconds since 1970. */
   since: number;
-  /** Its process id, while it runs. */
+  /** Its process id; absent when it does not run. */
   pid?: number;
-  /** Calls that it is working on. */
+  /** How many calls it is working on. */
   in_flight: number;
-  /** Calls that wait until it runs. */
+  /** How many calls wait until it runs. */
   queued: number;
   /** How often it was restarted. */
   restarts: number;
-  /** How it last ended without being told to, a sentence. */
+  /** How it last ended without being told to, as a sentence; absent if it never did. */
   last_error?: string;
 }
 
-/** What models do with tools, since the bridge began. Nothing of what was said. */
+/** Numbers about turns since the bridge began. They hold no text of any conversation. */
 export interface AgentStatus {
-  /** Turns that are under way, those of runs among them. */
+  /** How many turns are under way, those of runs included. */
   running: number;
-  /** Turns that have ended, by why: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time`, `repeats` or `failed`. */
+  /** How many turns have ended, by the reason: `done`, `stopped`, `rounds`, `calls`, `tokens`, `time`, `repeats` or `failed`. */
   ended: { [name: string]: number };
   /** How often a model was asked. */
   rounds: number;
-  /** Calls of tools that models wanted. */
+  /** How many calls of tools models have asked for. */
   calls: number;
   /** Tokens that models have read. */
   input_tokens: number;
-  /** Tokens that they have written. */
+  /** Tokens that models have written. */
   output_tokens: number;
-  /** Questions that wait for the person. */
+  /** How many questions wait for the person. */
   waiting: number;
-  /** Questions that were answered, by how: `once`, `session`, `always`, `no`, or `gone`: the turn ended before. */
+  /** How many questions were answered, by the answer: `once`, `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes`, `always`, `no`, or `gone` (the turn ended first). */
   answered: { [name: string]: number };
 }
 
-/** What processes use. */
+/** The resources that processes use. */
 export interface UsageSample {
-  /** How old this is, in milliseconds. */
+  /** The age of this sample, in milliseconds. */
   age_ms: number;
-  /** Memory, in bytes: what several processes share counts once (PSS). */
+  /** Memory, in bytes. Memory that several processes share counts once (PSS). */
   memory: number;
-  /** Processor time since they began, in milliseconds; a server's with that of its ended children. */
+  /** Processor time since the processes began, in milliseconds. For a server, that of its ended children is included. */
   cpu_ms: number;
-  /** Processor time in thousandths of one processor, since the sample before; absent in the first one. */
+  /** Processor use since the sample before, in thousandths of one processor; absent in the first sample. */
   cpu_permille?: number;
   /** Open files. */
   open_files: number;
@@ -3360,119 +3360,119 @@ export interface UsageSample {
   threads: number;
 }
 
-/** The catalog of servers that can be had, and its worker. */
+/** The catalog and its worker. */
 export interface CatalogStatus {
-  /** Of the worker: `off` (by the environment or the configuration), `stopped` (it is started when there is something to do), `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`. */
+  /** The worker's state: `off` (by the environment or the configuration), `stopped` (it starts when there is work), `starting`, `running`, `stopping`, `crashed` (waits to be restarted) or `failed`. */
   state: string;
-  /** Its process id, while there is one. */
+  /** Its process id; absent when it does not run. */
   pid?: number;
   /** How often it was restarted since the bridge began. */
   restarts: number;
-  /** What it does: `refreshing` or `enriching`; absent when nothing. */
+  /** Its present work: `refreshing` or `enriching`; absent when there is none. */
   activity?: string;
-  /** The same as a sentence, while it does something. */
+  /** The present step of that work, as a sentence; absent when there is no work. */
   step?: string;
-  /** The file: `ok`, `missing`, `newer` (of a newer Harbor), `corrupt` or `unreadable`; absent until it was looked at. */
+  /** The state of the file: `ok`, `missing`, `newer` (of a newer Harbor), `corrupt` or `unreadable`; absent until it was opened. */
   file?: string;
-  /** What is wrong with the file, a sentence. */
+  /** What is wrong with the file, as a sentence; absent when nothing is. */
   file_error?: string;
-  /** Entries that are not removed; absent until the file was looked at. */
+  /** How many entries there are, without removed ones; absent until the file was opened. */
   entries?: number;
-  /** `YYYY-MM-DD`: all there is are the entries that Harbor brought along, of that day. */
+  /** `YYYY-MM-DD`: the day of the entries that are part of Harbor. Present only while they are all there is. */
   snapshot?: string;
-  /** When a source was last fetched, in milliseconds since 1970. */
+  /** When a source was last fetched, in milliseconds since 1970; absent when none was. */
   last_refresh?: number;
   /** How long the last refresh took, in milliseconds. */
   refresh_ms?: number;
-  /** When it is next refreshed, in milliseconds since 1970; absent when only on request. */
+  /** When the next refresh is due, in milliseconds since 1970; absent when it comes only on request. */
   next_refresh?: number;
-  /** How many sources failed the last time. */
+  /** How many sources failed in the last refresh. */
   failing: number;
-  /** What went wrong the last time. */
+  /** What went wrong last; absent when nothing did. */
   last_error?: string;
 }
 
 /** The models, and the worker that speaks to their providers. */
 export interface ModelsStatus {
-  /** Of the worker, as in `CatalogStatus`. */
+  /** The worker's state, as in `CatalogStatus`. */
   state: string;
-  /** Its process id, while there is one. */
+  /** Its process id; absent when it does not run. */
   pid?: number;
   /** How often it was restarted since the bridge began. */
   restarts: number;
   /** How many providers were added. */
   providers: number;
-  /** Requests to providers that are under way. */
+  /** How many requests to providers are under way. */
   open_requests: number;
-  /** How the worker last ended against anybody's will. */
+  /** How the worker last ended without being told to; absent if it never did. */
   last_error?: string;
 }
 
-/** What is on the disk, in bytes. */
+/** The sizes on disk, in bytes. */
 export interface StoreSizes {
-  /** How old this is, in milliseconds. */
+  /** The age of these numbers, in milliseconds. */
   age_ms: number;
   /** `harbor.db` with its write-ahead log. */
   database: number;
-  /** The audit log, the older files too. */
+  /** The audit log, with its older files. */
   audit: number;
   /** The logs of the servers. */
   server_logs: number;
 }
 
-/** A server that can be had, in short. */
+/** An entry of the catalog: a server that can be installed or connected. */
 export interface CatalogEntry {
   /** Its id in the catalog: 16 hex digits. */
   id: string;
-  /** Where it comes from: `registry`, `awesome`, or `curated` by Harbor. */
+  /** The source of the entry: `registry`, `awesome`, or `curated` by Harbor. */
   source: string;
-  /** Its name there. */
+  /** Its name in that source. */
   name: string;
   /** A name for people. */
   title?: string;
-  /** What it says about itself; cut at 500 characters. */
+  /** Its own description of itself, cut at 500 characters. */
   description: string;
   /** Its newest version. */
   version?: string;
   /** `active`, `deprecated` or `deleted`, as its author says. */
   status: string;
-  /** How it can be had: `npm`, `pypi`, `oci`, …; `remote` for one that runs elsewhere. */
+  /** The ways to get it: `npm`, `pypi`, `oci`, …; `remote` for a server that runs elsewhere. */
   kinds: Array<string>;
-  /** Whether Harbor's authors have chosen it. */
+  /** True if Harbor's authors chose it. */
   featured: boolean;
-  /** Stars of its repository, where they are known. */
+  /** Stars of its repository; absent when not known. */
   stars?: number;
-  /** Downloads of its package, where they are known. */
+  /** Downloads of its package; absent when not known. */
   downloads?: number;
-  /** When it was changed last, as its source says, in milliseconds since 1970. */
+  /** When it last changed, in milliseconds since 1970, as its source says. */
   updated_at?: number;
-  /** Since when its source has it no more, in milliseconds since 1970. */
+  /** When its source dropped it, in milliseconds since 1970; absent while the source has it. */
   removed_at?: number;
 }
 
-/** All that is known of a server that can be had. */
+/** Everything that Harbor knows of an entry. */
 export interface CatalogDetails {
-  /** It in short; its description is whole here. */
+  /** The entry; its description is not cut here. */
   entry: CatalogEntry;
   /** Its packages, as in the registry's server.json. */
   packages: Json;
-  /** Where it runs for whoever connects, likewise. */
+  /** The addresses where it runs for everybody, as in the registry's server.json. */
   remotes: Json;
-  /** Its repository. */
+  /** The address of its repository. */
   repository?: string;
-  /** Its page. */
+  /** The address of its web page. */
   website?: string;
-  /** Words about it. */
+  /** Words that describe it. */
   tags: Json;
-  /** When it was published first, as its source says, in milliseconds since 1970. */
+  /** When it was first published, in milliseconds since 1970, as its source says. */
   published_at?: number;
-  /** When Harbor saw it first, in milliseconds since 1970. */
+  /** When Harbor first saw it, in milliseconds since 1970. */
   first_seen_at: number;
-  /** When its source last told of it, in milliseconds since 1970. */
+  /** When its source last listed it, in milliseconds since 1970. */
   last_seen_at: number;
-  /** The last commit of its repository, in milliseconds since 1970. */
+  /** When the last commit of its repository was made, in milliseconds since 1970. */
   last_commit_at?: number;
-  /** What its place in lists depends on; more comes first. */
+  /** Its rank in lists: a higher number comes first. */
   priority: number;
 }
 
@@ -3480,99 +3480,99 @@ export interface CatalogDetails {
 export interface CatalogSource {
   /** `registry`, `awesome` or `curated`. */
   id: string;
-  /** Where it is; empty for what Harbor brings along. */
+  /** Its address; empty for the entries that are part of Harbor. */
   url: string;
-  /** Whether the last attempt succeeded; false before the first one. */
+  /** True if the last attempt succeeded; false before the first attempt. */
   ok: boolean;
-  /** Its entries that are not removed. */
+  /** How many entries it has, without removed ones. */
   entries: number;
-  /** Why the last attempt failed, if it did. */
+  /** Why the last attempt failed; absent if it did not. */
   error?: string;
-  /** When it was last tried, in milliseconds since 1970. */
+  /** When the last attempt was made, in milliseconds since 1970. */
   last_attempt?: number;
-  /** When that last succeeded, in milliseconds since 1970. */
+  /** When an attempt last succeeded, in milliseconds since 1970. */
   last_success?: number;
-  /** It is left alone until then, in milliseconds since 1970, after failures. */
+  /** After failures: the time before which Harbor does not try again, in milliseconds since 1970. */
   not_before?: number;
 }
 
-/** What a refresh has changed. */
+/** The changes that a refresh made. */
 export interface CatalogChanges {
-  /** New entries. */
+  /** How many entries are new. */
   added: number;
-  /** Entries of which the source says something else now. */
+  /** How many entries changed in their source. */
   updated: number;
-  /** Entries that the source has no more. */
+  /** How many entries their source dropped. */
   removed: number;
-  /** Entries that it had no more, and has again. */
+  /** How many dropped entries came back. */
   restored: number;
 }
 
-/** A package of a server, in its version. */
+/** A server's package in one version. */
 export interface Installed {
   /** The server's id. */
   server_id: string;
   /** `npm`, `pypi`, `git`, `binary`, `oci` or `remote`. */
   kind: string;
-  /** The package; of git and of what is downloaded the address; the image; the URL without what stands behind `?`. */
+  /** The package's name. For `git` and `binary` the address, for `oci` the image, for `remote` the URL without its query. */
   name: string;
-  /** What `install_server` takes for exactly this version. */
+  /** The `source` with which `install_server` installs exactly this version. */
   source: string;
-  /** The version; of git the commit, of what is downloaded its SHA-256. Absent while none is locked. */
+  /** The version: for `git` the commit, for `binary` the SHA-256. Absent while none is locked. */
   version?: string;
-  /** Why nobody knows any more which version was locked; until one is taken on purpose (`upgrade_server`) it is not started. */
+  /** Why the locked version is no longer known; absent when it is. The server does not start until `upgrade_server` chooses a version. */
   lost?: string;
   /** The hash of the package, as its registry gives it. */
   integrity?: string;
-  /** How many packages there are in all. Each is locked with its version and its hash. */
+  /** How many packages are installed in all. Each is locked with its version and hash. */
   packages?: number;
-  /** When it was installed, in milliseconds since 1970; absent while it is not: its first start installs what is locked. */
+  /** When it was installed, in milliseconds since 1970. Absent while it is not: the server's first start installs the locked versions. */
   installed_at?: number;
-  /** The version that `undo_upgrade` goes back to. */
+  /** The version that `undo_upgrade` goes back to; absent when there is none. */
   previous?: string;
-  /** After an installation: the names of the tools that it has listed. */
+  /** After an installation: the names of the tools that the server listed. */
   tools?: Array<string>;
-  /** Secrets that it still needs: until they are set it is not started. */
+  /** The secrets that are still missing. The server does not start until they are set. */
   missing?: Array<string>;
-  /** After an installation with `without_network`: whether it started there, too, and listed tools. */
+  /** After an installation with `without_network`: true if the server also started and listed tools without a network. */
   runs_without_network?: boolean;
-  /** After an installation, true: it wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet. */
+  /** After an installation: true if the server wants the person to let Harbor in first (`oauth_start`). Its tools are not known yet. */
   needs_authorization?: boolean;
-  /** In a plan: what it would be held to; absent of one that runs elsewhere. */
+  /** In a plan: the sandbox that the server would get; absent for a server that runs elsewhere. */
   sandbox?: SandboxSummary;
-  /** In a plan: where an earlier server with this id left files, which this one would get as its home. Absent when there are none. */
+  /** In a plan: the directory with files of an earlier server with this id, which this one would get as its home; absent when there are none. */
   old_data?: string;
-  /** In a plan: the settings of its sandbox. */
+  /** In a plan: the settings of the sandbox. */
   settings?: SandboxSettings;
-  /** In a plan: what would be started, and with what. */
+  /** In a plan: the program that would be started, with its arguments and variables. */
   runs?: Runs;
-  /** In a plan: for `planned`, while the client is connected. */
+  /** In a plan: the value for `planned`, which holds while the client is connected. */
   planned?: string;
-  /** In a plan, true: code of the package would have to run to find out what it needs (`build`). */
+  /** In a plan: true if code of the package must run to find its dependencies (`build`). */
   needs_build?: boolean;
-  /** In a plan: the newest version of the package, where an older one is what fits this machine. */
+  /** In a plan: the newest version of the package, if only an older one fits this machine. */
   newest?: string;
-  /** The Python, or of a package of npm the Node.js, that it runs with, where that is not the usual one. In a plan without one in it: what `newest` requires, which is not here. */
+  /** The Python (for an npm package, the Node.js) that it runs with, if not the usual one. In a plan it may have no version: then it is what `newest` requires and this machine lacks. */
   python?: Python;
-  /** In a plan: the registry in place of the public one, as the person's own settings have it, and the file. */
+  /** In a plan: the registry that the person's own settings name in place of the public one, and the file that names it. */
   registry?: string;
-  /** Of what is downloaded. */
+  /** The downloaded file, for `binary`. */
   file?: File;
   /** The server as `list_servers` shows it; absent in a plan. */
   server?: Server;
 }
 
-/** What a server is started with; of one elsewhere, what each request has. */
+/** What a server is started with. For a server elsewhere: what each request carries. */
 export interface Runs {
-  /** The program, where it is known before it is installed; absent of an image and of a server elsewhere. */
+  /** The program, if it is known before the installation. Absent for an image and for a server elsewhere. */
   program?: string;
-  /** Its arguments, filled in. */
+  /** Its arguments, with all values filled in. */
   args: Array<string>;
-  /** Variables of its environment. */
+  /** Its environment variables. */
   env: Array<Named>;
-  /** Headers of each request to a server elsewhere; `${KEY}` stands for a secret. */
+  /** The headers of each request to a server elsewhere. `${KEY}` stands for a secret. */
   headers: Array<Named>;
-  /** Names of the secrets without which it is not started. */
+  /** Names of the secrets without which the server does not start. */
   secrets: Array<string>;
 }
 
@@ -3580,227 +3580,227 @@ export interface Runs {
 export interface Named {
   /** Its name. */
   name: string;
-  /** What an entry or a manifest sets it to; absent of what the request itself says. */
+  /** The value that an entry or a manifest gives it; absent if the value comes from the request itself. */
   value?: string;
 }
 
-/** A Python that a package requires. */
+/** A Python, or a Node.js, that a package requires. */
 export interface Python {
-  /** What is required, as the package says it: `>=3.12`, of a Node.js as in `>=22`. */
+  /** The requirement, as the package states it: `>=3.12`; for Node.js such as `>=22`. */
   requires: string;
-  /** The version of the one that was found. */
+  /** The version that was found; absent when none was. */
   version?: string;
-  /** Its path. */
+  /** Its path; absent when none was found. */
   path?: string;
 }
 
-/** A program that was downloaded, or an archive with one. */
+/** A downloaded program, or a downloaded archive with one. */
 export interface File {
   /** Its size, in bytes. */
   size: number;
-  /** Which file of it is the program. */
+  /** The file in it that is the program. */
   program: string;
-  /** What says that it is the right file: `checksum` (of one version), `signature` (of each). Empty: nothing but its address. */
+  /** What proves that it is the right file: `checksum` (for one version), `signature` (for each version). Empty: only its address does. */
   vouched_by: Array<string>;
-  /** The public key of minisign that each version has to be signed by. */
+  /** The minisign public key that must have signed each version. */
   key?: string;
-  /** True: a signature lies beside it that was not checked, since no key was said. */
+  /** True if a signature lies beside the file and was not checked, since no key was given. */
   unread_signature?: boolean;
 }
 
-/** A server that can be had. */
+/** A server that can be installed, as `resolve_server` describes it. */
 export interface Resolved {
-  /** What `install_server` takes for it. */
+  /** The `source` with which `install_server` installs it. */
   source: string;
-  /** What its server is called where nothing else is said. */
+  /** The id that the server gets unless the request names another. */
   server_id?: string;
   /** A name for people. */
   title?: string;
-  /** What it says about itself. */
+  /** Its own description of itself. */
   description?: string;
-  /** Where its code is. */
+  /** The address of its code. */
   repository?: string;
-  /** Who names it: `curated`, `registry`, `awesome`, `repository`, `manifest`, or `person`. */
+  /** Where the information comes from: `curated`, `registry`, `awesome`, `repository`, `manifest`, or `person`. */
   from: string;
-  /** Of a repository or a manifest: the file that says how it is had. */
+  /** For a repository or a manifest: the file that says how to install it. */
   found_in?: string;
-  /** Of a repository: the commit that was read. */
+  /** For a repository: the commit that was read. */
   commit?: string;
-  /** What is to be known beside that, a sentence each. */
+  /** Further remarks, a sentence each. */
   notes: Array<string>;
-  /** How it can be had, one after the other. */
+  /** The ways to install it; `package` of `install_server` counts them from 0. */
   ways: Array<Way>;
-  /** Which of them this is about: what follows is its. Absent when none can be gone here. */
+  /** The index in `ways` that the fields below are about; absent when no way works here. */
   way?: number;
-  /** What is filled in. */
+  /** The inputs to fill in. */
   inputs: Array<Declared>;
-  /** Variables of its environment. */
+  /** Its environment variables. */
   variables: Array<Declared>;
   /** Its secrets. */
   secrets: Array<Declared>;
-  /** The servers here that have the same source. */
+  /** Ids of the servers here that have the same source. */
   installed: Array<string>;
-  /** Of a repository or a manifest: for `planned` of `install_server`, while the client is connected. */
+  /** For a repository or a manifest: the value for `planned` of `install_server`, which holds while the client is connected. */
   planned?: string;
 }
 
-/** One way to have a server. */
+/** One way to install a server. */
 export interface Way {
-  /** What is installed. */
+  /** The package that this way installs. */
   source: string;
-  /** Why it cannot be installed here; absent when it can. */
+  /** Why this way does not work here; absent when it does. */
   why_not?: string;
 }
 
-/** Something that a server wants to be told. */
+/** An input, variable or secret that a server asks for. */
 export interface Declared {
   /** Its name. */
   name: string;
-  /** What it is. */
+  /** Its description. */
   description: string;
-  /** Whether it must be given: it is needed, and has no default. */
+  /** True if a value must be given: it is needed and has no default. */
   required: boolean;
-  /** Whether there may be more than one. */
+  /** True if it may have several values. */
   many: boolean;
-  /** Whether it is a path of this machine. */
+  /** True if its value is a path on this machine. */
   path: boolean;
-  /** What it is by default. */
+  /** Its default value; absent when it has none. */
   default?: string;
-  /** What it may be; anything when empty. */
+  /** The allowed values; empty: any value. */
   choices: Array<string>;
-  /** What a value has to be: `path`, `url`, `number` or `boolean`; any text when absent. */
+  /** The type of the value: `path`, `url`, `number` or `boolean`; absent: any text. */
   value_type?: string;
-  /** A regular expression that the value of a secret has to match. */
+  /** A regular expression that the value of a secret must match. */
   pattern?: string;
-  /** What one looks like. */
+  /** An example of a value. */
   placeholder?: string;
-  /** Where a person gets one. */
+  /** The address where a person gets such a value. */
   help_url?: string;
-  /** Of a secret of a server elsewhere: the header that it goes into. */
+  /** For a secret of a server elsewhere: the header that carries it. */
   header?: string;
 }
 
-/** An upgrade, wanted or done. */
+/** An upgrade, planned or done. */
 export interface Upgrade {
   /** The kind of its package: `npm`, `pypi`, `git` or `binary`. */
   kind: string;
-  /** The version that is used, or was until now. */
+  /** The version in use, or the one that was in use until this upgrade. */
   before: string;
-  /** The version that was tried out, or would be; empty where it is not known before something is built. */
+  /** The new version; empty if it is not known before a build. */
   after: string;
-  /** Its hash; likewise. */
+  /** The hash of the new version; empty if it is not known before a build. */
   integrity: string;
-  /** The newest version of the package, where an older one is what fits this machine. */
+  /** The newest version of the package, if only an older one fits this machine. */
   newest?: string;
-  /** The Python, or of a package of npm the Node.js, that it would run with, where that is not the usual one. Without a version in it: what `newest` requires, which is not here. */
+  /** The Python (for an npm package, the Node.js) that the new version would run with, if not the usual one. It may have no version: then it is what `newest` requires and this machine lacks. */
   python?: Python;
-  /** Of what is downloaded. */
+  /** The downloaded file, for `binary`. */
   file?: File;
-  /** Names of tools that are new. */
+  /** Names of new tools. */
   added: Array<string>;
   /** Names of tools that are gone. */
   removed: Array<string>;
-  /** Tools that say something else of themselves. They are kept from origins until they are accepted. */
+  /** Tools that have changed. Origins may not use them until the person accepts them. */
   changed: Array<ToolDifference>;
-  /** For `planned`, while the client is connected: it was not tried out, or did not start. */
+  /** The value for `planned`, if the version was not tried or did not start. It holds while the client is connected. */
   planned?: string;
-  /** True: code of the package would have to run to find out what it needs (`build`). */
+  /** True if code of the package must run to find its dependencies (`build`). */
   needs_build?: boolean;
-  /** Why it did not start, or listed nothing, with nothing of the person's: `with_all` starts it with all. */
+  /** Why the trial start failed or listed no tools. It has nothing of the person's; `with_all` starts it with everything. */
   failed?: string;
-  /** For `apply`; absent when it is used already, or nothing would be different. */
+  /** The value for `apply`; absent when the version is in use already, or nothing would change. */
   apply?: string;
-  /** Whether it is used now. */
+  /** True if the new version is in use. */
   applied: boolean;
-  /** Of one that is: the version that `undo_upgrade` goes back to; absent where the one before was never installed. */
+  /** For an applied upgrade: the version that `undo_upgrade` goes back to; absent if the earlier one was never installed. */
   previous?: string;
 }
 
-/** A tool, before and after. */
+/** A tool before and after an upgrade. */
 export interface ToolDifference {
   /** Its name. */
   tool_name: string;
-  /** What it said of itself. */
+  /** The tool as it was. */
   before: Json;
-  /** What it says now. */
+  /** The tool as it is now. */
   after: Json;
 }
 
-/** Programs that servers and installers need. */
+/** The programs that servers and installers need. */
 export interface Runtimes {
-  /** One after the other. */
+  /** The programs, found or not. */
   programs: Array<Runtime>;
   /** The kinds of packages that can be installed here. */
   can_install: Array<string>;
-  /** The directories that were looked at, in this order. */
+  /** The directories that were searched, in this order. */
   looked_in: Array<LookedIn>;
 }
 
-/** A program that was looked for. */
+/** A program that was searched for. */
 export interface Runtime {
   /** `node`, `npm`, `npx`, `uv`, `python`, `docker`, `podman` or `git`. */
   name: string;
-  /** Where it is; absent when it was not found. */
+  /** Its path; absent when it was not found. */
   path?: string;
-  /** How it was found: `PATH`, `the login shell`, `nvm`, `a usual prefix` or another one. */
+  /** How it was found: `PATH`, `the login shell`, `nvm`, `a usual prefix` or another way. */
   found_by?: string;
-  /** What it says that its version is. */
+  /** The version that it reports. */
   version?: string;
-  /** Who needs it. */
+  /** What needs it. */
   needed_for: string;
-  /** How to get it; absent when it is there. */
+  /** How to get it; absent when it was found. */
   install_hint?: string;
 }
 
-/** A directory that was looked at. */
+/** A directory that was searched. */
 export interface LookedIn {
   /** The directory. */
   dir: string;
-  /** How it is known. */
+  /** How the directory was found. */
   found_by: string;
 }
 
-/** Somebody who runs models: a service, or a program on this machine. */
+/** A provider: a service that runs models, or a program on this machine. */
 export interface Provider {
   /** Its id: the part before `:` in the ids of its models. */
   id: string;
-  /** What it is: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`. */
+  /** The kind of provider: `ollama`, `openai`, `anthropic`, `llamafile`, `llama-server`, `lmstudio`, `vllm`, `openrouter`, `mistral`, `groq`, `deepseek` or `openai-compatible`. */
   type: string;
   /** A name for people. */
   name: string;
-  /** Where it is. */
+  /** Its address. */
   base_url: string;
-  /** How it is spoken to: `chat`, `responses`, `anthropic`, `ollama` or `gemini`. */
+  /** The format of its requests and answers: `chat`, `anthropic` or `ollama`. */
   dialect: string;
-  /** Whether it may be used. */
+  /** True if the person allows its use. */
   enabled: boolean;
-  /** Whether it can be used, as far as that is known: it is enabled, has the key that it needs, and answered when it was last asked. One that was not asked yet counts as one that answers. */
+  /** True if it can be used, as far as Harbor knows: it is enabled, has the key that it needs, and answered when it was last asked. A provider that was never asked counts as one that answers. */
   available: boolean;
-  /** Whether it runs on this machine. Some of its models may run elsewhere all the same. */
+  /** True if it runs on this machine. Some of its models may still run elsewhere. */
   is_local: boolean;
-  /** Whether it is used where a request names none. */
+  /** True if requests that name no provider go to it. */
   is_default: boolean;
-  /** Whether it is the one of its type that is used where only the type is named. */
+  /** True if requests that name only its type go to it. */
   is_type_default: boolean;
-  /** Whether it answers nobody without a key. */
+  /** True if it answers nobody without a key. */
   needs_api_key: boolean;
-  /** Whether it has one. */
+  /** True if Harbor has a key for it. */
   has_api_key: boolean;
-  /** False of one that was found on this machine and that nobody has added: nothing is sent to it but what finding it takes. */
+  /** False if it was found on this machine and nobody has added it. Harbor sends nothing to it except to detect it. */
   is_added: boolean;
-  /** Why it was refused or did not answer when it was last asked, in the provider's own words. */
+  /** Why it refused or did not answer when it was last asked, in its own words; absent when it answered. */
   problem?: string;
-  /** What `llm_detect` finds, and what `llm_add_provider` adds, on this machine: the user whose program answers there, where that is another person. It would read all that is asked. */
+  /** For `llm_detect` and `llm_add_provider`: the user of this machine whose program answers there, if that is another person. That user could read every request. Otherwise absent. */
   other_user?: string;
 }
 
-/** What can be added. */
+/** A type of provider that can be added. */
 export interface ProviderType {
   /** As in `Provider`. */
   type: string;
   /** A name for people. */
   name: string;
-  /** Where it is when nothing else is said; absent where that must be said. */
+  /** Its usual address; absent when the person must give one. */
   base_url?: string;
   /** As in `Provider`. */
   dialect: string;
@@ -3808,9 +3808,9 @@ export interface ProviderType {
   needs_api_key: boolean;
 }
 
-/** A key that lies in the environment. It is never taken by itself. */
+/** A key in the bridge's environment. Harbor never uses it by itself. */
 export interface EnvironmentKey {
-  /** The type of provider that it is for. */
+  /** The type of provider that the key is for. */
   type: string;
   /** The variable's name. */
   variable: string;
@@ -3822,29 +3822,29 @@ export interface Model {
   id: string;
   /** The provider's id. */
   provider: string;
-  /** Its name there. */
+  /** Its name at the provider. */
   model: string;
-  /** How many tokens it looks at, where that is known. */
+  /** The model's window in tokens; absent when not known. */
   context_window?: number;
-  /** How many tokens an answer may have, where that is known. */
+  /** The most tokens of an answer; absent when not known. */
   max_output?: number;
-  /** Whether it can call tools; absent where the provider does not say. */
+  /** True if it can call tools; absent when the provider does not say. */
   tools?: boolean;
-  /** Whether it sees images; absent where the provider does not say. */
+  /** True if it sees images; absent when the provider does not say. */
   vision?: boolean;
-  /** Whether it thinks before it answers; absent where the provider does not say. */
+  /** True if it thinks before it answers; absent when the provider does not say. */
   reasoning?: boolean;
-  /** Whether it runs on this machine. */
+  /** True if it runs on this machine. */
   is_local: boolean;
 }
 
-/** A model as an origin sees it: nothing of where it runs. */
+/** A model as an origin sees it: without the place where it runs. */
 export interface UsableModel {
   /** Its id: `provider:model`. */
   id: string;
   /** The provider's id. */
   provider: string;
-  /** Its name there. */
+  /** Its name at the provider. */
   model: string;
   /** As in `Model`. */
   context_window?: number;
@@ -3862,79 +3862,79 @@ export interface UsableModel {
 export interface ChatMessage {
   /** `system`, `user`, `assistant`, or `tool`: the result of a call. */
   role: string;
-  /** What it says: a text, or an array of `ChatPart` in their order. What a model answered goes back as it came. */
+  /** The content: a text, or an array of `ChatPart` in order. Send back a model's answer exactly as it came. */
   content?: Json;
-  /** Of an `assistant`: the tools that it calls. */
+  /** For `assistant`: the tools that it calls. */
   toolCalls?: Array<ChatToolCall>;
-  /** Of a `tool`: the call that it answers. */
+  /** For `tool`: the id of the call that it answers. */
   toolCallId?: string;
-  /** Of a `tool`: true where the call failed, and the content says why. */
+  /** For `tool`: true if the call failed; the content says why. */
   isError?: boolean;
 }
 
 /** A part of a message. */
 export interface ChatPart {
-  /** `text`; `image`; `reasoning`: what the model thought; `opaque`: what only its provider understands; `tool_call`: here stands the call `callId` of `toolCalls`. Calls without such a place stand at the end. */
+  /** `text`; `image`; `reasoning`: the model's thoughts; `opaque`: data that only its provider understands; `tool_call`: the place of the call `callId` of `toolCalls`. Calls without such a place come at the end. */
   type: string;
-  /** Of `text` and `reasoning`: the text. */
+  /** For `text` and `reasoning`: the text. */
   text?: string;
-  /** Of a `tool_call`: which one. */
+  /** For `tool_call`: the id of the call. */
   callId?: string;
-  /** Of an `image`: `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
+  /** For `image`: `image/png`, `image/jpeg`, `image/gif` or `image/webp`. */
   mediaType?: string;
-  /** Of an `image`: its bytes in Base64, 5 MB at most, and 8 images in a request. An address is refused: nobody fetches it. */
+  /** For `image`: its bytes in Base64, at most 5 MB, and at most 8 images in a request. An address is refused: nobody fetches it. */
   data?: string;
-  /** Of `opaque`: whose it is. It goes back to that provider and that model only. */
+  /** For `opaque`: the id of the provider that made it. Harbor sends it back to that provider and model only. */
   provider?: string;
-  /** See `provider`. */
+  /** For `opaque`: the name of the model that made it. */
   model?: string;
-  /** Of `opaque`: as the provider wrote it. */
+  /** For `opaque`: the data as the provider wrote it. */
   value?: Json;
 }
 
-/** A model calls a tool. */
+/** A call that a model wants. */
 export interface ChatToolCall {
-  /** The call's id; it is made up where the provider has given none. */
+  /** The call's id; made by Harbor if the provider gives none. */
   id: string;
   /** The tool's name. */
   name: string;
-  /** Its arguments, an object; where the model wrote something else, that as a text. */
+  /** Its arguments, an object. If the model wrote anything else: that text, as a string. */
   arguments: Json;
 }
 
 /** A tool that a model may call. */
 export interface ChatTool {
-  /** Its name. One that the provider would refuse (over 64 characters, other characters than it takes) travels under another, and comes back under this one. */
+  /** Its name. If the provider would refuse the name (over 64 characters, or other characters than it takes), Harbor sends another one and gives this one back. */
   name: string;
-  /** What it does. */
+  /** Its description. */
   description?: string;
   /** JSON Schema of its arguments. */
   inputSchema?: Json;
 }
 
-/** What a chat has taken. */
+/** The tokens that a chat has used. */
 export interface ChatUsage {
-  /** Tokens that were sent, those from a cache included. */
+  /** Tokens that were sent, with those from a cache. */
   input_tokens: number;
-  /** Tokens that came, those of thinking included. */
+  /** Tokens that came, with those of thoughts. */
   output_tokens: number;
-  /** Of those that were sent: what the provider had already. */
+  /** The part of `input_tokens` that the provider had in its cache. */
   cached_tokens: number;
-  /** Of those that came: what was thought. */
+  /** The part of `output_tokens` that were thoughts. */
   reasoning_tokens: number;
-  /** `exact`: the provider has counted them; `estimated`: by the length of the text; `unknown`. */
+  /** `exact`: the provider counted them; `estimated`: from the length of the text; `unknown`. */
   exactness: string;
 }
 
-/** What a model answered. */
+/** The answer of a model. */
 export interface ChatResponse {
-  /** The message, with the role `assistant`. Put behind the others, it continues the conversation. */
+  /** The message, with the role `assistant`. Add it to the conversation's messages to continue. */
   message: ChatMessage;
-  /** What it has taken. */
+  /** The tokens that the request has used. */
   usage: ChatUsage;
-  /** `stop`, `tool_calls`, `length` (it was cut off) or `error` (the provider would not say more). */
+  /** Why the answer ended: `stop`, `tool_calls`, `length` (it was cut off) or `error` (the provider kept the answer back). */
   finishReason: string;
-  /** The provider's own word for that. */
+  /** The provider's own word for that; absent when it gives none. */
   raw_finish?: string;
 }
 
@@ -3942,29 +3942,29 @@ export interface ChatResponse {
 export interface ChatEvent {
   /** `start`, `text`, `reasoning`, `tool_call_start`, `tool_call_arguments`, `tool_call_end`, `usage`, `end` or `error`. */
   type: string;
-  /** Of `text` and `reasoning`: what comes behind what came before. Of `error`: why, a word as in `ERR_MODEL_FAILED`. Of `end`: as `finishReason`. */
+  /** In `text` and `reasoning`: the next piece. In `error`: the cause, as in `ERR_MODEL_FAILED`. In `end`: the same as `finishReason`. */
   text?: string;
-  /** The call that it is about. */
+  /** The call, in events about a call. */
   call_id?: string;
-  /** Of `tool_call_start`: the tool. */
+  /** In `tool_call_start`: the tool's name. */
   name?: string;
-  /** Of `tool_call_arguments`: a piece of the arguments' text. Of `tool_call_end`: all of them. */
+  /** In `tool_call_arguments`: the next piece of the arguments. In `tool_call_end`: all of them. */
   arguments?: string;
-  /** Of `usage`: what it has taken so far. */
+  /** In `usage`: the tokens so far. */
   usage?: ChatUsage;
 }
 
-/** What models have taken. */
+/** The tokens that requests to models have used. */
 export interface ModelUsage {
-  /** The provider's id; absent where it is not what the rows are grouped by. */
+  /** The provider's id; absent if the rows are not grouped by it. */
   provider?: string;
-  /** The model's name there, likewise. */
+  /** The model's name at the provider; absent if the rows are not grouped by it. */
   model?: string;
-  /** Who asked, likewise: `owner`, or an origin. */
+  /** The principal that asked, `owner` or an origin; absent if the rows are not grouped by it. */
   principal?: string;
-  /** The day, `YYYY-MM-DD` in UTC, likewise. */
+  /** The day, `YYYY-MM-DD` in UTC; absent if the rows are not grouped by it. */
   day?: string;
-  /** Requests. */
+  /** The number of requests. */
   requests: number;
   /** As in `ChatUsage`. */
   input_tokens: number;
@@ -3974,21 +3974,21 @@ export interface ModelUsage {
   cached_tokens: number;
   /** As in `ChatUsage`. */
   reasoning_tokens: number;
-  /** As in `ChatUsage`, of the least exact request among them. */
+  /** As in `ChatUsage`, for the least exact of the requests. */
   exactness: string;
 }
 
-/** What somebody may use. */
+/** A budget: how many tokens a principal may use. */
 export interface Budget {
-  /** An origin, `owner`, or `*`: everybody together. */
+  /** An origin, `owner`, or `*` for all principals together. */
   principal: string;
-  /** Tokens of a day in UTC; absent: as many as they like. */
+  /** Tokens per day in UTC; absent: no limit. */
   tokens_per_day?: number;
-  /** Whether a person has set it; else it is what an origin has by itself. */
+  /** True if the person has set it; false if it is the default for an origin. */
   is_set: boolean;
-  /** What of today's is used. */
+  /** Tokens that were used today. */
   used: number;
-  /** What of it is kept for requests that are under way. */
+  /** Tokens that are reserved for requests under way. */
   reserved: number;
 }
 
@@ -3998,27 +3998,27 @@ export interface ChatSession {
   id: string;
   /** A name for people. */
   name: string;
-  /** The servers whose tools it may use; absent: all of them. */
+  /** The servers whose tools the session may use; absent: all servers. */
   enabledServers?: Array<string>;
-  /** What the model is told before everything else. */
+  /** The text that the model gets before everything else; absent when there is none. */
   systemPrompt?: string;
-  /** Which model: `provider:model`; absent: the default one. */
+  /** The model, as `provider:model`; absent: the default model. */
   model?: string;
-  /** `ask`: tools that only read run, everything else asks the person. `auto`: everything runs, unless data would leave. */
+  /** `ask`: tools that only read run; every other call asks the person. `reads`: every other call is refused. `auto`: everything runs, unless data would leave. */
   mode: string;
-  /** True: it is in the bridge's memory only, and never written down. */
+  /** True if the session is in the bridge's memory only and never written to disk. */
   private: boolean;
-  /** Whether the model has read text in it that the person has not typed: results, pages, attachments. */
+  /** True if the model has read text that the person did not type: results, pages, attachments. */
   readUntrusted: boolean;
-  /** The names of private data that the model has read in it (`files`, `gmail`, `browser:mail.example`): what may carry them away asks. */
+  /** Names of the private data that the model has read: `files`, `gmail`, `browser:mail.example`. A call that may carry them away asks the person. */
   privateNames: Array<string>;
-  /** How many messages it has. */
+  /** How many messages the session has. */
   messageCount: number;
-  /** When it began, in milliseconds since 1970. */
+  /** When the session began, in milliseconds since 1970. */
   createdAt: number;
-  /** When something was last said, likewise. */
+  /** When the last message came, in milliseconds since 1970. */
   updatedAt: number;
-  /** The turn that is under way. */
+  /** The turn that is under way; absent when none is. */
   turn_id?: string;
 }
 
@@ -4026,51 +4026,51 @@ export interface ChatSession {
 export interface TurnEvent {
   /** `status`, `text`, `reasoning`, `tool_call`, `approval`, `tool_result`, `usage`, `final` or `error`. */
   type: string;
-  /** Of `text` and `reasoning`: what comes behind what came before. Of `status` and `error`: a sentence. Of `final`: the whole answer. Of `tool_result`: what the tool said, as far as it is shown. Of `approval`: why the person is asked. */
+  /** In `text` and `reasoning`: the next piece. In `status` and `error`: a sentence. In `final`: the whole answer. In `tool_result`: the tool's answer, as far as it is shown. In `approval`: why the person is asked. */
   text?: string;
-  /** Of `tool_call`, `approval` and `tool_result`: the call. */
+  /** The call, in `tool_call`, `approval` and `tool_result`. */
   call_id?: string;
-  /** Likewise: the tool, `server/tool`; as the model wrote it where there is no such tool. */
+  /** The tool of that call, as `server/tool`; as the model wrote it if there is no such tool. */
   tool?: string;
-  /** Of `tool_call`: the arguments, an object. */
+  /** The arguments, an object; in `tool_call`. */
   arguments?: Json;
-  /** Of `approval`: the question. */
+  /** The question, in `approval`. */
   approval?: Approval;
-  /** Of `approval`: whether it still waits. A second event with false says that it does not. */
+  /** In `approval`: true if the question still waits. A second event with false says that it no longer does. */
   waits?: boolean;
-  /** Of `tool_result`: true where the call failed. Of `error`: absent. */
+  /** In `tool_result`: true if the call failed. Absent in `error`. */
   is_error?: boolean;
-  /** Of `tool_result`: how long it took, in milliseconds. */
+  /** How long the call took, in milliseconds; in `tool_result`. */
   duration_ms?: number;
-  /** Of `usage` and `final`: what the turn has taken so far. */
+  /** The tokens that the turn has used so far; in `usage` and `final`. */
   usage?: ChatUsage;
-  /** Of `final`: why it ended, `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. Of `error`: the code. */
+  /** In `final`: why the turn ended, `done`, `stopped`, `rounds`, `calls`, `tokens`, `time` or `repeats`. In `error`: the code. */
   code?: string;
 }
 
-/** What is to be changed of a session. What is absent stays. */
+/** The changes to a session. A field that is absent changes nothing. */
 export interface SessionUpdates {
-  /** Another name. */
+  /** The new name. */
   name?: string;
-  /** Another text for the model; an empty one is none. */
+  /** The new text for the model; an empty text removes it. */
   systemPrompt?: string;
-  /** Other servers, none when empty; `*`: all of them. */
+  /** The new list of servers. An empty list: none; `*`: all servers. */
   enabledServers?: Array<string>;
-  /** Another model; an empty one is the default. */
+  /** The new model, as `provider:model`; an empty text: the default model. */
   model?: string;
-  /** Another mode. */
+  /** The new mode: `ask`, `auto` or `reads`. */
   mode?: string;
 }
 
-/** A call of a turn, as it stands in an answer. */
+/** A call of a turn, as a reply lists it. */
 export interface TurnStep {
   /** The call. */
   call_id: string;
   /** The tool, `server/tool`. */
   tool: string;
-  /** True where the call failed or was not made. */
+  /** True if the call failed or was not made. */
   is_error: boolean;
-  /** How long it took, in milliseconds. */
+  /** How long the call took, in milliseconds. */
   duration_ms: number;
 }
 
@@ -4080,159 +4080,159 @@ export interface RunEvent {
   type: string;
   /** The run. */
   runId: string;
-  /** Of `status`: a sentence. */
+  /** A sentence; in `status`. */
   message?: string;
-  /** Of `token`: what comes behind what came before. */
+  /** The next piece of the answer; in `token`. */
   token?: string;
-  /** Of `tool_call` and `tool_result`: the call. */
+  /** The call, in `tool_call` and `tool_result`. */
   callId?: string;
-  /** Likewise: the tool, `server/tool`. */
+  /** The tool of that call, as `server/tool`. */
   tool?: string;
-  /** Of `tool_call`: the arguments, an object. */
+  /** The arguments, an object; in `tool_call`. */
   args?: Json;
-  /** Of `tool_result`: what the tool answered, as MCP writes it. */
+  /** The tool's answer as MCP writes it; in `tool_result`. */
   result?: Json;
-  /** Of `tool_result` and `error`: why there is no result. */
+  /** Why there is no result; in `tool_result` and `error`. */
   error?: RunError;
-  /** Of `final`: the answer. */
+  /** The answer, in `final`. */
   output?: string;
-  /** Of `final`: where the answer comes from. */
+  /** The calls that the answer relies on; in `final`. */
   citations?: Array<Citation>;
-  /** Of `final`: what it has taken. */
+  /** The tokens that the run has used; in `final`. */
   usage?: ChatUsage;
 }
 
 /** Why a run or a call of a run failed. */
 export interface RunError {
-  /** One of this document's codes. */
+  /** One of the codes in this document. */
   code: string;
   /** A sentence. */
   message: string;
-  /** Whether trying again may help. */
+  /** True if another attempt may succeed. */
   retryable: boolean;
 }
 
-/** A session of an origin: what its runs share. */
+/** A session of an origin: its runs know what was said in it, and share its limits. */
 export interface SessionSummary {
   /** Its id. */
   sessionId: string;
   /** `explicit`: the origin has begun it. */
   type: string;
-  /** Whose it is. */
+  /** The origin that the session belongs to. */
   origin: string;
   /** `active`; `terminated` in the answer that ends it. */
   status: string;
   /** A name for people. */
   name?: string;
-  /** When it began, in milliseconds since 1970. */
+  /** When the session began, in milliseconds since 1970. */
   createdAt: number;
-  /** When its last run began or ended, likewise. */
+  /** When its last run began or ended, in milliseconds since 1970. */
   lastActiveAt: number;
-  /** When it ends by itself, likewise. */
+  /** When the session ends by itself, in milliseconds since 1970. */
   expiresAt: number;
-  /** What it may do. */
+  /** What the session may do. */
   capabilities: SessionCapabilities;
-  /** Calls of all its runs together at most; absent: no more limit than each run has. */
+  /** The most calls that all its runs may make together; absent: no limit beyond that of each run. */
   maxToolCalls?: number;
-  /** What its runs have taken. */
+  /** What its runs have used. */
   usage: SessionUsage;
 }
 
 /** What a session of an origin may do. */
 export interface SessionCapabilities {
-  /** Whether it may ask a model. */
+  /** True if it may ask a model. */
   hasLLM: boolean;
   /** How many tools its runs may use. */
   toolCount: number;
-  /** Whether it may use a tab; it never may in this version. */
+  /** True if it may use a tab. In this version it never may. */
   hasBrowserAccess: boolean;
 }
 
-/** What the runs of a session have taken. */
+/** What the runs of a session have used. */
 export interface SessionUsage {
-  /** Runs that have begun. */
+  /** How many runs have begun. */
   promptCount: number;
-  /** Calls of tools that were made. */
+  /** How many calls of tools were made. */
   toolCallCount: number;
-  /** Tokens that models have read and written. */
+  /** Tokens that models have read and written, together. */
   tokensUsed: number;
 }
 
-/** Where an answer comes from. */
+/** A call that an answer relies on. */
 export interface Citation {
   /** The tool, `server/tool`. */
   source: string;
   /** The call. */
   ref: string;
-  /** What the tool said there. */
+  /** The passage of the tool's answer. */
   excerpt: string;
 }
 
-/** A question about a call: may it be made? */
+/** The question whether a call may be made. */
 export interface Approval {
-  /** What `approvals_answer` names. */
+  /** The question's id, for `approvals_answer`. */
   id: string;
-  /** `waiting`; `answered`; `missed`: nobody has answered, and a yes lets the same call through when it is made again. */
+  /** `waiting`, `answered` or `missed`. Missed: nobody has answered; a later yes lets the same call through when it is made again. */
   state: string;
   /** Who acts: `chat` (the person's model), `run` (a model on a task of an origin), `page` (a page itself) or `client` (an AI client itself). */
   who: string;
-  /** On whose behalf: `owner`, an origin, `client://NAME`. */
+  /** The principal in whose name the call comes: `owner`, an origin, or `client://NAME`. */
   principal: string;
-  /** The tab of the page. */
+  /** The tab of the page; absent when no page asks. */
   tab_id?: number;
-  /** True: it is about a request of the connection that is told of it. */
+  /** True if the question is about a request of the connection that gets this message; absent otherwise. */
   own?: boolean;
-  /** The session of a chat. */
+  /** The session, for `chat`. */
   session_id?: string;
-  /** The call in its turn. */
+  /** The call's id in its turn. */
   call_id?: string;
   /** The tool, `server/tool`. */
   tool: string;
-  /** What the call does as far as Harbor knows: `reads`, `writes` or `destroys`. */
+  /** The call's effect, as far as Harbor knows it: `reads`, `writes` or `destroys`. */
   effect: string;
-  /** Why it is asked: `writes`, `untrusted` (it writes after text that nobody vouches for), `destroys`, `leaves` or `first_use`. */
+  /** Why the person is asked: `writes`, `untrusted` (it writes after the model has read untrusted text), `destroys`, `leaves` or `first_use`. */
   reason: string;
-  /** The same as a sentence. */
+  /** The reason as a sentence. */
   why: string;
-  /** Of `leaves`: the names of what would leave (`files`, `gmail`, `browser:mail.example`). */
+  /** For `leaves`: the names of the private data that would leave (`files`, `gmail`, `browser:mail.example`). */
   private: Array<string>;
-  /** The arguments key by key, as far as they are shown; `approvals_list` with the id gives them whole. */
+  /** The arguments, one key at a time, perhaps cut. `approvals_list` with the question's id gives them whole. */
   fields: Array<ApprovalField>;
-  /** What may be answered, the mildest first: `once`, `chat_tool`, `chat_server`, `flow`, `ten_minutes`, `always`; `no`, `never`. */
+  /** The possible answers, the mildest first: `once`, `chat_tool`, `chat_server`, `flow`, `ten_minutes`, `always`; `no`, `never`. */
   answers: Array<string>;
-  /** When it was asked, in milliseconds since 1970. */
+  /** When the question was asked, in milliseconds since 1970. */
   since: number;
-  /** When it ends by itself, likewise. */
+  /** When the question ends by itself, in milliseconds since 1970. */
   until: number;
 }
 
-/** One argument of a call, as it is shown. Hidden characters in it are written out as `\u{…}`. */
+/** One argument of a call, as a question shows it. Hidden characters in it are written out as `\u{…}`. */
 export interface ApprovalField {
-  /** Its key; keys of objects below it are joined by dots. */
+  /** Its key. The keys of nested objects are joined by dots. */
   key: string;
-  /** Its value. */
+  /** Its value, perhaps cut. */
   text: string;
-  /** How many bytes it has in all, where not all of it is here. */
+  /** The value's length in bytes, if the value was cut; otherwise absent. */
   bytes?: number;
 }
 
-/** An answer that stands: it covers calls without asking, until it is taken back. */
+/** A standing answer: it covers calls without a question until it is taken back or ends. */
 export interface StandingAnswer {
-  /** What `approvals_revoke` names. */
+  /** The answer's id, for `approvals_revoke`. */
   id: string;
   /** `once` (a call that was missed), `chat_tool`, `chat_server`, `flow`, `pair`, `ten_minutes` or `always`. */
   covers: string;
-  /** On whose behalf: `owner`, an origin, `client://NAME`. */
+  /** The principal whose calls it covers: `owner`, an origin, or `client://NAME`. */
   principal: string;
-  /** Of one chat: its session. */
+  /** The session, if the answer covers one session only. */
   session_id?: string;
-  /** The tool `server/tool`, or the source. */
+  /** The tool as `server/tool`, or the source. */
   what: string;
-  /** Of `flow` and `pair`: what may leave. */
+  /** For `flow` and `pair`: the private data that may leave. */
   private: Array<string>;
-  /** Since when, in milliseconds since 1970. */
+  /** When the answer was given, in milliseconds since 1970. */
   since: number;
-  /** Until when, likewise. */
+  /** When it ends, in milliseconds since 1970; absent when it does not end by itself. */
   until?: number;
 }
 
@@ -4252,13 +4252,13 @@ export interface Source {
 
 /** The tabs that a caller works in. */
 export interface SourceSession {
-  /** The name of their group. */
+  /** The name of their tab group. */
   label: string;
-  /** Its colour, as browsers name those of groups. */
+  /** The colour of their tab group, as browsers name it. */
   colour: string;
-  /** All of them, by the bridge's word: no call acts on another tab. */
+  /** All tabs of the session, as the bridge decided. No call acts on another tab. */
   tabs: Array<number>;
-  /** The one that is meant; absent where there is none yet. */
+  /** The tab that the call is about; absent when there is none yet. */
   tab_id?: number;
 }
 
@@ -4278,9 +4278,9 @@ export type Code =
   | "unknown_message_type"
   /** A field is missing or wrong; `details.field` and `details.expected` say which and what. */
   | "invalid_params"
-  /** A frame is over the limit: of the bridge on the way in, of the client on the way out. */
+  /** A frame is over the limit: that of the bridge for requests, that of the client for answers. */
   | "message_too_large"
-  /** The request id is still open; `details.request_id` repeats it. The first request goes on. */
+  /** Another request with this id is still open; `details.request_id` repeats the id. That request goes on. */
   | "duplicate_request_id"
   /** The request was cancelled by its own client. */
   | "cancelled"
@@ -4292,15 +4292,15 @@ export type Code =
   | "connection_failed"
   /** The first frame did not prove who is calling. */
   | "unauthorized"
-  /** Client and bridge are of versions that do not fit. */
+  /** The versions of client and bridge do not fit each other. */
   | "version_mismatch"
-  /** The bridge cannot be reached or started; said by Harbor's own programs, not by the bridge. */
+  /** The bridge cannot be reached or started. Harbor's own programs say this, not the bridge. */
   | "bridge_unreachable"
   /** The bridge is shutting down. */
   | "shutting_down"
-  /** The caller may not send this message, or the person has denied the origin what it wants. */
+  /** The caller may not send this message, or the person has denied the origin what it asked for. */
   | "ERR_PERMISSION_DENIED"
-  /** The server is not running, or ended under the call. `details.cause` says why, `sent` whether the call had reached it (it is never sent again), `next_retry` when it is tried again. */
+  /** The server is not running, or ended during the call. `details.cause` says why. `sent` says whether the call had reached it (it is never sent again), and `next_retry` when the server is tried again. */
   | "ERR_SERVER_UNAVAILABLE"
   /** The server did not answer in time; it was told to stop working on the call. */
   | "ERR_TOOL_TIMEOUT"
@@ -4308,27 +4308,27 @@ export type Code =
   | "ERR_TOOL_FAILED"
   /** The server's answer breaks the protocol. */
   | "ERR_PROTOCOL_ERROR"
-  /** Too many requests are open, or came within a minute; `details.retry_after_ms` says when to try again, where that is known. */
+  /** Too many requests are open, or came within a minute. `details.retry_after_ms` says when to try again, if that is known. */
   | "ERR_RATE_LIMITED"
-  /** The person has not allowed the origin this scope (`details.scope`), or not any more. */
+  /** The person has not allowed the origin this scope (`details.scope`), or no longer does. */
   | "ERR_SCOPE_REQUIRED"
   /** The server has no tool of that name. */
   | "ERR_TOOL_NOT_FOUND"
-  /** The tool is not among those that the person has allowed the origin (`details.reason` `allowlist`), or it has changed since the person saw it (`tool_changed`), or its server is another program by now (`server_changed`). */
+  /** The tool is not among those that the person has allowed the origin (`details.reason` is `allowlist`). Or it has changed since the person saw it (`tool_changed`). Or its server now runs another program (`server_changed`). */
   | "ERR_TOOL_NOT_ALLOWED"
-  /** The run has made all its calls; or the tokens of a day are used up, and `details.retry_after_ms` says when there are more. */
+  /** The run has made all its calls. Or the tokens of the day are used up: `details.retry_after_ms` says when there are more. */
   | "ERR_BUDGET_EXCEEDED"
-  /** The server wants the person to let Harbor in, or to let it do more there: `harbor auth NAME`. */
+  /** The server needs the person to let Harbor in, or to let it do more there: `harbor auth NAME`. */
   | "ERR_AUTHORIZATION_REQUIRED"
-  /** Nothing came of asking the person to let Harbor in; `details.cause` says why. */
+  /** The person was asked to let Harbor in, without success; `details.cause` says why. */
   | "ERR_AUTHORIZATION_FAILED"
-  /** A model did not answer, or not to its end. `details.cause` says why in a word: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or `worker_lost`; `provider`, `model`, the HTTP `status` and `retry_after_ms` stand beside it where they are known. */
+  /** A model did not answer, or not completely. `details.cause` is one of these words: `no_model`, `unauthorized`, `quota`, `rate_limited`, `overloaded`, `context_full`, `refused`, `not_found`, `unreachable`, `timeout`, `cut`, `protocol` or `worker_lost`. `details` also has `provider`, `model`, the HTTP `status` and `retry_after_ms`, as far as they are known. */
   | "ERR_MODEL_FAILED"
-  /** This part of the page API is switched off (`[pages]` in config.toml); `details.feature` says which. */
+  /** This part of the page API is switched off (`[pages]` in config.toml); `details.feature` names it. */
   | "ERR_FEATURE_DISABLED"
-  /** The catalog cannot be read, or not be refreshed; `details.cause` says why in a word: `worker_off`, `disabled`, `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`. */
+  /** The catalog cannot be read or refreshed. `details.cause` is one of these words: `worker_off`, `disabled`, `worker_failed`, `missing`, `newer`, `corrupt`, `unreadable` or `nothing_to_do`. */
   | "catalog_unavailable"
-  /** Secrets are encrypted, and their key is not at hand: `unlock_secrets`, or what the message says. */
+  /** The secrets are encrypted and their key is not available. Send `unlock_secrets`, or do what the message says. */
   | "secrets_locked"
   /** Harbor itself failed; the log says more. */
   | "ERR_INTERNAL";
