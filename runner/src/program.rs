@@ -4,6 +4,7 @@
 //!   harbor-runner BRIDGE_PID isolated|shared|engine MARK    link on stdin and stdout, until its end, SIGTERM or SIGINT
 //!   harbor-runner BRIDGE_PID offer MARK              finds out what the kernel offers, tells the bridge, ends
 //!   harbor-runner exec …                             the launcher: becomes a server (see harbor_child::launcher)
+//!   harbor-runner unmount …                          unmounts a disk in a server's mounts (see harbor_child::unmounting)
 //! ```
 //!
 //! A carrier (see [`Carrier`]) makes a runner of it that speaks to servers elsewhere, and starts no program: it is neither
@@ -22,7 +23,7 @@ use harbor_child::reading::read_some;
 use harbor_child::reaper::Reaper;
 use harbor_child::signal::Signal;
 use harbor_child::signals::Signals;
-use harbor_child::{launcher, link, memory, namespace, own};
+use harbor_child::{launcher, link, memory, namespace, own, unmounting};
 use harbor_ipc_proto::frame::{FrameDecoder, Popped};
 use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
 use harbor_ipc_proto::link::runner::{FromRunner, ToRunner};
@@ -60,8 +61,14 @@ pub fn run_with(name: &'static CStr, carrier: Rc<dyn Carrier>) -> ExitCode {
 
 fn run_as(name: &'static CStr, carrier: Option<Rc<dyn Carrier>>) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if carrier.is_none() && arguments.first().is_some_and(|first| first == "exec") {
-        let code = launcher::run(&arguments[1..], confinement::profile);
+    let code = match arguments.split_first() {
+        Some((first, rest)) if carrier.is_none() && first == "exec" => {
+            Some(launcher::run(rest, confinement::profile))
+        }
+        Some((first, rest)) if carrier.is_none() && first == "unmount" => Some(unmounting::run(rest)),
+        _ => None,
+    };
+    if let Some(code) = code {
         return u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from);
     }
     let [parent, isolation, _mark] = arguments.as_slice() else { return usage() };

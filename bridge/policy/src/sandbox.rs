@@ -309,10 +309,13 @@ fn needs_namespaces(level: Level, settings: &SandboxSettings, offer: &Offer<'_>)
     Err(format!("{who} needs namespaces, which do not work here: {why}"))
 }
 
-/// Each directory once, and none below another that is hidden or replaced.
+/// Each directory once, and none below another that is hidden or replaced. A whole one that may be reached is not hidden: it would be
+/// there, and be empty.
 fn mounts(facts: &Facts, places: &[Place]) -> Mounts<'static> {
     let own = [facts.home.as_ref(), Some(&facts.harbor_home)].into_iter().flatten();
-    let mut all: Vec<_> = own.chain(&facts.hideable).filter_map(|path| paths::clean(path)).collect();
+    let is_reached = |path: &&String| places.iter().any(|place| place.path == **path);
+    let others = facts.hideable.iter().filter(|path| !is_reached(path));
+    let mut all: Vec<_> = own.chain(others).filter_map(|path| paths::clean(path)).collect();
     all.retain(|path| system::can_be_hidden(path));
     all.sort_unstable();
     all.dedup();

@@ -4,8 +4,8 @@
 //!  parent-death signal ─► session of its own ─► control group ─► runner's mounts ─► own namespaces ─► limits ─► directory
 //!    ─► capabilities ─► parent-death signal again ─► default signals ─► Landlock ─► seccomp ─► execve
 //! ```
-//! It hands over what it opens for its runner as soon as it is there: the egress proxy's socket, and where the runner hears
-//! of calls.
+//! It hands over what it opens for its runner as soon as it is there: the egress proxy's socket, the server's mounts, and where the
+//! runner hears of calls.
 //!
 //! Runs in the process `harbor-runner exec`. Owns the order of those steps. Must never write to the standard streams: they
 //! belong to the server already. Must never go on after a step that failed.
@@ -34,6 +34,7 @@ pub(crate) const REPORT_SIZE: usize = 512;
 /// The marks that go along with a descriptor that is handed over; no failure begins with one of these.
 pub(crate) const EGRESS: u8 = 0xff;
 pub(crate) const CALLS: u8 = 0xfe;
+pub(crate) const MOUNTS: u8 = 0xfd;
 
 /// Exit code of a launcher that could not become the server.
 const FAILED: i32 = 127;
@@ -176,6 +177,9 @@ impl Launch<'_> {
         let (socket, in_user_namespace) = namespaces::enter(profile, inside)?;
         if let Some(socket) = socket {
             passing::send(self.report, EGRESS, &socket)?;
+        }
+        if profile.mounts.is_some() {
+            passing::send(self.report, MOUNTS, File::open("/proc/self/ns/mnt")?)?;
         }
         Ok(in_user_namespace)
     }

@@ -16,6 +16,7 @@ pub mod leftovers;
 pub mod link;
 mod mark;
 pub mod memory;
+pub mod mounted;
 pub mod namespace;
 pub mod outbox;
 pub mod own;
@@ -28,6 +29,7 @@ pub mod socket;
 pub mod spawn;
 pub mod still;
 pub mod turn;
+pub mod unmounting;
 pub mod usage;
 
 /// Names of signals, so that callers need no crate of their own for them.

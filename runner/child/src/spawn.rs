@@ -21,9 +21,14 @@ use tokio::io::Interest;
 use tokio::net::{UnixStream, unix::pipe};
 
 use crate::instructions::{Inherited, Server, arguments, instructions};
-use crate::launcher::{CALLS, Failure, REPORT_SIZE};
+use crate::launcher::{CALLS, Failure, MOUNTS, REPORT_SIZE};
+use crate::mounted::Disk;
 use crate::namespace::Namespace;
 use crate::passing;
+
+/// This executable, wherever it lies, and the name that it is started by.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+const OWN_NAME: &str = "harbor-runner";
 
 /// A process that was started, and its pipes.
 #[derive(Debug)]
@@ -56,6 +61,8 @@ pub struct HandedOver {
     pub egress: Option<OwnedFd>,
     /// Where calls of the server are heard of that wait for an answer.
     pub calls: Option<OwnedFd>,
+    /// The server's own mount namespace. It lasts as long as somebody has this.
+    pub mounts: Option<OwnedFd>,
 }
 
 /// Starts `server`, in the namespace where there is one. Call it from a thread that lives as long as the process, and
@@ -103,6 +110,19 @@ pub fn start_helper(server: &Server, stdin: OwnedFd, namespace: Option<&Namespac
     Ok(Helper { pid: child.id(), stderr: receiver(child.stderr.take())?, report })
 }
 
+/// Starts the program that unmounts `disks` in a server's `mounts`; gives its process id. See [`unmounting`](crate::unmounting).
+///
+/// # Errors
+/// As [`start`].
+pub fn start_unmounting(mounts: OwnedFd, disks: &[Disk], namespace: Option<&Namespace>) -> io::Result<u32> {
+    // In a PID namespace nobody's parent is to be seen.
+    let parent = namespace.map_or_else(std::process::id, |_| 0);
+    let mut command = Command::new(OWN_PROGRAM);
+    command.arg0(OWN_NAME).args(["unmount", &parent.to_string()]).args(disks.iter().map(|disk| &disk.device));
+    command.env_clear().stdin(mounts).stdout(Stdio::null()).stderr(Stdio::null());
+    Ok(command.spawn()?.id())
+}
+
 fn launch(
     server: &Server,
     namespace: Option<&Namespace>,
@@ -118,9 +138,9 @@ fn launch(
         profile: profile.as_raw_fd(),
         mounts: namespace.map(Namespace::mounts),
     };
-    let mut command = Command::new("/proc/self/exe");
+    let mut command = Command::new(OWN_PROGRAM);
     command
-        .arg0("harbor-runner")
+        .arg0(OWN_NAME)
         .args(arguments(&inherited, server))
         .env_clear()
         .stdin(stdin)
@@ -142,6 +162,7 @@ async fn report_of(report: &UnixStream) -> Result<HandedOver, Failure> {
             // A message with a descriptor is not read together with another one.
             Ok((_, Some(passed))) => match free.first() {
                 Some(&CALLS) => handed.calls = Some(passed),
+                Some(&MOUNTS) => handed.mounts = Some(passed),
                 _ => handed.egress = Some(passed),
             },
             Ok((n, None)) => got += n,

@@ -24,6 +24,7 @@ use super::deadlines::timeout;
 use super::listening::Answering;
 use super::plan::Plan;
 use super::proxy::Proxy;
+use super::unmounting::{self, Unmounting};
 
 /// A process that has become the server, and what belongs to it.
 pub(super) struct Launched {
@@ -31,6 +32,7 @@ pub(super) struct Launched {
     pub exited: oneshot::Receiver<Exit>,
     pub proxy: Option<Proxy>,
     pub answering: Option<Answering>,
+    pub unmounting: Option<Unmounting>,
     pub group: Option<cgroup::Group>,
 }
 
@@ -41,11 +43,12 @@ pub(super) struct Launched {
 pub(super) async fn launch(
     session: &Rc<Session>,
     plan: &Plan,
-    reaper: &Reaper,
+    reaper: &Rc<Reaper>,
     deadline: Instant,
 ) -> Result<Launched, EndCause<'static>> {
     let group = group(session.number, &plan.limits);
     let server = Server { group: group.as_ref().map(cgroup::Group::entrance), ..plan.server.clone() };
+    let disks = unmounting::disks(&server);
     let started = spawn::start(&server, reaper.namespace())
         .map_err(|error| failed("start a process".into(), &error))?;
     let exited = reaper.watch(started.pid, Group::Own);
@@ -77,7 +80,10 @@ pub(super) async fn launch(
         });
         proxy = Some(running.inspect_err(|_| end())?);
     }
-    Ok(Launched { started, exited, proxy, answering, group })
+    let unmounting = disks
+        .zip(handed.mounts)
+        .map(|(disks, mounts)| Unmounting::start(session, plan.name(), disks, mounts, reaper));
+    Ok(Launched { started, exited, proxy, answering, unmounting, group })
 }
 
 /// A control group for a start, where the session delegates one. Without it rlimits and the watcher hold the limits.

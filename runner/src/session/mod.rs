@@ -29,6 +29,7 @@ mod refusals;
 pub mod remote;
 mod stream;
 mod tools;
+mod unmounting;
 mod watcher;
 
 use std::cell::{Cell, RefCell};

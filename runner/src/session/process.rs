@@ -40,6 +40,7 @@ use super::listening::Answering;
 use super::output::{log_stderr, read_with_room, take_line};
 use super::plan::Plan;
 use super::proxy::Proxy;
+use super::unmounting::Unmounting;
 use super::watcher::Watcher;
 use super::{STDIN_LIMIT, Session};
 use crate::logs::{MAX_LINE, Tail};
@@ -124,6 +125,7 @@ struct Process<'a> {
     /// Ends with the server.
     _proxy: Option<Proxy>,
     _answering: Option<Answering>,
+    _unmounting: Option<Unmounting>,
     group: Option<cgroup::Group>,
 }
 
@@ -138,10 +140,10 @@ impl<'a> Process<'a> {
     async fn start(
         session: &'a Rc<Session>,
         plan: &'a Plan,
-        reaper: &'a Reaper,
+        reaper: &'a Rc<Reaper>,
         deadline: Instant,
     ) -> Result<Self, EndCause<'static>> {
-        let Launched { started, exited, proxy, answering, group } =
+        let Launched { started, exited, proxy, answering, unmounting, group } =
             launch(session, plan, reaper, deadline).await?;
         session.up.send(&FromRunner::Started { server: session.number, pid: started.pid });
         let stdin = Rc::new(Outbox::new(STDIN_LIMIT));
@@ -178,6 +180,7 @@ impl<'a> Process<'a> {
             roots: [pid].into_iter().chain(reaper.namespace().map(Namespace::init)).collect(),
             _proxy: proxy,
             _answering: answering,
+            _unmounting: unmounting,
             group,
         })
     }

@@ -102,9 +102,16 @@ fn the_temporary_files_of_who_had_more_than_its_limit_go_with_its_end() {
     let data = home.path().join("servers/s/data");
     let mut kept = fs::File::create(data.join("kept")).unwrap();
     kept.write_all(&vec![1; 25 << 20]).unwrap();
-    let error = bridge.call("connect_server", &json!({"server_id": "s"})).unwrap_err();
-    assert_eq!(error.details["cause"], "disk_full", "{error:?}");
-    assert!(!home.path().join("servers/s/tmp/grows").exists(), "it was not begun");
+    let is_not_begun = |bridge: &Bridge| {
+        let error = bridge.call("connect_server", &json!({"server_id": "s"})).unwrap_err();
+        assert_eq!(error.details["cause"], "disk_full", "{error:?}");
+        assert!(!home.path().join("servers/s/tmp/grows").exists(), "it was not begun");
+        error.message
+    };
+    let message = is_not_begun(&bridge);
+    drop(bridge);
+    let bridge = Bridge::start(&home);
+    assert_eq!(is_not_begun(&bridge), message, "another bridge, which has not started it yet");
     kept.set_len(0).unwrap();
     bridge.connect("s");
 }

@@ -3,16 +3,18 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use harbor_tests::processes::{Process, assert_gone, by_own_id, descendants};
 use harbor_tests::rights::is_root;
 use harbor_tests::small_disk::own_mounts;
-use harbor_tests::{Bridge, DOWN_LIMIT, Double, Fault, Home, PROMPT, programs, wait_until};
+use harbor_tests::{
+    Attacker, Attempt, Bridge, DOWN_LIMIT, Double, Fault, Home, PROMPT, programs, wait_until,
+};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
@@ -269,16 +271,82 @@ fn what_the_person_unmounts_is_unmounted_for_servers_too() {
     mount(Some("none"), &stick, Some("tmpfs"), MsFlags::empty(), None::<&str>).unwrap();
     let bridge = Bridge::start(&home);
     bridge.add_and_connect("s", &Double::sound(&home));
-    let with_it = || {
-        let mounts = bridge
-            .tree()
-            .into_iter()
-            .map(|process| fs::read_to_string(format!("/proc/{}/mountinfo", process.pid)));
-        mounts
-            .filter(|mounts| mounts.as_ref().is_ok_and(|mounts| mounts.contains(stick.to_str().unwrap())))
-            .count()
-    };
-    assert!(with_it() > 1, "it was there when the server started");
+    assert!(with(&bridge, &stick) > 1, "it was there when the server started");
     umount2(&stick, MntFlags::empty()).unwrap();
-    assert_eq!(with_it(), 0);
+    assert_eq!(with(&bridge, &stick), 0);
+}
+
+/// How many processes of the bridge have this mounted.
+fn with(bridge: &Bridge, stick: &Path) -> usize {
+    let lists =
+        bridge.tree().into_iter().map(|one| fs::read_to_string(format!("/proc/{}/mountinfo", one.pid)));
+    lists.filter(|list| list.as_ref().is_ok_and(|list| list.contains(stick.to_str().unwrap()))).count()
+}
+
+fn mount_memory(place: &Path) {
+    fs::create_dir_all(place).unwrap();
+    mount(Some("none"), place, Some("tmpfs"), MsFlags::empty(), None::<&str>).unwrap();
+}
+
+/// Grants of a disk, of a directory on it, and of all that is beside it, where others' disks are hidden and where they are seen.
+#[test]
+fn a_granted_disk_goes_with_the_persons_and_is_back_after_a_restart() {
+    if !is_root("a_granted_disk_goes_with_the_persons_and_is_back_after_a_restart") {
+        return;
+    }
+    own_mounts(MsFlags::MS_SHARED).unwrap();
+    let sticks = ["/mnt", "/opt"].map(|place| {
+        mount_memory(Path::new(place));
+        Path::new(place).join("stick")
+    });
+    for (&user, stick) in users().iter().flat_map(|user| sticks.iter().map(move |stick| (user, stick))) {
+        let home = Home::new();
+        let attacker = Attacker::pack(&home);
+        let plug_in = || {
+            mount_memory(stick);
+            fs::create_dir(stick.join("sub")).unwrap();
+            fs::set_permissions(stick.join("sub"), fs::Permissions::from_mode(0o777)).unwrap();
+        };
+        plug_in();
+        let bridge = start(&home, user);
+        let (sub, beside) = (stick.join("sub"), stick.parent().unwrap());
+        let writers = [
+            ("whole", json!({"write": [stick]})),
+            ("part", json!({"write": [sub]})),
+            ("both", json!({"write": [stick, sub]})),
+            ("above", json!({"write": [beside]})),
+        ];
+        let readers = [("looks", json!({"read": [stick]})), ("peeps", json!({"read": [sub]}))];
+        for (id, sandbox) in writers.iter().chain(&readers) {
+            bridge.call("add_server", &attacker.definition(id, "secret", sandbox)).unwrap();
+            bridge.connect(id);
+        }
+        let writes = |id: &str| {
+            let arguments = json!({"path": sub.join(id)});
+            Attempt::by(&bridge, id, "write", &arguments).unwrap().done && sub.join(id).exists()
+        };
+        let can_write = || writers.iter().chain(&readers).map(|(id, _)| writes(id)).collect::<Vec<_>>();
+        // The kernel lets nobody write to a disk that lies below what is granted: its mount stays read-only.
+        let as_granted = [true, true, true, false, false, false];
+        assert_eq!(can_write(), as_granted, "{user:?} {stick:?}");
+        umount2(stick, MntFlags::empty()).unwrap();
+        wait_until("servers without it", PROMPT, || with(&bridge, stick) == 0);
+        assert_eq!(can_write(), [false; 6], "{user:?} {stick:?}: into nothing");
+        let told = "was unmounted, for it as well; `harbor restart whole`";
+        let logged =
+            || bridge.call("mcp_get_logs", &json!({"server_id": "whole"})).unwrap().into_value().to_string();
+        wait_until("the log to say so", PROMPT, || logged().contains(told));
+        plug_in();
+        // Where all beside it was granted, the next disk comes in by itself, and what is written is on it.
+        let mut granted = can_write();
+        granted.remove(3);
+        assert_eq!(granted, [false; 5], "{user:?} {stick:?}: into another one");
+        for (id, _) in writers.iter().chain(&readers) {
+            bridge.call("connect_server", &json!({"server_id": id, "restart": true})).unwrap();
+            bridge.connect(id);
+        }
+        assert_eq!(can_write(), as_granted, "{user:?} {stick:?}: again");
+        drop(bridge);
+        umount2(stick, MntFlags::empty()).unwrap();
+    }
 }

@@ -335,6 +335,10 @@ fn hidden_directories_are_few() {
         ..facts()
     };
     assert_eq!(hidden(&odd), [""; 0]);
+    let settings = SandboxSettings { write: list(&["/mnt"]), ..at(Level::Standard) };
+    let granted = Facts { granted: vec![("/mnt".into(), "/mnt".into())], ..facts() };
+    let granted = profile(&settings, &granted, &full()).unwrap().launch.mounts.unwrap();
+    assert_eq!(granted.hidden, ["/home", "/run", "/dev/shm"], "what is granted whole is seen");
 }
 
 #[test]

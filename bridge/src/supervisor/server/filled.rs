@@ -7,6 +7,8 @@
 use std::time::{Duration, Instant};
 
 use harbor_child::usage::Walk;
+use harbor_ipc_proto::client::Level;
+use harbor_policy::sandbox::settings::numbers;
 
 use super::Server;
 use crate::link::EndReport;
@@ -20,9 +22,9 @@ const AT_ONCE: usize = 256;
 const MIB: u64 = 1 << 20;
 
 impl Server {
-    /// Why it is not started, where it was held to a limit before and its data has more than that.
+    /// Why it is not started, where its data has more than it is allowed.
     pub(super) async fn is_too_full(&self) -> Option<EndReport> {
-        let most = self.confined()?.profile.launch.limits.disk?;
+        let most = self.most_of_disk()?;
         let data = self.root().join("data");
         let place = data.display().to_string();
         let counted = tokio::task::spawn_blocking(move || {
@@ -42,5 +44,12 @@ impl Server {
             limit.saturating_mul(2)
         );
         Some(EndReport::because("disk_full", message))
+    }
+
+    /// The limit of its settings: before its first start there is no profile yet.
+    fn most_of_disk(&self) -> Option<u64> {
+        let settings = &self.definition().sandbox;
+        let is_held = settings.level != Some(Level::Off);
+        numbers(settings).ok().filter(|_| is_held).map(|numbers| numbers.disk)
     }
 }

@@ -13,7 +13,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -65,8 +65,9 @@ pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
     for cover in &covers {
         cover_up(cover, &tmp).map_err(about(cover.path))?;
     }
+    let mut covered = Vec::new();
     for shown in &shown {
-        show(shown).map_err(about(shown.path))?;
+        cover_by_copy(shown, &mut covered).and_then(|()| show(shown)).map_err(about(shown.path))?;
     }
     for (path, target) in &mounts.links {
         link(path, target, &covers).map_err(about(path))?;
@@ -78,8 +79,8 @@ pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
 }
 
 /// How mounts outside reach the server. An unmount by the person has to reach it, since the kernel writes a disk back with
-/// its last mount. New mounts come with that, as they are. Without Landlock, which restricts what may be reached of them,
-/// nothing comes in.
+/// its last mount. The kernel sees to that, except for the mounts that are bound here: the runner unmounts those. New mounts come
+/// in as they are. Without Landlock, which restricts what may be reached of them, nothing comes in.
 fn propagation(landlock: u32) -> MsFlags {
     if landlock > 0 { MsFlags::MS_SLAVE } else { MsFlags::MS_PRIVATE }
 }
@@ -176,9 +177,35 @@ fn cover_up(cover: &Cover<'_>, tmp: &File) -> io::Result<()> {
     Ok(mount(Some("tmpfs"), cover.path, Some("tmpfs"), flags, Some(size))?)
 }
 
+/// Binds the mount in which `shown` lies over itself, so that `shown` is bound in the copy. The kernel keeps a mount that has another
+/// one inside when the person unmounts it, and lets go one that has another one on top. The runner unmounts the copy (see
+/// [`unmounting`](crate::unmounting)).
+fn cover_by_copy<'a>(shown: &Shown<'a>, covered: &mut Vec<&'a Path>) -> io::Result<()> {
+    let device = shown.place.metadata()?.dev();
+    let is_on_it = |path: &&Path| fs::symlink_metadata(path).is_ok_and(|found| found.dev() == device);
+    let top = shown.path.ancestors().skip(1).take_while(is_on_it).last();
+    // The machine's root stays, whatever the person does.
+    let Some(top) = top.filter(|top| top.parent().is_some() && !covered.contains(top)) else { return Ok(()) };
+    bind(&held(top)?, top)?;
+    covered.push(top);
+    Ok(())
+}
+
+/// Makes a whole disk writable that is seen at its place already; gives false for anything else. There is no bind then, so the
+/// kernel itself unmounts it with the person's.
+fn opened_whole(shown: &Shown<'_>) -> io::Result<bool> {
+    let there = held(shown.path)?;
+    let number = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));
+    // The kernel takes nothing but the root of a mount.
+    Ok(number(&there)? == number(&shown.place)? && writable_again(&way_to(&there)).is_ok())
+}
+
 fn show(shown: &Shown<'_>) -> io::Result<()> {
     if !shown.path.exists() {
         make_place_for(shown)?;
+    }
+    if shown.writable && opened_whole(shown)? {
+        return Ok(());
     }
     bind(&shown.place, shown.path)?;
     if shown.writable { writable_again(shown.path) } else { Ok(()) }
@@ -206,9 +233,13 @@ fn make_place_for(shown: &Shown<'_>) -> io::Result<()> {
 
 /// Mounts below the place come along: parts of a tree from another user's namespace cannot be taken alone.
 fn bind(place: &File, target: &Path) -> io::Result<()> {
-    let source = format!("/proc/self/fd/{}", place.as_raw_fd());
     let none: Option<&str> = None;
-    Ok(mount(Some(source.as_str()), target, none, MsFlags::MS_BIND | MsFlags::MS_REC, none)?)
+    Ok(mount(Some(&way_to(place)), target, none, MsFlags::MS_BIND | MsFlags::MS_REC, none)?)
+}
+
+/// A path that leads to what is held open, whatever lies on top of it.
+fn way_to(place: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", place.as_raw_fd()).into()
 }
 
 /// Where the machine itself mounts something read-only it stays so.
