@@ -29,7 +29,7 @@ use harbor_policy::environment::{of_model_worker, of_worker};
 use tokio::net::UnixListener;
 
 use crate::agent::Agent;
-use crate::catalog::{Catalog, Parts};
+use crate::catalog::{Catalog, CatalogParts};
 use crate::config::watch::Watch;
 use crate::config::{ConfigError, LiveConfig, Settings, file};
 use crate::front::metrics::{Exporter, MetricsError};
@@ -41,24 +41,24 @@ use crate::link::runner::{Executable, Executables, Marks};
 use crate::link::worker::Pair as _;
 use crate::link::worker::catalog::CatalogLink;
 use crate::link::worker::model::ModelLink;
-use crate::models::{Models, Noted, Wiring};
+use crate::models::{Models, ModelsParts, Noted};
 use crate::router::watching::{tell, tell_of_host};
 use crate::router::{Router, cut_off};
 use crate::runtimes::Runtimes;
 use crate::store;
 use crate::store::StoreError;
-use crate::store::audit::{Audit, Limits, Record};
+use crate::store::audit::{Audit, AuditRecord, Limits};
 use crate::store::database::Database;
 use crate::store::definition_table::Definitions;
 use crate::store::instance::{Instance, InstanceError};
 use crate::store::locks::Locks;
-use crate::store::recovery::{self, Opened};
+use crate::store::recovery::{self, OpenedDatabase};
 use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
 use crate::store::sessions::Sessions;
 use crate::store::worker;
-use crate::store::written::Written;
-use crate::supervisor::{Leftovers, Shared, Supervisor, Told};
+use crate::store::written_places::WrittenPlaces;
+use crate::supervisor::{Leftovers, Supervisor, SupervisorEvent, SupervisorParts};
 use crate::traces::Traces;
 
 /// How long servers may take to end when the bridge ends: their ladder and a little more, under 5 s in all.
@@ -81,7 +81,7 @@ const LAST_WORK: Duration = Duration::from_millis(200);
 
 /// How the bridge serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum ServeMode {
     /// In the foreground, until a signal.
     Foreground,
     /// On stdin and stdout too, until stdin ends.
@@ -137,7 +137,7 @@ impl From<InstanceError> for AppError {
 ///
 /// # Errors
 /// Why it could not serve.
-pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppError> {
+pub fn serve(paths: &Paths, settings: &Settings, mode: ServeMode) -> Result<(), AppError> {
     serve_with(paths, settings, mode, |_| ())
 }
 
@@ -149,12 +149,12 @@ pub fn serve(paths: &Paths, settings: &Settings, mode: Mode) -> Result<(), AppEr
 pub fn serve_with<T>(
     paths: &Paths,
     settings: &Settings,
-    mode: Mode,
+    mode: ServeMode,
     add: impl FnOnce(&Rc<Host>) -> T,
 ) -> Result<(), AppError> {
     own::become_subreaper()?;
     own::take_all_files()?;
-    if mode == Mode::Detached {
+    if mode == ServeMode::Detached {
         // Browsers kill the process group of their native host; this bridge shall outlive it.
         nix::unistd::setsid().map_err(io::Error::from)?;
     }
@@ -175,7 +175,8 @@ pub fn serve_with<T>(
         tokio::runtime::Builder::new_current_thread().enable_all().build_local(Default::default())?;
     let ended = runtime.block_on(async move {
         let bridge =
-            Bridge::assemble(paths, settings, Programs { runners, worker, model_worker }, opened).await?;
+            Bridge::assemble(paths, settings, ChildExecutables { runners, worker, model_worker }, opened)
+                .await?;
         let _added = add(&bridge.host);
         let notifier = bridge.run(settings, mode, listener, &instance).await?;
         bridge.drain().await;
@@ -189,7 +190,7 @@ pub fn serve_with<T>(
 }
 
 /// The programs that are started as processes of their own.
-struct Programs {
+struct ChildExecutables {
     runners: Executables,
     worker: Option<Result<Executable, String>>,
     model_worker: Result<Executable, String>,
@@ -211,8 +212,8 @@ impl Bridge {
     async fn assemble(
         paths: &Paths,
         settings: &Settings,
-        programs: Programs,
-        opened: Opened,
+        programs: ChildExecutables,
+        opened: OpenedDatabase,
     ) -> Result<Self, AppError> {
         let (database, journal) = (opened.database.clone(), opened.journal.clone());
         let definitions =
@@ -220,7 +221,7 @@ impl Bridge {
         let definitions = Rc::new(definitions);
         let stored = definitions.all().await.map_err(AppError::Store)?;
         let config = LiveConfig::new(settings.host.clone());
-        let shared = Shared {
+        let shared = SupervisorParts {
             paths: paths.clone(),
             definitions: definitions.clone(),
             locks: Locks::open(database.clone(), journal.clone(), &paths.locks())
@@ -228,7 +229,7 @@ impl Bridge {
                 .map_err(AppError::Store)?,
             leftovers: Leftovers::default(),
             runtimes: Arc::new(Runtimes::default()),
-            written: Written::open(database.clone(), journal).await.map_err(AppError::Store)?,
+            written: WrittenPlaces::open(database.clone(), journal).await.map_err(AppError::Store)?,
             secrets: Secrets::at(&paths.credentials(), settings.host.secrets.clone()),
             logs: ServerLogs::open(&paths.server_logs()).map_err(AppError::Store)?,
             marks: Marks { instance: mark(paths), identity: identity(paths) },
@@ -236,7 +237,7 @@ impl Bridge {
             offered: settings.offered,
         };
         let reaper = Reaper::start()?;
-        let catalog = Catalog::new(Parts {
+        let catalog = Catalog::new(CatalogParts {
             worker: kept(programs.worker, of_worker(inherited(), &shared.marks.instance), &reaper),
             database: paths.catalog(),
             config: config.clone(),
@@ -252,9 +253,9 @@ impl Bridge {
         traces.follow(&settings.host);
         let host = Host::open(supervisor.clone(), &opened, audit, config.clone(), traces.clone());
         let host = host.await.map_err(AppError::Store)?;
-        let models = Models::open(Wiring {
+        let models = Models::open(ModelsParts {
             worker: model_worker,
-            tables: store::models::Models::open(database.clone()).await.map_err(AppError::Store)?,
+            tables: store::models::ModelTables::open(database.clone()).await.map_err(AppError::Store)?,
             secrets,
             note: note_of_chats(&host),
         });
@@ -293,7 +294,7 @@ impl Bridge {
     async fn run(
         &self,
         settings: &Settings,
-        mode: Mode,
+        mode: ServeMode,
         listener: std::os::unix::net::UnixListener,
         instance: &Instance,
     ) -> io::Result<Notifier> {
@@ -312,7 +313,7 @@ impl Bridge {
         let serving_stdio = serve_stdio(mode, self.router.clone());
         let mut serving_stdio = tokio::task::spawn_local(serving_stdio);
         tracing::info!(build = BUILD, pid = std::process::id(), isolation = settings.isolation, "serving");
-        if mode == Mode::Detached {
+        if mode == ServeMode::Detached {
             announce()?;
         }
         let notifier = Notifier::ready(settings.manager.as_ref());
@@ -339,8 +340,8 @@ impl Bridge {
 
     /// Returns when a detached bridge has had no client for long enough, and holds no lines of the audit log
     /// that the disk refuses.
-    async fn idle(&self, settings: &Settings, mode: Mode) {
-        if mode != Mode::Detached {
+    async fn idle(&self, settings: &Settings, mode: ServeMode) {
+        if mode != ServeMode::Detached {
             std::future::pending::<()>().await;
         }
         loop {
@@ -391,8 +392,8 @@ fn kept(
     executable: Option<Result<Executable, String>>,
     environment: BTreeMap<String, String>,
     reaper: &Rc<Reaper>,
-) -> keeper::Parts {
-    keeper::Parts { executable, environment, reaper: reaper.clone(), seed: wall_clock_nanos() }
+) -> keeper::WorkerParts {
+    keeper::WorkerParts { executable, environment, reaper: reaper.clone(), seed: wall_clock_nanos() }
 }
 
 /// The environment of this process, from which the catalog worker's is chosen.
@@ -453,7 +454,7 @@ fn listen(supervisor: &Rc<Supervisor>, host: &Rc<Host>, router: &Rc<Router>, cat
     }));
     let noting = Rc::downgrade(supervisor);
     supervisor.listen(Rc::new(move |told| {
-        if let (Told::Change(change), Some(supervisor)) = (told, noting.upgrade())
+        if let (SupervisorEvent::Change(change), Some(supervisor)) = (told, noting.upgrade())
             && change.concerns_packages()
         {
             supervisor.note_installed();
@@ -474,7 +475,7 @@ fn note_of_chats(host: &Rc<Host>) -> Rc<dyn Fn(Noted)> {
         if let Some(host) = host.upgrade() {
             host.note_chat(
                 noted.who.by,
-                Record {
+                AuditRecord {
                     origin: noted.who.origin,
                     profile: noted.who.profile,
                     provider: Some(noted.provider.into()),
@@ -482,7 +483,7 @@ fn note_of_chats(host: &Rc<Host>) -> Rc<dyn Fn(Noted)> {
                     code: noted.code.map(Code::as_str),
                     duration_us: Some(noted.duration_us),
                     tokens: Some(noted.tokens),
-                    ..Record::default()
+                    ..AuditRecord::default()
                 },
             );
         }
@@ -543,10 +544,10 @@ async fn follow_config(
     }
 }
 
-async fn serve_stdio(mode: Mode, router: Rc<Router>) -> io::Result<()> {
+async fn serve_stdio(mode: ServeMode, router: Rc<Router>) -> io::Result<()> {
     match mode {
-        Mode::Stdio => stdio::run(&router).await,
-        Mode::Foreground | Mode::Detached => std::future::pending().await,
+        ServeMode::Stdio => stdio::run(&router).await,
+        ServeMode::Foreground | ServeMode::Detached => std::future::pending().await,
     }
 }
 

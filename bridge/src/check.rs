@@ -7,7 +7,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use harbor_home::Paths;
-use harbor_ipc_proto::check::{Checked, ConfigCheck, DatabaseCheck, FoundProgram, Lost, Part, SecretsCheck};
+use harbor_ipc_proto::check::{
+    CheckPart, Checked, ConfigCheck, DatabaseCheck, FoundProgram, Lost, SecretsCheck,
+};
 
 use crate::config::{HostConfig, file};
 use crate::runtimes::Runtimes;
@@ -17,14 +19,14 @@ use crate::store::{database, secrets};
 
 /// The files that `check` examines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct CheckRequest {
     /// The parts, in the order of the answer.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CheckPart>,
     /// A file in place of `config.toml`.
     pub config: Option<PathBuf>,
 }
 
-impl Wanted {
+impl CheckRequest {
     /// Reads the words after `check`: `--json [--config FILE] [PART …]`; no part means all.
     ///
     /// # Errors
@@ -38,14 +40,14 @@ impl Wanted {
                 "--config" => {
                     config = Some(PathBuf::from(words.next().ok_or("--config needs a file")?));
                 }
-                other => parts.push(Part::parse(other).ok_or_else(|| format!("unknown part {other}"))?),
+                other => parts.push(CheckPart::parse(other).ok_or_else(|| format!("unknown part {other}"))?),
             }
         }
         if !is_json {
             return Err("check needs --json".into());
         }
         if parts.is_empty() {
-            parts.extend(Part::ALL);
+            parts.extend(CheckPart::ALL);
         }
         Ok(Self { parts, config })
     }
@@ -56,18 +58,18 @@ impl Wanted {
         let mut checked = Checked::default();
         for part in &self.parts {
             match part {
-                Part::Config => {
+                CheckPart::Config => {
                     let named = self.config.clone().unwrap_or_else(|| paths.config_file());
                     checked.config = Some(config(&named));
                 }
-                Part::Database => checked.database = Some(database_of(paths)),
-                Part::Secrets => {
+                CheckPart::Database => checked.database = Some(database_of(paths)),
+                CheckPart::Secrets => {
                     let wrong = secrets::check(&paths.credentials()).err();
                     checked.secrets =
                         Some(SecretsCheck { wrong: wrong.map(|why| format!("could not {why}")) });
                 }
-                Part::Lost => checked.lost = Some(lost(paths)),
-                Part::Programs => checked.programs = Some(programs()),
+                CheckPart::Lost => checked.lost = Some(lost(paths)),
+                CheckPart::Programs => checked.programs = Some(programs()),
             }
         }
         checked
@@ -129,8 +131,8 @@ mod tests {
 
     use super::*;
 
-    fn look(paths: &Paths, parts: &[Part]) -> Checked {
-        Wanted { parts: parts.to_vec(), config: None }.look(paths)
+    fn look(paths: &Paths, parts: &[CheckPart]) -> Checked {
+        CheckRequest { parts: parts.to_vec(), config: None }.look(paths)
     }
 
     fn write(path: &Path, text: &str) {
@@ -141,12 +143,12 @@ mod tests {
 
     #[test]
     fn the_command_line_names_parts_and_a_file() {
-        let read = |words: &[&str]| Wanted::read(&words.iter().map(OsString::from).collect::<Vec<_>>());
-        let wanted = |parts: &[Part], config: Option<&str>| {
-            Ok(Wanted { parts: parts.to_vec(), config: config.map(PathBuf::from) })
+        let read = |words: &[&str]| CheckRequest::read(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        let wanted = |parts: &[CheckPart], config: Option<&str>| {
+            Ok(CheckRequest { parts: parts.to_vec(), config: config.map(PathBuf::from) })
         };
-        assert_eq!(read(&["--json"]), wanted(&Part::ALL, None));
-        let config = [Part::Config];
+        assert_eq!(read(&["--json"]), wanted(&CheckPart::ALL, None));
+        let config = [CheckPart::Config];
         assert_eq!(read(&["--json", "--config", "f", "config"]), wanted(&config, Some("f")));
         for wrong in [&["config"][..], &["--json", "--config"], &["--json", "all"]] {
             assert!(read(wrong).is_err(), "{wrong:?}");
@@ -156,7 +158,10 @@ mod tests {
     #[test]
     fn a_new_home_lacks_nothing() {
         let home = tempfile::tempdir().unwrap();
-        let found = look(&Paths::at(home.path()), &[Part::Config, Part::Database, Part::Secrets, Part::Lost]);
+        let found = look(
+            &Paths::at(home.path()),
+            &[CheckPart::Config, CheckPart::Database, CheckPart::Secrets, CheckPart::Lost],
+        );
         let config = ConfigCheck { is_there: false, wrong: None, first_use: "all".into() };
         let wanted = Checked {
             config: Some(config),
@@ -176,7 +181,7 @@ mod tests {
         write(&paths.config_file(), "[limit]\n");
         write(&paths.credentials(), "hunter2");
         write(&paths.database(), "hunter2, and no database");
-        let found = look(&paths, &[Part::Config, Part::Database, Part::Secrets]);
+        let found = look(&paths, &[CheckPart::Config, CheckPart::Database, CheckPart::Secrets]);
         assert!(found.config.as_ref().unwrap().wrong.is_some(), "{found:?}");
         assert!(matches!(found.database, Some(DatabaseCheck::Lost(_))), "{found:?}");
         assert!(found.secrets.as_ref().unwrap().wrong.is_some(), "{found:?}");
@@ -187,9 +192,9 @@ mod tests {
     fn a_journal_that_was_set_aside_is_told() {
         let home = tempfile::tempdir().unwrap();
         let paths = Paths::at(home.path());
-        assert_eq!(look(&paths, &[Part::Lost]).lost, Some(Vec::new()));
+        assert_eq!(look(&paths, &[CheckPart::Lost]).lost, Some(Vec::new()));
         write(&home.path().join("harbor.db.corrupt-20261103T000000000Z/x"), "");
-        let lost = look(&paths, &[Part::Lost]).lost.unwrap();
+        let lost = look(&paths, &[CheckPart::Lost]).lost.unwrap();
         assert_eq!(lost.len(), 1);
         assert!(lost[0].what.starts_with("harbor.db was lost"), "{lost:?}");
     }

@@ -15,17 +15,17 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use harbor_child::reaper::Reaper;
-use harbor_policy::lifecycle::{Action, Event, Lifecycle, Limits, Rules, State};
+use harbor_policy::lifecycle::{Lifecycle, LifecycleAction, LifecycleEvent, LifecycleLimits, Rules, State};
 use harbor_policy::settings;
 use tokio::sync::{Notify, mpsc};
 
 use crate::alarm::Alarm;
 use crate::link::runner::Executable;
-use crate::link::worker::{Pair, Worker, WorkerEvent};
+use crate::link::worker::{Pair, WorkerEvent, WorkerProcess};
 
 /// The things that a worker is started with.
 #[derive(Debug)]
-pub struct Parts {
+pub struct WorkerParts {
     /// The worker's program, or why there is none; absent where the environment wants no worker.
     pub executable: Option<Result<Executable, String>>,
     /// The environment variables that the worker sees.
@@ -38,7 +38,7 @@ pub struct Parts {
 
 /// The time limits for a worker.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
+pub struct WorkerTimeouts {
     /// How long it may take to finish what it does.
     pub stop: Duration,
     /// How long it stays when there is nothing to do.
@@ -48,7 +48,7 @@ pub struct Times {
 }
 
 /// Gives a worker its tasks, and hears of it.
-pub trait Owner<P: Pair> {
+pub trait WorkerOwner<P: Pair> {
     /// True if the worker has something to do.
     fn is_busy(&self) -> bool;
 
@@ -56,7 +56,7 @@ pub trait Owner<P: Pair> {
     fn ready(self: Rc<Self>);
 
     /// The worker says something.
-    fn heard(self: Rc<Self>, said: P::Said);
+    fn heard(self: Rc<Self>, said: P::CatalogWorkerMessage);
 
     /// The worker has ended, and another one will come.
     fn lost(self: Rc<Self>);
@@ -69,13 +69,13 @@ pub trait Owner<P: Pair> {
 }
 
 /// A worker that is kept.
-pub struct Kept<P: Pair> {
-    parts: Parts,
-    times: Times,
-    owner: Weak<dyn Owner<P>>,
+pub struct WorkerKeeper<P: Pair> {
+    parts: WorkerParts,
+    times: WorkerTimeouts,
+    owner: Weak<dyn WorkerOwner<P>>,
     machine: RefCell<Lifecycle>,
     began: Instant,
-    worker: RefCell<Option<Worker<P>>>,
+    worker: RefCell<Option<WorkerProcess<P>>>,
     restarts: Cell<u32>,
     last_error: RefCell<Option<String>>,
     /// Set off when a worker has ended.
@@ -87,7 +87,7 @@ pub struct Kept<P: Pair> {
     quiet: Alarm,
 }
 
-impl<P: Pair> std::fmt::Debug for Kept<P> {
+impl<P: Pair> std::fmt::Debug for WorkerKeeper<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kept")
             .field("program", &P::PROGRAM)
@@ -96,13 +96,16 @@ impl<P: Pair> std::fmt::Debug for Kept<P> {
     }
 }
 
-impl<P: Pair> Kept<P> {
+impl<P: Pair> WorkerKeeper<P> {
     /// Nothing is started yet.
     #[must_use]
-    pub fn new(parts: Parts, times: Times, owner: Weak<dyn Owner<P>>) -> Rc<Self> {
+    pub fn new(parts: WorkerParts, times: WorkerTimeouts, owner: Weak<dyn WorkerOwner<P>>) -> Rc<Self> {
         let settings = settings::Settings::default();
-        let limits =
-            Limits { install: settings.start_timeout, start: settings.start_timeout, stop: times.stop };
+        let limits = LifecycleLimits {
+            install: settings.start_timeout,
+            start: settings.start_timeout,
+            stop: times.stop,
+        };
         let rules = Rules { limits, restart: settings.restart, lazy: true };
         Rc::new(Self {
             machine: RefCell::new(Lifecycle::new(rules, false, parts.seed, 0)),
@@ -130,7 +133,7 @@ impl<P: Pair> Kept<P> {
     /// Its process id, while there is one.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        self.worker.borrow().as_ref().map(Worker::pid)
+        self.worker.borrow().as_ref().map(WorkerProcess::pid)
     }
 
     /// How often it was restarted.
@@ -158,18 +161,18 @@ impl<P: Pair> Kept<P> {
 
     /// It is needed: one that was given up is tried again.
     pub fn start(self: &Rc<Self>) {
-        self.apply(Event::Start);
+        self.apply(LifecycleEvent::Start);
     }
 
     /// The worker is needed, but nobody waits for it: the machine says when one that was given up is tried again.
     pub fn start_by_itself(self: &Rc<Self>) {
         let rests = matches!(self.state(), State::Stopped | State::Stopping);
-        self.apply(if rests { Event::Start } else { Event::Demand });
+        self.apply(if rests { LifecycleEvent::Start } else { LifecycleEvent::Demand });
     }
 
     /// It is not wanted any more.
     pub fn stop(self: &Rc<Self>) {
-        self.apply(Event::Stop);
+        self.apply(LifecycleEvent::Stop);
     }
 
     /// Sends a message, if there is a worker. True if there was room for it.
@@ -184,7 +187,7 @@ impl<P: Pair> Kept<P> {
         self.watch(is_busy.then_some(self.times.quiet));
         self.idle.set(self, (!is_busy).then_some(self.times.idle), |kept| {
             if !kept.is_busy() {
-                kept.apply(Event::Idle);
+                kept.apply(LifecycleEvent::Idle);
             }
         });
     }
@@ -201,21 +204,21 @@ impl<P: Pair> Kept<P> {
             _ => {
                 let quiet = kept.times.quiet.as_secs();
                 kept.note_error(Some(format!("it said nothing for {quiet} s and was killed")));
-                kept.apply(Event::Hung);
+                kept.apply(LifecycleEvent::Hung);
             }
         });
     }
 
     /// The only way by which its life changes.
-    fn apply(self: &Rc<Self>, event: Event) {
+    fn apply(self: &Rc<Self>, event: LifecycleEvent) {
         let before = self.state();
         let actions = self.machine.borrow_mut().on(event, self.now());
-        if actions.contains(&Action::Launch) && matches!(before, State::Crashed | State::Failed) {
+        if actions.contains(&LifecycleAction::Launch) && matches!(before, State::Crashed | State::Failed) {
             self.restarts.set(self.restarts.get() + 1);
         }
         let deadline = self.machine.borrow().deadline();
         let wait = deadline.map(|at| Duration::from_millis(at.saturating_sub(self.now())));
-        self.life.set(self, wait, |kept| kept.apply(Event::Tick));
+        self.life.set(self, wait, |kept| kept.apply(LifecycleEvent::Tick));
         for action in actions {
             self.perform(*action);
         }
@@ -225,43 +228,45 @@ impl<P: Pair> Kept<P> {
         }
     }
 
-    fn perform(self: &Rc<Self>, action: Action) {
+    fn perform(self: &Rc<Self>, action: LifecycleAction) {
         match action {
-            Action::Launch => self.launch(),
-            Action::Halt => self.with_worker(Worker::shut_down),
-            Action::Kill | Action::KillRunner => self.with_worker(Worker::kill),
-            Action::AnnounceRunning => {
+            LifecycleAction::Launch => self.launch(),
+            LifecycleAction::Halt => self.with_worker(WorkerProcess::shut_down),
+            LifecycleAction::Kill | LifecycleAction::KillRunner => self.with_worker(WorkerProcess::kill),
+            LifecycleAction::AnnounceRunning => {
                 self.tell(|owner| owner.ready());
                 self.look();
             }
-            Action::AnnounceCrash => self.tell(|owner| owner.lost()),
-            Action::AnnounceDown => self.tell(|owner| owner.given_up()),
+            LifecycleAction::AnnounceCrash => self.tell(|owner| owner.lost()),
+            LifecycleAction::AnnounceDown => self.tell(|owner| owner.given_up()),
             // It has no package.
-            Action::Install => self.apply(Event::Ended),
-            Action::CountIllegal => {
+            LifecycleAction::Install => self.apply(LifecycleEvent::Ended),
+            LifecycleAction::CountIllegal => {
                 tracing::warn!(program = P::PROGRAM, "an event did not fit the worker's state")
             }
         }
     }
 
-    fn tell(&self, what: impl FnOnce(Rc<dyn Owner<P>>)) {
+    fn tell(&self, what: impl FnOnce(Rc<dyn WorkerOwner<P>>)) {
         if let Some(owner) = self.owner.upgrade() {
             what(owner);
         }
     }
 
     /// Acts on the worker. Where there is none yet, the machine hears of its end.
-    fn with_worker(self: &Rc<Self>, act: impl FnOnce(&Worker<P>)) {
+    fn with_worker(self: &Rc<Self>, act: impl FnOnce(&WorkerProcess<P>)) {
         let there = self.worker.borrow().as_ref().map(act).is_some();
         if !there {
-            self.apply(Event::Ended);
+            self.apply(LifecycleEvent::Ended);
         }
     }
 
     fn launch(self: &Rc<Self>) {
         let started = match &self.parts.executable {
-            Some(Ok(executable)) => Worker::start(executable, &self.parts.environment, &self.parts.reaper)
-                .map_err(|error| format!("it could not be started: {error}")),
+            Some(Ok(executable)) => {
+                WorkerProcess::start(executable, &self.parts.environment, &self.parts.reaper)
+                    .map_err(|error| format!("it could not be started: {error}"))
+            }
             Some(Err(why)) => Err(why.clone()),
             None => Err("it is off".into()),
         };
@@ -272,14 +277,14 @@ impl<P: Pair> Kept<P> {
             }
             Err(why) => {
                 self.note_error(Some(why));
-                self.apply(Event::Ended);
+                self.apply(LifecycleEvent::Ended);
             }
         }
     }
 
-    fn on_event(self: &Rc<Self>, event: WorkerEvent<P::Said>) {
+    fn on_event(self: &Rc<Self>, event: WorkerEvent<P::CatalogWorkerMessage>) {
         match event {
-            WorkerEvent::Greeted => self.apply(Event::Connected),
+            WorkerEvent::Greeted => self.apply(LifecycleEvent::Connected),
             WorkerEvent::Said(said) => {
                 self.said.set(Instant::now());
                 self.tell(|owner| owner.heard(said));
@@ -292,7 +297,7 @@ impl<P: Pair> Kept<P> {
                     tracing::warn!(program = P::PROGRAM, how, "a worker has ended");
                     self.note_error(Some(how));
                 }
-                self.apply(Event::Ended);
+                self.apply(LifecycleEvent::Ended);
                 self.gone.notify_waiters();
             }
         }
@@ -304,7 +309,7 @@ impl<P: Pair> Kept<P> {
 
     /// Ends it, politely until `limit`, then by force.
     pub async fn end(self: &Rc<Self>, limit: Duration) {
-        self.apply(Event::Stop);
+        self.apply(LifecycleEvent::Stop);
         let gone = async {
             loop {
                 let gone = self.gone.notified();
@@ -315,13 +320,16 @@ impl<P: Pair> Kept<P> {
             }
         };
         if tokio::time::timeout(limit, gone).await.is_err() {
-            self.worker.borrow().iter().for_each(Worker::kill);
+            self.worker.borrow().iter().for_each(WorkerProcess::kill);
         }
     }
 }
 
 /// Passes on a worker's events until it has ended.
-async fn follow<P: Pair>(kept: Weak<Kept<P>>, mut events: mpsc::Receiver<WorkerEvent<P::Said>>) {
+async fn follow<P: Pair>(
+    kept: Weak<WorkerKeeper<P>>,
+    mut events: mpsc::Receiver<WorkerEvent<P::CatalogWorkerMessage>>,
+) {
     while let Some(event) = events.recv().await {
         let Some(kept) = kept.upgrade() else { return };
         kept.on_event(event);

@@ -14,8 +14,8 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use harbor_bridge::app::{AppError, Mode, serve};
-use harbor_bridge::check::Wanted;
+use harbor_bridge::app::{AppError, ServeMode, serve};
+use harbor_bridge::check::CheckRequest;
 use harbor_bridge::config::metrics::{LISTEN_RULE, listen_address};
 use harbor_bridge::config::{ConfigError, Settings, log_json};
 use harbor_bridge::front::relay;
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
                 USAGE.into()
             }
         },
-        ["check", ..] => match Wanted::read(arguments.get(1..).unwrap_or_default()) {
+        ["check", ..] => match CheckRequest::read(arguments.get(1..).unwrap_or_default()) {
             Ok(wanted) => check(&wanted),
             Err(wrong) => {
                 let _ = write!(io::stderr(), "harbor-bridge: {wrong}\n{HELP}");
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn check(wanted: &Wanted) -> ExitCode {
+fn check(wanted: &CheckRequest) -> ExitCode {
     let checked = Paths::from_env().map(|paths| wanted.look(&paths));
     let printed = checked.map_err(io::Error::other).and_then(|checked| {
         let mut out = io::stdout().lock();
@@ -104,18 +104,18 @@ fn check(wanted: &Wanted) -> ExitCode {
 
 /// How the bridge is to serve.
 struct Serve {
-    mode: Mode,
+    mode: ServeMode,
     metrics: Option<SocketAddr>,
 }
 
 impl Serve {
     fn read(options: &[&str]) -> Result<Self, String> {
-        let mut serve = Self { mode: Mode::Foreground, metrics: None };
+        let mut serve = Self { mode: ServeMode::Foreground, metrics: None };
         let mut options = options.iter();
         while let Some(option) = options.next() {
             match *option {
-                "--stdio" => serve.mode = Mode::Stdio,
-                "--detached" => serve.mode = Mode::Detached,
+                "--stdio" => serve.mode = ServeMode::Stdio,
+                "--detached" => serve.mode = ServeMode::Detached,
                 "--metrics" => {
                     let address = options.next().and_then(|text| listen_address(text));
                     serve.metrics = Some(address.ok_or_else(|| format!("--metrics needs {LISTEN_RULE}"))?);
@@ -129,7 +129,7 @@ impl Serve {
 
 fn run(Serve { mode, metrics }: Serve) -> ExitCode {
     let fail = |error: &dyn std::error::Error, log_json, code| {
-        if mode == Mode::Detached {
+        if mode == ServeMode::Detached {
             // The log may be the very thing that cannot be written.
             let _ = writeln!(io::stdout(), "{error}");
         }

@@ -16,8 +16,8 @@ use tracing::subscriber::set_global_default;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 
+pub use self::sink::LogHealth;
 use self::sink::Sink;
-pub use self::sink::Standing;
 
 /// How long the end of the program waits for the last lines.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -66,7 +66,7 @@ pub fn begin(level: LevelFilter, json: bool) -> io::Result<()> {
 
 /// The state of the log.
 #[must_use]
-pub fn standing() -> Standing {
+pub fn standing() -> LogHealth {
     LOG.get().map(|log| log.standing()).unwrap_or_default()
 }
 

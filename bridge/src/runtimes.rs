@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use harbor_child::own;
 use harbor_policy::environment::DEFAULT_PATH;
 use harbor_policy::runtimes::{
-    Found, Place, RUNTIMES, Runtime, USUAL, answer, choose, extended, of_managers, places, question, version,
+    RUNTIMES, Runtime, RuntimeFacts, SearchedDirectory, USUAL, answer, choose, extended, of_managers, places,
+    question, version,
 };
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -40,15 +41,15 @@ pub struct Runtimes {
 
 /// The programs that were found on this machine.
 #[derive(Debug, Clone)]
-pub struct Looked {
+pub struct FoundRuntimes {
     /// The directories, in the order in which they were looked at.
-    pub places: Vec<Place>,
+    pub places: Vec<SearchedDirectory>,
     /// The bridge's PATH with the directories of what was found behind it.
     pub path: String,
     programs: Vec<Option<(String, &'static str)>>,
 }
 
-impl Looked {
+impl FoundRuntimes {
     /// Where nothing could be looked for.
     #[must_use]
     pub fn none() -> Self {
@@ -77,16 +78,16 @@ impl Looked {
 impl Runtimes {
     /// Looks at this machine. May take as long as the login shell does, once.
     #[must_use]
-    pub fn look(&self) -> Looked {
+    pub fn look(&self) -> FoundRuntimes {
         let path = variable("PATH").unwrap_or_else(|| DEFAULT_PATH.into());
         let home = std::env::home_dir().filter(|home| home.is_absolute());
-        let mut found = Found {
+        let mut found = RuntimeFacts {
             versions: Vec::new(),
             home: home.and_then(|home| home.into_os_string().into_string().ok()),
             login_path: None,
             path,
         };
-        let own = places(&Found { home: None, ..found.clone() });
+        let own = places(&RuntimeFacts { home: None, ..found.clone() });
         let own: Vec<_> = own.into_iter().filter(|place| place.how == "PATH").collect();
         if USUAL.iter().any(|name| choose(&own, &[name], is_program).is_none()) {
             found.login_path = self.login_path.get_or_init(login_path).clone();
@@ -102,7 +103,7 @@ impl Runtimes {
         let programs: Vec<_> = RUNTIMES.iter().map(program).collect();
         let directories = programs.iter().flatten().filter_map(|(path, _)| Some(path.rsplit_once('/')?.0));
         let path = extended(&found.path, directories);
-        Looked { places, path, programs }
+        FoundRuntimes { places, path, programs }
     }
 }
 
@@ -146,7 +147,7 @@ fn ask(mut command: Command, limit: Duration, is_enough: impl Fn(&str) -> bool) 
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
     let mut child = command.spawn().ok()?;
     let _ = own::files_as_before(child.id());
-    let group = Group(Pid::from_raw(i32::try_from(child.id()).ok()?));
+    let group = ProbeGroupGuard(Pid::from_raw(i32::try_from(child.id()).ok()?));
     let mut stdout = child.stdout.take()?;
     let (sender, pieces) = mpsc::channel();
     // It ends with the group, whose end it reads.
@@ -173,9 +174,9 @@ fn ask(mut command: Command, limit: Duration, is_enough: impl Fn(&str) -> bool) 
 }
 
 /// A process group that ends with this.
-struct Group(Pid);
+struct ProbeGroupGuard(Pid);
 
-impl Drop for Group {
+impl Drop for ProbeGroupGuard {
     fn drop(&mut self) {
         let _ = killpg(self.0, Signal::SIGKILL);
     }

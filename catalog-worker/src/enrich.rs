@@ -13,7 +13,7 @@ use crate::clock::now;
 use crate::db::{Candidate, Db, DbError, Found};
 use crate::net::{Ask, Net, NoAnswer};
 use crate::settings::{Lookups, Settings};
-use crate::up::Up;
+use crate::to_bridge::Up;
 use crate::{packages, text, time};
 
 /// After a refusal without a time, as long as GitHub counts.
@@ -34,7 +34,7 @@ impl Pause {
 }
 
 #[derive(Deserialize)]
-struct Repository {
+struct RepositoryStats {
     stargazers_count: Option<u64>,
     pushed_at: Option<String>,
 }
@@ -120,7 +120,7 @@ impl Asking<'_> {
             self.pause.begin(answer.reset.unwrap_or(DEFAULT_PAUSE));
         }
         let Some(body) = answer.body else { return Some(Ok(Found::default())) };
-        let read = serde_json::from_slice::<Repository>(&body);
+        let read = serde_json::from_slice::<RepositoryStats>(&body);
         Some(read.map_err(|_| NoAnswer::lasting("the answer is no repository")).map(|read| Found {
             stars: read.stargazers_count,
             last_commit_at: read.pushed_at.as_deref().and_then(time::from_rfc3339),

@@ -25,5 +25,5 @@ pub mod score;
 pub mod settings;
 pub mod text;
 pub mod time;
-pub mod up;
+pub mod to_bridge;
 pub mod worker;

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_child::link::{Ends, Reader};
+use harbor_child::link::{Ends, LinkReader};
 use harbor_child::reading::read_some;
 use harbor_child::signal::Signal;
 use harbor_child::signals::Signals;
@@ -23,7 +23,7 @@ use harbor_ipc_proto::link::worker::{FromWorker, ToWorker};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::sync::mpsc::{self, Sender};
 
-use crate::up::Up;
+use crate::to_bridge::Up;
 use crate::worker::{Order, Worker};
 
 /// Exit code for a wrong command line.
@@ -84,7 +84,7 @@ async fn serve(link: Ends) -> io::Result<()> {
 }
 
 /// Reads the bridge's messages until the link ends or the bridge says so.
-async fn read_link(mut reader: Reader, orders: Sender<Order>) -> io::Result<()> {
+async fn read_link(mut reader: LinkReader, orders: Sender<Order>) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_MESSAGE);
     let mut greeted = false;
     loop {

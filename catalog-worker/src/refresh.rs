@@ -10,16 +10,16 @@
 
 use std::time::Duration;
 
-use harbor_ipc_proto::link::worker::{Changes, SourceKind, SourceOutcome, WorkerStep};
+use harbor_ipc_proto::link::worker::{CatalogSourceKind, Changes, SourceOutcome, WorkerStep};
 use reqwest::Url;
 
 use crate::clock::now;
 use crate::db::{Db, DbError, Ended, Origin, Source};
 use crate::net::{Answer, Ask, Net, NoAnswer};
 use crate::paging::Way;
-use crate::schedule::{self, Pass as Extent};
+use crate::schedule::{self, FetchMode as Extent};
 use crate::settings::Settings;
-use crate::up::Up;
+use crate::to_bridge::Up;
 use crate::{awesome, registry};
 
 /// Tries of a request in all.
@@ -107,8 +107,8 @@ impl Refresh<'_> {
     ) -> Result<SourceOutcome<'static>, DbError> {
         let fetched = match (net, origin.kind) {
             (Err(no_answer), _) => Err(no_answer.clone().into()),
-            (Ok(net), SourceKind::Registry) => self.registry(net, origin, url, source).await,
-            (Ok(net), SourceKind::Awesome) => self.list(net, origin, url, source).await,
+            (Ok(net), CatalogSourceKind::Registry) => self.registry(net, origin, url, source).await,
+            (Ok(net), CatalogSourceKind::Awesome) => self.list(net, origin, url, source).await,
         };
         let outcome = |entries, changes, error, not_before| SourceOutcome {
             source: origin.id.clone().into(),

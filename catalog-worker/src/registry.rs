@@ -90,7 +90,7 @@ struct Server<'a> {
     title: Option<String>,
     description: Option<String>,
     version: Option<String>,
-    repository: Option<Repository>,
+    repository: Option<RepositoryLink>,
     #[serde(rename = "websiteUrl")]
     website: Option<String>,
     #[serde(borrow)]
@@ -100,7 +100,7 @@ struct Server<'a> {
 }
 
 #[derive(Deserialize)]
-struct Repository {
+struct RepositoryLink {
     url: Option<String>,
 }
 

@@ -40,7 +40,7 @@ pub struct History {
 
 /// How a source is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pass {
+pub enum FetchMode {
     /// All of it.
     Full,
     /// Only changes since this time.
@@ -74,11 +74,11 @@ pub fn held(history: &History, now: u64) -> Option<u64> {
 
 /// How a registry is fetched.
 #[must_use]
-pub fn pass(history: &History, full: bool, now: u64) -> Pass {
+pub fn pass(history: &History, full: bool, now: u64) -> FetchMode {
     let recent = history.last_full_at.is_some_and(|at| at <= now && now - at < FULL_EVERY);
     match history.updated_since {
-        Some(since) if recent && !full => Pass::Since(since),
-        _ => Pass::Full,
+        Some(since) if recent && !full => FetchMode::Since(since),
+        _ => FetchMode::Full,
     }
 }
 
@@ -135,11 +135,14 @@ mod tests {
     #[test]
     fn a_whole_pass_comes_first_and_once_a_week() {
         let read = History { last_full_at: Some(NOW - DAY), updated_since: Some(5), ..History::default() };
-        assert_eq!(pass(&History::default(), false, NOW), Pass::Full);
-        assert_eq!(pass(&read, false, NOW), Pass::Since(5));
-        assert_eq!(pass(&read, true, NOW), Pass::Full);
-        assert_eq!(pass(&History { last_full_at: Some(NOW - FULL_EVERY), ..read }, false, NOW), Pass::Full);
-        assert_eq!(pass(&History { last_full_at: Some(NOW + 1), ..read }, false, NOW), Pass::Full);
+        assert_eq!(pass(&History::default(), false, NOW), FetchMode::Full);
+        assert_eq!(pass(&read, false, NOW), FetchMode::Since(5));
+        assert_eq!(pass(&read, true, NOW), FetchMode::Full);
+        assert_eq!(
+            pass(&History { last_full_at: Some(NOW - FULL_EVERY), ..read }, false, NOW),
+            FetchMode::Full
+        );
+        assert_eq!(pass(&History { last_full_at: Some(NOW + 1), ..read }, false, NOW), FetchMode::Full);
         assert_eq!(
             (since(DAY, None), since(DAY, Some(DAY - 5)), since(DAY, Some(2 * DAY))),
             (DAY - OVERLAP, DAY - OVERLAP - 5, DAY - OVERLAP)

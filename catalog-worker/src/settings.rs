@@ -125,14 +125,14 @@ fn shown(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use harbor_ipc_proto::link::worker::SourceKind;
+    use harbor_ipc_proto::link::worker::CatalogSourceKind;
 
     use super::*;
 
     fn wire(sources: &[(&'static str, &'static str)]) -> WorkerSettings<'static> {
         let source = |(id, url): &(&'static str, &'static str)| WorkerSource {
             id: (*id).into(),
-            kind: SourceKind::Registry,
+            kind: CatalogSourceKind::Registry,
             url: (*url).into(),
         };
         WorkerSettings {

@@ -25,7 +25,7 @@ use crate::enrich::{self, Pause};
 use crate::refresh::Refresh;
 use crate::schedule;
 use crate::settings::Settings;
-use crate::up::Up;
+use crate::to_bridge::Up;
 
 /// The clock is looked at so often: a machine that slept must not wait for the rest of an hour.
 const LOOK: Duration = Duration::from_secs(300);

@@ -13,7 +13,7 @@ pub const MODE: &str = "check";
 
 /// The parts that can be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum CheckPart {
     /// `config.toml`, or the file that the command line names.
     Config,
     /// `harbor.db`.
@@ -26,7 +26,7 @@ pub enum Part {
     Programs,
 }
 
-impl Part {
+impl CheckPart {
     /// All parts.
     pub const ALL: [Self; 5] = [Self::Config, Self::Database, Self::Secrets, Self::Lost, Self::Programs];
 
@@ -123,10 +123,10 @@ mod tests {
 
     #[test]
     fn parts_are_known_by_their_words() {
-        for part in Part::ALL {
-            assert_eq!(Part::parse(part.as_str()), Some(part));
+        for part in CheckPart::ALL {
+            assert_eq!(CheckPart::parse(part.as_str()), Some(part));
         }
-        assert_eq!(Part::parse("all"), None);
+        assert_eq!(CheckPart::parse("all"), None);
     }
 
     #[test]

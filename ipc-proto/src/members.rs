@@ -21,12 +21,12 @@ use crate::strings::{plain_end, text_of};
 #[derive(Debug)]
 pub struct Members<'a> {
     cursor: Cursor<'a>,
-    place: Place,
+    place: CursorPlace,
 }
 
 /// The cursor's place in the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CursorPlace {
     Before,
     Inside,
     Behind,
@@ -48,25 +48,25 @@ impl<'a> Members<'a> {
     /// The members of the object that `text` is.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
-        Self { cursor: Cursor { text, at: 0 }, place: Place::Before }
+        Self { cursor: Cursor { text, at: 0 }, place: CursorPlace::Before }
     }
 
     /// The next member; `None` at the end of the object, which must then be the end of the text.
-    fn step(&mut self) -> Result<Option<Member<'a>>, Wrong> {
+    fn step(&mut self) -> Result<Option<Member<'a>>, CursorError> {
         let cursor = &mut self.cursor;
         match (cursor.peek()?, self.place) {
-            (b'{', Place::Before) => cursor.at += 1,
-            (b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n', Place::Before) => {
-                return Err(Wrong::Kind);
+            (b'{', CursorPlace::Before) => cursor.at += 1,
+            (b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n', CursorPlace::Before) => {
+                return Err(CursorError::Kind);
             }
-            (b',', Place::Inside) => cursor.at += 1,
-            (b'}', Place::Inside) => return self.end(),
-            _ => return Err(Wrong::Syntax),
+            (b',', CursorPlace::Inside) => cursor.at += 1,
+            (b'}', CursorPlace::Inside) => return self.end(),
+            _ => return Err(CursorError::Syntax),
         }
-        if self.place == Place::Before && cursor.peek()? == b'}' {
+        if self.place == CursorPlace::Before && cursor.peek()? == b'}' {
             return self.end();
         }
-        self.place = Place::Inside;
+        self.place = CursorPlace::Inside;
         let key = cursor.key()?;
         let _ = cursor.peek()?;
         let from = cursor.at;
@@ -74,12 +74,12 @@ impl<'a> Members<'a> {
         Ok(Some((key_of(key), cursor.text.get(from..cursor.at).unwrap_or_default())))
     }
 
-    fn end(&mut self) -> Result<Option<Member<'a>>, Wrong> {
-        self.place = Place::Behind;
+    fn end(&mut self) -> Result<Option<Member<'a>>, CursorError> {
+        self.place = CursorPlace::Behind;
         self.cursor.at += 1;
         match self.cursor.peek() {
-            Err(Wrong::End) => Ok(None),
-            _ => Err(Wrong::Syntax),
+            Err(CursorError::End) => Ok(None),
+            _ => Err(CursorError::Syntax),
         }
     }
 }
@@ -88,12 +88,12 @@ impl<'a> Iterator for Members<'a> {
     type Item = Result<Member<'a>, Malformed>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.place == Place::Behind {
+        if self.place == CursorPlace::Behind {
             return None;
         }
         self.step().transpose().map(|member| {
             member.map_err(|wrong| {
-                self.place = Place::Behind;
+                self.place = CursorPlace::Behind;
                 Malformed { what: wrong.in_words(), at: self.cursor.at }
             })
         })
@@ -108,13 +108,13 @@ fn key_of(quoted: &str) -> Cow<'_, str> {
 
 /// Why a cursor cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wrong {
+enum CursorError {
     End,
     Syntax,
     Kind,
 }
 
-impl Wrong {
+impl CursorError {
     fn in_words(self) -> &'static str {
         match self {
             Self::End => "it ends too early",
@@ -134,35 +134,35 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// The next byte that is no white space. The cursor stops before it.
     #[inline(always)]
-    fn peek(&mut self) -> Result<u8, Wrong> {
+    fn peek(&mut self) -> Result<u8, CursorError> {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.at) {
                 Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
                 Some(byte) => return Ok(*byte),
-                None => return Err(Wrong::End),
+                None => return Err(CursorError::End),
             }
         }
     }
 
     /// Moves over a key and the colon after it. Returns the key with its quotes.
     #[inline(always)]
-    fn key(&mut self) -> Result<&'a str, Wrong> {
+    fn key(&mut self) -> Result<&'a str, CursorError> {
         if self.peek()? != b'"' {
-            return Err(Wrong::Syntax);
+            return Err(CursorError::Syntax);
         }
         let from = self.at;
         self.string()?;
         let key = self.text.get(from..self.at).unwrap_or_default();
         if self.peek()? != b':' {
-            return Err(Wrong::Syntax);
+            return Err(CursorError::Syntax);
         }
         self.at += 1;
         Ok(key)
     }
 
     /// Moves over one value and everything in it.
-    fn value(&mut self) -> Result<(), Wrong> {
+    fn value(&mut self) -> Result<(), CursorError> {
         let mut open = Open::default();
         loop {
             match self.peek()? {
@@ -188,7 +188,7 @@ impl<'a> Cursor<'a> {
                 b't' => self.word(b"true")?,
                 b'f' => self.word(b"false")?,
                 b'n' => self.word(b"null")?,
-                _ => return Err(Wrong::Syntax),
+                _ => return Err(CursorError::Syntax),
             }
             if self.behind_value(&mut open)? {
                 return Ok(());
@@ -199,7 +199,7 @@ impl<'a> Cursor<'a> {
     /// Moves from the end of a value to the next value, over all brackets that close there. Returns true if no bracket is
     /// open any more.
     #[inline(always)]
-    fn behind_value(&mut self, open: &mut Open) -> Result<bool, Wrong> {
+    fn behind_value(&mut self, open: &mut Open) -> Result<bool, CursorError> {
         while let Some(bracket) = open.last() {
             match (self.peek()?, bracket) {
                 (b',', Bracket::Array) => {
@@ -215,13 +215,13 @@ impl<'a> Cursor<'a> {
                     self.at += 1;
                     open.pop();
                 }
-                _ => return Err(Wrong::Syntax),
+                _ => return Err(CursorError::Syntax),
             }
         }
         Ok(true)
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Wrong> {
+    fn word(&mut self, word: &[u8]) -> Result<(), CursorError> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let same = rest.iter().zip(word).take_while(|(found, wanted)| found == wanted).count();
         self.at += same;
@@ -230,7 +230,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves over a number: `-`, digits without a leading zero, a fraction, an exponent.
     #[inline(always)]
-    fn number(&mut self) -> Result<(), Wrong> {
+    fn number(&mut self) -> Result<(), CursorError> {
         let bytes = self.text.as_bytes();
         if bytes.get(self.at) == Some(&b'-') {
             self.at += 1;
@@ -254,7 +254,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Wrong> {
+    fn digits(&mut self) -> Result<(), CursorError> {
         let (bytes, from) = (self.text.as_bytes(), self.at);
         let mut at = from;
         while bytes.get(at).is_some_and(u8::is_ascii_digit) {
@@ -266,7 +266,7 @@ impl<'a> Cursor<'a> {
 
     /// Moves over a string with both quotes. The cursor is before the first.
     #[inline(always)]
-    fn string(&mut self) -> Result<(), Wrong> {
+    fn string(&mut self) -> Result<(), CursorError> {
         let bytes = self.text.as_bytes();
         let mut at = self.at + 1;
         loop {
@@ -288,8 +288,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// The fault at the cursor.
-    fn wrong(&self) -> Wrong {
-        if self.at < self.text.len() { Wrong::Syntax } else { Wrong::End }
+    fn wrong(&self) -> CursorError {
+        if self.at < self.text.len() { CursorError::Syntax } else { CursorError::End }
     }
 }
 

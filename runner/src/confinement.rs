@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use harbor_child::instructions::Server;
 use harbor_child::link;
-use harbor_child::sandbox::landlock::{Access, Rule};
+use harbor_child::sandbox::landlock::{Access, LandlockRule};
 use harbor_child::sandbox::limits::Limits;
 use harbor_child::sandbox::mounts::Mounts;
 use harbor_child::sandbox::network::Network;
@@ -41,7 +41,8 @@ pub(crate) fn encoded(sandbox: &Sandbox<'_>) -> Vec<u8> {
 pub(crate) fn profile(bytes: &[u8]) -> Option<Profile> {
     let sandbox: Sandbox<'_> = get_message(bytes).ok()?;
     let path = |path: &str| PathBuf::from(path);
-    let rule = |rule: &wire::PathRule<'_>| Rule { path: path(&rule.path), access: access(rule.access) };
+    let rule =
+        |rule: &wire::PathRule<'_>| LandlockRule { path: path(&rule.path), access: access(rule.access) };
     let mounts = |mounts: wire::Mounts<'_>| Mounts {
         hidden: mounts.hidden.iter().map(|hidden| path(hidden)).collect(),
         tmp: path(&mounts.tmp),
@@ -86,7 +87,7 @@ fn held(filter: wire::Filter, asks: bool) -> Filter {
     Filter { unix_sockets, udp, listen, attributes_by_path, hiding, scheduling, processes: true }
 }
 
-fn limits(limits: &wire::Limits<'_>) -> Limits {
+fn limits(limits: &wire::SandboxLimits<'_>) -> Limits {
     Limits {
         memory: limits.memory,
         processes: limits.processes,

@@ -8,7 +8,7 @@ mod petition;
 pub mod program;
 mod servers;
 mod session;
-mod up;
+mod to_bridge;
 
 pub use carrying::Carrying;
 pub use petition::Petition;

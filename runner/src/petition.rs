@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinHandle};
 
 use crate::carrying::Carrying;
-use crate::up::Up;
+use crate::to_bridge::Up;
 
 /// The bridge's end of one authorization.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use harbor_child::link::{Ends, Reader};
+use harbor_child::link::{Ends, LinkReader};
 use harbor_child::namespace::{Containment, Namespace};
 use harbor_child::reading::read_some;
 use harbor_child::reaper::Reaper;
@@ -32,7 +32,7 @@ use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use crate::confinement;
 use crate::servers::Servers;
 use crate::session::remote::Carrier;
-use crate::up::Up;
+use crate::to_bridge::Up;
 
 /// An engine notes its containers by process ids, which another namespace would take for other processes; and without root
 /// it needs programs that may do more than it may.
@@ -171,7 +171,7 @@ async fn serve(
 }
 
 /// Reads the bridge's messages until the link ends or the bridge says so.
-async fn read_link(reader: &mut Reader, servers: &Rc<Servers>) -> io::Result<()> {
+async fn read_link(reader: &mut LinkReader, servers: &Rc<Servers>) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_MESSAGE);
     let mut greeted = false;
     loop {

@@ -22,7 +22,7 @@ use crate::session::afterwards::afterwards;
 use crate::session::plan::Plan;
 use crate::session::process::{Ended, run};
 use crate::session::remote::{self, Carrier};
-use crate::up::Up;
+use crate::to_bridge::Up;
 
 /// How long the next start may have to wait for the end of what its server left behind.
 const AT_ONCE: Duration = Duration::from_millis(40);

@@ -10,14 +10,14 @@
 
 use std::fmt;
 
-use harbor_bridge::link::Answer;
+use harbor_bridge::link::ServerAnswer;
 use harbor_ipc_proto::client::McpCallToolResult;
 use harbor_ipc_proto::client::envelope::{Envelope, Incoming};
 use harbor_ipc_proto::frame::{FrameDecoder, HEADER, Popped, put_frame};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{get_message, put_message};
 use harbor_ipc_proto::link::runner::{Era, FromRunner, Operation, Outcome, ToRunner};
-use harbor_policy::consent::answers::{Answer as Approved, Answers};
+use harbor_policy::consent::answers::{Answers, RememberedAnswer as Approved};
 use harbor_policy::consent::facts::{Effect, Holding};
 use harbor_policy::consent::typed::Typed;
 use harbor_policy::consent::{Before, Call, Read, Verdict, Who, judge};
@@ -177,7 +177,7 @@ pub fn pass_to_bridge(carried: Carried) -> impl Fn() -> Vec<u8> {
 }
 
 /// The bridge reads and checks it.
-pub fn take_from_runner(carried: Carried) -> impl Fn() -> Answer {
+pub fn take_from_runner(carried: Carried) -> impl Fn() -> ServerAnswer {
     let framed = pass_to_bridge(carried)();
     move || {
         let Ok(FromRunner::Reply { outcome, .. }) = get_message(&framed[HEADER..]) else {

@@ -38,11 +38,11 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use harbor_policy::origin::Origin;
 
-pub use self::about::{HelpWanted, Kind, Names, Page, Shell};
+pub use self::about::{HelpWanted, NameKind, Names, ReferencePage, Shell};
 pub use self::add::{Definition, Remote};
 pub use self::approvals::{Approvals, No, RevokeAnswer, Yes};
 pub use self::arguments::{Argument, Arguments, Value};
-pub use self::ask::Question;
+pub use self::ask::AskOptions;
 pub use self::auth::Auth;
 pub use self::call::Call;
 pub use self::catalog::{CatalogWanted, ListWanted, PageWanted};
@@ -287,7 +287,7 @@ pub enum Command {
         #[command(subcommand)]
         wanted: Option<Models>,
     },
-    Ask(Box<Question>),
+    Ask(Box<AskOptions>),
     Chat(Chat),
     /// Look at conversations with language models, export and delete them
     ///
@@ -329,7 +329,7 @@ pub enum Command {
     /// Example: `harbor docs protocol > protocol.md`
     Docs {
         /// The page
-        page: Page,
+        page: ReferencePage,
     },
     /// Show the version
     Version,

@@ -8,12 +8,12 @@ use std::process::{Command, Stdio};
 
 use harbor_home::Paths;
 use harbor_home::dial::{Role, bridge_program};
-use harbor_ipc_proto::check::{Checked, ConfigCheck, MODE, Part};
+use harbor_ipc_proto::check::{CheckPart, Checked, ConfigCheck, MODE};
 
 use harbor_client::errors::Failure;
 
 /// The findings about these parts.
-pub fn ask(paths: &Paths, parts: &[Part]) -> Result<Checked, Failure> {
+pub fn ask(paths: &Paths, parts: &[CheckPart]) -> Result<Checked, Failure> {
     let words = parts.iter().map(|part| part.as_str());
     run(paths, |command| command.args(words))
 }
@@ -24,7 +24,7 @@ pub fn config(paths: &Paths, file: Option<&Path>) -> Result<ConfigCheck, Failure
         if let Some(file) = file {
             command.arg("--config").arg(file);
         }
-        command.arg(Part::Config.as_str())
+        command.arg(CheckPart::Config.as_str())
     })?;
     checked.config.ok_or_else(|| failed("it said nothing of the configuration"))
 }

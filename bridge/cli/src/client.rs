@@ -69,7 +69,7 @@ impl Canceller {
 pub type Asked<A> = Result<Answer<<A as Ask>::Reply>, Failure>;
 
 /// A request on its way: what tells its answer from other messages, and its errors from others'.
-struct Sent<'a> {
+struct SentRequest<'a> {
     id: String,
     tag: &'a str,
     server: Option<&'a str>,
@@ -138,7 +138,7 @@ impl Client {
     ) -> Result<Answer<A::Reply>, Failure> {
         let id = self.next_id();
         let frame = request_frame(&id, ask);
-        let sent = Sent { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
+        let sent = SentRequest { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
         let answer = self.exchange(&sent, &frame, limit, &mut |frame| {
             on_progress(&*Answer::<Progress>::parse(frame)?);
             Ok(())
@@ -156,7 +156,7 @@ impl Client {
         let until = Instant::now() + limit;
         let id = self.next_id();
         self.write(&request_frame(&id, ask), limit)?;
-        let sent = Sent { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
+        let sent = SentRequest { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
         let mut pieces = Pieces::default();
         loop {
             let frame = self.read_frame(Some(until)).map_err(|error| lost(&error, limit))?;
@@ -203,7 +203,8 @@ impl Client {
                 continue;
             };
             let (id, ask, pieces) = &mut open[at];
-            let sent = Sent { id: id.clone(), tag: A::TAG, server: ask.server(), profile: ask.profile() };
+            let sent =
+                SentRequest { id: id.clone(), tag: A::TAG, server: ask.server(), profile: ask.profile() };
             match sent.hear(frame, pieces) {
                 Ok(Meaning::Answer(answer)) => answers[at] = Some(Answer::parse(answer)),
                 Ok(Meaning::Progress(_) | Meaning::Push(_) | Meaning::Piece) => {}
@@ -234,7 +235,7 @@ impl Client {
     /// Sends a request, and waits for the frame of its answer.
     fn exchange(
         &mut self,
-        sent: &Sent<'_>,
+        sent: &SentRequest<'_>,
         frame: &[u8],
         limit: Duration,
         on_progress: &mut dyn FnMut(Vec<u8>) -> Result<(), Failure>,
@@ -319,7 +320,7 @@ impl Client {
     }
 }
 
-impl Sent<'_> {
+impl SentRequest<'_> {
     fn hear(&self, frame: Vec<u8>, pieces: &mut Pieces) -> Result<Meaning, Failure> {
         let heard = Heard::parse(&frame).map_err(|_| NO_OBJECT)?;
         let mine = heard.request_id == self.id;

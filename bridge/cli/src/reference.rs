@@ -9,14 +9,14 @@ use harbor_ipc_proto::client::docs;
 use harbor_policy::browser_tools::DEFINITIONS;
 use serde_json::Value;
 
-use crate::args::{self, Page};
+use crate::args::{self, ReferencePage};
 
 /// The text of a page.
-pub fn page(page: Page) -> String {
+pub fn page(page: ReferencePage) -> String {
     match page {
-        Page::Protocol => docs::render(),
-        Page::Commands => commands(),
-        Page::Browser => browser(),
+        ReferencePage::Protocol => docs::render(),
+        ReferencePage::Commands => commands(),
+        ReferencePage::Browser => browser(),
     }
 }
 
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn each_page_has_all_that_it_is_of() {
-        let commands = page(Page::Commands);
+        let commands = page(ReferencePage::Commands);
         assert!(commands.contains("\n## harbor docs\n") && commands.contains("\n## harbor mcp install\n"));
-        let browser = page(Page::Browser);
+        let browser = page(ReferencePage::Browser);
         assert_eq!(browser.matches("\n## `browser_").count(), 23);
         assert!(browser.contains("| `button?` | left or right or middle |  |"), "{browser}");
-        assert!(page(Page::Protocol).contains("\n### `attach`\n"));
+        assert!(page(ReferencePage::Protocol).contains("\n### `attach`\n"));
     }
 }

@@ -13,7 +13,6 @@
 
 pub mod browsers;
 mod clients;
-mod elsewhere;
 mod engine;
 mod entry;
 pub mod extensions;
@@ -21,6 +20,7 @@ mod jsonc;
 mod launch;
 mod names;
 mod placeholders;
+mod remote_entries;
 mod servers;
 mod swap;
 mod toml;

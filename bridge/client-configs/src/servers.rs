@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::entry::is_ours;
 use super::launch::{Launch, Skip};
 use super::placeholders::{Surroundings, Unresolved, Use};
-use super::{elsewhere, engine};
+use super::{engine, remote_entries};
 
 /// The keys that may have the servers, whoever wrote the file.
 const KEYS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
@@ -68,9 +68,9 @@ pub fn launch(entry: &Value, disabled_too: bool, around: &Surroundings<'_>) -> R
     if off && !disabled_too {
         return Err(Skip::Disabled);
     }
-    if elsewhere::is_meant(entry) {
+    if remote_entries::is_meant(entry) {
         let mut launch = Launch::default();
-        launch.remote = Some(elsewhere::read(entry, around, &mut launch.taken)?);
+        launch.remote = Some(remote_entries::read(entry, around, &mut launch.taken)?);
         return Ok(launch);
     }
     if let Some(file) = entry["envFile"].as_str() {

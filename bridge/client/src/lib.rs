@@ -4,7 +4,7 @@
 //! Owns the reading of answers and refusals for the command line and for `harbor mcp`. Must never open a
 //! connection (`harbor_home::dial` does) or know what a command is.
 
-mod beside;
+mod error_hints;
 pub mod errors;
 pub mod id;
 pub mod payload;

@@ -4,7 +4,6 @@
 //! Owns names, modes and the search for the bridge. Must never read or write the bridge's data, nor depend on
 //! the bridge: the command line is built without it.
 
-pub mod above;
 pub mod clock;
 pub mod copied;
 pub mod date;
@@ -13,6 +12,7 @@ pub mod files;
 pub mod instance;
 pub mod lock;
 pub mod mounted;
+pub mod parent_directories;
 mod paths;
 pub mod places;
 

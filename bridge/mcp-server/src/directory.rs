@@ -32,14 +32,14 @@ const PAGE: usize = 1024 * 1024;
 
 /// One of MCP's lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum McpList {
     Tools,
     Resources,
     Templates,
     Prompts,
 }
 
-impl Kind {
+impl McpList {
     /// The bridge's request for this list.
     pub fn ask(self) -> Request {
         let (origin, profile, tab_id) = (None, None, None);
@@ -126,7 +126,7 @@ impl Directory {
     /// on `by` this one.
     pub fn learn(
         &mut self,
-        kind: Kind,
+        kind: McpList,
         told: &Told,
         only: Option<&Allowlist>,
         by: Option<&str>,
@@ -141,7 +141,7 @@ impl Directory {
         listed
     }
 
-    fn read(&mut self, kind: Kind, told: &Told, only: Option<&Allowlist>, with_via: bool) -> Vec<Listed> {
+    fn read(&mut self, kind: McpList, told: &Told, only: Option<&Allowlist>, with_via: bool) -> Vec<Listed> {
         let offers = match told {
             Told::Tools(tools) => {
                 self.tools = Names::default();
@@ -158,18 +158,18 @@ impl Directory {
             Told::Offers(servers) => offers(servers, only),
         };
         match kind {
-            Kind::Tools => Vec::new(),
-            Kind::Prompts => {
+            McpList::Tools => Vec::new(),
+            McpList::Prompts => {
                 self.prompts = Names::default();
                 offers.iter().filter_map(|offer| listed_prompt(offer, &mut self.prompts)).collect()
             }
-            Kind::Resources => {
+            McpList::Resources => {
                 let known =
                     offers.iter().filter_map(|offer| Some((offer.server.as_str(), offer.text("uri")?)));
                 self.uris.set_resources(known);
                 offers.iter().filter_map(|offer| self.listed_resource(offer)).collect()
             }
-            Kind::Templates => {
+            McpList::Templates => {
                 let named = |offer: &Offer| Some((offer.server.clone(), offer.text("uriTemplate")?));
                 self.uris.set_templates(offers.iter().filter_map(named).collect());
                 offers.iter().filter_map(listed_template).collect()
@@ -338,7 +338,7 @@ fn listed_template(offer: &Offer) -> Option<Listed> {
 }
 
 /// The page that begins behind the item at the cursor `behind`, or with the first.
-pub fn page(kind: Kind, items: &[Listed], behind: Option<&str>, modern: bool) -> Page {
+pub fn page(kind: McpList, items: &[Listed], behind: Option<&str>, modern: bool) -> Page {
     let start = match behind {
         None => 0,
         Some(cursor) => match items.iter().position(|item| item.cursor == cursor) {
@@ -380,9 +380,9 @@ mod tests {
     use serde_json::{Value, json};
 
     /// An answer of the bridge, of which the test says what it is about.
-    fn told(kind: Kind, answer: &str) -> Told {
+    fn told(kind: McpList, answer: &str) -> Told {
         match kind {
-            Kind::Tools => {
+            McpList::Tools => {
                 let answer: HostListToolsResult = read_object(answer).unwrap();
                 let list = items(&answer.tools.to_json());
                 let tools = list.iter().map(|tool| complete_object("ToolDescriptor", tool.get()));
@@ -392,7 +392,7 @@ mod tests {
         }
     }
 
-    fn learn(kind: Kind, answer: &str, only: &[&str]) -> (Directory, Vec<Listed>) {
+    fn learn(kind: McpList, answer: &str, only: &[&str]) -> (Directory, Vec<Listed>) {
         let only: Vec<_> = only.iter().map(ToString::to_string).collect();
         let only = (!only.is_empty()).then(|| Allowlist::parse(&only).unwrap());
         let mut directory = Directory::default();
@@ -406,12 +406,12 @@ mod tests {
             "hiddenCharacters":true,"title":"T","description":"d\u0065","inputSchema":{"n":1e2,"a":[]},"outputSchema":{"z":1},
             "annotations":{"x":12345678901234567890},"otherMembers":{"icons":[1e2],"_meta":{}}},
             {"name":"t/b","serverId":"t","originalName":"b"},{"serverId":"t","originalName":"c","inputSchema":[]},7]}"#;
-        let shown: Vec<_> = learn(Kind::Tools, answer, &[]).1.into_iter().map(|tool| tool.json).collect();
+        let shown: Vec<_> = learn(McpList::Tools, answer, &[]).1.into_iter().map(|tool| tool.json).collect();
         let name = Names::default().add("s", "a b");
         let first = r#"","title":"T","description":"d\u0065","inputSchema":{"n":1e2,"a":[],"type":"object"},"outputSchema":{"z":1},"annotations":{"x":12345678901234567890},"icons":[1e2],"_meta":{}}"#;
         let second = r#"{"name":"t__b","inputSchema":{"type":"object"}}"#;
         assert_eq!(shown, [format!(r#"{{"name":"{name}{first}"#), second.to_owned()]);
-        assert_eq!(learn(Kind::Tools, answer, &["t/*", "s/x"]).1.len(), 1);
+        assert_eq!(learn(McpList::Tools, answer, &["t/*", "s/x"]).1.len(), 1);
     }
 
     #[test]
@@ -421,10 +421,10 @@ mod tests {
         };
         let answer = |tools: &[String]| format!(r#"{{"tools":[{}]}}"#, tools.join(","));
         let (one, other) = (r#"{"ui":{"x":1e2,"resourceUri":"ui://a"}}"#, r#"{"ui/resourceUri":"ui://a"}"#);
-        let (directory, listed) = learn(Kind::Tools, &answer(&[tool("s", one)]), &[]);
+        let (directory, listed) = learn(McpList::Tools, &answer(&[tool("s", one)]), &[]);
         assert!(listed[0].json.ends_with(&format!(r#","_meta":{one}}}"#)), "as it was: {}", listed[0].json);
         assert_eq!(directory.uris.find("ui://a").unwrap().server, "s");
-        let (directory, listed) = learn(Kind::Tools, &answer(&[tool("s", one), tool("t", other)]), &[]);
+        let (directory, listed) = learn(McpList::Tools, &answer(&[tool("s", one), tool("t", other)]), &[]);
         for (item, server) in listed.iter().zip(["s", "t"]) {
             let shown = format!("ui://harbor/{server}/ui%3A%2F%2Fa");
             assert!(item.json.contains(&format!("\"{shown}\"")), "{}", item.json);
@@ -446,13 +446,13 @@ mod tests {
             r#"{"name":"s__a","inputSchema":{"type":"object"},"_meta":{"harbor/via":["aaaaaaaaaaaaaaaa"]}}"#,
             r#"{"name":"t__b","inputSchema":{"type":"object"},"_meta":{"x":1,"harbor/via":["aaaaaaaaaaaaaaaa","0123456789abcdef","ffffffffffffffff"]}}"#,
         ];
-        assert_eq!(passed(Kind::Tools, tools), wanted);
+        assert_eq!(passed(McpList::Tools, tools), wanted);
         let alone = r#"{"name":"t__b","inputSchema":{"type":"object"},"_meta":{"x":1}}"#;
-        assert_eq!(learn(Kind::Tools, tools, &["t/*"]).1[0].json, alone);
+        assert_eq!(learn(McpList::Tools, tools, &["t/*"]).1[0].json, alone);
         let prompts = r#"{"servers":[{"server_id":"s","items":[{"name":"p","_meta":{"harbor/via":["0123456789abcdef"],"a":1}}]}]}"#;
         let wanted =
             [r#"{"name":"s__p","_meta":{"harbor/via":["aaaaaaaaaaaaaaaa","0123456789abcdef"],"a":1}}"#];
-        assert_eq!(passed(Kind::Prompts, prompts), wanted);
+        assert_eq!(passed(McpList::Prompts, prompts), wanted);
     }
 
     #[test]
@@ -460,7 +460,7 @@ mod tests {
         let answer = r#"{"servers":[
             {"server_id":"s","items":[{"uri":"a:1","x":1e2,"name":"n"},{"uri":"b:1"},{"no":"uri"},7]},
             {"server_id":"t","items":[{"y":[12345678901234567890],"uri":"a:1","name":"n"}]}]}"#;
-        let (directory, listed) = learn(Kind::Resources, answer, &[]);
+        let (directory, listed) = learn(McpList::Resources, answer, &[]);
         let shown: Vec<_> = listed.iter().map(|item| item.json.as_str()).collect();
         let wanted = [
             r#"{"uri":"harbor://s/a%3A1","x":1e2,"name":"n"}"#,
@@ -470,14 +470,14 @@ mod tests {
         assert_eq!(shown, wanted);
         assert_eq!(directory.uris.find("harbor://t/a%3A1").unwrap().server, "t");
         assert_eq!(
-            learn(Kind::Resources, answer, &["s/*", "t/x"]).1.len(),
+            learn(McpList::Resources, answer, &["s/*", "t/x"]).1.len(),
             2,
             "a server whole, or not at all"
         );
         let twice = r#"{"servers":[{"server_id":"s","items":[{"uri":"a:1"},{"uri":"b:1"},{"uri":"a:1"}]}]}"#;
-        assert_eq!(learn(Kind::Resources, twice, &[]).1.len(), 2, "what stands there twice is one");
+        assert_eq!(learn(McpList::Resources, twice, &[]).1.len(), 2, "what stands there twice is one");
         let answer = r#"{"servers":[{"server_id":"s","items":[{"title":"T","name":"p q"},{"name":"r"}]}]}"#;
-        let (directory, listed) = learn(Kind::Prompts, answer, &[]);
+        let (directory, listed) = learn(McpList::Prompts, answer, &[]);
         let first: Value = serde_json::from_str(&listed[0].json).unwrap();
         assert_eq!((&first["title"], listed[1].json.as_str()), (&json!("T"), r#"{"name":"s__r"}"#));
         assert_eq!(directory.prompts.find(first["name"].as_str().unwrap()).unwrap().name, "p q");
@@ -491,10 +491,10 @@ mod tests {
         };
         let lengths = [10, 2 * PAGE, PAGE / 2, PAGE / 3, PAGE / 2];
         let all: Vec<_> = lengths.iter().enumerate().map(|(at, length)| tool(at, *length)).collect();
-        let all = learn(Kind::Tools, &format!(r#"{{"tools":[{}]}}"#, all.join(",")), &[]).1;
+        let all = learn(McpList::Tools, &format!(r#"{{"tools":[{}]}}"#, all.join(",")), &[]).1;
         let (mut cursor, mut pages) = (None::<String>, Vec::new());
         loop {
-            let Page::Whole(result) = page(Kind::Tools, &all, cursor.as_deref(), false) else {
+            let Page::Whole(result) = page(McpList::Tools, &all, cursor.as_deref(), false) else {
                 panic!("no page")
             };
             let result: Value = serde_json::from_str(&result).unwrap();
@@ -506,8 +506,8 @@ mod tests {
             }
         }
         assert_eq!(pages, [vec!["s__t0"], vec!["s__t1"], vec!["s__t2", "s__t3"], vec!["s__t4"]]);
-        assert_eq!(page(Kind::Tools, &all, Some("gone"), false), Page::NoSuchCursor);
+        assert_eq!(page(McpList::Tools, &all, Some("gone"), false), Page::NoSuchCursor);
         let empty = r#"{"prompts":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}"#;
-        assert_eq!(page(Kind::Prompts, &[], None, true), Page::Whole(empty.into()));
+        assert_eq!(page(McpList::Prompts, &[], None, true), Page::Whole(empty.into()));
     }
 }

@@ -43,12 +43,12 @@ pub struct Driver<L>(Arc<Shared<L>>);
 pub struct Way<L>(Weak<Shared<L>>);
 
 struct Shared<L> {
-    served: Mutex<Served<L>>,
+    served: Mutex<ServedMachine<L>>,
     /// The machine has heard something.
     heard: Condvar,
 }
 
-struct Served<L> {
+struct ServedMachine<L> {
     machine: Machine,
     paths: Paths,
     role: Role,
@@ -76,7 +76,7 @@ impl<L: Lines> Driver<L> {
         let paths = paths.clone();
         Self(Arc::new_cyclic(|own| {
             let way = Way(own.clone());
-            let served = Served { machine, paths, role, lines, way, bridge: None, connection: 0 };
+            let served = ServedMachine { machine, paths, role, lines, way, bridge: None, connection: 0 };
             Shared { served: Mutex::new(served), heard: Condvar::new() }
         }))
     }
@@ -112,7 +112,7 @@ impl<L: Lines> Way<L> {
         })
     }
 
-    fn with(&self, then: impl FnOnce(&mut Served<L>)) -> bool {
+    fn with(&self, then: impl FnOnce(&mut ServedMachine<L>)) -> bool {
         self.0.upgrade().map(|shared| shared.serve(then)).is_some()
     }
 
@@ -131,7 +131,7 @@ impl<L: Lines> Way<L> {
 }
 
 impl<L> Shared<L> {
-    fn serve(&self, then: impl FnOnce(&mut Served<L>)) {
+    fn serve(&self, then: impl FnOnce(&mut ServedMachine<L>)) {
         then(&mut lock(&self.served));
         self.heard.notify_all();
     }
@@ -143,7 +143,7 @@ impl<L> Clone for Way<L> {
     }
 }
 
-impl<L: Lines> Served<L> {
+impl<L: Lines> ServedMachine<L> {
     fn hear(&mut self, event: impl FnOnce(&mut Machine)) {
         event(&mut self.machine);
         self.perform();
@@ -243,7 +243,7 @@ impl<L: Lines> Served<L> {
     }
 }
 
-impl<L> Served<L> {
+impl<L> ServedMachine<L> {
     /// The thread that reads the connection ends with it.
     fn hang_up(&mut self) {
         if let Some(bridge) = self.bridge.take() {
@@ -252,7 +252,7 @@ impl<L> Served<L> {
     }
 }
 
-impl<L> Drop for Served<L> {
+impl<L> Drop for ServedMachine<L> {
     fn drop(&mut self) {
         self.hang_up();
     }

@@ -9,7 +9,6 @@
 //! Owns everything that requests share, and the order of these checks. Must never say on stderr more than
 //! what begins and ends.
 
-mod alone;
 mod body;
 mod connections;
 mod exchange;
@@ -23,6 +22,7 @@ mod reply;
 mod routes;
 mod server;
 mod sessions;
+mod single_request;
 pub mod tokens;
 
 use std::sync::Arc;

@@ -40,7 +40,7 @@ pub enum Ending {
 
 /// A request that waits for being made again.
 #[derive(Debug)]
-struct Parked {
+struct ParkedRequest {
     want: Want,
     /// The questions that the client was asked.
     told: Vec<Question>,
@@ -78,7 +78,7 @@ pub struct Questions {
     next: u64,
     /// Requests to the client by their number: the bridge's question, and the request that it is about.
     asked: BTreeMap<u64, (u64, u64)>,
-    parked: BTreeMap<u64, Parked>,
+    parked: BTreeMap<u64, ParkedRequest>,
 }
 
 impl Questions {
@@ -124,7 +124,8 @@ impl Questions {
             return None;
         }
         let result = self.required(number, std::slice::from_ref(&question));
-        let parked = Parked { want: want.clone(), told: vec![question], next: Vec::new(), ending: None };
+        let parked =
+            ParkedRequest { want: want.clone(), told: vec![question], next: Vec::new(), ending: None };
         self.parked.insert(number, parked);
         Some(result)
     }

@@ -7,7 +7,7 @@
 //! Owns stdin and its thread, and when it is over: stdin has ended and all is answered, or nobody reads stdout. Must never
 //! write anything to stdout but lines of the protocol.
 
-mod written;
+mod stdout_lines;
 
 use std::io::{self, BufRead, Read as _};
 use std::sync::mpsc::sync_channel;
@@ -19,7 +19,7 @@ use harbor_client::terminal::remark;
 use harbor_home::Paths;
 use harbor_policy::limits::MAX_LINE;
 
-use self::written::{LOOK, Over, Written, has_hung_up};
+use self::stdout_lines::{LOOK, Over, Written, has_hung_up};
 use super::driver::{Driver, Way};
 use super::machine::Machine;
 

@@ -21,7 +21,7 @@ use harbor_ipc_proto::json::{Fields, Json};
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::strings::put_str;
 
-use super::directory::Kind;
+use super::directory::McpList;
 use super::line;
 use super::target::Target;
 use super::uris::APP;
@@ -46,7 +46,7 @@ pub struct Open {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The first of these lists.
-    Look(Vec<Kind>),
+    Look(Vec<McpList>),
     /// The server's answer.
     Ask(Target),
 }
@@ -55,7 +55,7 @@ pub enum Step {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Want {
     /// The part of a list behind this cursor; from the first item on when absent.
-    List(Kind, Option<String>),
+    List(McpList, Option<String>),
     Call(Call),
     /// A prompt, by its name; its arguments are JSON text.
     Prompt(String, String),
@@ -98,7 +98,7 @@ impl Open {
     /// When it is meant for a server that cannot exist.
     pub fn ask(&self) -> Result<Request, Failure> {
         match &self.step {
-            Step::Look(kinds) => Ok(kinds.first().copied().unwrap_or(Kind::Tools).ask()),
+            Step::Look(kinds) => Ok(kinds.first().copied().unwrap_or(McpList::Tools).ask()),
             Step::Ask(target) => self.want.ask(target, self.answers.as_deref().map(object_of)),
         }
     }
@@ -127,10 +127,10 @@ impl Want {
     pub fn read(method: &str, fields: &Fields<'_>, meta: &Fields<'_>) -> Result<Option<Self>, &'static str> {
         let uri = || text(fields, "uri").ok_or("`uri` is no string");
         Ok(Some(match method {
-            "tools/list" => Self::List(Kind::Tools, cursor(fields)?),
-            "resources/list" => Self::List(Kind::Resources, cursor(fields)?),
-            "resources/templates/list" => Self::List(Kind::Templates, cursor(fields)?),
-            "prompts/list" => Self::List(Kind::Prompts, cursor(fields)?),
+            "tools/list" => Self::List(McpList::Tools, cursor(fields)?),
+            "resources/list" => Self::List(McpList::Resources, cursor(fields)?),
+            "resources/templates/list" => Self::List(McpList::Templates, cursor(fields)?),
+            "prompts/list" => Self::List(McpList::Prompts, cursor(fields)?),
             "tools/call" => Self::Call(Call::read(fields, meta)?),
             "prompts/get" => {
                 let name = text(fields, "name").ok_or("`name` is no string")?;
@@ -144,15 +144,19 @@ impl Want {
     }
 
     /// The lists by which it is found out what is meant.
-    pub fn needs(&self) -> Vec<Kind> {
+    pub fn needs(&self) -> Vec<McpList> {
         match self {
             Self::List(kind, _) => vec![*kind],
-            Self::Call(_) | Self::Search(_) | Self::Describe(_) => vec![Kind::Tools],
-            Self::Prompt(..) => vec![Kind::Prompts],
-            Self::Complete(complete) if complete.of_prompt => vec![Kind::Prompts],
+            Self::Call(_) | Self::Search(_) | Self::Describe(_) => vec![McpList::Tools],
+            Self::Prompt(..) => vec![McpList::Prompts],
+            Self::Complete(complete) if complete.of_prompt => vec![McpList::Prompts],
             // What tools show themselves by need not be in a list of resources.
-            Self::Read(uri) if uri.starts_with(APP) => vec![Kind::Tools, Kind::Resources, Kind::Templates],
-            Self::Read(_) | Self::Subscribe(_) | Self::Complete(_) => vec![Kind::Resources, Kind::Templates],
+            Self::Read(uri) if uri.starts_with(APP) => {
+                vec![McpList::Tools, McpList::Resources, McpList::Templates]
+            }
+            Self::Read(_) | Self::Subscribe(_) | Self::Complete(_) => {
+                vec![McpList::Resources, McpList::Templates]
+            }
         }
     }
 
@@ -212,7 +216,7 @@ impl Want {
             Self::Complete(complete) => complete.ask(server()?, &target.name).into(),
             Self::Read(_) => McpReadResource { server_id: server()?, uri: uri(), timeout_ms, answers }.into(),
             // Lists have no target; they are asked for otherwise.
-            Self::List(..) | Self::Search(_) | Self::Describe(_) => Kind::Tools.ask(),
+            Self::List(..) | Self::Search(_) | Self::Describe(_) => McpList::Tools.ask(),
         })
     }
 }

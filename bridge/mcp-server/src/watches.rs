@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use harbor_ipc_proto::json::Fields;
 use harbor_ipc_proto::strings::put_str;
 
-use super::directory::Kind;
+use super::directory::McpList;
 use super::target::Target;
 use super::write;
 
@@ -28,11 +28,11 @@ pub enum Change {
 impl Change {
     pub const ALL: [Self; 3] = [Self::Tools, Self::Resources, Self::Prompts];
 
-    fn of(kind: Kind) -> Self {
+    fn of(kind: McpList) -> Self {
         match kind {
-            Kind::Tools => Self::Tools,
-            Kind::Resources | Kind::Templates => Self::Resources,
-            Kind::Prompts => Self::Prompts,
+            McpList::Tools => Self::Tools,
+            McpList::Resources | McpList::Templates => Self::Resources,
+            McpList::Prompts => Self::Prompts,
         }
     }
 
@@ -139,7 +139,7 @@ impl Watches {
     }
 
     /// The client has a list, or knows why it has none: the next change is news.
-    pub fn note_list(&mut self, kind: Kind) {
+    pub fn note_list(&mut self, kind: McpList) {
         self.had.insert(Change::of(kind));
     }
 
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_change_that_nobody_was_told_of_leaves_the_next_one_to_be_told() {
         let mut watches = Watches::default();
-        watches.note_list(Kind::Tools);
+        watches.note_list(McpList::Tools);
         assert_eq!(watches.changed(Change::Tools), [b""; 0]);
         let fields = Fields::parse(br#"{"notifications":{"toolsListChanged":true}}"#).unwrap();
         let _ = watches.listen("7", &fields);

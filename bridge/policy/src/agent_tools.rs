@@ -15,10 +15,10 @@ pub mod schema;
 
 use std::collections::BTreeSet;
 
-use harbor_ipc_proto::model::{Dialect, Tool};
+use harbor_ipc_proto::model::{Dialect, ModelTool};
 
-use names::Names;
-use schema::Unfit;
+use names::ToolNames;
+use schema::UnfitSchemaReason;
 
 use crate::untrusted::cleaned;
 
@@ -44,9 +44,9 @@ const COMMON: [&str; 4] = ["mcp", "server", "the", "a"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// In the order of the request, by their names for the model.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ModelTool>,
     /// The names of all tools that may be called, also of those that have to be searched for.
-    pub names: Names,
+    pub names: ToolNames,
     /// True if the model has to search for tools.
     pub lazy: bool,
     /// The tools that the model is not told of.
@@ -59,17 +59,17 @@ pub struct LeftOut {
     /// As `server/tool`.
     pub tool: String,
     /// Why.
-    pub why: Unfit,
+    pub why: UnfitSchemaReason,
 }
 
 /// Chooses among `tools`, named `server/tool`, for a model of this dialect and window and this task.
 #[must_use]
-pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[Tool], task: &str) -> Offer {
+pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[ModelTool], task: &str) -> Offer {
     let mut left_out = Vec::new();
     let mut fitting = Vec::new();
     for tool in tools {
         match schema::fitted(dialect, &tool.schema) {
-            Ok(schema) => fitting.push(Tool {
+            Ok(schema) => fitting.push(ModelTool {
                 name: tool.name.clone(),
                 description: cleaned(&tool.description),
                 schema: schema.to_string(),
@@ -77,7 +77,7 @@ pub fn offer(dialect: Dialect, window: Option<u32>, tools: &[Tool], task: &str) 
             Err(why) => left_out.push(LeftOut { tool: tool.name.clone(), why }),
         }
     }
-    let names = Names::of(fitting.iter().map(|tool| tool.name.as_str()), &meta::RESERVED);
+    let names = ToolNames::of(fitting.iter().map(|tool| tool.name.as_str()), &meta::RESERVED);
     for tool in &mut fitting {
         tool.name = names.name(&tool.name).unwrap_or_default().to_owned();
     }
@@ -96,19 +96,19 @@ fn room(window: Option<u32>) -> usize {
     tokens.saturating_mul(BYTES_OF_A_TOKEN * SHARE) / 100
 }
 
-fn size(tool: &Tool) -> usize {
+fn size(tool: &ModelTool) -> usize {
     tool.name.len() + tool.description.len() + tool.schema.len() + AROUND
 }
 
 /// The three tools about tools, and those of the servers that the task names, as long as they fit.
-fn lazily(tools: Vec<Tool>, names: &Names, room: usize, task: &str) -> Vec<Tool> {
+fn lazily(tools: Vec<ModelTool>, names: &ToolNames, room: usize, task: &str) -> Vec<ModelTool> {
     let mut offered = meta::tools();
     let mut used: usize = offered.iter().map(size).sum();
     let task = words(task);
-    let server = |tool: &Tool| names.tool(&tool.name)?.split_once('/').map(|(server, _)| server);
+    let server = |tool: &ModelTool| names.tool(&tool.name)?.split_once('/').map(|(server, _)| server);
     let known: BTreeSet<&str> = tools.iter().filter_map(server).collect();
     let named: BTreeSet<&str> = known.into_iter().filter(|server| is_named(server, &task)).collect();
-    let of_named: Vec<Tool> = tools
+    let of_named: Vec<ModelTool> = tools
         .iter()
         .filter(|tool| server(tool).is_some_and(|server| named.contains(server)))
         .cloned()
@@ -140,15 +140,15 @@ fn words(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn tool(name: &str, about: &str) -> Tool {
-        Tool { name: name.into(), description: about.into(), schema: r#"{"type":"object"}"#.into() }
+    fn tool(name: &str, about: &str) -> ModelTool {
+        ModelTool { name: name.into(), description: about.into(), schema: r#"{"type":"object"}"#.into() }
     }
 
-    fn many(server: &str, count: usize) -> Vec<Tool> {
+    fn many(server: &str, count: usize) -> Vec<ModelTool> {
         (0..count).map(|at| tool(&format!("{server}/t{at}"), "x")).collect()
     }
 
-    fn offered(tools: &[Tool], window: Option<u32>, task: &str) -> (bool, Vec<String>) {
+    fn offered(tools: &[ModelTool], window: Option<u32>, task: &str) -> (bool, Vec<String>) {
         let offer = offer(Dialect::Chat, window, tools, task);
         (offer.lazy, offer.tools.into_iter().map(|tool| tool.name).collect())
     }
@@ -197,7 +197,7 @@ mod tests {
         let mut bad = tool("a/bad", "");
         bad.schema = r#"{"enum":[{}]}"#.into();
         let offer = offer(Dialect::Anthropic, None, &[bad, tool("a/good", "")], "");
-        assert_eq!(offer.left_out, [LeftOut { tool: "a/bad".into(), why: Unfit::Word("enum") }]);
+        assert_eq!(offer.left_out, [LeftOut { tool: "a/bad".into(), why: UnfitSchemaReason::Word("enum") }]);
         assert_eq!((offer.tools[0].name.as_str(), offer.names.name("a/bad")), ("a_good", None));
     }
 }

@@ -35,7 +35,7 @@ const DAY: u64 = 86_400_000;
 
 /// How often somebody may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct RequestRate {
     /// Requests under way.
     pub at_once: u32,
     /// Requests in a minute, as many at one moment.
@@ -43,18 +43,18 @@ pub struct Pace {
 }
 
 /// The person's pace: what a program of theirs that has gone wild is stopped by.
-pub const OWNERS_PACE: Pace = Pace { at_once: 32, per_minute: 600 };
+pub const OWNERS_PACE: RequestRate = RequestRate { at_once: 32, per_minute: 600 };
 
 /// The pace of an origin.
-pub const ORIGINS_PACE: Pace = Pace { at_once: 4, per_minute: 60 };
+pub const ORIGINS_PACE: RequestRate = RequestRate { at_once: 4, per_minute: 60 };
 
 /// A request under way. It is good for one [`Budgets::settle`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket(u64);
+pub struct BudgetTicket(u64);
 
 /// Why a request may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum BudgetRefusalReason {
     /// Too many of its principal are under way.
     TooManyAtOnce,
     /// Too many came within a minute.
@@ -118,7 +118,7 @@ struct Request {
 pub struct Budgets {
     set: BTreeMap<String, u64>,
     accounts: BTreeMap<String, Account>,
-    requests: BTreeMap<Ticket, Request>,
+    requests: BTreeMap<BudgetTicket, Request>,
     last: u64,
 }
 
@@ -143,24 +143,33 @@ impl Budgets {
     ///
     /// # Errors
     /// Why it may not be sent; then nothing is kept.
-    pub fn reserve(&mut self, principal: &str, tokens: u64, now: u64) -> Result<Ticket, Refusal> {
+    pub fn reserve(
+        &mut self,
+        principal: &str,
+        tokens: u64,
+        now: u64,
+    ) -> Result<BudgetTicket, BudgetRefusalReason> {
         self.forget_days_before(now);
         let pace = if principal == OWNER { OWNERS_PACE } else { ORIGINS_PACE };
         let account = self.account(principal, now);
         if account.open >= pace.at_once {
-            return Err(Refusal::TooManyAtOnce);
+            return Err(BudgetRefusalReason::TooManyAtOnce);
         }
         let bucket = account.bucket.get_or_insert_with(|| Bucket::empty(now));
         bucket.refill(pace.per_minute, now);
         if let Some(retry_after_ms) = bucket.missing() {
-            return Err(Refusal::TooManyPerMinute { retry_after_ms });
+            return Err(BudgetRefusalReason::TooManyPerMinute { retry_after_ms });
         }
         for name in [principal, EVERYBODY] {
             let Standing { limit, used, reserved, .. } = self.standing(name, now);
             let left = limit.map(|limit| limit.saturating_sub(used.saturating_add(reserved)));
             if let Some(left) = left.filter(|left| *left < tokens) {
                 let retry_after_ms = DAY - now % DAY;
-                return Err(Refusal::Exceeded { of_everybody: name == EVERYBODY, left, retry_after_ms });
+                return Err(BudgetRefusalReason::Exceeded {
+                    of_everybody: name == EVERYBODY,
+                    left,
+                    retry_after_ms,
+                });
             }
         }
         for name in [principal, EVERYBODY] {
@@ -170,13 +179,13 @@ impl Budgets {
         }
         self.account(principal, now).bucket.iter_mut().for_each(Bucket::take);
         self.last += 1;
-        let ticket = Ticket(self.last);
+        let ticket = BudgetTicket(self.last);
         self.requests.insert(ticket, Request { principal: principal.to_owned(), reserved: tokens });
         Ok(ticket)
     }
 
     /// A request is over, and has taken `tokens`. A ticket that is settled already changes nothing.
-    pub fn settle(&mut self, ticket: Ticket, tokens: u64, now: u64) {
+    pub fn settle(&mut self, ticket: BudgetTicket, tokens: u64, now: u64) {
         let Some(Request { principal, reserved }) = self.requests.remove(&ticket) else { return };
         for name in [principal.as_str(), EVERYBODY] {
             let account = self.account(name, now);

@@ -12,9 +12,9 @@
 use std::collections::BTreeSet;
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
-use harbor_ipc_proto::link::sandbox::{Limits, PathAccess, Sandbox};
+use harbor_ipc_proto::link::sandbox::{PathAccess, Sandbox, SandboxLimits};
 
-use crate::sandbox::{Facts, Place, Profile, granted, settings};
+use crate::sandbox::{Profile, SandboxFacts, SandboxPlace, granted, settings};
 
 pub mod engine;
 pub mod reference;
@@ -70,7 +70,7 @@ pub struct Machine {
 /// A sentence: which setting cannot be followed and why.
 pub fn held(
     settings: &SandboxSettings,
-    facts: &Facts,
+    facts: &SandboxFacts,
     image: Option<&Pinned>,
     machine: &Machine,
 ) -> Result<Profile, String> {
@@ -100,7 +100,8 @@ pub fn held(
     }
     let (places, mut warnings) = granted(settings, facts)?;
     Words::default().mounts(&places, facts)?;
-    let limits = if level == Level::Off { Limits::default() } else { limits(settings, facts, machine)? };
+    let limits =
+        if level == Level::Off { SandboxLimits::default() } else { limits(settings, facts, machine)? };
     if matches!(level, Level::Off | Level::Basic) {
         warnings.push(format!(
             "at the level {} it is a container as the engine makes it: its root file system can be written, and it runs as \
@@ -126,7 +127,11 @@ fn missing(level: Level, image: Option<&Pinned>, machine: &Machine) -> Vec<Strin
     if cannot && level != Level::Off { vec![limits.into()] } else { Vec::new() }
 }
 
-fn limits(settings: &SandboxSettings, facts: &Facts, machine: &Machine) -> Result<Limits<'static>, String> {
+fn limits(
+    settings: &SandboxSettings,
+    facts: &SandboxFacts,
+    machine: &Machine,
+) -> Result<SandboxLimits<'static>, String> {
     let numbers = settings::numbers(settings).map_err(|wrong| wrong.to_string())?;
     let most = machine.open_files.unwrap_or(u64::MAX);
     if settings.open_files.is_some_and(|asked| asked > most) {
@@ -134,7 +139,7 @@ fn limits(settings: &SandboxSettings, facts: &Facts, machine: &Machine) -> Resul
             "a process of yours may have {most} files open: the sandbox's open_files cannot be more"
         ));
     }
-    Ok(Limits {
+    Ok(SandboxLimits {
         memory: Some(numbers.memory),
         processes: Some(numbers.processes),
         open_files: Some(numbers.open_files.min(most)),
@@ -147,7 +152,7 @@ fn limits(settings: &SandboxSettings, facts: &Facts, machine: &Machine) -> Resul
 
 /// The facts of one start of a container.
 #[derive(Debug)]
-pub struct Start<'a> {
+pub struct ContainerStart<'a> {
     /// The container's name.
     pub name: &'a str,
     /// The mark of the home.
@@ -167,9 +172,9 @@ pub struct Start<'a> {
 /// # Errors
 /// A sentence: what cannot be said to an engine.
 pub fn run(
-    start: &Start<'_>,
+    start: &ContainerStart<'_>,
     held: &Profile,
-    facts: &Facts,
+    facts: &SandboxFacts,
     machine: &Machine,
 ) -> Result<Vec<String>, String> {
     let image = start.image;
@@ -222,7 +227,7 @@ impl Words {
         }
     }
 
-    fn limits(&mut self, limits: &Limits<'_>, engine: Engine, machine: &Machine) {
+    fn limits(&mut self, limits: &SandboxLimits<'_>, engine: Engine, machine: &Machine) {
         let mut bounded = |name: &str, number: Option<u64>| {
             if let Some(number) = number {
                 self.option("--ulimit", &format!("{name}={number}:{number}"));
@@ -246,7 +251,7 @@ impl Words {
     }
 
     /// Adds the mounts. Places that do not exist are left out: engines refuse them, or make a directory of root's.
-    fn mounts(&mut self, places: &[Place], facts: &Facts) -> Result<(), String> {
+    fn mounts(&mut self, places: &[SandboxPlace], facts: &SandboxFacts) -> Result<(), String> {
         mountable(&facts.data)?;
         if facts.data.contains(':') {
             return Err(format!("{} has a `:` in it, which separates the parts of a volume", facts.data));

@@ -50,12 +50,12 @@ pub struct Credential {
     /// The token that gets a new one when this one has ended.
     pub refresh_token: Option<Secret>,
     /// The origin of a token that Harbor got by OAuth with the person's permission.
-    pub origin: Option<Origin>,
+    pub origin: Option<TokenProvenance>,
 }
 
 /// Where a token is from, and what renews it: a [`Grant`] without its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct TokenProvenance {
     /// The scopes that it is for.
     pub scopes: Vec<String>,
     /// When the person said yes, in milliseconds since 1970.
@@ -85,8 +85,15 @@ impl Credential {
     pub fn of_grant(grant: Grant, now: u64) -> Self {
         let Grant { access_token, refresh_token, expires_at, scopes, granted_at, client, issuer, .. } = grant;
         let Grant { token_endpoint, revocation_endpoint, resource, .. } = grant;
-        let origin =
-            Origin { scopes, granted_at, client, issuer, token_endpoint, revocation_endpoint, resource };
+        let origin = TokenProvenance {
+            scopes,
+            granted_at,
+            client,
+            issuer,
+            token_endpoint,
+            revocation_endpoint,
+            resource,
+        };
         Self {
             value: access_token,
             kind: CredentialType::Oauth,
@@ -101,8 +108,15 @@ impl Credential {
     /// The grant that it is, if it is one.
     #[must_use]
     pub fn grant(&self) -> Option<Grant> {
-        let Origin { scopes, granted_at, client, issuer, token_endpoint, revocation_endpoint, resource } =
-            self.origin.clone()?;
+        let TokenProvenance {
+            scopes,
+            granted_at,
+            client,
+            issuer,
+            token_endpoint,
+            revocation_endpoint,
+            resource,
+        } = self.origin.clone()?;
         Some(Grant {
             access_token: self.value.clone(),
             refresh_token: self.refresh_token.clone(),

@@ -30,15 +30,15 @@ pub struct Curated {
     /// A sentence that describes it.
     pub description: &'static str,
     /// The package or endpoint that is installed.
-    pub source: Source,
+    pub source: CuratedPackage,
     /// Its arguments. A placeholder stands alone in its argument, and is as many arguments as the person gives values.
     pub args: &'static [&'static str],
     /// The inputs that the person fills in.
-    pub inputs: &'static [Input],
+    pub inputs: &'static [CuratedInput],
     /// Its environment beyond what every server has; values may have placeholders.
-    pub env: &'static [Variable],
+    pub env: &'static [CuratedVariable],
     /// The secrets that it needs.
-    pub secrets: &'static [Secret],
+    pub secrets: &'static [CuratedSecret],
     /// The settings of its sandbox.
     pub sandbox: Sandbox,
     /// Its tools that change nothing, where it does not say so itself.
@@ -55,7 +55,7 @@ pub struct Curated {
 
 /// The package or endpoint that is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum CuratedPackage {
     /// A package of npm.
     Npm(&'static str),
     /// A package of PyPI.
@@ -66,7 +66,7 @@ pub enum Source {
     Remote(&'static str),
 }
 
-impl Source {
+impl CuratedPackage {
     /// As `harbor install` takes it: `npm:…`, `pypi:…`, `oci:…` or the URL.
     #[must_use]
     pub fn spec(self) -> String {
@@ -81,7 +81,7 @@ impl Source {
 
 /// An input that a person fills in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Input {
+pub struct CuratedInput {
     /// `directory` for `{directory}`.
     pub name: &'static str,
     /// A sentence that describes it.
@@ -96,7 +96,7 @@ pub struct Input {
 
 /// A variable of the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Variable {
+pub struct CuratedVariable {
     /// Its name.
     pub name: &'static str,
     /// A sentence that says what it is for.
@@ -107,7 +107,7 @@ pub struct Variable {
 
 /// A secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Secret {
+pub struct CuratedSecret {
     /// The name of its variable, or of its header for a remote server.
     pub name: &'static str,
     /// A sentence that describes it.

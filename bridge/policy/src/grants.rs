@@ -33,7 +33,9 @@ use crate::tool_name::{Allowlist, Tools};
 
 mod grant;
 
-pub use grant::{DEFAULT_PROFILE, Grant, GrantType, Key, MAX_PROFILE, NewGrant, Tab, Wrong, profile};
+pub use grant::{
+    DEFAULT_PROFILE, Grant, GrantType, InvalidGrantReason, Key, MAX_PROFILE, NewGrant, Tab, profile,
+};
 
 /// How many ALLOW_ONCE one key may have: one per tab, and a browser may have hundreds of tabs of one site.
 pub const MAX_ONCE: usize = 256;
@@ -145,7 +147,13 @@ impl Grants {
     ///
     /// # Errors
     /// When there is no such grant.
-    pub fn put(&mut self, key: Key, new: NewGrant, wall_now: u64, now: Millis) -> Result<Grant, Wrong> {
+    pub fn put(
+        &mut self,
+        key: Key,
+        new: NewGrant,
+        wall_now: u64,
+        now: Millis,
+    ) -> Result<Grant, InvalidGrantReason> {
         let grant = new.make(wall_now, now)?;
         self.sweep(now);
         self.take(&key, |old| old.place() == grant.place());
@@ -168,9 +176,9 @@ impl Grants {
     ///
     /// # Errors
     /// When there is no such grant on a disk.
-    pub fn restore(&mut self, key: Key, kept: NewGrant, created_at: u64) -> Result<(), Wrong> {
+    pub fn restore(&mut self, key: Key, kept: NewGrant, created_at: u64) -> Result<(), InvalidGrantReason> {
         if kept.grant_type == GrantType::AllowOnce {
-            return Err(Wrong::Outlived);
+            return Err(InvalidGrantReason::Outlived);
         }
         self.put(key, kept, created_at, 0).map(drop)
     }

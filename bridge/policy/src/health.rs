@@ -95,7 +95,7 @@ pub struct UnreadFacts {
 
 /// All facts that health depends on, besides those about servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct HealthFacts {
     /// The audit log.
     pub audit: AuditFacts,
     /// The database.
@@ -135,7 +135,7 @@ pub struct Reason {
 
 /// All that is wrong, the worst first, then by server.
 #[must_use]
-pub fn reasons(facts: Facts, servers: impl IntoIterator<Item = ServerFacts>) -> Vec<Reason> {
+pub fn reasons(facts: HealthFacts, servers: impl IntoIterator<Item = ServerFacts>) -> Vec<Reason> {
     let of_servers = servers.into_iter().flat_map(of_server);
     let mut all: Vec<_> = of_audit(facts.audit)
         .into_iter()
@@ -294,7 +294,7 @@ mod tests {
         let problem = |has_failed, why: &str| ListProblem { has_failed, why: why.into() };
         let lists = vec![problem(true, "no tools"), problem(false, "no end")];
         let with = |state| ServerFacts { lists: lists.clone(), ..server("s", state) };
-        let found = reasons(Facts::default(), [with(State::Running), with(State::Stopped)]);
+        let found = reasons(HealthFacts::default(), [with(State::Running), with(State::Stopped)]);
         let shown: Vec<_> = found.iter().map(|reason| (reason.code, reason.message.as_str())).collect();
         assert_eq!(shown, [("list_failed", "s: no tools"), ("list_incomplete", "s: no end")]);
         assert_eq!(worst(&found), Health::Degraded);
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn what_is_as_the_person_has_it_is_well() {
         let states = [State::Stopped, State::Installing, State::Starting, State::Running, State::Stopping];
-        let reasons = reasons(Facts::default(), states.map(|state| server("s", state)));
+        let reasons = reasons(HealthFacts::default(), states.map(|state| server("s", state)));
         assert_eq!((worst(&reasons), reasons), (Health::Ok, vec![]));
     }
 
@@ -319,7 +319,7 @@ mod tests {
         let secrets = Some("could not read them".into());
         let unread = UnreadFacts { held: 3 << 20, most: 2 << 20 };
         let models = vec!["openai refuses its key".into()];
-        let facts = Facts {
+        let facts = HealthFacts {
             audit,
             database,
             unstored,
@@ -360,8 +360,10 @@ mod tests {
         );
         assert_eq!(found[12].message, "a has failed: it was killed");
         assert_eq!(worst(&found), Health::Failing);
-        let lost =
-            reasons(Facts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..Facts::default() }, []);
+        let lost = reasons(
+            HealthFacts { audit: AuditFacts { lost: 3, ..AuditFacts::default() }, ..HealthFacts::default() },
+            [],
+        );
         assert_eq!((worst(&lost), lost[0].code), (Health::Degraded, "audit_incomplete"));
     }
 }

@@ -12,7 +12,9 @@ mod fit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use harbor_ipc_proto::model::{self, Image, MAX_IMAGES, Message, Part, Role, ToolCall, ToolResult, Wrong};
+use harbor_ipc_proto::model::{
+    self, Image, InvalidMessagesReason, MAX_IMAGES, ModelMessage, Part, Role, ToolCall, ToolResult,
+};
 
 pub use fit::{Shortened, fit};
 
@@ -33,7 +35,7 @@ const LONGEST_ID: usize = 40;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Broken {
     /// A part of it, by itself.
-    Part(Wrong),
+    Part(InvalidMessagesReason),
     /// An id of a call is empty, or one that some provider refuses.
     Id,
     /// Two calls have one id.
@@ -62,9 +64,9 @@ impl std::error::Error for Broken {}
 ///
 /// # Errors
 /// The first fault in them.
-pub fn check(messages: &[Message]) -> Result<(), Broken> {
+pub fn check(messages: &[ModelMessage]) -> Result<(), Broken> {
     match model::check(messages) {
-        Ok(()) | Err(Wrong::Empty) => {}
+        Ok(()) | Err(InvalidMessagesReason::Empty) => {}
         Err(wrong) => return Err(Broken::Part(wrong)),
     }
     let mut ids = BTreeSet::new();
@@ -92,14 +94,14 @@ pub fn check(messages: &[Message]) -> Result<(), Broken> {
 
 /// Repairs a conversation so that it may be sent. One that may be sent already stays as it is.
 #[must_use]
-pub fn repair(messages: Vec<Message>) -> Vec<Message> {
+pub fn repair(messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
     if check(&messages).is_ok() {
         return messages;
     }
     let mut taken = taken(&messages);
     let mut turns: Vec<Turn> = Vec::new();
     for message in messages {
-        let mut kept = Message { role: message.role, parts: Vec::new() };
+        let mut kept = ModelMessage { role: message.role, parts: Vec::new() };
         let mut calls = Vec::new();
         for part in message.parts {
             match part {
@@ -107,7 +109,7 @@ pub fn repair(messages: Vec<Message>) -> Vec<Message> {
                 Part::ToolCall(mut call) if message.role == Role::Assistant => {
                     let said = call.id.clone();
                     call.id = taken.own(said.clone());
-                    calls.push(Call { said, call: call.clone(), result: None });
+                    calls.push(PastCall { said, call: call.clone(), result: None });
                     kept.parts.push(Part::ToolCall(call));
                 }
                 part => kept.parts.extend(placed(message.role, part)),
@@ -117,18 +119,18 @@ pub fn repair(messages: Vec<Message>) -> Vec<Message> {
             turns.push(Turn { message: kept, calls });
         }
     }
-    let mut messages: Vec<Message> = turns.into_iter().flat_map(Turn::whole).collect();
+    let mut messages: Vec<ModelMessage> = turns.into_iter().flat_map(Turn::whole).collect();
     thin_out(&mut messages);
     messages
 }
 
 /// A message and what came of its calls.
 struct Turn {
-    message: Message,
-    calls: Vec<Call>,
+    message: ModelMessage,
+    calls: Vec<PastCall>,
 }
 
-struct Call {
+struct PastCall {
     /// The id as it was, by which its result is found.
     said: String,
     call: ToolCall,
@@ -137,8 +139,8 @@ struct Call {
 
 impl Turn {
     /// The message, and all results directly behind it.
-    fn whole(self) -> impl Iterator<Item = Message> {
-        let result = |call: Call| {
+    fn whole(self) -> impl Iterator<Item = ModelMessage> {
+        let result = |call: PastCall| {
             let ToolCall { id, name, .. } = call.call;
             let none = || ToolResult {
                 call_id: String::new(),
@@ -152,14 +154,14 @@ impl Turn {
             Part::ToolResult(result)
         };
         let results: Vec<_> = self.calls.into_iter().map(result).collect();
-        let results = (!results.is_empty()).then_some(Message { role: Role::Tool, parts: results });
+        let results = (!results.is_empty()).then_some(ModelMessage { role: Role::Tool, parts: results });
         std::iter::once(self.message).chain(results)
     }
 }
 
 /// Gives a result to the last call before it that has its id and no result; one without such a call is dropped.
 fn answer(turns: &mut [Turn], mut result: ToolResult) {
-    let is_open = |call: &&mut Call| call.said == result.call_id && call.result.is_none();
+    let is_open = |call: &&mut PastCall| call.said == result.call_id && call.result.is_none();
     let Some(call) = turns.iter_mut().rev().find_map(|turn| turn.calls.iter_mut().find(is_open)) else {
         return;
     };
@@ -190,12 +192,12 @@ fn placed(role: Role, part: Part) -> Option<Part> {
 
 /// True if providers take the picture.
 fn is_taken(image: &Image) -> bool {
-    let message = Message { role: Role::User, parts: vec![Part::Image(image.clone())] };
+    let message = ModelMessage { role: Role::User, parts: vec![Part::Image(image.clone())] };
     model::check(std::slice::from_ref(&message)).is_ok()
 }
 
 /// Leaves the last pictures only, as many as a request may have.
-fn thin_out(messages: &mut [Message]) {
+fn thin_out(messages: &mut [ModelMessage]) {
     let mut left = MAX_IMAGES;
     for part in messages.iter_mut().rev().flat_map(|message| message.parts.iter_mut().rev()) {
         match part {
@@ -234,7 +236,7 @@ struct Taken {
     made: usize,
 }
 
-fn taken(messages: &[Message]) -> Taken {
+fn taken(messages: &[ModelMessage]) -> Taken {
     let parts = messages.iter().flat_map(|message| &message.parts);
     let id =
         |part: &Part| if let Part::ToolCall(call) = part { Some((call.id.clone(), false)) } else { None };

@@ -93,7 +93,7 @@ impl State {
 
 /// An event in the life of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum LifecycleEvent {
     /// A person wants it running.
     Start,
     /// A call wants it running.
@@ -118,7 +118,7 @@ pub enum Event {
 
 /// An action for the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum LifecycleAction {
     /// Have a runner install its package.
     Install,
     /// Have a runner start it.
@@ -141,7 +141,7 @@ pub enum Action {
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Limits {
+pub struct LifecycleLimits {
     /// For the whole installation, the runner's own limits included.
     pub install: Duration,
     /// From launch to contact, the runner's own limit included.
@@ -154,7 +154,7 @@ pub struct Limits {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rules {
     /// How long things may take.
-    pub limits: Limits,
+    pub limits: LifecycleLimits,
     /// When and how often it is started again.
     pub restart: Restart,
     /// True if a call starts it.
@@ -194,7 +194,7 @@ pub struct Lifecycle {
     random: u64,
 }
 
-type Actions = &'static [Action];
+type Actions = &'static [LifecycleAction];
 
 impl Lifecycle {
     /// A server that is stopped. `missing`: its package is not installed yet. `seed` is for the delays' jitter.
@@ -301,27 +301,29 @@ impl Lifecycle {
 
     /// Takes an event; the actions are to be performed in their order.
     #[must_use]
-    pub fn on(&mut self, event: Event, now: Millis) -> Actions {
+    pub fn on(&mut self, event: LifecycleEvent, now: Millis) -> Actions {
         match event {
-            Event::Start => self.on_start(now),
-            Event::Demand => self.on_demand(now),
-            Event::Stop => self.on_stop(now),
-            Event::Idle if self.state == State::Running => self.stopping(After::Rest, now),
-            Event::Hung if self.state == State::Running => {
+            LifecycleEvent::Start => self.on_start(now),
+            LifecycleEvent::Demand => self.on_demand(now),
+            LifecycleEvent::Stop => self.on_stop(now),
+            LifecycleEvent::Idle if self.state == State::Running => self.stopping(After::Rest, now),
+            LifecycleEvent::Hung if self.state == State::Running => {
                 self.stopping(After::Restart, now);
-                &[Action::Kill, Action::AnnounceCrash]
+                &[LifecycleAction::Kill, LifecycleAction::AnnounceCrash]
             }
-            Event::Idle | Event::Hung => &[],
-            Event::Installed => self.on_installed(now),
-            Event::Connected => self.on_connected(now),
-            Event::Ended => self.on_ended(now),
-            Event::Barred => {
+            LifecycleEvent::Idle | LifecycleEvent::Hung => &[],
+            LifecycleEvent::Installed => self.on_installed(now),
+            LifecycleEvent::Connected => self.on_connected(now),
+            LifecycleEvent::Ended => self.on_ended(now),
+            LifecycleEvent::Barred => {
                 let was_there = matches!(self.state, State::Starting | State::Running | State::Stopping);
                 self.barred |= was_there;
                 self.on_ended(now)
             }
-            Event::Tick if self.deadline.is_some_and(|deadline| deadline <= now) => self.on_deadline(now),
-            Event::Tick => &[],
+            LifecycleEvent::Tick if self.deadline.is_some_and(|deadline| deadline <= now) => {
+                self.on_deadline(now)
+            }
+            LifecycleEvent::Tick => &[],
         }
     }
 
@@ -359,11 +361,11 @@ impl Lifecycle {
             State::Stopping => {
                 // A stop wins over a start that was still waiting for the end.
                 let before = std::mem::replace(&mut self.after, After::Rest);
-                if before == After::Rest { &[] } else { &[Action::AnnounceDown] }
+                if before == After::Rest { &[] } else { &[LifecycleAction::AnnounceDown] }
             }
             State::Crashed | State::Failed => {
                 self.enter(State::Stopped, now, None);
-                &[Action::AnnounceDown]
+                &[LifecycleAction::AnnounceDown]
             }
             State::Stopped => &[],
         }
@@ -380,7 +382,7 @@ impl Lifecycle {
                 self.missing = false;
                 self.on_ended(now)
             }
-            _ => &[Action::CountIllegal],
+            _ => &[LifecycleAction::CountIllegal],
         }
     }
 
@@ -390,11 +392,11 @@ impl Lifecycle {
                 self.connected = true;
                 let unstable = self.attempt > 0 || self.last_chance;
                 self.enter(State::Running, now, unstable.then_some(limits::STABLE));
-                &[Action::AnnounceRunning]
+                &[LifecycleAction::AnnounceRunning]
             }
             // A contact that was made while the stop was on its way.
             State::Stopping => &[],
-            _ => &[Action::CountIllegal],
+            _ => &[LifecycleAction::CountIllegal],
         }
     }
 
@@ -402,7 +404,7 @@ impl Lifecycle {
         match (self.state, self.after) {
             (State::Installing, _) => {
                 self.enter(State::Failed, now, None);
-                &[Action::AnnounceDown]
+                &[LifecycleAction::AnnounceDown]
             }
             (State::Starting | State::Running, _) | (State::Stopping, After::Restart) => self.down(now),
             (State::Stopping, After::Begin) => self.begin(now),
@@ -410,7 +412,7 @@ impl Lifecycle {
                 self.enter(State::Stopped, now, None);
                 &[]
             }
-            (State::Stopped | State::Crashed | State::Failed, _) => &[Action::CountIllegal],
+            (State::Stopped | State::Crashed | State::Failed, _) => &[LifecycleAction::CountIllegal],
         }
     }
 
@@ -422,7 +424,7 @@ impl Lifecycle {
                 (self.attempt, self.last_chance) = (0, false);
                 &[]
             }
-            _ => &[Action::KillRunner],
+            _ => &[LifecycleAction::KillRunner],
         }
     }
 
@@ -433,7 +435,7 @@ impl Lifecycle {
         if self.missing {
             self.stop_limit = self.rules.limits.stop;
             self.enter(State::Installing, now, Some(self.rules.limits.install));
-            return &[Action::Install];
+            return &[LifecycleAction::Install];
         }
         self.launch(now)
     }
@@ -441,13 +443,13 @@ impl Lifecycle {
     fn launch(&mut self, now: Millis) -> Actions {
         (self.stop_limit, self.barred) = (self.rules.limits.stop, false);
         self.enter(State::Starting, now, Some(self.rules.limits.start));
-        &[Action::Launch]
+        &[LifecycleAction::Launch]
     }
 
     fn stopping(&mut self, after: After, now: Millis) -> Actions {
         self.enter(State::Stopping, now, Some(self.stop_limit));
         self.after = after;
-        &[Action::Halt, Action::AnnounceDown]
+        &[LifecycleAction::Halt, LifecycleAction::AnnounceDown]
     }
 
     /// It ended although nobody told it to.
@@ -457,10 +459,10 @@ impl Lifecycle {
             let random = self.next_random();
             let delay = self.rules.restart.delay(self.attempt, random);
             self.enter(State::Crashed, now, Some(Duration::from_millis(delay)));
-            return &[Action::AnnounceCrash];
+            return &[LifecycleAction::AnnounceCrash];
         }
         self.enter(State::Failed, now, None);
-        &[Action::AnnounceDown]
+        &[LifecycleAction::AnnounceDown]
     }
 
     fn may_restart(&self) -> bool {

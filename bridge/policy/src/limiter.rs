@@ -32,12 +32,12 @@ use std::sync::Arc;
 
 use crate::lifecycle::Millis;
 pub(crate) use bucket::Bucket;
-use entries::{Entries, Entry};
-use places::{Places, Way};
+use entries::{Entries, ForgettableEntry};
+use places::{OriginSlots, SlotRoute};
 
 /// The limits for the calls of one origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct CallLimits {
     /// Calls at once; 0: no bound, and so no queue.
     pub concurrent: u32,
     /// Calls that may wait for a place.
@@ -50,29 +50,29 @@ pub struct Limits {
 
 /// One call that was admitted or waits. It is good for one [`Limiter::finish`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(u64);
+pub struct CallTicket(u64);
 
 /// The decision about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// It has a place.
-    Admitted(Ticket),
+    Admitted(CallTicket),
     /// It waits for one.
     Queued {
         /// Is admitted by somebody's [`Limiter::finish`].
-        ticket: Ticket,
+        ticket: CallTicket,
         /// When it is to be given up, by `finish`.
         deadline: Millis,
         /// The call that had to leave the queue for it and is to be refused as [`Refusal::TooManyAtOnce`].
-        displaced: Option<Ticket>,
+        displaced: Option<CallTicket>,
     },
     /// It may not.
-    Refused(Refusal),
+    Refused(LimitRefusalReason),
 }
 
 /// Why a call may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum LimitRefusalReason {
     /// Its origin has made too many.
     TooManyPerMinute {
         /// When there is a token again, if nobody else takes it. A limit of 0 says a minute.
@@ -90,24 +90,24 @@ pub enum Refusal {
 /// All origins and servers.
 #[derive(Debug, Default)]
 pub struct Limiter {
-    origins: Entries<Origin>,
+    origins: Entries<OriginState>,
     servers: Entries<Bucket>,
-    calls: BTreeMap<Ticket, Call>,
+    calls: BTreeMap<CallTicket, LimitedCall>,
     last_ticket: u64,
 }
 
 /// A ticket that is good.
 #[derive(Debug)]
-struct Call {
+struct LimitedCall {
     origin: Arc<str>,
     /// The lane in which it waits; none once it is admitted.
     waits_in: Option<u64>,
 }
 
 #[derive(Debug, Default)]
-struct Origin {
+struct OriginState {
     bucket: Option<Bucket>,
-    places: Places,
+    places: OriginSlots,
 }
 
 impl Limiter {
@@ -121,7 +121,7 @@ impl Limiter {
         origin: &str,
         lane: u64,
         server: &str,
-        limits: &Limits,
+        limits: &CallLimits,
         server_per_minute: Option<u32>,
         now: Millis,
     ) -> Decision {
@@ -129,7 +129,7 @@ impl Limiter {
         state.places.concurrent = limits.concurrent;
         let of_origin = limits.per_minute.map(|rate| refilled(&mut state.bucket, rate, now));
         if let Some(retry_after_ms) = of_origin.as_ref().and_then(|bucket| bucket.missing()) {
-            return Decision::Refused(Refusal::TooManyPerMinute { retry_after_ms });
+            return Decision::Refused(LimitRefusalReason::TooManyPerMinute { retry_after_ms });
         }
         let of_server = server_per_minute.map(|rate| {
             let bucket = self.servers.entry(server, now).1;
@@ -137,21 +137,21 @@ impl Limiter {
             bucket
         });
         if let Some(retry_after_ms) = of_server.as_ref().and_then(|bucket| bucket.missing()) {
-            return Decision::Refused(Refusal::ServerTooManyPerMinute { retry_after_ms });
+            return Decision::Refused(LimitRefusalReason::ServerTooManyPerMinute { retry_after_ms });
         }
         let Some(way) = state.places.way(lane, limits) else {
-            return Decision::Refused(Refusal::TooManyAtOnce);
+            return Decision::Refused(LimitRefusalReason::TooManyAtOnce);
         };
         for bucket in [of_origin, of_server].into_iter().flatten() {
             bucket.take();
         }
         self.last_ticket = self.last_ticket.wrapping_add(1);
-        let ticket = Ticket(self.last_ticket);
+        let ticket = CallTicket(self.last_ticket);
         let waits_in = state.places.enter(&way, lane, ticket);
-        self.calls.insert(ticket, Call { origin: key, waits_in });
+        self.calls.insert(ticket, LimitedCall { origin: key, waits_in });
         match way {
-            Way::Place => Decision::Admitted(ticket),
-            Way::Queue { displacing: displaced } => {
+            SlotRoute::Place => Decision::Admitted(ticket),
+            SlotRoute::Queue { displacing: displaced } => {
                 displaced.and_then(|displaced| self.calls.remove(&displaced));
                 let deadline = now.saturating_add(limits.queue_wait_ms);
                 Decision::Queued { ticket, deadline, displaced }
@@ -162,7 +162,7 @@ impl Limiter {
     /// A call is over, whether it had a place or still waited for one. Returns the calls that are admitted by it, in
     /// the order of their turns. A ticket that was displaced, or has finished before, changes nothing.
     #[must_use = "who was admitted has to be told"]
-    pub fn finish(&mut self, ticket: Ticket) -> Vec<Ticket> {
+    pub fn finish(&mut self, ticket: CallTicket) -> Vec<CallTicket> {
         let Some(call) = self.calls.remove(&ticket) else { return Vec::new() };
         let Some(state) = self.origins.get_mut(&call.origin) else { return Vec::new() };
         state.places.leave(call.waits_in, ticket);
@@ -194,14 +194,14 @@ impl Limiter {
     }
 }
 
-impl Entry for Origin {
+impl ForgettableEntry for OriginState {
     fn new(_now: Millis) -> Self {
         Self::default()
     }
 
     fn idle_since(&self) -> Option<Millis> {
         let idle = self.places.held == 0 && self.places.waiting() == 0;
-        idle.then(|| self.bucket.as_ref().and_then(Entry::idle_since).unwrap_or(0))
+        idle.then(|| self.bucket.as_ref().and_then(ForgettableEntry::idle_since).unwrap_or(0))
     }
 
     fn is_as_new(&mut self, now: Millis) -> bool {

@@ -26,7 +26,7 @@ const RUNNER_GRACE: Millis = 2000;
 
 /// An event in the calls of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum LivenessEvent {
     /// A call was sent.
     Called,
     /// A call passed its timeout.
@@ -44,7 +44,7 @@ pub enum Event {
 
 /// An action for the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum LivenessAction {
     /// Ask the runner.
     Probe {
         /// True if the server is pinged in any case. Else only when it has been silent for a while.
@@ -60,7 +60,7 @@ pub enum Action {
     RunnerHung,
 }
 
-const PING: &[Action] = &[Action::Probe { ping: true }];
+const PING: &[LivenessAction] = &[LivenessAction::Probe { ping: true }];
 
 /// The machine; a new one for each start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,25 +102,30 @@ impl Liveness {
 
     /// Takes an event; `open`: whether calls are open.
     #[must_use]
-    pub fn on(&mut self, event: Event, open: bool, now: Millis) -> &'static [Action] {
+    pub fn on(&mut self, event: LivenessEvent, open: bool, now: Millis) -> &'static [LivenessAction] {
         match event {
-            Event::Called => {
+            LivenessEvent::Called => {
                 self.next.get_or_insert(now + millis(PROBE_INTERVAL));
                 &[]
             }
-            Event::TimedOut => {
+            LivenessEvent::TimedOut => {
                 let missed = *self.missed.get_or_insert(now);
                 self.missed_last = now;
                 self.next = Some((now + OFTEN).min(missed + self.grace));
                 PING
             }
-            Event::Probed { quiet, unanswered } => self.on_probed(now, quiet, unanswered),
-            Event::Tick if self.next.is_some_and(|next| next <= now) => self.on_due(open, now),
-            Event::Tick => &[],
+            LivenessEvent::Probed { quiet, unanswered } => self.on_probed(now, quiet, unanswered),
+            LivenessEvent::Tick if self.next.is_some_and(|next| next <= now) => self.on_due(open, now),
+            LivenessEvent::Tick => &[],
         }
     }
 
-    fn on_probed(&mut self, now: Millis, quiet: Millis, unanswered: Option<Millis>) -> &'static [Action] {
+    fn on_probed(
+        &mut self,
+        now: Millis,
+        quiet: Millis,
+        unanswered: Option<Millis>,
+    ) -> &'static [LivenessAction] {
         let sign = now.saturating_sub(quiet);
         if self.missed.is_some_and(|missed| missed <= sign) {
             // A call that passed its timeout after that sign goes on counting.
@@ -129,20 +134,20 @@ impl Liveness {
         }
         if self.last_asked.is_some() {
             (self.missed, self.last_asked, self.next) = (None, None, None);
-            return &[Action::ServerHung];
+            return &[LivenessAction::ServerHung];
         }
         let busy = unanswered.is_some_and(|unanswered| unanswered >= OFTEN);
         match (std::mem::replace(&mut self.busy, busy), busy) {
-            (false, true) => &[Action::MarkBusy],
-            (true, false) => &[Action::MarkReady],
+            (false, true) => &[LivenessAction::MarkBusy],
+            (true, false) => &[LivenessAction::MarkReady],
             _ => &[],
         }
     }
 
-    fn on_due(&mut self, open: bool, now: Millis) -> &'static [Action] {
+    fn on_due(&mut self, open: bool, now: Millis) -> &'static [LivenessAction] {
         if self.last_asked.is_some() {
             (self.missed, self.last_asked, self.next) = (None, None, None);
-            return &[Action::RunnerHung];
+            return &[LivenessAction::RunnerHung];
         }
         match self.missed {
             Some(missed) if missed + self.grace <= now => {
@@ -155,11 +160,11 @@ impl Liveness {
             }
             None if open => {
                 self.next = Some(now + if self.busy { OFTEN } else { millis(PROBE_INTERVAL) });
-                &[Action::Probe { ping: false }]
+                &[LivenessAction::Probe { ping: false }]
             }
             None => {
                 self.next = None;
-                if std::mem::take(&mut self.busy) { &[Action::MarkReady] } else { &[] }
+                if std::mem::take(&mut self.busy) { &[LivenessAction::MarkReady] } else { &[] }
             }
         }
     }
@@ -171,65 +176,65 @@ mod tests {
     use proptest::prelude::*;
 
     const GRACE: Millis = 10_000;
-    const LOOK: &[Action] = &[Action::Probe { ping: false }];
+    const LOOK: &[LivenessAction] = &[LivenessAction::Probe { ping: false }];
 
     fn watched() -> Liveness {
         let mut liveness = Liveness::new(Duration::from_millis(GRACE));
-        assert_eq!((liveness.deadline(), liveness.on(Event::Called, true, 0)), (None, &[][..]));
+        assert_eq!((liveness.deadline(), liveness.on(LivenessEvent::Called, true, 0)), (None, &[][..]));
         liveness
     }
 
-    fn probed(quiet: Millis, unanswered: Option<Millis>) -> Event {
-        Event::Probed { quiet, unanswered }
+    fn probed(quiet: Millis, unanswered: Option<Millis>) -> LivenessEvent {
+        LivenessEvent::Probed { quiet, unanswered }
     }
 
     #[test]
     fn a_missed_probe_marks_busy_and_never_more() {
         let mut liveness = watched();
-        assert_eq!(liveness.on(Event::Tick, true, 4999), []);
-        assert_eq!(liveness.on(Event::Tick, true, 5000), LOOK);
+        assert_eq!(liveness.on(LivenessEvent::Tick, true, 4999), []);
+        assert_eq!(liveness.on(LivenessEvent::Tick, true, 5000), LOOK);
         assert_eq!(liveness.on(probed(5000, None), true, 5001), []);
-        assert_eq!(liveness.on(Event::Tick, true, 10_000), LOOK);
-        assert_eq!(liveness.on(probed(10_000, Some(5000)), true, 10_001), [Action::MarkBusy]);
+        assert_eq!(liveness.on(LivenessEvent::Tick, true, 10_000), LOOK);
+        assert_eq!(liveness.on(probed(10_000, Some(5000)), true, 10_001), [LivenessAction::MarkBusy]);
         for minute in 1..60 {
-            assert_eq!(liveness.on(Event::Tick, true, minute * 60_000), LOOK);
+            assert_eq!(liveness.on(LivenessEvent::Tick, true, minute * 60_000), LOOK);
             assert_eq!(
                 liveness.on(probed(minute * 60_000, Some(minute * 60_000)), true, minute * 60_000),
                 []
             );
         }
-        assert_eq!(liveness.on(probed(3, None), true, 3_600_000), [Action::MarkReady]);
-        assert_eq!(liveness.on(Event::Tick, false, 3_700_000), []);
+        assert_eq!(liveness.on(probed(3, None), true, 3_600_000), [LivenessAction::MarkReady]);
+        assert_eq!(liveness.on(LivenessEvent::Tick, false, 3_700_000), []);
         assert_eq!(liveness.deadline(), None, "nothing is open: nobody is asked");
     }
 
     #[test]
     fn silence_after_a_timeout_is_a_verdict() {
         let mut liveness = watched();
-        assert_eq!(liveness.on(Event::TimedOut, false, 3000), PING);
+        assert_eq!(liveness.on(LivenessEvent::TimedOut, false, 3000), PING);
         assert_eq!(liveness.on(probed(3000, None), false, 3001), []);
         let mut now = 3000;
         while now < 3000 + GRACE {
             now = liveness.deadline().unwrap();
-            assert_eq!(liveness.on(Event::Tick, false, now), PING);
+            assert_eq!(liveness.on(LivenessEvent::Tick, false, now), PING);
             if now < 3000 + GRACE {
                 let _ = liveness.on(probed(now, Some(now - 3000)), false, now + 1);
             }
         }
         assert_eq!(now, 3000 + GRACE);
         let mut deaf = liveness.clone();
-        assert_eq!(liveness.on(probed(now, Some(9)), false, now + 1), [Action::ServerHung]);
+        assert_eq!(liveness.on(probed(now, Some(9)), false, now + 1), [LivenessAction::ServerHung]);
         assert_eq!(liveness.deadline(), None);
-        assert_eq!(deaf.on(Event::Tick, false, now + RUNNER_GRACE), [Action::RunnerHung]);
+        assert_eq!(deaf.on(LivenessEvent::Tick, false, now + RUNNER_GRACE), [LivenessAction::RunnerHung]);
     }
 
     #[test]
     fn any_output_after_the_timeout_saves_it_even_at_the_last_moment() {
         let mut liveness = watched();
-        let _ = liveness.on(Event::TimedOut, false, 3000);
-        assert_eq!(liveness.on(Event::Tick, false, 3000 + GRACE), PING);
+        let _ = liveness.on(LivenessEvent::TimedOut, false, 3000);
+        assert_eq!(liveness.on(LivenessEvent::Tick, false, 3000 + GRACE), PING);
         assert_eq!(liveness.on(probed(1, None), false, 3001 + GRACE), []);
-        assert_eq!(liveness.on(Event::Tick, false, 20_000), []);
+        assert_eq!(liveness.on(LivenessEvent::Tick, false, 20_000), []);
         assert_eq!(liveness.deadline(), None);
     }
 
@@ -237,8 +242,8 @@ mod tests {
     #[test]
     fn a_late_tick_asks_first() {
         let mut liveness = watched();
-        let _ = liveness.on(Event::TimedOut, true, 3000);
-        assert_eq!(liveness.on(Event::Tick, true, 3_600_000), PING);
+        let _ = liveness.on(LivenessEvent::TimedOut, true, 3000);
+        assert_eq!(liveness.on(LivenessEvent::Tick, true, 3_600_000), PING);
         assert_eq!(liveness.deadline(), Some(3_600_000 + RUNNER_GRACE));
     }
 
@@ -256,14 +261,14 @@ mod tests {
                 let last_sign = signs.range(..=now).next_back().copied().unwrap_or(0);
                 let mut actions = Vec::new();
                 if timeouts.range(now..now + 50).next().is_some() {
-                    actions.extend(liveness.on(Event::TimedOut, true, now));
+                    actions.extend(liveness.on(LivenessEvent::TimedOut, true, now));
                 }
-                actions.extend(liveness.on(Event::Tick, true, now));
-                if actions.iter().any(|action| matches!(action, Action::Probe { .. })) {
+                actions.extend(liveness.on(LivenessEvent::Tick, true, now));
+                if actions.iter().any(|action| matches!(action, LivenessAction::Probe { .. })) {
                     actions.extend(liveness.on(probed(now - last_sign, None), true, now));
                 }
-                prop_assert!(!actions.contains(&Action::RunnerHung), "the runner answered");
-                if actions.contains(&Action::ServerHung) { hung = Some(now); break; }
+                prop_assert!(!actions.contains(&LivenessAction::RunnerHung), "the runner answered");
+                if actions.contains(&LivenessAction::ServerHung) { hung = Some(now); break; }
             }
             let silent = |timeout: u64| signs.range(timeout..=timeout + GRACE).next().is_none();
             let mut rounded = timeouts.iter().map(|timeout| timeout / 50 * 50);

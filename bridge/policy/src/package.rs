@@ -13,21 +13,21 @@
 
 use std::collections::BTreeMap;
 
-pub mod apart;
 pub mod binary;
+mod dependency_conflict;
+pub mod exit_words;
 pub mod failure;
 pub mod git;
-pub mod last;
 pub mod npm;
 pub mod older;
 pub mod pypi;
 pub mod readme;
+mod readme_command;
 pub mod registries;
 pub mod source;
+pub mod trial_confinement;
 pub mod typed;
-mod unfit;
 pub mod usage;
-mod whole;
 
 /// Longer than any name or version that is meant.
 const MAX_SPEC: usize = 300;

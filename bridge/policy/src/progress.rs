@@ -19,12 +19,12 @@ const STEP: Millis = 50;
 
 /// The pace of one call.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Pace {
+pub struct ProgressPace {
     /// When all of the burst is there again, and so how much of it is used.
     full_at: Millis,
 }
 
-impl Pace {
+impl ProgressPace {
     /// True if a report at `now` is told.
     pub fn tells(&mut self, now: Millis) -> bool {
         let full_at = self.full_at.max(now) + STEP;
@@ -43,9 +43,9 @@ mod tests {
 
     #[test]
     fn slow_progress_is_told_and_a_flood_is_thinned() {
-        let mut slow = Pace::default();
+        let mut slow = ProgressPace::default();
         assert!((0..1000).all(|step| slow.tells(step * STEP)));
-        let mut flood = Pace::default();
+        let mut flood = ProgressPace::default();
         let told = (0..100_000u64).filter(|at| flood.tells(at / 100)).count() as u64;
         assert_eq!(told, BURST + 1000 / STEP - 1);
     }
@@ -53,7 +53,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_stretch_of_time_has_more_than_its_share(gaps in prop::collection::vec(0u64..120, 1..400)) {
-            let mut pace = Pace::default();
+            let mut pace = ProgressPace::default();
             let mut now = 0;
             let mut told = Vec::new();
             for gap in gaps {

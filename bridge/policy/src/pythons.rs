@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 
-use crate::runtimes::Place;
+use crate::runtimes::SearchedDirectory;
 use crate::sandbox::paths::below;
 
 /// Numbers of a version: 3.12.1.
@@ -238,7 +238,11 @@ pub fn of_uv(command: &str, args: &[String], cwd: &str) -> Vec<String> {
 
 /// The directories in which interpreters are looked for. `of_uv`: those of uv, each with a name in it.
 #[must_use]
-pub fn directories(places: &[Place], home: Option<&str>, of_uv: &[(String, String)]) -> Vec<String> {
+pub fn directories(
+    places: &[SearchedDirectory],
+    home: Option<&str>,
+    of_uv: &[(String, String)],
+) -> Vec<String> {
     // What lies in one of shims is no interpreter.
     let known = places.iter().map(|place| place.dir.clone()).filter(|dir| !dir.ends_with("/shims"));
     let home = home.map(|home| home.trim_end_matches('/'));
@@ -378,7 +382,7 @@ mod tests {
 
     #[test]
     fn shims_are_no_place_of_interpreters_and_those_of_managers_are() {
-        let place = |dir: &str| Place { dir: dir.into(), how: "PATH" };
+        let place = |dir: &str| SearchedDirectory { dir: dir.into(), how: "PATH" };
         let places = ["/h/.pyenv/shims", "/usr/bin", "/h/.pyenv/versions/3.13.0/bin"].map(place);
         let kept =
             kept_by_uv(Some("/h/"), |name| (name == "UV_PYTHON_INSTALL_DIR").then(|| "/srv/uv".to_owned()));

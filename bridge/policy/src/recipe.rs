@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::suggest::hint;
 
-use filling::{Budget, Value, Values, filled};
+use filling::{Budget, PlaceholderValues, Value, filled};
 
 mod curated;
 mod filling;
@@ -40,13 +40,13 @@ pub struct Recipe {
     /// Its arguments, in groups: a group without a value for its placeholder is left out, one with many is repeated.
     pub args: Vec<Vec<String>>,
     /// The inputs that the person fills in for `{name}`.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<RecipeInput>,
     /// Variables of its environment.
-    pub env: Vec<Variable>,
+    pub env: Vec<RecipeVariable>,
     /// Headers of each request to a server elsewhere, with placeholders.
     pub headers: Vec<(String, String)>,
     /// The secrets that it needs.
-    pub secrets: Vec<Secret>,
+    pub secrets: Vec<RecipeSecret>,
     /// The settings of its sandbox, with placeholders.
     pub sandbox: SandboxSettings,
     /// True if it is a remote server that says that it speaks HTTP+SSE only.
@@ -58,7 +58,7 @@ pub struct Recipe {
 
 /// An input that the person fills in for a placeholder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Input {
+pub struct RecipeInput {
     /// `directory` for `{directory}`.
     pub name: String,
     /// A sentence that describes it.
@@ -77,7 +77,7 @@ pub struct Input {
 
 /// A variable of the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variable {
+pub struct RecipeVariable {
     /// Its name.
     pub name: String,
     /// A sentence that says what it is for.
@@ -94,7 +94,7 @@ pub struct Variable {
 
 /// A secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Secret {
+pub struct RecipeSecret {
     /// The name under which it is kept: that of its variable, or one made of that of its header.
     pub name: String,
     /// A sentence that describes it.
@@ -161,7 +161,7 @@ impl Kind {
 
 /// The values that the person gave.
 #[derive(Debug, Clone, Copy)]
-pub struct Given<'a> {
+pub struct RecipeValues<'a> {
     /// Values for inputs.
     pub inputs: &'a BTreeMap<String, Vec<String>>,
     /// Variables of the environment, declared ones and others.
@@ -244,7 +244,7 @@ impl fmt::Display for Unfilled {
     }
 }
 
-impl Secret {
+impl RecipeSecret {
     /// One that goes into a header, with `before` and `behind` it.
     #[must_use]
     pub fn of_header(header: &str, before: &str, behind: &str) -> Self {
@@ -263,7 +263,7 @@ impl Recipe {
     ///
     /// # Errors
     /// The inputs and variables that are missing or wrong, without their values.
-    pub fn fill(&self, given: Given<'_>) -> Result<Filled, Unfilled> {
+    pub fn fill(&self, given: RecipeValues<'_>) -> Result<Filled, Unfilled> {
         let known = || self.inputs.iter().map(|input| input.name.clone()).collect();
         if let Some(stray) = given.inputs.keys().find(|name| self.input(name).is_none()) {
             return Err(Unfilled::Unknown(stray.clone(), known()));
@@ -305,7 +305,7 @@ impl Recipe {
         for group in &self.args {
             args.extend(filling::group(group, &values, self.of_others, budget)?);
         }
-        let meant = |secret: &&Secret| secret.required || given.secrets.contains(&secret.name);
+        let meant = |secret: &&RecipeSecret| secret.required || given.secrets.contains(&secret.name);
         let of_secrets = self.secrets.iter().filter(meant).filter_map(|secret| secret.header.clone());
         let needed = self.secrets.iter().filter(|secret| secret.required && !env.contains_key(&secret.name));
         Ok(Filled {
@@ -325,17 +325,18 @@ impl Recipe {
         pattern::expected(secret.pattern.as_deref()?, secret.placeholder.as_deref(), value)
     }
 
-    fn input(&self, name: &str) -> Option<&Input> {
+    fn input(&self, name: &str) -> Option<&RecipeInput> {
         self.inputs.iter().find(|input| input.name == name)
     }
 
     /// The inputs and the variables that must be given and were not, each with its description.
-    fn lacking(&self, values: &Values<'_>, env: &BTreeMap<String, String>) -> (Lacking, Lacking) {
-        let empty = |input: &&Input| {
+    fn lacking(&self, values: &PlaceholderValues<'_>, env: &BTreeMap<String, String>) -> (Lacking, Lacking) {
+        let empty = |input: &&RecipeInput| {
             input.required && values.get(input.name.as_str()).is_none_or(|given| given.words.is_empty())
         };
         let inputs = self.inputs.iter().filter(empty).map(|one| (one.name.clone(), one.description.clone()));
-        let unset = |one: &&Variable| one.required && one.value.is_none() && !env.contains_key(&one.name);
+        let unset =
+            |one: &&RecipeVariable| one.required && one.value.is_none() && !env.contains_key(&one.name);
         let variables = self.env.iter().filter(unset).map(|one| (one.name.clone(), one.description.clone()));
         (inputs.collect(), variables.collect())
     }
@@ -343,12 +344,17 @@ impl Recipe {
     /// Why nobody can be given this, whatever the person says; `None` when they can.
     fn barred(&self) -> Option<String> {
         let nothing = (BTreeMap::new(), BTreeMap::new());
-        let given = Given { inputs: &nothing.0, env: &nothing.1, secrets: &[], data: "", incomplete: true };
+        let given =
+            RecipeValues { inputs: &nothing.0, env: &nothing.1, secrets: &[], data: "", incomplete: true };
         let why = self.fill(given).err();
         why.filter(|why| matches!(why, Unfilled::Place(_) | Unfilled::TooLong)).map(|why| why.to_string())
     }
 
-    fn sandbox_with(&self, values: &Values<'_>, budget: &mut Budget) -> Result<SandboxSettings, Unfilled> {
+    fn sandbox_with(
+        &self,
+        values: &PlaceholderValues<'_>,
+        budget: &mut Budget,
+    ) -> Result<SandboxSettings, Unfilled> {
         let mut each = |list: &Option<Vec<String>>| {
             let mut all = Vec::new();
             for entry in list.iter().flatten() {
@@ -368,7 +374,7 @@ impl Recipe {
 /// Names, each with what it is.
 type Lacking = Vec<(String, String)>;
 
-impl Input {
+impl RecipeInput {
     fn values(&self, given: Option<&Vec<String>>) -> Result<Vec<String>, Unfilled> {
         let wrong = |expected: &str| Unfilled::Wrong(self.name.clone(), expected.to_owned());
         let values = match given {
@@ -386,7 +392,7 @@ impl Input {
     }
 }
 
-impl Variable {
+impl RecipeVariable {
     fn allows(&self, value: &String) -> Result<(), Unfilled> {
         let expected = self.kind.expected(value);
         expected.map_or(Ok(()), |expected| Err(Unfilled::Wrong(self.name.clone(), expected.to_owned())))?;

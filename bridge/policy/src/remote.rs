@@ -118,7 +118,7 @@ pub fn is_exposed(url: &Url) -> bool {
 
 /// Which addresses a server, and what it names, may be at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum AllowedAddresses {
     /// Addresses of the public network.
     Public,
     /// Public addresses, and this machine's own: the server itself is here.
@@ -127,7 +127,7 @@ pub enum Reach {
     Private,
 }
 
-impl Reach {
+impl AllowedAddresses {
     /// That of a server at this URL.
     #[must_use]
     pub fn of(url: &Url, allow_private: bool) -> Self {

@@ -166,7 +166,7 @@ const MAX_PATH: usize = 64;
 
 /// The places that were found on this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct RuntimeFacts {
     /// The bridge's own.
     pub path: String,
     /// The login shell's, if it was asked and has answered.
@@ -179,7 +179,7 @@ pub struct Found {
 
 /// A directory that is looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SearchedDirectory {
     /// The directory.
     pub dir: String,
     /// How it is known: `PATH`, `the login shell`, `nvm`.
@@ -188,7 +188,7 @@ pub struct Place {
 
 /// The directories, in their order, each once.
 #[must_use]
-pub fn places(found: &Found) -> Vec<Place> {
+pub fn places(found: &RuntimeFacts) -> Vec<SearchedDirectory> {
     let mut places = Vec::new();
     of_path(&mut places, &found.path, "PATH");
     of_path(&mut places, found.login_path.as_deref().unwrap_or_default(), "the login shell");
@@ -204,7 +204,7 @@ pub fn places(found: &Found) -> Vec<Place> {
     places
 }
 
-fn of_path(places: &mut Vec<Place>, path: &str, how: &'static str) {
+fn of_path(places: &mut Vec<SearchedDirectory>, path: &str, how: &'static str) {
     let directories = path.split(':').filter(|dir| is_plain(dir)).take(MAX_PATH);
     directories.for_each(|dir| add(places, dir.to_owned(), how));
 }
@@ -214,9 +214,9 @@ fn is_plain(dir: &str) -> bool {
     dir.starts_with('/') && !dir.contains(['\n', '\0', ':'])
 }
 
-fn add(places: &mut Vec<Place>, dir: String, how: &'static str) {
+fn add(places: &mut Vec<SearchedDirectory>, dir: String, how: &'static str) {
     if is_plain(&dir) && !places.iter().any(|place| place.dir == dir) {
-        places.push(Place { dir, how });
+        places.push(SearchedDirectory { dir, how });
     }
 }
 
@@ -242,11 +242,11 @@ fn numbers(name: &str) -> Option<Vec<u64>> {
 
 /// The first place that has one of these files.
 pub fn choose<'a>(
-    places: &'a [Place],
+    places: &'a [SearchedDirectory],
     files: &[&str],
     is_program: impl Fn(&str) -> bool,
-) -> Option<(String, &'a Place)> {
-    let of = |place: &'a Place| {
+) -> Option<(String, &'a SearchedDirectory)> {
+    let of = |place: &'a SearchedDirectory| {
         let paths = files.iter().map(|file| format!("{}/{file}", place.dir));
         paths.into_iter().find(|path| is_program(path)).map(|path| (path, place))
     };
@@ -296,7 +296,7 @@ pub fn answer(said: &str) -> Option<&str> {
 
 /// Why a command cannot be started, and where it was looked for.
 #[must_use]
-pub fn not_found(command: &str, places: &[Place]) -> String {
+pub fn not_found(command: &str, places: &[SearchedDirectory]) -> String {
     let of = |how: &str| places.iter().filter(|place| place.how == how).count();
     let mut ways: Vec<&str> = Vec::new();
     for place in places {
@@ -318,8 +318,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn found() -> Found {
-        Found {
+    fn found() -> RuntimeFacts {
+        RuntimeFacts {
             path: "/p:relative::/p:/usr/bin".into(),
             login_path: Some("/login:/p".into()),
             home: Some("/home/u/".into()),
@@ -430,7 +430,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_place_is_a_plain_directory_once(path in "[/a:b\\n.]{0,24}", login in "[/a:b\\n.]{0,24}", version in "[v0-9./x]{0,8}") {
-            let found = Found {
+            let found = RuntimeFacts {
                 path, login_path: Some(login), home: Some("/h".into()), versions: vec![(&FNM, "/h/x".into(), vec![version])],
             };
             let places = places(&found);

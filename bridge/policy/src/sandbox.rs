@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use harbor_ipc_proto::client::{Level, NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::sandbox::{
-    Filter, Limits, Listening, Mounts, Network, Offer, PathAccess, PathRule, Sandbox,
+    Filter, Listening, Mounts, Network, Offer, PathAccess, PathRule, Sandbox, SandboxLimits,
 };
 
 use crate::environment::{Confined, PROXY_PORT};
@@ -38,7 +38,7 @@ const REPLACED: &[&str] = &["/tmp", "/var/tmp"];
 
 /// The facts that were found on the disk before a start; all paths are absolute and without symbolic links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct SandboxFacts {
     /// The person's home.
     pub home: Option<String>,
     /// `$HARBOR_HOME`.
@@ -56,7 +56,7 @@ pub struct Facts {
     /// The program, and what it needs to run: interpreters, their directories, in the order in which they were found.
     pub program: Vec<String>,
     /// The working directory and the arguments that name something that exists, each with its package root.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedPath>,
     /// Granted paths (`read`, `write`, `sockets` of the settings), as given and without symbolic links; what does not
     /// exist stands for itself.
     pub granted: Vec<(String, String)>,
@@ -93,7 +93,7 @@ pub struct Facts {
 
 /// Something that the definition names and that exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedPath {
     /// The file or directory.
     pub path: String,
     /// The directory of the package that it belongs to.
@@ -125,7 +125,7 @@ pub enum Why {
 
 /// A place that a server may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SandboxPlace {
     /// The file or directory.
     pub path: String,
     /// The access that it has there.
@@ -144,7 +144,7 @@ pub struct Profile {
     /// For the launcher.
     pub launch: Sandbox<'static>,
     /// The same paths with their reasons.
-    pub places: Vec<Place>,
+    pub places: Vec<SandboxPlace>,
     /// The means that enforce it: `landlock 7, seccomp, namespaces`, or less.
     pub held_by: String,
     /// The requirements of the level that the kernel cannot enforce, a sentence each.
@@ -156,7 +156,7 @@ pub struct Profile {
 impl Profile {
     /// The changes that the profile makes to the server's environment; none at the level `off`.
     #[must_use]
-    pub fn confined<'a>(&self, facts: &'a Facts) -> Option<Confined<'a>> {
+    pub fn confined<'a>(&self, facts: &'a SandboxFacts) -> Option<Confined<'a>> {
         (self.level != Level::Off).then(|| Confined {
             home: &facts.data,
             tmp: &facts.tmp,
@@ -195,7 +195,11 @@ fn direct(allowed: &[Cow<'_, str>]) -> String {
 ///
 /// # Errors
 /// A sentence: what is required and cannot be had, or which setting cannot be followed and why.
-pub fn profile(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> Result<Profile, String> {
+pub fn profile(
+    settings: &SandboxSettings,
+    facts: &SandboxFacts,
+    offer: &Offer<'_>,
+) -> Result<Profile, String> {
     settings::checked(settings).map_err(|wrong| wrong.to_string())?;
     match settings.level.unwrap_or_default() {
         level @ Level::Off => Ok(open(level, Sandbox::default(), "nothing")),
@@ -218,10 +222,10 @@ pub fn of_kernel(offer: &Offer<'_>) -> (String, Vec<String>) {
 /// The places that settings grant, and what is to be minded of them: for whoever holds a server by other means.
 pub(crate) fn granted(
     settings: &SandboxSettings,
-    facts: &Facts,
-) -> Result<(Vec<Place>, Vec<String>), String> {
+    facts: &SandboxFacts,
+) -> Result<(Vec<SandboxPlace>, Vec<String>), String> {
     // Nothing else of the machine is within its reach.
-    let facts = Facts {
+    let facts = SandboxFacts {
         system: Vec::new(),
         named: Vec::new(),
         left_out: Vec::new(),
@@ -251,7 +255,7 @@ fn open(level: Level, launch: Sandbox<'static>, held_by: &str) -> Profile {
 fn held(
     level: Level,
     settings: &SandboxSettings,
-    facts: &Facts,
+    facts: &SandboxFacts,
     offer: &Offer<'_>,
 ) -> Result<Profile, String> {
     needs_namespaces(level, settings, offer)?;
@@ -275,7 +279,7 @@ fn held(
         warnings.push(gaps::LISTENS.into());
     }
     warnings.extend(found.warnings);
-    let rule = |place: &Place| PathRule { path: place.path.clone().into(), access: place.access };
+    let rule = |place: &SandboxPlace| PathRule { path: place.path.clone().into(), access: place.access };
     let launch = Sandbox {
         landlock,
         paths: found.places.iter().map(rule).collect(),
@@ -311,7 +315,7 @@ fn needs_namespaces(level: Level, settings: &SandboxSettings, offer: &Offer<'_>)
 
 /// Each directory once, and none below another that is hidden or replaced. A whole one that may be reached is not hidden: it would be
 /// there, and be empty.
-fn mounts(facts: &Facts, places: &[Place]) -> Mounts<'static> {
+fn mounts(facts: &SandboxFacts, places: &[SandboxPlace]) -> Mounts<'static> {
     let own = [facts.home.as_ref(), Some(&facts.harbor_home)].into_iter().flatten();
     let is_reached = |path: &&String| places.iter().any(|place| place.path == **path);
     let others = facts.hideable.iter().filter(|path| !is_reached(path));
@@ -338,7 +342,11 @@ fn mounts(facts: &Facts, places: &[Place]) -> Mounts<'static> {
 
 /// The links that lie where something is hidden or replaced and that the server needs. They lead to a place that it may reach, or
 /// to a directory above one, which is on the way.
-fn links(facts: &Facts, places: &[Place], hidden: &[String]) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
+fn links(
+    facts: &SandboxFacts,
+    places: &[SandboxPlace],
+    hidden: &[String],
+) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
     let is_gone = |link: &str| {
         let mut covers = hidden.iter().map(String::as_str).chain(REPLACED.iter().copied());
         covers.any(|cover| link != cover && paths::is_within(link, cover))
@@ -354,11 +362,11 @@ fn links(facts: &Facts, places: &[Place], hidden: &[String]) -> Vec<(Cow<'static
 
 /// The kind of network. A start that installs gets the whole network: a package that is not there yet cannot be installed without
 /// it, and the person's settings say where packages come from.
-fn network_kind(settings: &SandboxSettings, facts: &Facts) -> NetworkKind {
+fn network_kind(settings: &SandboxSettings, facts: &SandboxFacts) -> NetworkKind {
     if facts.installs { NetworkKind::All } else { settings::network(settings) }
 }
 
-fn network(settings: &SandboxSettings, facts: &Facts, landlock: u32) -> Network<'static> {
+fn network(settings: &SandboxSettings, facts: &SandboxFacts, landlock: u32) -> Network<'static> {
     match network_kind(settings, facts) {
         NetworkKind::All if landlock >= gaps::PORTS => Network::Outgoing,
         NetworkKind::All => Network::Machine,
@@ -372,7 +380,7 @@ fn network(settings: &SandboxSettings, facts: &Facts, landlock: u32) -> Network<
     }
 }
 
-fn filter(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> Filter {
+fn filter(settings: &SandboxSettings, facts: &SandboxFacts, offer: &Offer<'_>) -> Filter {
     let network = network_kind(settings, facts);
     Filter {
         unix_sockets: settings.sockets.as_ref().is_some_and(|sockets| !sockets.is_empty()),
@@ -389,7 +397,7 @@ fn filter(settings: &SandboxSettings, facts: &Facts, offer: &Offer<'_>) -> Filte
 /// The rules by which its runner answers its calls to listen, on the machine's network.
 fn listening(
     settings: &SandboxSettings,
-    facts: &Facts,
+    facts: &SandboxFacts,
     offer: &Offer<'_>,
 ) -> Result<Option<Listening>, String> {
     let port = settings::port(settings).map_err(|wrong| wrong.to_string())?;
@@ -401,16 +409,16 @@ fn listening(
 }
 
 /// True if it may make sockets in its own directories, on which its own programs find each other.
-fn has_own_sockets(settings: &SandboxSettings, facts: &Facts) -> bool {
+fn has_own_sockets(settings: &SandboxSettings, facts: &SandboxFacts) -> bool {
     let own = |path: &String| paths::is_within(path, &facts.data) || paths::is_within(path, &facts.tmp);
     settings.sockets.iter().flatten().any(own)
 }
 
-fn limits(settings: &SandboxSettings, facts: &Facts) -> Result<Limits<'static>, String> {
+fn limits(settings: &SandboxSettings, facts: &SandboxFacts) -> Result<SandboxLimits<'static>, String> {
     let numbers = settings::numbers(settings).map_err(|wrong| wrong.to_string())?;
     let package = facts.package.as_ref().filter(|_| facts.installs);
     let writable = [Some(&facts.data), Some(&facts.tmp), package].into_iter().flatten();
-    Ok(Limits {
+    Ok(SandboxLimits {
         memory: Some(numbers.memory),
         processes: Some(numbers.processes),
         open_files: Some(numbers.open_files),

@@ -34,7 +34,7 @@ impl Choice {
 
 /// How the file is at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
+pub enum StoreProtection {
     /// There is none.
     #[default]
     None,
@@ -46,7 +46,7 @@ pub enum Form {
     Keyring,
 }
 
-impl Form {
+impl StoreProtection {
     /// The word on the wire.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_new_secret_is_written_as_it_was_chosen_or_not_at_all() {
-        use Form::{Keyring, None, Passphrase, Plain};
+        use StoreProtection::{Keyring, None, Passphrase, Plain};
         for (form, in_file, in_keyring) in [
             (None, Some(Plain), Some(Keyring)),
             (Plain, Some(Plain), Option::None),

@@ -72,7 +72,7 @@ impl Restart {
 
 /// A setting that is out of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wrong {
+pub struct InvalidSetting {
     /// Which.
     pub field: &'static str,
     /// The values that are allowed.
@@ -108,7 +108,7 @@ impl Settings {
     ///
     /// # Errors
     /// The setting that is out of its range.
-    pub fn new(asked: &Supervision, downloads: bool) -> Result<Self, Wrong> {
+    pub fn new(asked: &Supervision, downloads: bool) -> Result<Self, InvalidSetting> {
         let start = if downloads { limits::WRAPPER_START_TIMEOUT } else { limits::START_TIMEOUT };
         let [start_timeout, call_timeout, queue_wait, hung_grace, eof_grace, term_grace] = [
             ("start_timeout_ms", asked.start_timeout_ms, start, 1000..=600_000, "1000 to 600000 ms"),
@@ -127,17 +127,20 @@ impl Settings {
         .map(|(field, asked, default, range, expected)| match asked {
             None => Ok(default),
             Some(ms) if range.contains(&ms) => Ok(Duration::from_millis(ms)),
-            Some(_) => Err(Wrong { field, expected }),
+            Some(_) => Err(InvalidSetting { field, expected }),
         });
         let idle_stop = match asked.idle_stop_ms {
             Some(ms) if !(1000..=604_800_000).contains(&ms) => {
-                return Err(Wrong { field: "idle_stop_ms", expected: "1000 to 604800000 ms (a week)" });
+                return Err(InvalidSetting {
+                    field: "idle_stop_ms",
+                    expected: "1000 to 604800000 ms (a week)",
+                });
             }
             asked => asked.map(Duration::from_millis),
         };
         let max_instances = asked.max_instances.unwrap_or(limits::INSTANCES);
         if !(1..=64).contains(&max_instances) {
-            return Err(Wrong { field: "max_instances", expected: "1 to 64" });
+            return Err(InvalidSetting { field: "max_instances", expected: "1 to 64" });
         }
         Ok(Self {
             restart: restart(asked)?,
@@ -163,15 +166,15 @@ impl Settings {
     }
 }
 
-fn restart(asked: &Supervision) -> Result<Restart, Wrong> {
+fn restart(asked: &Supervision) -> Result<Restart, InvalidSetting> {
     let delays = asked.restart_delays_ms.clone().unwrap_or_else(|| limits::RESTART_DELAYS_MS.to_vec());
     if !(1..=100).contains(&delays.len()) || delays.iter().any(|ms| *ms > 3_600_000) {
         let expected = "1 to 100 delays of 0 to 3600000 ms";
-        return Err(Wrong { field: "restart_delays_ms", expected });
+        return Err(InvalidSetting { field: "restart_delays_ms", expected });
     }
     let jitter_percent = asked.restart_jitter_percent.unwrap_or(0);
     if jitter_percent > 100 {
-        return Err(Wrong { field: "restart_jitter_percent", expected: "0 to 100" });
+        return Err(InvalidSetting { field: "restart_jitter_percent", expected: "0 to 100" });
     }
     Ok(Restart {
         when: asked.restart.unwrap_or_default(),

@@ -24,7 +24,7 @@ pub enum Need {
 
 /// The facts about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
+pub struct StandingFacts {
     /// Where it is in its life.
     pub state: State,
     /// True if it is stopped and a call starts it.
@@ -37,8 +37,8 @@ pub struct Known {
 
 /// `Server.shown_state`: `running`, `ready`, `stopped`, `needs_key`, `needs_sign_in`, `needs_approval` or `failed`.
 #[must_use]
-pub fn shown(known: Known) -> &'static str {
-    let Known { state, wakes_on_demand, need, is_other_program } = known;
+pub fn shown(known: StandingFacts) -> &'static str {
+    let StandingFacts { state, wakes_on_demand, need, is_other_program } = known;
     if is_other_program {
         return "needs_approval";
     }
@@ -58,13 +58,20 @@ mod tests {
 
     #[test]
     fn the_word_says_what_the_person_can_do() {
-        let rest =
-            Known { state: State::Stopped, wakes_on_demand: true, need: None, is_other_program: false };
-        let by_hand = Known { wakes_on_demand: false, ..rest };
-        let of = |state, need| shown(Known { state, need, ..by_hand });
+        let rest = StandingFacts {
+            state: State::Stopped,
+            wakes_on_demand: true,
+            need: None,
+            is_other_program: false,
+        };
+        let by_hand = StandingFacts { wakes_on_demand: false, ..rest };
+        let of = |state, need| shown(StandingFacts { state, need, ..by_hand });
         assert_eq!((shown(rest), shown(by_hand)), ("ready", "stopped"));
-        assert_eq!(shown(Known { need: Some(Need::Key), ..rest }), "needs_key");
-        assert_eq!(shown(Known { is_other_program: true, state: State::Running, ..rest }), "needs_approval");
+        assert_eq!(shown(StandingFacts { need: Some(Need::Key), ..rest }), "needs_key");
+        assert_eq!(
+            shown(StandingFacts { is_other_program: true, state: State::Running, ..rest }),
+            "needs_approval"
+        );
         assert_eq!((of(State::Failed, None), of(State::Crashed, None)), ("failed", "failed"));
         assert_eq!(of(State::Failed, Some(Need::SignIn)), "needs_sign_in");
         let up = [State::Installing, State::Starting, State::Running];

@@ -8,7 +8,7 @@ mod histogram;
 
 use std::collections::BTreeMap;
 
-pub use counters::{Call, Counters};
+pub use counters::{Counters, FinishedCall};
 pub use histogram::Histogram;
 
 /// The name of all that found no room. For calls whose tool does not exist too: who calls could make up any name.
@@ -23,28 +23,28 @@ pub const MAX_SERVERS: usize = 1000;
 /// Tools with counters of their own, of all servers; beyond them each server has one for the others.
 pub const MAX_TOOLS: usize = 10_000;
 
-type Names<V> = BTreeMap<Box<str>, V>;
+type ByName<V> = BTreeMap<Box<str>, V>;
 
 /// Since the bridge began.
 #[derive(Debug, Default)]
 pub struct Stats {
     total: Counters,
-    origins: Names<Counters>,
-    servers: Names<Server>,
+    origins: ByName<Counters>,
+    servers: ByName<Server>,
     /// The number of tools in `servers`, without the others.
     tools: usize,
-    decisions: Names<BTreeMap<(&'static str, &'static str), u64>>,
+    decisions: ByName<BTreeMap<(&'static str, &'static str), u64>>,
 }
 
 #[derive(Debug, Default)]
 struct Server {
     all: Counters,
-    tools: Names<Counters>,
+    tools: ByName<Counters>,
 }
 
 impl Stats {
     /// Counts a call that is over, for all, its origin, its server and its tool.
-    pub fn note(&mut self, call: &Call<'_>) {
+    pub fn note(&mut self, call: &FinishedCall<'_>) {
         self.total.note(call);
         note_in(&mut self.origins, call.origin, MAX_ORIGINS, |origin| origin.note(call));
         let tools = &mut self.tools;
@@ -110,7 +110,7 @@ impl Stats {
 
 /// Notes something under a name, or under [`OTHERS`] when there are `most` other names already. Copies a name only
 /// when it is new.
-fn note_in<V: Default>(names: &mut Names<V>, name: &str, most: usize, note: impl FnOnce(&mut V)) {
+fn note_in<V: Default>(names: &mut ByName<V>, name: &str, most: usize, note: impl FnOnce(&mut V)) {
     if let Some(known) = names.get_mut(name) {
         return note(known);
     }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use harbor_ipc_proto::secret::Secret;
 
-pub use events::{Event, Events, MOST_EVENTS};
+pub use events::{Events, MOST_EVENTS, TabEvent};
 pub use session::Session;
 
 use crate::lifecycle::Millis;
@@ -201,7 +201,7 @@ impl Tabs {
     }
 
     /// Something has happened in a session.
-    pub fn note(&mut self, id: &str, event: Event) {
+    pub fn note(&mut self, id: &str, event: TabEvent) {
         if let Some(session) = self.sessions.get_mut(id) {
             session.events.add(event);
         }

@@ -21,7 +21,7 @@ const LONGEST: usize = 16 * 1024 * 1024;
 
 /// The parts of a result that a model reads.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadableAnswer {
     /// Its texts, separated by line ends.
     pub text: String,
     /// Its images, as far as a provider takes them.
@@ -42,7 +42,7 @@ struct CallToolResult<'a> {
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Content {
+enum ContentBlock {
     Text {
         text: String,
     },
@@ -56,7 +56,7 @@ enum Content {
         media_type: String,
     },
     Resource {
-        resource: Resource,
+        resource: EmbeddedResource,
     },
     ResourceLink {
         uri: String,
@@ -66,7 +66,7 @@ enum Content {
 }
 
 #[derive(Deserialize)]
-struct Resource {
+struct EmbeddedResource {
     #[serde(default)]
     uri: String,
     text: Option<String>,
@@ -74,14 +74,14 @@ struct Resource {
 
 /// Reads a result, with Harbor's notes beside it.
 #[must_use]
-pub fn read(result: &Json, beside: &[String]) -> Read {
+pub fn read(result: &Json, beside: &[String]) -> ReadableAnswer {
     let mut read = match result.as_str().len() {
         0..=LONGEST => read_alone(result),
-        long => Read {
+        long => ReadableAnswer {
             text: format!(
                 "[the tool answered with {long} bytes; more than {LONGEST} are not read: ask it for less]"
             ),
-            ..Read::default()
+            ..ReadableAnswer::default()
         },
     };
     read.text = with_said(read.text, beside);
@@ -100,33 +100,34 @@ fn with_said(text: String, said: &[String]) -> String {
     said.iter().fold(text, |text, said| format!("{text}\n[Harbor: {said}]"))
 }
 
-fn read_alone(result: &Json) -> Read {
+fn read_alone(result: &Json) -> ReadableAnswer {
     let Ok(parsed) = serde_json::from_str::<CallToolResult<'_>>(result.as_str()) else {
-        return Read { text: result.as_str().to_owned(), ..Read::default() };
+        return ReadableAnswer { text: result.as_str().to_owned(), ..ReadableAnswer::default() };
     };
-    let mut read = Read { is_error: parsed.is_error, ..Read::default() };
+    let mut read = ReadableAnswer { is_error: parsed.is_error, ..ReadableAnswer::default() };
     let mut lines = Vec::new();
     for content in parsed.content {
-        let Ok(parsed) = serde_json::from_str::<Content>(content.get()) else {
+        let Ok(parsed) = serde_json::from_str::<ContentBlock>(content.get()) else {
             // A kind of content from a newer MCP.
             lines.push(content.get().to_owned());
             continue;
         };
         match parsed {
-            Content::Text { text } | Content::Resource { resource: Resource { text: Some(text), .. } } => {
+            ContentBlock::Text { text }
+            | ContentBlock::Resource { resource: EmbeddedResource { text: Some(text), .. } } => {
                 lines.push(text)
             }
-            Content::Image { data, media_type } => match taken(data, &media_type) {
+            ContentBlock::Image { data, media_type } => match taken(data, &media_type) {
                 Ok(image) => read.images.push(image),
                 Err(why) => lines.push(why),
             },
-            Content::Audio { media_type } => {
+            ContentBlock::Audio { media_type } => {
                 lines.push(format!("[audio, {media_type}: it is not passed on]"))
             }
-            Content::Resource { resource } => {
+            ContentBlock::Resource { resource } => {
                 lines.push(format!("[a file that is no text: {}]", resource.uri))
             }
-            Content::ResourceLink { uri, name } => lines.push(format!("[a resource: {name} {uri}]")),
+            ContentBlock::ResourceLink { uri, name } => lines.push(format!("[a resource: {name} {uri}]")),
         }
     }
     if lines.is_empty() && read.images.is_empty() {
@@ -153,7 +154,7 @@ fn taken(data: String, media_type: &str) -> Result<Image, String> {
 mod tests {
     use super::*;
 
-    fn of(json: &str) -> Read {
+    fn of(json: &str) -> ReadableAnswer {
         read(&Json::from_valid(json.to_owned()), &[])
     }
 
@@ -196,7 +197,10 @@ mod tests {
         );
         assert_eq!(
             of(&large),
-            Read { text: "[an image of 5 MB: over 5 MB it is not passed on]".into(), ..Read::default() }
+            ReadableAnswer {
+                text: "[an image of 5 MB: over 5 MB it is not passed on]".into(),
+                ..ReadableAnswer::default()
+            }
         );
     }
 }

@@ -9,17 +9,17 @@ use std::time::Duration;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_policy::consent::answers::Cover;
 
-use super::happening::{Happening, TurnLog};
 use super::mode::consents;
 use super::session::Session;
+use super::turn_log::{TurnLog, TurnLogItem};
 use super::{Agent, OnBehalf};
 use crate::host::asker::Caller;
 use crate::host::consent::Judged;
-use crate::host::consent::wanted::Wish;
+use crate::host::consent::requested_call::RequestedCall;
 use crate::host::{Consenting, Usable};
 
 /// The person's yes to a call, or why it may not be made; no yes if none was needed any more.
-pub(super) type Cleared = Result<Option<Cover>, ErrorBody>;
+pub(super) type ApprovalResult = Result<Option<Cover>, ErrorBody>;
 
 /// A tool that the model wants called.
 pub(super) struct Candidate {
@@ -40,7 +40,7 @@ impl Candidate {
     }
 
     /// Waits until it may be called, and asks the person if needed. Gives their yes.
-    pub async fn cleared(&self) -> Cleared {
+    pub async fn cleared(&self) -> ApprovalResult {
         let caller = self.caller();
         self.agent.host.clear(&self.wish(&caller), None, Duration::MAX).await
     }
@@ -55,7 +55,7 @@ impl Candidate {
         }
     }
 
-    fn wish<'a>(&'a self, caller: &'a Caller) -> Wish<'a> {
+    fn wish<'a>(&'a self, caller: &'a Caller) -> RequestedCall<'a> {
         let Usable { source, tool, .. } = &self.usable;
         self.consent.wish(caller, (source, &tool.name), &self.arguments)
     }
@@ -68,7 +68,7 @@ pub(super) fn begin(agent: &Agent, session: &Session, log: &Rc<TurnLog>) {
     agent.host.consent.begin_turn(chat);
     let log = Rc::downgrade(log);
     chat.on_question(Some(Rc::new(move |approval, waits| {
-        let happening = || Happening::Approval { approval: Box::new(approval.clone()), waits };
+        let happening = || TurnLogItem::Approval { approval: Box::new(approval.clone()), waits };
         log.upgrade().iter().for_each(|log| log.add(happening()));
     })));
 }

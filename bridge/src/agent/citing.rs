@@ -8,22 +8,22 @@
 //! answer itself does not mark.
 
 use harbor_ipc_proto::client::Citation;
-use harbor_ipc_proto::model::{Message, Role};
+use harbor_ipc_proto::model::{ModelMessage, Role};
 
 /// Bytes of a result that are in a citation.
 const EXCERPT: usize = 500;
 
 /// The results of one turn, by number.
 #[derive(Debug)]
-pub(super) struct Sources {
+pub(super) struct CitableResults {
     /// The first number of this turn. Smaller ones belong to earlier turns, whose results are not kept.
     first: usize,
     results: Vec<Citation>,
 }
 
-impl Sources {
+impl CitableResults {
     /// The results of a turn that follows these messages.
-    pub fn after(messages: &[Message]) -> Self {
+    pub fn after(messages: &[ModelMessage]) -> Self {
         let before = messages.iter().filter(|message| message.role == Role::Tool).count();
         Self { first: before + 1, results: Vec::new() }
     }
@@ -75,9 +75,9 @@ fn number(text: &str) -> Option<(usize, &str)> {
 mod tests {
     use super::*;
 
-    fn sources() -> Sources {
-        let earlier = Message { role: Role::Tool, parts: Vec::new() };
-        let mut sources = Sources::after(&[earlier]);
+    fn sources() -> CitableResults {
+        let earlier = ModelMessage { role: Role::Tool, parts: Vec::new() };
+        let mut sources = CitableResults::after(&[earlier]);
         assert_eq!(sources.add("time/now", "c1", "noon"), 2);
         assert_eq!(sources.add("weather/get", "c2", &"ä".repeat(EXCERPT)), 3);
         sources

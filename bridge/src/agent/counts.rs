@@ -13,14 +13,14 @@ use harbor_policy::origin::Origin;
 use harbor_policy::turn::Why;
 
 use super::OnBehalf;
-use super::approving::Cleared;
-use super::outcome::Outcome;
-use crate::host::{Trail, Usable};
-use crate::store::audit::Record;
+use super::approving::ApprovalResult;
+use super::outcome::TurnOutcome;
+use crate::host::{AuditTrail, Usable};
+use crate::store::audit::AuditRecord;
 
 /// The counts of all turns.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct TurnCounts {
     running: Cell<u64>,
     waiting: Cell<u64>,
     sum: RefCell<Sum>,
@@ -41,19 +41,19 @@ const GONE: &str = "gone";
 
 /// While this exists, something under way is counted.
 #[derive(Debug)]
-pub(super) struct Counted {
-    counts: Rc<Counts>,
-    of: fn(&Counts) -> &Cell<u64>,
+pub(super) struct CountGuard {
+    counts: Rc<TurnCounts>,
+    of: fn(&TurnCounts) -> &Cell<u64>,
 }
 
-impl Counted {
-    fn begin(counts: &Rc<Counts>, of: fn(&Counts) -> &Cell<u64>) -> Self {
+impl CountGuard {
+    fn begin(counts: &Rc<TurnCounts>, of: fn(&TurnCounts) -> &Cell<u64>) -> Self {
         of(counts).set(of(counts).get() + 1);
         Self { counts: counts.clone(), of }
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountGuard {
     fn drop(&mut self) {
         let cell = (self.of)(&self.counts);
         cell.set(cell.get().saturating_sub(1));
@@ -63,19 +63,19 @@ impl Drop for Counted {
 /// A turn, which is counted until this is dropped.
 #[derive(Debug)]
 pub(super) struct CountedTurn {
-    turn: Counted,
+    turn: CountGuard,
     began: Instant,
 }
 
-impl Counts {
+impl TurnCounts {
     /// A turn begins.
     pub fn turn(self: &Rc<Self>) -> CountedTurn {
-        CountedTurn { turn: Counted::begin(self, |counts| &counts.running), began: Instant::now() }
+        CountedTurn { turn: CountGuard::begin(self, |counts| &counts.running), began: Instant::now() }
     }
 
     /// The person is asked.
-    pub fn question(self: &Rc<Self>) -> Counted {
-        Counted::begin(self, |counts| &counts.waiting)
+    pub fn question(self: &Rc<Self>) -> CountGuard {
+        CountGuard::begin(self, |counts| &counts.waiting)
     }
 
     /// The counts as they are shown.
@@ -96,7 +96,7 @@ impl Counts {
         }
     }
 
-    fn add(&self, why: Why, outcome: &Outcome) {
+    fn add(&self, why: Why, outcome: &TurnOutcome) {
         let (mut sum, used) = (self.sum.borrow_mut(), outcome.spent.view());
         *sum.ended.entry(why.word()).or_default() += 1;
         sum.rounds += u64::from(outcome.rounds);
@@ -108,11 +108,11 @@ impl Counts {
 
 impl CountedTurn {
     /// The turn has ended: counts it, and writes it down.
-    pub fn ended(self, trail: &Trail, on_behalf: &OnBehalf, turn: &str, outcome: &Outcome) {
+    pub fn ended(self, trail: &AuditTrail, on_behalf: &OnBehalf, turn: &str, outcome: &TurnOutcome) {
         self.turn.counts.add(outcome.ended, outcome);
         let used = outcome.spent.view();
         let model = outcome.spent.model.as_ref();
-        trail.called(Record {
+        trail.called(AuditRecord {
             event: "turn",
             decision: "allowed",
             outcome: Some(outcome.ended.word()),
@@ -127,14 +127,14 @@ impl CountedTurn {
     }
 }
 
-impl Counted {
+impl CountGuard {
     /// The question is over. Without a decision, its turn ended first.
     pub fn answered(
         self,
-        trail: &Trail,
+        trail: &AuditTrail,
         on_behalf: &OnBehalf,
         (turn, usable): (&str, &Usable),
-        cleared: Option<&Cleared>,
+        cleared: Option<&ApprovalResult>,
     ) {
         let outcome = match cleared {
             Some(Ok(yes)) => yes.map_or(GONE, Cover::word),
@@ -143,7 +143,7 @@ impl Counted {
         };
         *self.counts.sum.borrow_mut().answered.entry(outcome).or_default() += 1;
         let is_allowed = matches!(cleared, Some(Ok(Some(_))));
-        trail.called(Record {
+        trail.called(AuditRecord {
             event: "approval",
             decision: if is_allowed { "allowed" } else { "denied" },
             outcome: Some(outcome),
@@ -155,7 +155,7 @@ impl Counted {
     }
 }
 
-fn of(on_behalf: &OnBehalf, turn: &str) -> Record {
+fn of(on_behalf: &OnBehalf, turn: &str) -> AuditRecord {
     let (by, origin, profile, run) = match on_behalf {
         OnBehalf::Owner(sender, _) => (sender.by.clone(), None, None, turn),
         OnBehalf::Origin { asker, run, .. } => {
@@ -163,5 +163,5 @@ fn of(on_behalf: &OnBehalf, turn: &str) -> Record {
             (asker.sender.by.clone(), Some(origin), Some(asker.profile.clone()), run.as_str())
         }
     };
-    Record { by, origin, profile, run_id: Some(run.into()), ..Record::default() }
+    AuditRecord { by, origin, profile, run_id: Some(run.into()), ..AuditRecord::default() }
 }

@@ -20,46 +20,46 @@ use harbor_ipc_proto::client::{ChatEvent, TurnStep};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Cause;
-use harbor_ipc_proto::model::{Image, Message, Part, Role, ToolCall, ToolResult};
+use harbor_ipc_proto::model::{Image, ModelMessage, Part, Role, ToolCall, ToolResult};
 use harbor_policy::consent::compact::compact;
 use harbor_policy::turn::{Action, Event, Turn, Unmade, Verdict, Why};
 use harbor_policy::untrusted::cleaned;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use super::approving::{Candidate, Cleared};
-use super::counts::{Counted, CountedTurn};
-use super::happening::{Happening, Shown};
-use super::outcome::Outcome;
-use super::plan::Plan;
+use super::approving::{ApprovalResult, Candidate};
+use super::counts::{CountGuard, CountedTurn};
+use super::outcome::TurnOutcome;
+use super::plan::TurnPlan;
 use super::session::{Session, TurnGuard};
 use super::spent::Spent;
-use super::toolbox::{Planned, What};
+use super::toolbox::{CallMeaning, PlannedCall};
+use super::turn_log::{Shown, TurnLogItem};
 use super::{Agent, OnBehalf, answer, steps};
 use crate::host::consent::Judged;
-use crate::host::{Called, Consenting, Usable};
-use crate::models::Answered;
+use crate::host::{Consenting, ToolAnswer, Usable};
+use crate::models::ModelAnswer;
 
 /// The longest answer, including the model's thoughts, in bytes.
 const LONGEST_ANSWER: usize = 4 * 1024 * 1024;
 
 /// The result of a task.
-enum Done {
-    Answered(Result<Answered, ErrorBody>),
+enum TaskOutcome {
+    Answered(Result<ModelAnswer, ErrorBody>),
     Judged(usize, Judged),
-    Called(usize, Result<(Called, answer::Read), ErrorBody>, Duration),
-    Decided(usize, Cleared),
+    Called(usize, Result<(ToolAnswer, answer::ReadableAnswer), ErrorBody>, Duration),
+    Decided(usize, ApprovalResult),
 }
 
 /// A call of the answer that is being worked on.
-struct Call {
-    planned: Planned,
+struct TurnCall {
+    planned: PlannedCall,
     result: Option<ToolResult>,
     /// A text that is added to its result.
     remark: Option<String>,
     refusal: Option<String>,
     /// Counts the question while the person is asked about it.
-    waits: Option<Counted>,
+    waits: Option<CountGuard>,
 }
 
 pub(super) struct Drive {
@@ -67,14 +67,14 @@ pub(super) struct Drive {
     session: Rc<Session>,
     guard: TurnGuard,
     on_behalf: Rc<OnBehalf>,
-    plan: Plan,
-    tasks: JoinSet<Done>,
+    plan: TurnPlan,
+    tasks: JoinSet<TaskOutcome>,
     /// The answer that is being worked on, without its results.
-    answer: Option<Message>,
-    calls: Vec<Call>,
+    answer: Option<ModelMessage>,
+    calls: Vec<TurnCall>,
     /// The answer so far.
     partial: Rc<RefCell<String>>,
-    outcome: Outcome,
+    outcome: TurnOutcome,
     /// True if the answer that is under way is one step.
     is_step: bool,
     counted: CountedTurn,
@@ -86,7 +86,7 @@ impl Drive {
         session: Rc<Session>,
         guard: TurnGuard,
         on_behalf: Rc<OnBehalf>,
-        plan: Plan,
+        plan: TurnPlan,
     ) -> Self {
         let counted = agent.counts.turn();
         Self {
@@ -99,7 +99,7 @@ impl Drive {
             answer: None,
             calls: Vec::new(),
             partial: Rc::default(),
-            outcome: Outcome {
+            outcome: TurnOutcome {
                 text: String::new(),
                 steps: Vec::new(),
                 rounds: 1,
@@ -114,14 +114,16 @@ impl Drive {
     }
 
     /// Drives the turn to its end.
-    pub async fn run(mut self) -> Outcome {
+    pub async fn run(mut self) -> TurnOutcome {
         let (mut turn, actions) = Turn::begin(self.plan.limits, boot_clock());
         let mut actions = VecDeque::from(actions);
         if let Some(why) = self.plan.without_tools() {
-            self.tell(Happening::Status(why));
+            self.tell(TurnLogItem::Status(why));
         }
-        std::mem::take(&mut self.plan.missing).into_iter().for_each(|why| self.tell(Happening::Status(why)));
-        self.plan.toolbox.left_out().for_each(|why| self.tell(Happening::Status(why)));
+        std::mem::take(&mut self.plan.missing)
+            .into_iter()
+            .for_each(|why| self.tell(TurnLogItem::Status(why)));
+        self.plan.toolbox.left_out().for_each(|why| self.tell(TurnLogItem::Status(why)));
         loop {
             while let Some(action) = actions.pop_front() {
                 if let Action::End(why) = action {
@@ -143,7 +145,7 @@ impl Drive {
         }
     }
 
-    fn tell(&self, happening: Happening) {
+    fn tell(&self, happening: TurnLogItem) {
         self.guard.ongoing.log.add(happening);
     }
 
@@ -170,16 +172,16 @@ impl Drive {
         }
     }
 
-    fn done(&mut self, done: Done) -> Event {
+    fn done(&mut self, done: TaskOutcome) -> Event {
         match done {
-            Done::Answered(Ok(answered)) => self.answered(answered),
-            Done::Answered(Err(error)) => {
+            TaskOutcome::Answered(Ok(answered)) => self.answered(answered),
+            TaskOutcome::Answered(Err(error)) => {
                 self.outcome.error = Some(error);
                 Event::Failed
             }
-            Done::Called(at, called, took) => self.called(at, called, took),
-            Done::Judged(at, judged) => self.judged(at, judged),
-            Done::Decided(at, cleared) => {
+            TaskOutcome::Called(at, called, took) => self.called(at, called, took),
+            TaskOutcome::Judged(at, judged) => self.judged(at, judged),
+            TaskOutcome::Decided(at, cleared) => {
                 self.question_is_over(at, Some(&cleared));
                 let is_allowed = cleared.is_ok();
                 self.calls[at].refusal = cleared.err().map(|error| error.message);
@@ -235,7 +237,7 @@ impl Drive {
         let before = self.plan.shortened;
         let prompt = self.plan.prompt(&self.session, last.is_some());
         if let Some(what) = self.plan.shortened.sentence().filter(|_| self.plan.shortened != before) {
-            self.tell(Happening::Status(what));
+            self.tell(TurnLogItem::Status(what));
         }
         // A step is told only when it is whole.
         self.is_step = prompt.options.response_schema.is_some();
@@ -253,9 +255,9 @@ impl Drive {
                     ("text", Some(_)) if is_step => {}
                     ("text", Some(text)) => {
                         partial.borrow_mut().push_str(&text);
-                        log.add(Happening::Text(text));
+                        log.add(TurnLogItem::Text(text));
                     }
-                    ("reasoning", Some(text)) => log.add(Happening::Reasoning(text)),
+                    ("reasoning", Some(text)) => log.add(TurnLogItem::Reasoning(text)),
                     _ => {}
                 }
             };
@@ -263,11 +265,11 @@ impl Drive {
                 answered = agent.ask_model(&on_behalf, prompt, &push) => answered,
                 () = too_long.notified() => Err(endless()),
             };
-            Done::Answered(answered)
+            TaskOutcome::Answered(answered)
         });
     }
 
-    fn answered(&mut self, mut answered: Answered) -> Event {
+    fn answered(&mut self, mut answered: ModelAnswer) -> Event {
         let tokens = self.outcome.spent.add(&answered);
         if self.is_step {
             // A number that the session has not used yet.
@@ -279,10 +281,10 @@ impl Drive {
             });
             for text in texts {
                 self.partial.borrow_mut().push_str(&text);
-                self.tell(Happening::Text(text));
+                self.tell(TurnLogItem::Text(text));
             }
         }
-        self.tell(Happening::Usage(self.outcome.spent.view()));
+        self.tell(TurnLogItem::Usage(self.outcome.spent.view()));
         let calls: Vec<ToolCall> = answered
             .message
             .parts
@@ -294,20 +296,20 @@ impl Drive {
             .collect();
         self.calls = calls.into_iter().map(|call| self.plan_call(call)).collect();
         let wanted = self.calls.iter().map(|call| self.plan.toolbox.wanted(&call.planned)).collect();
-        self.calls.iter().for_each(|call| self.tell(Happening::Call(call.planned.shown.clone())));
+        self.calls.iter().for_each(|call| self.tell(TurnLogItem::Call(call.planned.shown.clone())));
         self.answer = Some(answered.message);
         Event::Answered { calls: wanted, tokens }
     }
 
-    fn plan_call(&self, call: ToolCall) -> Call {
+    fn plan_call(&self, call: ToolCall) -> TurnCall {
         let planned = self.plan.toolbox.plan(call, &self.session.kept);
-        Call { planned, result: None, remark: None, refusal: None, waits: None }
+        TurnCall { planned, result: None, remark: None, refusal: None, waits: None }
     }
 
     /// A call that the person's yes, or the origin's grant, decides; none for Harbor's own calls.
     fn candidate(&self, at: usize) -> Option<Candidate> {
         let call = &self.calls[at].planned;
-        let What::Tool(usable, arguments) = &call.what else { return None };
+        let CallMeaning::Tool(usable, arguments) = &call.what else { return None };
         let consent = Consenting {
             chat: Some(self.session.chat.clone()),
             told: Some(usable.tool.hash),
@@ -326,7 +328,7 @@ impl Drive {
 
     fn judge(&mut self, at: usize) -> Option<Event> {
         let Some(candidate) = self.candidate(at) else { return Some(Event::Judged(at, Verdict::Run)) };
-        self.tasks.spawn_local(async move { Done::Judged(at, candidate.judged().await) });
+        self.tasks.spawn_local(async move { TaskOutcome::Judged(at, candidate.judged().await) });
         None
     }
 
@@ -346,13 +348,13 @@ impl Drive {
     fn ask_person(&mut self, at: usize) {
         let Some(candidate) = self.candidate(at) else { return };
         self.calls[at].waits = Some(self.agent.counts.question());
-        self.tasks.spawn_local(async move { Done::Decided(at, candidate.cleared().await) });
+        self.tasks.spawn_local(async move { TaskOutcome::Decided(at, candidate.cleared().await) });
     }
 
     /// The person is no longer waited for. `cleared` is there if they have answered.
-    fn question_is_over(&mut self, at: usize, cleared: Option<&Cleared>) {
+    fn question_is_over(&mut self, at: usize, cleared: Option<&ApprovalResult>) {
         let call = &mut self.calls[at];
-        if let (Some(waits), What::Tool(usable, _)) = (call.waits.take(), &call.planned.what) {
+        if let (Some(waits), CallMeaning::Tool(usable, _)) = (call.waits.take(), &call.planned.what) {
             let turn = (&*self.guard.ongoing.log.turn, &**usable);
             waits.answered(&self.agent.host.trail, &self.on_behalf, turn, cleared);
         }
@@ -360,7 +362,7 @@ impl Drive {
 
     fn call(&mut self, at: usize) -> Option<Event> {
         match &self.calls[at].planned.what {
-            What::Tool(..) => {
+            CallMeaning::Tool(..) => {
                 let (candidate, agent) = (self.candidate(at)?, self.agent.clone());
                 let turn = self.guard.ongoing.log.turn.clone();
                 self.tasks.spawn_local(async move {
@@ -375,11 +377,11 @@ impl Drive {
                         }
                         Err(error) => Err(error),
                     };
-                    Done::Called(at, called, took)
+                    TaskOutcome::Called(at, called, took)
                 });
                 None
             }
-            What::Known(text) => {
+            CallMeaning::Known(text) => {
                 let (text, hash) = (text.clone(), self.plan.toolbox.hash(text));
                 self.result(
                     at,
@@ -391,7 +393,7 @@ impl Drive {
                 );
                 Some(Event::Ended(at, hash))
             }
-            What::Faulty(why) => {
+            CallMeaning::Faulty(why) => {
                 let (why, hash) = (why.clone(), self.plan.toolbox.hash(why));
                 let error = ErrorBody::new(Code::InvalidParams, why.clone());
                 self.result(at, same(cleaned(&why)), Vec::new(), Err(error), true, Duration::ZERO);
@@ -403,7 +405,7 @@ impl Drive {
     fn called(
         &mut self,
         at: usize,
-        called: Result<(Called, answer::Read), ErrorBody>,
+        called: Result<(ToolAnswer, answer::ReadableAnswer), ErrorBody>,
         took: Duration,
     ) -> Event {
         let hash = match &called {
@@ -473,7 +475,7 @@ impl Drive {
         call.result = Some(result);
         self.outcome.steps.push(TurnStep { call_id: id, tool, is_error, duration_ms: took });
         let call = self.calls[at].planned.shown.clone();
-        self.tell(Happening::Result { call, text, answer, is_error, took });
+        self.tell(TurnLogItem::Result { call, text, answer, is_error, took });
     }
 
     /// Saves the session, with the answer that is worked on and its results so far.
@@ -497,12 +499,12 @@ impl Drive {
         self.session.mend();
     }
 
-    async fn finish(mut self, why: Why) -> Outcome {
+    async fn finish(mut self, why: Why) -> TurnOutcome {
         let whole = self.answer.is_some();
         self.enter_answer();
         let text = std::mem::take(&mut *self.partial.borrow_mut());
         if !whole && !text.is_empty() {
-            self.session.say(Message { role: Role::Assistant, parts: vec![Part::Text(text.clone())] });
+            self.session.say(ModelMessage { role: Role::Assistant, parts: vec![Part::Text(text.clone())] });
         }
         self.outcome.ended = why;
         let cited = self.plan.sources.as_ref().map(|sources| sources.cite(&text));
@@ -512,8 +514,8 @@ impl Drive {
         };
         self.save().await;
         match &self.outcome.error {
-            Some(error) if why == Why::Failed => self.tell(Happening::Error(error.clone())),
-            _ => self.tell(Happening::Final {
+            Some(error) if why == Why::Failed => self.tell(TurnLogItem::Error(error.clone())),
+            _ => self.tell(TurnLogItem::Final {
                 text: self.outcome.text.clone(),
                 ended: why.word(),
                 usage: self.outcome.spent.view(),
@@ -533,14 +535,14 @@ fn endless() -> ErrorBody {
 }
 
 /// A result as the conversation has it.
-fn message_of(mut result: ToolResult, remark: Option<&str>) -> Message {
+fn message_of(mut result: ToolResult, remark: Option<&str>) -> ModelMessage {
     if let Some(remark) = remark {
         result.text = format!("{}\n{remark}", result.text);
     }
     if result.text.is_empty() && result.images.is_empty() {
         result.text = "(no output)".into();
     }
-    Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] }
+    ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(result)] }
 }
 
 /// The same text for the model and for show.

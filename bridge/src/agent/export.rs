@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use harbor_ipc_proto::field::put_object;
-use harbor_ipc_proto::model::{Message, Part, Role};
+use harbor_ipc_proto::model::{ModelMessage, Part, Role};
 
 use super::session::Session;
 use super::sessions::whole;
@@ -26,7 +26,7 @@ pub fn markdown(session: &Session) -> String {
     out
 }
 
-fn put(out: &mut String, message: &Message) {
+fn put(out: &mut String, message: &ModelMessage) {
     let head = match message.role {
         Role::System => "System",
         Role::User => "You",
@@ -65,8 +65,8 @@ fn fenced(kind: &str, text: &str) -> String {
 mod tests {
     use harbor_ipc_proto::model::{ToolCall, ToolResult};
 
-    use super::super::mode::Mode;
-    use super::super::session::{Head, Session};
+    use super::super::mode::SessionMode;
+    use super::super::session::{Session, SessionHead};
     use super::*;
 
     #[test]
@@ -79,10 +79,10 @@ mod tests {
             images: vec![],
             is_error: false,
         };
-        let says = |role, part| Message { role, parts: vec![part] };
+        let says = |role, part| ModelMessage { role, parts: vec![part] };
         let session = Session::new(
             "x".into(),
-            Head { name: "N".into(), ..Head::new(Mode::Ask, true) },
+            SessionHead { name: "N".into(), ..SessionHead::new(SessionMode::Ask, true) },
             vec![
                 says(Role::User, Part::Text("hi".into())),
                 says(Role::Assistant, Part::ToolCall(call)),

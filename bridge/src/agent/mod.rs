@@ -18,11 +18,9 @@ mod counts;
 mod damaged;
 mod drive;
 pub mod export;
-pub mod happening;
-mod kept;
 pub mod mode;
+mod origin_sessions;
 mod outcome;
-mod owned;
 mod plan;
 mod running;
 mod saving;
@@ -30,7 +28,9 @@ pub mod session;
 mod sessions;
 mod spent;
 mod steps;
+mod tool_results;
 mod toolbox;
+pub mod turn_log;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{AgentStatus, ChatEvent};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::model::{Message, Part, Role, ToolChoice};
+use harbor_ipc_proto::model::{ModelMessage, Part, Role, ToolChoice};
 use harbor_policy::access::OwnersTurn;
 use harbor_policy::budget::OWNER;
 use harbor_policy::history::Shortened;
@@ -48,20 +48,20 @@ use harbor_policy::turn::Limits;
 use harbor_policy::untrusted::Nonce;
 
 use self::approving::Candidate;
-use self::citing::Sources;
+use self::citing::CitableResults;
 use self::drive::Drive;
-use self::happening::TurnLog;
-use self::plan::Plan;
+use self::plan::TurnPlan;
 use self::session::Session;
 use self::toolbox::Toolbox;
+use self::turn_log::TurnLog;
 use crate::host::asker::{Asker, Sender};
-use crate::host::{AskedTime, Called, Host, ToolCall, Usable};
+use crate::host::{AskedTime, Host, ToolAnswer, ToolCall, Usable};
 use crate::link::Audience;
-use crate::models::{Answered, Models, Prompt, Who};
+use crate::models::{ModelAnswer, ModelCaller, Models, Prompt};
 use crate::store::sessions::Sessions;
 
-pub use self::outcome::Outcome;
-pub use self::owned::Wish;
+pub use self::origin_sessions::SessionTerms;
+pub use self::outcome::TurnOutcome;
 pub use self::running::{Run, Task};
 pub use self::sessions::whole;
 
@@ -95,7 +95,7 @@ pub enum OnBehalf {
 }
 
 /// The input that begins a turn.
-pub struct Said {
+pub struct TurnInput {
     /// Texts and images.
     pub parts: Vec<Part>,
     /// True if some of them are attached: files of the person's, or texts from elsewhere.
@@ -129,8 +129,8 @@ pub struct Agent {
     /// Sessions that the disk has not taken.
     unsaved: RefCell<BTreeMap<String, saving::Unsaved>>,
     /// Sessions of origins.
-    owned: owned::OwnedSessions,
-    counts: Rc<counts::Counts>,
+    owned: origin_sessions::OwnedSessions,
+    counts: Rc<counts::TurnCounts>,
 }
 
 impl std::fmt::Debug for Agent {
@@ -149,7 +149,7 @@ impl Agent {
             store,
             open: RefCell::default(),
             unsaved: RefCell::default(),
-            owned: owned::OwnedSessions::default(),
+            owned: origin_sessions::OwnedSessions::default(),
             counts: Rc::default(),
         })
     }
@@ -169,8 +169,8 @@ impl Agent {
         self: &Rc<Self>,
         session: &Rc<Session>,
         on_behalf: OnBehalf,
-        said: Said,
-    ) -> Result<(Rc<TurnLog>, tokio::task::JoinHandle<Outcome>), ErrorBody> {
+        said: TurnInput,
+    ) -> Result<(Rc<TurnLog>, tokio::task::JoinHandle<TurnOutcome>), ErrorBody> {
         let turn = random_token().map_err(|error| internal(&error))?;
         let guard = session.begin(turn).ok_or_else(busy)?;
         let plan = self.plan(session, &on_behalf, &said).await?;
@@ -184,7 +184,7 @@ impl Agent {
         if let Some(typed) = &said.typed {
             session.chat.types(typed);
         }
-        session.say(Message { role: Role::User, parts: self.models.scaled_parts(said.parts).await });
+        session.say(ModelMessage { role: Role::User, parts: self.models.scaled_parts(said.parts).await });
         let log = guard.ongoing.log.clone();
         let drive = Drive::new(self.clone(), session.clone(), guard, Rc::new(on_behalf), plan);
         Ok((log, tokio::task::spawn_local(drive.run())))
@@ -194,8 +194,8 @@ impl Agent {
         self: &Rc<Self>,
         session: &Session,
         on_behalf: &OnBehalf,
-        said: &Said,
-    ) -> Result<Plan, ErrorBody> {
+        said: &TurnInput,
+    ) -> Result<TurnPlan, ErrorBody> {
         let (model, servers, system) = {
             let head = session.head.borrow();
             (said.model.clone().or_else(|| head.model.clone()), head.servers.clone(), head.system.clone())
@@ -224,10 +224,10 @@ impl Agent {
             OnBehalf::Origin { .. } => (ORIGINS, RUN),
         };
         let limits = Limits { calls: said.max_tool_calls.unwrap_or(limits.calls), ..limits };
-        let sources = said.cites.then(|| Sources::after(&session.messages.borrow()));
+        let sources = said.cites.then(|| CitableResults::after(&session.messages.borrow()));
         let cite = if sources.is_some() { CITE } else { "" };
         let system = format!("{ours}\n{cite}\n{}", system.unwrap_or_default());
-        Ok(Plan {
+        Ok(TurnPlan {
             limits,
             model,
             toolbox,
@@ -260,16 +260,21 @@ impl Agent {
         on_behalf: &OnBehalf,
         prompt: Prompt,
         push: impl AsyncFn(ChatEvent),
-    ) -> Result<Answered, ErrorBody> {
+    ) -> Result<ModelAnswer, ErrorBody> {
         match on_behalf {
             OnBehalf::Owner(sender, turn) => {
                 self.host.trail.is_open()?;
-                let who = Who { principal: OWNER.into(), by: sender.by.clone(), origin: None, profile: None };
+                let who = ModelCaller {
+                    principal: OWNER.into(),
+                    by: sender.by.clone(),
+                    origin: None,
+                    profile: None,
+                };
                 self.models.answer(turn.model_permit(), who, prompt, push).await
             }
             OnBehalf::Origin { asker, .. } => {
                 let permit = self.host.model_permit(asker, true).await?;
-                let who = Who {
+                let who = ModelCaller {
                     principal: asker.origin.shared(),
                     by: asker.sender.by.clone(),
                     origin: Some(asker.origin.shared()),
@@ -285,7 +290,7 @@ impl Agent {
         }
     }
 
-    async fn call_tool(&self, candidate: Candidate, turn: String) -> Result<Called, ErrorBody> {
+    async fn call_tool(&self, candidate: Candidate, turn: String) -> Result<ToolAnswer, ErrorBody> {
         let caller = candidate.caller();
         let run = match &*candidate.on_behalf {
             OnBehalf::Owner(..) => turn,

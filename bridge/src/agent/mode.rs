@@ -6,7 +6,7 @@ use harbor_policy::consent::Mode as Consents;
 
 /// The calls that need no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum SessionMode {
     /// Tools that only read run, everything else asks.
     Ask,
     /// Tools that only read run, everything else is refused: there is nobody who could be asked.
@@ -15,7 +15,7 @@ pub enum Mode {
     Auto,
 }
 
-impl Mode {
+impl SessionMode {
     /// The mode's word.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -34,10 +34,10 @@ impl Mode {
 }
 
 /// A session's mode in the words of consent.
-pub(super) fn consents(mode: Mode) -> Consents {
+pub(super) fn consents(mode: SessionMode) -> Consents {
     match mode {
-        Mode::Ask => Consents::Ask,
-        Mode::Reads => Consents::Reads,
-        Mode::Auto => Consents::Auto,
+        SessionMode::Ask => Consents::Ask,
+        SessionMode::Reads => Consents::Reads,
+        SessionMode::Auto => Consents::Auto,
     }
 }

@@ -10,7 +10,7 @@ use super::spent::Spent;
 
 /// The outcome of a turn.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct TurnOutcome {
     /// The model's last answer, or a text about the end.
     pub text: String,
     /// Its calls.

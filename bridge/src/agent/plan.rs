@@ -2,21 +2,21 @@
 //!
 //! Owns how tools are described to a model that can call them, and to one that cannot. Must never ask the model.
 
-use harbor_ipc_proto::model::{Message, Options, Tool, ToolChoice};
+use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, ToolChoice};
 use harbor_policy::history::{Shortened, fit};
 use harbor_policy::models::estimate;
 use harbor_policy::turn::Limits;
 
-use super::citing::Sources;
+use super::citing::CitableResults;
 use super::session::Session;
 use super::toolbox::Toolbox;
 use super::{context, steps};
-use crate::models::{Chosen, Prompt};
+use crate::models::{ChosenModel, Prompt};
 
 /// The plan of a turn.
-pub(super) struct Plan {
+pub(super) struct TurnPlan {
     pub limits: Limits,
-    pub model: Chosen,
+    pub model: ChosenModel,
     pub toolbox: Toolbox,
     /// Says if the next answer has to call a tool: the first one, if that is wanted.
     pub tool_choice: ToolChoice,
@@ -27,7 +27,7 @@ pub(super) struct Plan {
     /// The servers that were named and have no tools now, a sentence each.
     pub missing: Vec<String>,
     /// Its results by number, if the answer has to name its sources.
-    pub sources: Option<Sources>,
+    pub sources: Option<CitableResults>,
     /// The parts of the conversation that the model is no longer sent.
     pub shortened: Shortened,
 }
@@ -35,7 +35,7 @@ pub(super) struct Plan {
 /// If a model's answers have no bound, this share of its window is left for one.
 const SHARE_OF_ANSWER: u64 = 8;
 
-impl Plan {
+impl TurnPlan {
     /// Why this model uses no tools although there are some.
     pub fn without_tools(&self) -> Option<String> {
         let Self { model, toolbox, .. } = self;
@@ -87,10 +87,11 @@ impl Plan {
     }
 
     /// The messages that fit into the model's window, beside its tools and an answer.
-    fn fitted(&mut self, messages: Vec<Message>, tools: &[Tool]) -> Vec<Message> {
+    fn fitted(&mut self, messages: Vec<ModelMessage>, tools: &[ModelTool]) -> Vec<ModelMessage> {
         let Some(window) = self.model.window.map(u64::from) else { return messages };
         let answer = self.max_tokens.map_or(window / SHARE_OF_ANSWER, u64::from);
-        let of_tool = |tool: &Tool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
+        let of_tool =
+            |tool: &ModelTool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
         let taken = answer + tools.iter().map(of_tool).sum::<u64>();
         let (messages, shortened) = fit(messages, window.saturating_sub(taken));
         self.shortened = shortened;
@@ -98,7 +99,7 @@ impl Plan {
     }
 
     /// A prompt of these messages, without tools.
-    fn bare(&self, messages: Vec<Message>) -> Prompt {
+    fn bare(&self, messages: Vec<ModelMessage>) -> Prompt {
         Prompt {
             provider: Some(self.model.provider.clone()),
             model: Some(self.model.model.clone()),

@@ -10,11 +10,11 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::model::{Part, ToolChoice};
 use tokio::task::JoinHandle;
 
-use super::happening::TurnLog;
-use super::mode::Mode;
-use super::owned::OwnedSession;
-use super::session::{Head, Session};
-use super::{Agent, OnBehalf, Outcome, Said};
+use super::mode::SessionMode;
+use super::origin_sessions::OwnedSession;
+use super::session::{Session, SessionHead};
+use super::turn_log::TurnLog;
+use super::{Agent, OnBehalf, TurnInput, TurnOutcome};
 use crate::config::Feature;
 use crate::host::asker::Asker;
 
@@ -47,13 +47,13 @@ pub struct Run {
     /// Its events.
     pub log: Rc<TurnLog>,
     /// Its outcome.
-    pub outcome: JoinHandle<Outcome>,
+    pub outcome: JoinHandle<TurnOutcome>,
     session: Rc<Session>,
-    counted: Counted,
+    counted: CountedRun,
 }
 
 /// A run of `host`'s, and the facts about it for its origin's session.
-struct Counted {
+struct CountedRun {
     agent: Rc<Agent>,
     asker: Asker,
     run: String,
@@ -62,7 +62,7 @@ struct Counted {
     owned: Option<Rc<OwnedSession>>,
 }
 
-impl Drop for Counted {
+impl Drop for CountedRun {
     fn drop(&mut self) {
         // The run may have gone stale, or have gone with its client.
         let made = self.agent.host.runs.end(&self.asker, &self.run).map_or(self.calls, |run| run.used);
@@ -84,7 +84,7 @@ impl Drop for Run {
 
 impl Run {
     /// The run is over: the tokens that it used count in its origin's session.
-    pub fn took(&self, outcome: &Outcome) {
+    pub fn took(&self, outcome: &TurnOutcome) {
         self.counted.owned.iter().for_each(|owned| owned.took(outcome));
     }
 }
@@ -110,12 +110,13 @@ impl Agent {
         let session = match &owned {
             Some(owned) => owned.session.clone(),
             None => {
-                let head = Head { model: task.model.clone(), ..Head::new(Mode::Ask, true) };
+                let head =
+                    SessionHead { model: task.model.clone(), ..SessionHead::new(SessionMode::Ask, true) };
                 Session::new(run.clone(), head, Vec::new())
             }
         };
         let wish = owned.as_ref().map(|owned| &owned.wish);
-        let said = Said {
+        let said = TurnInput {
             parts: vec![Part::Text(task.task)],
             has_attached: false,
             typed: None,
@@ -129,7 +130,7 @@ impl Agent {
             cites: task.cites,
         };
         let on_behalf = OnBehalf::Origin { asker: asker.clone(), run: run.clone() };
-        let counted = Counted { agent: self.clone(), asker, run: run.clone(), calls, owned };
+        let counted = CountedRun { agent: self.clone(), asker, run: run.clone(), calls, owned };
         let (log, outcome) = self.say(&session, on_behalf, said).await?;
         counted.owned.iter().for_each(|owned| owned.began());
         Ok(Run { id: run, log, outcome, session, counted })

@@ -12,9 +12,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::Agent;
-use super::happening::{Happening, TurnLog};
 use super::session::Session;
 use super::sessions::text;
+use super::turn_log::{TurnLog, TurnLogItem};
 use crate::store::StoreError;
 
 /// The pause after a failure, before the next try.
@@ -31,7 +31,7 @@ impl Agent {
     /// Writes a session down, unless it is private. If it cannot be, those who watch are told.
     pub(super) async fn save(self: &Rc<Self>, session: &Rc<Session>, log: &TurnLog) {
         if let Err(error) = self.store_session(session).await {
-            log.add(Happening::Status(format!(
+            log.add(TurnLogItem::Status(format!(
                 "this session could not be written down yet, and is tried again until it can be: {error}"
             )));
         }

@@ -9,15 +9,15 @@ use std::time::Instant;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::client::{ChatSessionView, SessionUpdates};
-use harbor_ipc_proto::model::{Message, Part};
+use harbor_ipc_proto::model::{ModelMessage, Part};
 use harbor_policy::consent::Read;
 use harbor_policy::history;
 use tokio::sync::Notify;
 
 use super::context::mended;
-use super::happening::TurnLog;
-use super::kept::Kept;
-use super::mode::{Mode, consents};
+use super::mode::{SessionMode, consents};
+use super::tool_results::SessionResults;
+use super::turn_log::TurnLog;
 use crate::host::consent::chat::Chat;
 
 /// The longest name that is made of a first message, in characters.
@@ -28,7 +28,7 @@ pub const EVERY: &str = "*";
 
 /// The settings of a session, besides its messages.
 #[derive(Debug, Clone)]
-pub struct Head {
+pub struct SessionHead {
     /// A name for people; empty until the first message.
     pub name: String,
     /// The sources whose tools it may use.
@@ -38,7 +38,7 @@ pub struct Head {
     /// The model.
     pub model: Option<String>,
     /// The calls that need no question.
-    pub mode: Mode,
+    pub mode: SessionMode,
     /// True if it is never written down.
     pub private: bool,
     /// When it began, in milliseconds since 1970.
@@ -49,10 +49,10 @@ pub struct Head {
     pub read: Read,
 }
 
-impl Head {
+impl SessionHead {
     /// A head for a session that begins now.
     #[must_use]
-    pub fn new(mode: Mode, private: bool) -> Self {
+    pub fn new(mode: SessionMode, private: bool) -> Self {
         let now = wall_clock();
         Self {
             name: String::new(),
@@ -83,13 +83,13 @@ pub struct Session {
     /// Its id.
     pub id: String,
     /// Its settings.
-    pub head: RefCell<Head>,
+    pub head: RefCell<SessionHead>,
     /// Its messages.
-    pub messages: RefCell<Vec<Message>>,
+    pub messages: RefCell<Vec<ModelMessage>>,
     /// The answer that a turn works on, with its results so far: its file has them behind the messages.
-    pub under_way: RefCell<Vec<Message>>,
+    pub under_way: RefCell<Vec<ModelMessage>>,
     /// Results that were too long for the model.
-    pub kept: Kept,
+    pub kept: SessionResults,
     /// The facts about it for consent.
     pub chat: Rc<Chat>,
     ongoing: RefCell<Option<Rc<Ongoing>>>,
@@ -121,7 +121,7 @@ impl Drop for TurnGuard {
 impl Session {
     /// A session with its earlier messages.
     #[must_use]
-    pub fn new(id: String, head: Head, messages: Vec<Message>) -> Rc<Self> {
+    pub fn new(id: String, head: SessionHead, messages: Vec<ModelMessage>) -> Rc<Self> {
         let none = TurnLog::new(String::new(), 0);
         none.end();
         Rc::new(Self {
@@ -130,7 +130,7 @@ impl Session {
             head: RefCell::new(head),
             messages: RefCell::new(messages),
             under_way: RefCell::default(),
-            kept: Kept::default(),
+            kept: SessionResults::default(),
             ongoing: RefCell::default(),
             last: RefCell::new(none),
             begun: Notify::new(),
@@ -226,7 +226,7 @@ impl Session {
     }
 
     /// Adds a message; the first one gives the session its name.
-    pub fn say(&self, message: Message) {
+    pub fn say(&self, message: ModelMessage) {
         let mut head = self.head.borrow_mut();
         head.updated = wall_clock();
         if head.name.is_empty()
@@ -252,7 +252,8 @@ impl Session {
     /// The field that is wrong, and what is expected there.
     pub fn update(&self, updates: SessionUpdates) -> Result<(), (&'static str, &'static str)> {
         let SessionUpdates { name, systemPrompt: system, enabledServers: servers, model, mode } = updates;
-        let mode = mode.map(|mode| Mode::of(&mode).ok_or(("mode", "ask, reads or auto"))).transpose()?;
+        let mode =
+            mode.map(|mode| SessionMode::of(&mode).ok_or(("mode", "ask, reads or auto"))).transpose()?;
         let mut head = self.head.borrow_mut();
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
         head.name = name.map_or_else(|| std::mem::take(&mut head.name), |name| name_of(&name));
@@ -307,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_private_session_is_left_behind_when_nobody_has_asked_for_it_since_its_client_left() {
-        let session = Session::new("1".into(), Head::new(Mode::Ask, true), Vec::new());
+        let session = Session::new("1".into(), SessionHead::new(SessionMode::Ask, true), Vec::new());
         session.is_begun_by(7);
         assert!(session.is_private_of(7) && !session.is_private_of(8));
         let left = Instant::now() + Duration::from_millis(1);

@@ -16,8 +16,8 @@ use harbor_policy::consent::Read;
 
 use super::context::mended;
 use super::damaged::whole_part;
-use super::mode::Mode;
-use super::session::{Head, Session};
+use super::mode::SessionMode;
+use super::session::{Session, SessionHead};
 use super::{Agent, internal};
 use crate::models::{messages, written};
 use crate::store::StoreError;
@@ -33,7 +33,7 @@ impl Agent {
     ///
     /// # Errors
     /// When it cannot be written down.
-    pub async fn begin(self: &Rc<Self>, head: Head) -> Result<Rc<Session>, ErrorBody> {
+    pub async fn begin(self: &Rc<Self>, head: SessionHead) -> Result<Rc<Session>, ErrorBody> {
         let id = random_token().map_err(|error| internal(&error))?;
         let session = Session::new(id[..16].to_owned(), head, Vec::new());
         // If it cannot be written, there is no session.
@@ -222,12 +222,12 @@ pub(super) fn text(session: &Session) -> Vec<u8> {
 fn read(text: &[u8]) -> Option<Rc<Session>> {
     let text = std::str::from_utf8(text).ok()?;
     let ChatGetSessionResult { session, messages: said } = read_object(text).ok()?;
-    let head = Head {
+    let head = SessionHead {
         name: session.name,
         servers: session.enabledServers,
         system: session.systemPrompt,
         model: session.model,
-        mode: Mode::of(&session.mode).unwrap_or(Mode::Ask),
+        mode: SessionMode::of(&session.mode).unwrap_or(SessionMode::Ask),
         private: false,
         created: session.createdAt,
         updated: session.updatedAt,

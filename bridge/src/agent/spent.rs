@@ -4,24 +4,24 @@
 
 use harbor_ipc_proto::client::ChatUsage;
 
-use crate::models::{Answered, usage_view};
-use crate::store::models::Used;
+use crate::models::{ModelAnswer, usage_view};
+use crate::store::models::TokenUsage;
 
 /// The sum of a turn's requests.
 #[derive(Debug, Default, Clone)]
 pub struct Spent {
-    used: Option<Used>,
+    used: Option<TokenUsage>,
     /// The provider and model that answered last.
     pub model: Option<(String, String)>,
 }
 
 impl Spent {
     /// Adds a request; gives its number of tokens.
-    pub fn add(&mut self, answered: &Answered) -> u64 {
+    pub fn add(&mut self, answered: &ModelAnswer) -> u64 {
         let one = answered.used;
         let sum = match self.used {
             None => one,
-            Some(before) => Used {
+            Some(before) => TokenUsage {
                 input: before.input.saturating_add(one.input),
                 output: before.output.saturating_add(one.output),
                 cached: before.cached.saturating_add(one.cached),

@@ -10,7 +10,7 @@
 //! text is no step.
 
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::model::{Message, Part, Role, Tool, ToolCall, ToolResult};
+use harbor_ipc_proto::model::{ModelMessage, ModelTool, Part, Role, ToolCall, ToolResult};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -21,8 +21,8 @@ const STEPS: &str = include_str!("prompts/steps.md");
 const ID: &str = "step_";
 
 /// The schema of a step. With `must_call`, the step must be a call.
-pub(super) fn schema(tools: &[Tool], must_call: bool) -> String {
-    let call = |tool: &Tool| {
+pub(super) fn schema(tools: &[ModelTool], must_call: bool) -> String {
+    let call = |tool: &ModelTool| {
         let arguments: Value =
             serde_json::from_str(&tool.schema).unwrap_or_else(|_| json!({"type": "object"}));
         object(&json!({"tool": {"const": tool.name}, "arguments": arguments}), &["tool", "arguments"])
@@ -42,8 +42,8 @@ fn object(properties: &Value, required: &[&str]) -> Value {
 }
 
 /// The tools as text, for the end of the model's instructions.
-pub(super) fn told(tools: &[Tool]) -> String {
-    let tool = |tool: &Tool| {
+pub(super) fn told(tools: &[ModelTool]) -> String {
+    let tool = |tool: &ModelTool| {
         let definition = json!({"name": tool.name, "description": tool.description});
         format!("{definition} with arguments by {}", tool.schema)
     };
@@ -52,11 +52,11 @@ pub(super) fn told(tools: &[Tool]) -> String {
 }
 
 /// The conversation without calls and results, in case the model's template does not know them.
-pub(super) fn messages(messages: Vec<Message>) -> Vec<Message> {
+pub(super) fn messages(messages: Vec<ModelMessage>) -> Vec<ModelMessage> {
     messages.into_iter().map(message).collect()
 }
 
-fn message(Message { role, parts }: Message) -> Message {
+fn message(ModelMessage { role, parts }: ModelMessage) -> ModelMessage {
     let mut said = Vec::new();
     for part in parts {
         match part {
@@ -69,7 +69,7 @@ fn message(Message { role, parts }: Message) -> Message {
             part => said.push(part),
         }
     }
-    Message { role: if role == Role::Tool { Role::User } else { role }, parts: said }
+    ModelMessage { role: if role == Role::Tool { Role::User } else { role }, parts: said }
 }
 
 fn step(call: &ToolCall) -> String {
@@ -77,7 +77,7 @@ fn step(call: &ToolCall) -> String {
 }
 
 #[derive(Deserialize)]
-struct Step<'a> {
+struct StepAnswer<'a> {
     tool: Option<String>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
@@ -86,36 +86,36 @@ struct Step<'a> {
 
 /// Reads an answer that was forced into a step: the same message, with its call or its text. An answer that is no step is
 /// a text.
-pub(super) fn read(message: Message, number: usize) -> Message {
+pub(super) fn read(message: ModelMessage, number: usize) -> ModelMessage {
     let text: String = message
         .parts
         .iter()
         .filter_map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None })
         .collect();
-    let part = match serde_json::from_str::<Step<'_>>(text.trim()) {
-        Ok(Step { tool: Some(name), arguments, answer: None }) => Part::ToolCall(ToolCall {
+    let part = match serde_json::from_str::<StepAnswer<'_>>(text.trim()) {
+        Ok(StepAnswer { tool: Some(name), arguments, answer: None }) => Part::ToolCall(ToolCall {
             id: format!("{ID}{number}"),
             name,
             arguments: arguments.map_or_else(|| "{}".to_owned(), |arguments| arguments.get().to_owned()),
         }),
-        Ok(Step { tool: None, answer: Some(answer), .. }) => Part::Text(answer),
+        Ok(StepAnswer { tool: None, answer: Some(answer), .. }) => Part::Text(answer),
         _ => Part::Text(text),
     };
     let others = message.parts.into_iter().filter(|part| !matches!(part, Part::Text(_)));
-    Message { role: message.role, parts: others.chain([part]).collect() }
+    ModelMessage { role: message.role, parts: others.chain([part]).collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn tool(name: &str) -> Tool {
+    fn tool(name: &str) -> ModelTool {
         let schema = r#"{"type":"object","properties":{"zone":{"type":"string"}}}"#;
-        Tool { name: name.into(), description: "Tells".into(), schema: schema.into() }
+        ModelTool { name: name.into(), description: "Tells".into(), schema: schema.into() }
     }
 
-    fn answer(text: &str) -> Message {
-        Message { role: Role::Assistant, parts: vec![Part::Text(text.into())] }
+    fn answer(text: &str) -> ModelMessage {
+        ModelMessage { role: Role::Assistant, parts: vec![Part::Text(text.into())] }
     }
 
     #[test]
@@ -160,8 +160,8 @@ mod tests {
             is_error: false,
         };
         let told = messages(vec![
-            Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
-            Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
+            ModelMessage { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
+            ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
         ]);
         assert_eq!(told[0].parts, [Part::Text(r#"{"tool":"now","arguments":{"zone":"UTC"}}"#.into())]);
         assert_eq!(

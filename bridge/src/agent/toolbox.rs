@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 
 use harbor_ipc_proto::json::Json;
-use harbor_ipc_proto::model::{Dialect, Tool, ToolCall};
+use harbor_ipc_proto::model::{Dialect, ModelTool, ToolCall};
 use harbor_ipc_proto::strings::text_of;
 use harbor_policy::agent_tools::meta::{self, Findable, Meta, READ_MORE};
 use harbor_policy::agent_tools::{self, Offer};
@@ -21,8 +21,8 @@ use harbor_policy::turn::Wanted;
 use harbor_policy::untrusted::{Nonce, cleaned};
 use serde_json::value::RawValue;
 
-use super::happening::Shown;
-use super::kept::{Kept, Telling};
+use super::tool_results::{ResultWrapping, SessionResults};
+use super::turn_log::Shown;
 use crate::host::Usable;
 
 /// The tools of one turn.
@@ -30,22 +30,22 @@ pub(super) struct Toolbox {
     usable: BTreeMap<String, Usable>,
     offer: Offer,
     /// How results are told to the model.
-    pub telling: Telling,
+    pub telling: ResultWrapping,
     hasher: RandomState,
 }
 
 /// A call of the model, and its meaning.
-pub(super) struct Planned {
+pub(super) struct PlannedCall {
     /// The call as it is shown, and as its result names it.
     pub shown: Shown,
     /// The name that the model has used.
     pub name: String,
     /// Its meaning.
-    pub what: What,
+    pub what: CallMeaning,
 }
 
 /// The meaning of a call.
-pub(super) enum What {
+pub(super) enum CallMeaning {
     /// A tool is called.
     Tool(Box<Usable>, String),
     /// Its answer is known already.
@@ -66,12 +66,12 @@ impl Toolbox {
             usable.into_iter().map(|one| (format!("{}/{}", one.source, one.tool.name), one)).collect();
         let tools: Vec<_> = usable.iter().map(|(name, usable)| definition(name, &usable.tool)).collect();
         let offer = agent_tools::offer(dialect, window, &tools, task);
-        let telling = Telling::new(nonce, window.unwrap_or(agent_tools::UNKNOWN_WINDOW));
+        let telling = ResultWrapping::new(nonce, window.unwrap_or(agent_tools::UNKNOWN_WINDOW));
         Self { usable, offer, telling, hasher: RandomState::new() }
     }
 
     /// The tools that the model is told of; `read_more` only once there is something to read.
-    pub fn definitions(&self, has_more: bool) -> Vec<Tool> {
+    pub fn definitions(&self, has_more: bool) -> Vec<ModelTool> {
         self.offer.tools.iter().filter(|tool| has_more || tool.name != READ_MORE).cloned().collect()
     }
 
@@ -86,50 +86,50 @@ impl Toolbox {
     }
 
     /// Finds the meaning of a call of the model.
-    pub fn plan(&self, call: ToolCall, kept: &Kept) -> Planned {
+    pub fn plan(&self, call: ToolCall, kept: &SessionResults) -> PlannedCall {
         let ToolCall { id, name, arguments } = call;
         let what = self.meaning(&name, arguments.clone(), kept);
         let tool = match &what {
-            What::Tool(usable, _) => format!("{}/{}", usable.source, usable.tool.name),
+            CallMeaning::Tool(usable, _) => format!("{}/{}", usable.source, usable.tool.name),
             _ => name.clone(),
         };
         let arguments = match &what {
-            What::Tool(_, arguments) => arguments.clone(),
+            CallMeaning::Tool(_, arguments) => arguments.clone(),
             _ => arguments,
         };
-        Planned { shown: Shown { id, tool, arguments: json(arguments) }, name, what }
+        PlannedCall { shown: Shown { id, tool, arguments: json(arguments) }, name, what }
     }
 
-    fn meaning(&self, name: &str, arguments: String, kept: &Kept) -> What {
+    fn meaning(&self, name: &str, arguments: String, kept: &SessionResults) -> CallMeaning {
         if !arguments.trim_start().starts_with('{') {
             let wrote = text_of(&arguments).unwrap_or_default();
             let wrote: String = wrote.chars().take(200).collect();
-            return What::Faulty(format!("the arguments are no JSON object: {wrote}"));
+            return CallMeaning::Faulty(format!("the arguments are no JSON object: {wrote}"));
         }
         if name == READ_MORE {
             return match meta::unpack_read_more(&arguments).and_then(|more| kept.read(&self.telling, &more)) {
-                Ok(text) => What::Known(text),
-                Err(why) => What::Faulty(why.to_owned()),
+                Ok(text) => CallMeaning::Known(text),
+                Err(why) => CallMeaning::Faulty(why.to_owned()),
             };
         }
         if self.offer.lazy {
             match meta::unpack(name, &arguments) {
-                Ok(Meta::Search(words)) => return What::Known(self.found(&words)),
+                Ok(Meta::Search(words)) => return CallMeaning::Known(self.found(&words)),
                 Ok(Meta::Describe(name)) => return self.described(&name),
                 Ok(Meta::Call { name, arguments }) => return self.tool(&name, arguments),
-                Err(Some(why)) => return What::Faulty(why.to_owned()),
+                Err(Some(why)) => return CallMeaning::Faulty(why.to_owned()),
                 Err(None) => {}
             }
         }
         self.tool(name, arguments)
     }
 
-    fn tool(&self, name: &str, arguments: String) -> What {
+    fn tool(&self, name: &str, arguments: String) -> CallMeaning {
         // Some models write a tool's full name.
         let full = self.offer.names.tool(name).unwrap_or(name);
         match self.usable.get(full).filter(|_| self.offer.names.name(full).is_some()) {
-            Some(usable) => What::Tool(Box::new(usable.clone()), arguments),
-            None => What::Faulty(format!("there is no tool {name:.100}")),
+            Some(usable) => CallMeaning::Tool(Box::new(usable.clone()), arguments),
+            None => CallMeaning::Faulty(format!("there is no tool {name:.100}")),
         }
     }
 
@@ -153,20 +153,20 @@ impl Toolbox {
         meta::found(&findable, words)
     }
 
-    fn described(&self, name: &str) -> What {
+    fn described(&self, name: &str) -> CallMeaning {
         match self.offer.names.tool(name).and_then(|full| self.usable.get(full)) {
-            Some(usable) => What::Known(cleaned(usable.tool.shown().as_str())),
-            None => What::Faulty(format!("there is no tool {name:.100}; search_tools finds some")),
+            Some(usable) => CallMeaning::Known(cleaned(usable.tool.shown().as_str())),
+            None => CallMeaning::Faulty(format!("there is no tool {name:.100}; search_tools finds some")),
         }
     }
 
     /// The facts about a call that a turn needs.
-    pub fn wanted(&self, planned: &Planned) -> Wanted {
+    pub fn wanted(&self, planned: &PlannedCall) -> Wanted {
         let canonical: Option<serde_json::Value> =
             serde_json::from_str(planned.shown.arguments.as_str()).ok();
         let reads = match &planned.what {
-            What::Tool(usable, _) => usable.effect == Effect::Reads,
-            What::Known(_) | What::Faulty(_) => true,
+            CallMeaning::Tool(usable, _) => usable.effect == Effect::Reads,
+            CallMeaning::Known(_) | CallMeaning::Faulty(_) => true,
         };
         Wanted {
             fingerprint: self.hash(&(&planned.shown.tool, canonical.map(|value| value.to_string()))),
@@ -180,9 +180,9 @@ impl Toolbox {
     }
 }
 
-fn definition(name: &str, tool: &crate::link::Tool) -> Tool {
+fn definition(name: &str, tool: &crate::link::Tool) -> ModelTool {
     let schema = tool.members[2].as_ref().map_or(r#"{"type":"object"}"#, Json::as_str);
-    Tool { name: name.to_owned(), description: description_of(tool), schema: schema.to_owned() }
+    ModelTool { name: name.to_owned(), description: description_of(tool), schema: schema.to_owned() }
 }
 
 fn description(usable: &Usable) -> String {

@@ -12,11 +12,11 @@ use harbor_ipc_proto::client::{SourceCancel, SourceError};
 use harbor_ipc_proto::json::Json;
 use tokio::sync::oneshot;
 
-use super::Road;
+use super::ExtensionChannel;
 
 /// How a call ends.
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(super) enum BrowserAnswer {
     /// With the tool's result.
     Result(Json),
     /// With the extension's report of a failure.
@@ -27,28 +27,33 @@ pub(super) enum Ending {
 
 /// The open calls of one browser.
 #[derive(Debug, Default)]
-pub(super) struct Calls(RefCell<HashMap<String, Open>>);
+pub(super) struct BrowserCalls(RefCell<HashMap<String, OpenBrowserCall>>);
 
 #[derive(Debug)]
-struct Open {
+struct OpenBrowserCall {
     session: Arc<str>,
-    caller: oneshot::Sender<Ending>,
+    caller: oneshot::Sender<BrowserAnswer>,
 }
 
 /// An open call. When it is dropped, the browser is told that nobody waits any more.
 #[derive(Debug)]
-pub(super) struct Call {
-    calls: Rc<Calls>,
-    road: Rc<dyn Road>,
+pub(super) struct BrowserCall {
+    calls: Rc<BrowserCalls>,
+    road: Rc<dyn ExtensionChannel>,
     id: String,
-    answer: oneshot::Receiver<Ending>,
+    answer: oneshot::Receiver<BrowserAnswer>,
 }
 
-impl Calls {
-    pub fn open(self: &Rc<Self>, road: &Rc<dyn Road>, id: String, session: Arc<str>) -> Call {
+impl BrowserCalls {
+    pub fn open(
+        self: &Rc<Self>,
+        road: &Rc<dyn ExtensionChannel>,
+        id: String,
+        session: Arc<str>,
+    ) -> BrowserCall {
         let (caller, answer) = oneshot::channel();
-        self.0.borrow_mut().insert(id.clone(), Open { session, caller });
-        Call { calls: self.clone(), road: road.clone(), id, answer }
+        self.0.borrow_mut().insert(id.clone(), OpenBrowserCall { session, caller });
+        BrowserCall { calls: self.clone(), road: road.clone(), id, answer }
     }
 
     /// True if there is a call with this id.
@@ -57,13 +62,13 @@ impl Calls {
     }
 
     /// Ends a call; false if there is none with this id.
-    pub fn end(&self, id: &str, ending: Ending) -> bool {
+    pub fn end(&self, id: &str, ending: BrowserAnswer) -> bool {
         let open = self.0.borrow_mut().remove(id);
         open.is_some_and(|open| open.caller.send(ending).is_ok())
     }
 
     /// Ends the calls of a session.
-    pub fn end_all(&self, session: &str, ending: impl Fn() -> Ending) {
+    pub fn end_all(&self, session: &str, ending: impl Fn() -> BrowserAnswer) {
         let mut all = self.0.borrow_mut();
         let ids: Vec<_> =
             all.iter().filter(|(_, open)| *open.session == *session).map(|(id, _)| id.clone()).collect();
@@ -78,14 +83,14 @@ impl Calls {
     }
 }
 
-impl Call {
+impl BrowserCall {
     /// The call's end; none if the browser is gone.
-    pub async fn ending(&mut self) -> Option<Ending> {
+    pub async fn ending(&mut self) -> Option<BrowserAnswer> {
         (&mut self.answer).await.ok()
     }
 }
 
-impl Drop for Call {
+impl Drop for BrowserCall {
     fn drop(&mut self) {
         if self.calls.0.borrow_mut().remove(&self.id).is_some() {
             self.road.cancel(&SourceCancel { call_id: self.id.clone() });

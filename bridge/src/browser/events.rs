@@ -8,9 +8,9 @@ use std::sync::Arc;
 use harbor_home::clock::{boot_clock, wall_clock};
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{SourceEvent, SourceEventResult};
-use harbor_policy::tabs::{Event, NotTaken};
+use harbor_policy::tabs::{NotTaken, TabEvent};
 
-use super::calls::Ending;
+use super::calls::BrowserAnswer;
 use super::source::Browser;
 use crate::host::invalid;
 
@@ -72,7 +72,7 @@ impl Browser {
             Err(why) => {
                 let text = Some(why.to_string());
                 let event =
-                    Event { at: wall_clock(), what: "denied".into(), tab: Some(tab), url: None, text };
+                    TabEvent { at: wall_clock(), what: "denied".into(), tab: Some(tab), url: None, text };
                 self.tabs.borrow_mut().note(&session, event);
                 Ok(no(&why.to_string(), true))
             }
@@ -95,7 +95,7 @@ impl Browser {
     fn on_stop(&self, message: &SourceEvent) -> Result<SourceEventResult, ErrorBody> {
         let id = message.session_id.as_deref().ok_or_else(|| invalid("session_id", "a session"))?;
         let Some(session) = self.tabs.borrow_mut().stop(id, boot_clock()) else { return Ok(accepted(false)) };
-        self.calls.end_all(id, || Ending::Stopped);
+        self.calls.end_all(id, || BrowserAnswer::Stopped);
         self.tell_ended(&session, false);
         Ok(accepted(true))
     }
@@ -103,7 +103,7 @@ impl Browser {
     /// Notes an event for its session; false if there is no session.
     fn noted(&self, message: &SourceEvent, session: Option<Arc<str>>) -> bool {
         let short = |text: &String| text.chars().take(MAX_TEXT).collect();
-        let event = Event {
+        let event = TabEvent {
             at: wall_clock(),
             what: message.event.clone(),
             tab: message.tab_id,

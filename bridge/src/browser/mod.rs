@@ -11,10 +11,10 @@
 //! owns a tab and which addresses are opened, here and at each call. Must never pass on a call for a tab that is not the
 //! caller's, nor log an address, a title or a text.
 
-mod about;
 mod arguments;
-mod asked;
+mod asked_sites;
 mod calls;
+mod consent_facts;
 mod events;
 mod results;
 mod secrets;
@@ -39,10 +39,10 @@ use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::tabs::{GRACE, Holder, Tabs};
 
 use crate::config::LiveConfig;
-use crate::host::source::Added;
+use crate::host::source::SourceGuard;
 use crate::host::{Host, invalid};
 use crate::store::secrets::Secrets;
-use calls::Ending;
+use calls::BrowserAnswer;
 use source::Browser;
 use tools::Tools;
 
@@ -53,7 +53,7 @@ const MAX_LABEL: usize = 64;
 const MOST: usize = 16;
 
 /// The way to the extension.
-pub trait Road: Debug {
+pub trait ExtensionChannel: Debug {
     /// The number of its connection.
     fn connection(&self) -> u64;
 
@@ -75,28 +75,28 @@ pub trait Road: Debug {
 #[derive(Debug)]
 pub struct Browsers {
     host: Rc<Host>,
-    kit: Rc<Kit>,
-    all: RefCell<Vec<Kept>>,
+    kit: Rc<BrowserParts>,
+    all: RefCell<Vec<RegisteredBrowser>>,
     /// The tabs of browsers whose connection has just ended: it may be back at once.
-    parked: RefCell<Vec<Parked>>,
+    parked: RefCell<Vec<ParkedBrowser>>,
 }
 
 /// The parts that all browsers share.
 #[derive(Debug)]
-struct Kit {
+struct BrowserParts {
     tools: Tools,
     config: Rc<LiveConfig>,
     secrets: Secrets,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct RegisteredBrowser {
     browser: Rc<Browser>,
-    _added: Added,
+    _added: SourceGuard,
 }
 
 #[derive(Debug)]
-struct Parked {
+struct ParkedBrowser {
     browser_session: Arc<str>,
     id: SourceId,
     tabs: Rc<RefCell<Tabs>>,
@@ -107,7 +107,7 @@ impl Browsers {
     /// Without browsers. `secrets` is the store of the secrets that tools type by name.
     #[must_use]
     pub fn new(host: Rc<Host>, secrets: Secrets) -> Rc<Self> {
-        let kit = Kit { tools: Tools::new(), config: host.config.clone(), secrets };
+        let kit = BrowserParts { tools: Tools::new(), config: host.config.clone(), secrets };
         Rc::new(Self { host, kit: Rc::new(kit), all: RefCell::default(), parked: RefCell::default() })
     }
 
@@ -115,7 +115,11 @@ impl Browsers {
     ///
     /// # Errors
     /// When the message is not about a browser, or there are too many.
-    pub fn register(&self, road: Rc<dyn Road>, message: &SourceRegister) -> Result<SourceId, ErrorBody> {
+    pub fn register(
+        &self,
+        road: Rc<dyn ExtensionChannel>,
+        message: &SourceRegister,
+    ) -> Result<SourceId, ErrorBody> {
         if message.kind != SourceKind::Browser.as_str() {
             return Err(invalid("kind", "browser"));
         }
@@ -141,7 +145,7 @@ impl Browsers {
         let added = self.host.add_source(browser.clone())?;
         self.host.vouch_for(&id, &self.kit.tools.list());
         browser.arm();
-        self.all.borrow_mut().push(Kept { browser, _added: added });
+        self.all.borrow_mut().push(RegisteredBrowser { browser, _added: added });
         tracing::info!(source = %id, "a browser offers its tools");
         Ok(id)
     }
@@ -167,7 +171,7 @@ impl Browsers {
     pub fn rejoin(&self, origin: Arc<str>, connection: u64, id: &str) -> bool {
         let holder = Holder::Client { origin, connection };
         let is_joined = self.all.borrow().iter().any(|kept| kept.browser.rejoin(id, &holder).is_ok());
-        let join = |parked: &Parked| parked.tabs.borrow_mut().join(id, &holder, boot_clock()).is_ok();
+        let join = |parked: &ParkedBrowser| parked.tabs.borrow_mut().join(id, &holder, boot_clock()).is_ok();
         is_joined || self.parked.borrow().iter().any(join)
     }
 
@@ -187,8 +191,8 @@ impl Browsers {
     pub fn answer(&self, connection: u64, message: SourceResult) -> Result<bool, ErrorBody> {
         let SourceResult { call_id, result, error } = message;
         let ending = match (result, error) {
-            (Some(result), None) => Ending::Result(result.0),
-            (None, Some(error)) => Ending::Error(error),
+            (Some(result), None) => BrowserAnswer::Result(result.0),
+            (None, Some(error)) => BrowserAnswer::Error(error),
             _ => return Err(invalid("result", "either a result or an error")),
         };
         let own = self.of_connection(connection);
@@ -245,7 +249,7 @@ impl Browsers {
         for browser in gone.iter().map(|kept| &kept.browser) {
             browser.lose();
             tracing::info!(source = %browser.id_of(), "a browser is gone");
-            self.parked.borrow_mut().push(Parked {
+            self.parked.borrow_mut().push(ParkedBrowser {
                 browser_session: browser.road().browser_session(),
                 id: browser.id_of(),
                 tabs: browser.tabs(),
@@ -255,7 +259,7 @@ impl Browsers {
         !gone.is_empty()
     }
 
-    fn take_parked(&self, browser_session: &Arc<str>) -> Option<Parked> {
+    fn take_parked(&self, browser_session: &Arc<str>) -> Option<ParkedBrowser> {
         let mut parked = self.parked.borrow_mut();
         let now = boot_clock();
         parked.retain(|one| one.until > now);

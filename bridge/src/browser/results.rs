@@ -5,36 +5,36 @@
 use harbor_ipc_proto::json::{Fields, Json};
 use serde_json::{Value, json};
 
-use crate::link::{Answer, Failure};
+use crate::link::{Failure, ServerAnswer};
 
 /// The demand of a refusal to its reader.
 const NO_WAY_AROUND: &str = "Do not try to reach this in another way; tell the person.";
 
 /// A result with `value`, as text and as structured content.
-pub(super) fn result(value: &Value) -> Answer {
+pub(super) fn result(value: &Value) -> ServerAnswer {
     let result =
         json!({"content": [{"type": "text", "text": value.to_string()}], "structuredContent": value});
-    Answer::Result(Json::from_valid(result.to_string()))
+    ServerAnswer::Result(Json::from_valid(result.to_string()))
 }
 
 /// A failure of the tool: a word and a sentence.
-pub(super) fn failed(code: &str, message: &str) -> Answer {
+pub(super) fn failed(code: &str, message: &str) -> ServerAnswer {
     let text = json!([{"type": "text", "text": message}]);
     let error = json!({"code": code, "message": message});
     let result = json!({"content": text, "structuredContent": {"error": error}, "isError": true});
-    Answer::ToolError(Json::from_valid(result.to_string()))
+    ServerAnswer::ToolError(Json::from_valid(result.to_string()))
 }
 
 /// A refusal.
-pub(super) fn denied(reason: &str, message: &str) -> Answer {
+pub(super) fn denied(reason: &str, message: &str) -> ServerAnswer {
     let text = json!([{"type": "text", "text": format!("Denied: {message}. {NO_WAY_AROUND}")}]);
     let denied = json!({"reason": reason, "message": message});
     let result = json!({"content": text, "structuredContent": {"denied": denied}, "isError": true});
-    Answer::ToolError(Json::from_valid(result.to_string()))
+    ServerAnswer::ToolError(Json::from_valid(result.to_string()))
 }
 
 /// The extension's answer, if it is MCP's CallToolResult.
-pub(super) fn checked(result: Json) -> Answer {
+pub(super) fn checked(result: Json) -> ServerAnswer {
     let (content, is_error) = {
         let fields = Fields::parse(result.as_str().as_bytes()).ok();
         let member = |name: &str| fields.as_ref().and_then(|fields| fields.get(name)).map(str::to_owned);
@@ -42,9 +42,9 @@ pub(super) fn checked(result: Json) -> Answer {
     };
     match (content, is_error) {
         (Some(content), Some(is_error)) if content.starts_with('[') && is_error == "true" => {
-            Answer::ToolError(result)
+            ServerAnswer::ToolError(result)
         }
-        (Some(content), _) if content.starts_with('[') => Answer::Result(result),
-        _ => Answer::Failed(Failure::Malformed("it has no content".into())),
+        (Some(content), _) if content.starts_with('[') => ServerAnswer::Result(result),
+        _ => ServerAnswer::Failed(Failure::Malformed("it has no content".into())),
     }
 }

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::json::Json;
 use harbor_policy::redaction::Redactor;
-use harbor_policy::tabs::typed::{self, Named, Untyped};
+use harbor_policy::tabs::typed::{self, NamedSecret, Untyped};
 use serde_json::{Value, json};
 
 use super::results::{denied, failed};
 use super::source::{Browser, wrong};
-use crate::link::Answer;
+use crate::link::ServerAnswer;
 
 impl Browser {
     /// Puts the secrets that a call names in their places.
@@ -30,7 +30,7 @@ impl Browser {
         session: &str,
         tab: Option<u64>,
         arguments: &mut Value,
-    ) -> Result<(), Answer> {
+    ) -> Result<(), ServerAnswer> {
         let named = typed::named(arguments);
         if named.is_empty() {
             return Ok(());
@@ -39,7 +39,7 @@ impl Browser {
         let kept = kept.map_err(|error| failed("secrets", &format!("could not {error}")))?;
         let now = wall_clock();
         let keys = kept.0.iter().filter(|(_, kept)| !kept.is_expired(now)).map(|(key, _)| key.as_str());
-        for Named { name, at } in named {
+        for NamedSecret { name, at } in named {
             let kind =
                 at.strip_suffix("/value").and_then(|field| arguments.pointer(&format!("{field}/type")));
             if kind.is_some_and(|kind| kind != "textbox") {
@@ -65,12 +65,12 @@ impl Browser {
 
     /// An answer without the secrets that were typed in its session. `before`: the redactor from before the
     /// call, for a session that is over.
-    pub(super) fn hidden(&self, session: &str, before: &Arc<Redactor>, answer: Answer) -> Answer {
+    pub(super) fn hidden(&self, session: &str, before: &Arc<Redactor>, answer: ServerAnswer) -> ServerAnswer {
         let now = self.hides(session);
         let hides = if now.is_empty() { before } else { &now };
         match answer {
-            Answer::Result(result) => Answer::Result(without(result, hides)),
-            Answer::ToolError(result) => Answer::ToolError(without(result, hides)),
+            ServerAnswer::Result(result) => ServerAnswer::Result(without(result, hides)),
+            ServerAnswer::ToolError(result) => ServerAnswer::ToolError(without(result, hides)),
             other => other,
         }
     }

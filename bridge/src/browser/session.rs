@@ -11,14 +11,14 @@ use harbor_ipc_proto::client::SourceError;
 use harbor_policy::tabs::{Holder, MOST_TABS, NotYours, Session};
 use serde_json::{Value, json};
 
-use super::calls::Ending;
+use super::calls::BrowserAnswer;
 use super::results::{denied, failed, result};
 use super::source::Browser;
-use crate::link::Answer;
+use crate::link::ServerAnswer;
 
 impl Browser {
     /// Answers a call of the session tool.
-    pub fn on_session(self: &Rc<Self>, holder: &Holder, own: &Arc<str>, arguments: &Value) -> Answer {
+    pub fn on_session(self: &Rc<Self>, holder: &Holder, own: &Arc<str>, arguments: &Value) -> ServerAnswer {
         let id = arguments["id"].as_str();
         match arguments["action"].as_str() {
             Some("info") => match id.map_or(Ok(()), |id| self.rejoin(id, holder)) {
@@ -52,7 +52,7 @@ impl Browser {
         Ok(())
     }
 
-    fn info(&self, id: &str) -> Answer {
+    fn info(&self, id: &str) -> ServerAnswer {
         let tabs = self.tabs.borrow();
         let Some(session) = tabs.get(id) else { return failed("no_session", "the session is over") };
         result(&json!({
@@ -67,7 +67,7 @@ impl Browser {
         }))
     }
 
-    fn list(&self, holder: &Holder, own: &Arc<str>) -> Answer {
+    fn list(&self, holder: &Holder, own: &Arc<str>) -> ServerAnswer {
         let tabs = self.tabs.borrow();
         let yours = tabs.all().filter(|session| session.holder.principal() == holder.principal());
         let shown = |session: &Session| {
@@ -81,7 +81,7 @@ impl Browser {
         result(&json!({"sessions": yours.map(shown).collect::<Vec<_>>()}))
     }
 
-    fn events(&self, id: &str, after: u64) -> Answer {
+    fn events(&self, id: &str, after: u64) -> ServerAnswer {
         let tabs = self.tabs.borrow();
         let Some(session) = tabs.get(id) else { return failed("no_session", "the session is over") };
         let events = session.events.since(after).map(|(number, event)| {
@@ -101,11 +101,11 @@ impl Browser {
         result(&json!({"events": events.collect::<Vec<_>>(), "next": session.events.next()}))
     }
 
-    fn close(&self, id: &str) -> Answer {
+    fn close(&self, id: &str) -> ServerAnswer {
         let ended = self.tabs.borrow_mut().end(id);
         ended.iter().for_each(|session| self.tell_ended(session, true));
         let over = || SourceError { code: "closed".into(), message: "the session was closed".into() };
-        self.calls.end_all(id, || Ending::Error(over()));
+        self.calls.end_all(id, || BrowserAnswer::Error(over()));
         result(&json!({"closed": ended.map_or(0, |session| session.tabs().len())}))
     }
 }

@@ -17,18 +17,18 @@ use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::consent::Permit;
 use harbor_policy::consent::facts::{Holding, Reach};
 use harbor_policy::slots::{Slot, Slots};
-use harbor_policy::tabs::{Event, Holder, MOST_TABS, NotYours, Session, Tabs};
+use harbor_policy::tabs::{Holder, MOST_TABS, NotYours, Session, TabEvent, Tabs};
 use serde_json::Value;
 
-use super::calls::{Calls, Ending};
+use super::calls::{BrowserAnswer, BrowserCalls};
 use super::results::{checked, denied, failed};
 use super::tools::SESSION;
-use super::{Kit, Road, arguments};
+use super::{BrowserParts, ExtensionChannel, arguments};
 use crate::alarm::Alarm;
-use crate::host::consent::wanted::{About, Wish};
+use crate::host::consent::requested_call::{About, RequestedCall};
 use crate::host::source::{Answering, DefaultTime, ToolSource};
-use crate::link::{Answer, Audience, CallError, EndReport, Failure, TimeLimit, ToolList};
-use crate::supervisor::{Unavailable, Why};
+use crate::link::{Audience, CallError, EndReport, Failure, ServerAnswer, TimeLimit, ToolList};
+use crate::supervisor::{UnansweredReason, Unavailable};
 
 /// How long a call may take that names no time.
 const TIME: Duration = Duration::from_secs(60);
@@ -44,10 +44,10 @@ const MAX_ARGUMENTS: usize = 256 * 1024;
 pub(super) struct Browser {
     id: SourceId,
     label: String,
-    road: Rc<dyn Road>,
-    pub(super) kit: Rc<Kit>,
+    road: Rc<dyn ExtensionChannel>,
+    pub(super) kit: Rc<BrowserParts>,
     pub(super) tabs: Rc<RefCell<Tabs>>,
-    pub(super) calls: Rc<Calls>,
+    pub(super) calls: Rc<BrowserCalls>,
     slots: Slots,
     alarm: Alarm,
     gone: Cell<bool>,
@@ -57,8 +57,8 @@ impl Browser {
     pub fn new(
         id: SourceId,
         label: &str,
-        road: Rc<dyn Road>,
-        kit: Rc<Kit>,
+        road: Rc<dyn ExtensionChannel>,
+        kit: Rc<BrowserParts>,
         tabs: Rc<RefCell<Tabs>>,
     ) -> Rc<Self> {
         Rc::new(Self {
@@ -86,7 +86,7 @@ impl Browser {
         &self.label
     }
 
-    pub fn road(&self) -> &dyn Road {
+    pub fn road(&self) -> &dyn ExtensionChannel {
         &*self.road
     }
 
@@ -98,7 +98,7 @@ impl Browser {
         self.calls.has(id)
     }
 
-    pub fn end_call(&self, id: &str, ending: Ending) -> bool {
+    pub fn end_call(&self, id: &str, ending: BrowserAnswer) -> bool {
         self.calls.end(id, ending)
     }
 
@@ -148,7 +148,7 @@ impl Browser {
         given: &str,
         limit: TimeLimit,
         audience: &Audience,
-    ) -> Result<Answer, Why> {
+    ) -> Result<ServerAnswer, UnansweredReason> {
         let (Some(schema), true) = (self.kit.tools.schema(name), given.len() <= MAX_ARGUMENTS) else {
             return Ok(wrong("", "longer than a browser takes"));
         };
@@ -187,7 +187,7 @@ impl Browser {
         let action = arguments["action"].as_str().map(str::to_owned);
         let hides = self.hides(&session);
         let answer = self.ask((name, arguments), (&holder, &session), tab, limit).await;
-        if let Ok(Answer::Result(_)) = &answer {
+        if let Ok(ServerAnswer::Result(_)) = &answer {
             self.done((name, action.as_deref()), &session, tab);
         }
         self.arm();
@@ -195,7 +195,7 @@ impl Browser {
     }
 
     /// Decides the bridge's part of a call: the tab that it means, and whether its addresses may be opened.
-    fn prepare(&self, name: &str, session: &str, arguments: &mut Value) -> Result<Option<u64>, Answer> {
+    fn prepare(&self, name: &str, session: &str, arguments: &mut Value) -> Result<Option<u64>, ServerAnswer> {
         if name == "browser_tabs" {
             self.may_change_tabs(session, arguments)?;
         }
@@ -204,7 +204,7 @@ impl Browser {
         for other in others {
             self.tabs.borrow().meant(session, Some(other)).map_err(|NotYours| foreign())?;
         }
-        let judge = |url: &mut Value| -> Result<(), Answer> {
+        let judge = |url: &mut Value| -> Result<(), ServerAnswer> {
             let Some(text) = url.as_str() else { return Ok(()) };
             let opened = self.judged(session, text).map_err(|why| denied(why.as_str(), &why.to_string()))?;
             // The address that was judged is the one that is opened.
@@ -219,7 +219,7 @@ impl Browser {
         Ok(tab)
     }
 
-    fn tab_meant(&self, name: &str, session: &str, arguments: &Value) -> Result<Option<u64>, Answer> {
+    fn tab_meant(&self, name: &str, session: &str, arguments: &Value) -> Result<Option<u64>, ServerAnswer> {
         let tabs = self.tabs.borrow();
         let index = arguments["index"].as_u64().filter(|_| name == "browser_tabs");
         let asked = match index {
@@ -236,7 +236,7 @@ impl Browser {
         Ok(tab)
     }
 
-    fn may_change_tabs(&self, session: &str, arguments: &Value) -> Result<(), Answer> {
+    fn may_change_tabs(&self, session: &str, arguments: &Value) -> Result<(), ServerAnswer> {
         let tabs = self.tabs.borrow();
         let Some(session) = tabs.get(session) else { return Ok(()) };
         match arguments["action"].as_str() {
@@ -263,14 +263,14 @@ impl Browser {
         (holder, id): (&Holder, &Arc<str>),
         tab: Option<u64>,
         limit: TimeLimit,
-    ) -> Result<Answer, Why> {
+    ) -> Result<ServerAnswer, UnansweredReason> {
         let session = self.tabs.borrow().get(id).map(|session| shown(session, tab));
         let (Some(session), Ok(call_id), false) = (session, random_token(), self.gone.get()) else {
             return Err(gone());
         };
         let left = limit.quiet.saturating_sub(limit.used);
         let mut call = self.calls.open(&self.road, call_id.clone(), id.clone());
-        let _counted = Counted::begin(&self.tabs, id);
+        let _counted = SessionCallGuard::begin(&self.tabs, id);
         self.road.call(&SourceCall {
             call_id,
             source_id: self.id.to_string(),
@@ -282,14 +282,14 @@ impl Browser {
             session,
         });
         match tokio::time::timeout(left, call.ending()).await {
-            Err(_) => Err(Why::Lost(CallError::Timeout)),
+            Err(_) => Err(UnansweredReason::Lost(CallError::Timeout)),
             Ok(None) => Err(gone()),
-            Ok(Some(Ending::Result(result))) => Ok(checked(result)),
-            Ok(Some(Ending::Error(error))) if error.code == "denied" => {
+            Ok(Some(BrowserAnswer::Result(result))) => Ok(checked(result)),
+            Ok(Some(BrowserAnswer::Error(error))) if error.code == "denied" => {
                 Ok(denied(&error.code, &error.message))
             }
-            Ok(Some(Ending::Error(error))) => Ok(failed(&error.code, &error.message)),
-            Ok(Some(Ending::Stopped)) => Ok(stopped()),
+            Ok(Some(BrowserAnswer::Error(error))) => Ok(failed(&error.code, &error.message)),
+            Ok(Some(BrowserAnswer::Stopped)) => Ok(stopped()),
         }
     }
 
@@ -297,7 +297,7 @@ impl Browser {
     fn done(&self, (name, action): (&str, Option<&str>), session: &str, tab: Option<u64>) {
         let mut tabs = self.tabs.borrow_mut();
         let text = Some(name.to_owned());
-        tabs.note(session, Event { at: wall_clock(), what: "call".into(), tab, url: None, text });
+        tabs.note(session, TabEvent { at: wall_clock(), what: "call".into(), tab, url: None, text });
         match (name, action, tab) {
             ("browser_tabs", Some("select"), Some(tab)) => {
                 // The tab may have gone meanwhile.
@@ -310,19 +310,19 @@ impl Browser {
 }
 
 /// A call that counts as open in its session.
-struct Counted {
+struct SessionCallGuard {
     tabs: Rc<RefCell<Tabs>>,
     session: Arc<str>,
 }
 
-impl Counted {
+impl SessionCallGuard {
     fn begin(tabs: &Rc<RefCell<Tabs>>, session: &Arc<str>) -> Self {
         tabs.borrow_mut().count_call(session, true, boot_clock());
         Self { tabs: tabs.clone(), session: session.clone() }
     }
 }
 
-impl Drop for Counted {
+impl Drop for SessionCallGuard {
     fn drop(&mut self) {
         self.tabs.borrow_mut().count_call(&self.session, false, boot_clock());
     }
@@ -359,28 +359,28 @@ pub(super) fn shown(session: &Session, tab: Option<u64>) -> SourceSession {
     }
 }
 
-pub(super) fn wrong(path: &str, why: &str) -> Answer {
-    Answer::Failed(Failure::InvalidArguments(path.to_owned(), why.to_owned()))
+pub(super) fn wrong(path: &str, why: &str) -> ServerAnswer {
+    ServerAnswer::Failed(Failure::InvalidArguments(path.to_owned(), why.to_owned()))
 }
 
-fn foreign() -> Answer {
+fn foreign() -> ServerAnswer {
     denied("foreign_tab", "this is none of your tabs; browser_tabs lists them")
 }
 
-fn too_many() -> Answer {
+fn too_many() -> ServerAnswer {
     failed("too_many_tabs", &format!("a session has {MOST_TABS} tabs at most; close some"))
 }
 
-pub(super) fn stopped() -> Answer {
+pub(super) fn stopped() -> ServerAnswer {
     denied("stopped", "the person has stopped your work in the browser")
 }
 
-fn gone() -> Why {
+fn gone() -> UnansweredReason {
     let why = EndReport::because(
         "browser_gone",
         "the browser, or Harbor's extension in it, has ended or was started anew",
     );
-    Why::Lost(CallError::Ended(Rc::new(why)))
+    UnansweredReason::Lost(CallError::Ended(Rc::new(why)))
 }
 
 impl ToolSource for Browser {
@@ -422,7 +422,7 @@ impl ToolSource for Browser {
         Box::pin(std::future::ready(holding))
     }
 
-    fn about(&self, wish: &Wish<'_>) -> About {
+    fn about(&self, wish: &RequestedCall<'_>) -> About {
         self.about_call(wish)
     }
 
@@ -449,14 +449,14 @@ impl ToolSource for Browser {
         operation: Operation<'a>,
         limit: TimeLimit,
         audience: Audience,
-    ) -> Answering<'a, Result<Answer, Why>> {
+    ) -> Answering<'a, Result<ServerAnswer, UnansweredReason>> {
         Box::pin(async move {
             let _slot = slot;
             match operation {
                 Operation::CallTool { name, arguments, .. } => {
                     self.perform(&name, &arguments, limit, &audience).await
                 }
-                _ => Ok(Answer::Failed(Failure::NotOffered("anything but tools".into()))),
+                _ => Ok(ServerAnswer::Failed(Failure::NotOffered("anything but tools".into()))),
             }
         })
     }

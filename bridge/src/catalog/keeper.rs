@@ -19,30 +19,33 @@ use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::worker::{Enrichment, SourceKind, ToWorker, WorkerSettings, WorkerSource};
+use harbor_ipc_proto::link::worker::{CatalogSourceKind, Enrichment, ToWorker, WorkerSettings, WorkerSource};
 use harbor_policy::lifecycle::State;
 use tokio::sync::{Notify, watch};
 
 use super::errors::CatalogError;
+use super::open_work::Works;
 use super::query::{Summary, summary};
-use super::reader::Reader;
-use super::works::Works;
+use super::reader::CatalogReader;
 use crate::alarm::Alarm;
 use crate::config::{CatalogConfig, LiveConfig};
-use crate::keeper::{Kept, Owner, Times};
+use crate::keeper::{WorkerKeeper, WorkerOwner, WorkerTimeouts};
 use crate::link::worker::catalog::{CatalogLink, Said};
-use asking::Waiter;
+use asking::CatalogWaiter;
 
 /// How long the worker may take to finish its writing, and stays when it is idle. A busy one that says nothing for
 /// `quiet` is hung: its longest own request takes 30 s.
-const TIMES: Times =
-    Times { stop: Duration::from_secs(3), idle: Duration::from_secs(10), quiet: Duration::from_secs(120) };
+const TIMES: WorkerTimeouts = WorkerTimeouts {
+    stop: Duration::from_secs(3),
+    idle: Duration::from_secs(10),
+    quiet: Duration::from_secs(120),
+};
 
 /// The parts that a keeper is made of.
 #[derive(Debug)]
-pub struct Parts {
+pub struct CatalogParts {
     /// The worker.
-    pub worker: crate::keeper::Parts,
+    pub worker: crate::keeper::WorkerParts,
     /// The path of catalog.db.
     pub database: PathBuf,
     /// The contents of `config.toml`.
@@ -51,7 +54,7 @@ pub struct Parts {
 
 /// Says if the database can be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Opened {
+enum CatalogReadiness {
     #[default]
     NotYet,
     Yes,
@@ -60,7 +63,7 @@ enum Opened {
 
 /// The status as it was last told.
 #[derive(Debug, Default)]
-struct Told {
+struct CatalogProgress {
     step: RefCell<Option<String>>,
     refresh_ms: Cell<Option<u64>>,
     /// The contents of the file in short, as of the last look.
@@ -71,12 +74,12 @@ struct Told {
 pub(super) struct Keeper {
     database: PathBuf,
     config: Rc<LiveConfig>,
-    reader: Rc<Reader>,
-    worker: Rc<Kept<CatalogLink>>,
-    works: RefCell<Works<Waiter>>,
-    told: Told,
+    reader: Rc<CatalogReader>,
+    worker: Rc<WorkerKeeper<CatalogLink>>,
+    works: RefCell<Works<CatalogWaiter>>,
+    told: CatalogProgress,
     listener: RefCell<Option<Rc<dyn Fn()>>>,
-    opened: watch::Sender<Opened>,
+    opened: watch::Sender<CatalogReadiness>,
     /// True if nothing of an earlier bridge is left.
     may_start: Cell<bool>,
     ending: Cell<bool>,
@@ -99,16 +102,16 @@ impl std::fmt::Debug for Keeper {
 }
 
 impl Keeper {
-    pub(super) fn new(parts: Parts, reader: Rc<Reader>) -> Rc<Self> {
-        let Parts { worker, database, config } = parts;
+    pub(super) fn new(parts: CatalogParts, reader: Rc<CatalogReader>) -> Rc<Self> {
+        let CatalogParts { worker, database, config } = parts;
         Rc::new_cyclic(|this: &Weak<Self>| Self {
             followed: RefCell::new(config.now().catalog.clone()),
             database,
             config,
             reader,
-            worker: Kept::new(worker, TIMES, this.clone()),
+            worker: WorkerKeeper::new(worker, TIMES, this.clone()),
             works: RefCell::default(),
-            told: Told::default(),
+            told: CatalogProgress::default(),
             listener: RefCell::default(),
             opened: watch::Sender::default(),
             may_start: Cell::default(),
@@ -150,8 +153,8 @@ impl Keeper {
             Some(WorkerSource { id: id.into(), kind, url: url.clone()?.into() })
         };
         let sources = [
-            source("registry", SourceKind::Registry, &config.registry),
-            source("awesome", SourceKind::Awesome, &config.awesome),
+            source("registry", CatalogSourceKind::Registry, &config.registry),
+            source("awesome", CatalogSourceKind::Awesome, &config.awesome),
         ];
         let lookups = [&config.github_api, &config.npm_downloads, &config.pypi_downloads];
         let url = |url: &Option<String>| url.clone().map(Into::into);
@@ -179,7 +182,7 @@ impl Keeper {
     }
 
     /// Looks into the file, and notes its contents; then gives the answers in `then`.
-    fn look(self: &Rc<Self>, then: Vec<asking::Answer>) {
+    fn look(self: &Rc<Self>, then: Vec<asking::CatalogReply>) {
         let keeper = self.clone();
         tokio::task::spawn_local(async move {
             keeper.look_now().await;
@@ -195,7 +198,7 @@ impl Keeper {
     }
 }
 
-impl Owner<CatalogLink> for Keeper {
+impl WorkerOwner<CatalogLink> for Keeper {
     fn is_busy(&self) -> bool {
         !self.works.borrow().is_empty()
     }
@@ -211,7 +214,7 @@ impl Owner<CatalogLink> for Keeper {
                 if let Some(what) = set_aside {
                     tracing::warn!(what, "catalog.db was made anew");
                 }
-                self.opened.send_replace(Opened::Yes);
+                self.opened.send_replace(CatalogReadiness::Yes);
                 self.look(Vec::new());
                 self.worker.look();
             }
@@ -234,8 +237,8 @@ impl Owner<CatalogLink> for Keeper {
 
     fn changed(self: Rc<Self>, state: State) {
         match state {
-            State::Starting => drop(self.opened.send_replace(Opened::NotYet)),
-            State::Stopped | State::Failed => drop(self.opened.send_replace(Opened::No)),
+            State::Starting => drop(self.opened.send_replace(CatalogReadiness::NotYet)),
+            State::Stopped | State::Failed => drop(self.opened.send_replace(CatalogReadiness::No)),
             _ => {}
         }
         if state != State::Running {

@@ -10,13 +10,13 @@
 
 mod errors;
 mod keeper;
+mod open_work;
 mod query;
 mod reader;
-#[cfg(test)]
-mod rig;
 mod schedule;
+#[cfg(test)]
+mod test_catalog;
 pub mod words;
-mod works;
 
 use std::io;
 use std::path::Path;
@@ -27,19 +27,19 @@ use harbor_ipc_proto::client::{CatalogDetails, CatalogSource, CatalogStatus};
 use rusqlite::Connection;
 
 pub use self::errors::CatalogError;
-pub use self::keeper::Parts;
-pub use self::keeper::asking::{Done, Note};
-pub use self::query::{Age, Filter, Page, Summary};
-pub use self::works::Kind;
+pub use self::keeper::CatalogParts;
+pub use self::keeper::asking::{CatalogReport, ProgressListener};
+pub use self::open_work::WorkKind;
+pub use self::query::{Age, EntryPage, Filter, Summary};
 
 use self::keeper::Keeper;
-use self::reader::Reader;
+use self::reader::CatalogReader;
 use self::words::Cursor;
 
 /// The catalog.
 #[derive(Debug)]
 pub struct Catalog {
-    reader: Rc<Reader>,
+    reader: Rc<CatalogReader>,
     keeper: Rc<Keeper>,
 }
 
@@ -48,8 +48,8 @@ impl Catalog {
     ///
     /// # Errors
     /// When the system has no thread for it.
-    pub fn new(parts: Parts) -> io::Result<Rc<Self>> {
-        let reader = Rc::new(Reader::start(Path::new(&parts.database).to_owned())?);
+    pub fn new(parts: CatalogParts) -> io::Result<Rc<Self>> {
+        let reader = Rc::new(CatalogReader::start(Path::new(&parts.database).to_owned())?);
         Ok(Rc::new(Self { keeper: Keeper::new(parts, reader.clone()), reader }))
     }
 
@@ -89,7 +89,11 @@ impl Catalog {
     ///
     /// # Errors
     /// Why it was not done.
-    pub async fn ask(&self, kind: Kind, note: Option<Note>) -> Result<Done, CatalogError> {
+    pub async fn ask(
+        &self,
+        kind: WorkKind,
+        note: Option<ProgressListener>,
+    ) -> Result<CatalogReport, CatalogError> {
         self.keeper.ask(kind, note).await
     }
 
@@ -102,7 +106,7 @@ impl Catalog {
         filter: Filter,
         cursor: Option<Cursor>,
         limit: usize,
-    ) -> Result<(Page, Age), CatalogError> {
+    ) -> Result<(EntryPage, Age), CatalogError> {
         self.read(move |connection| {
             Ok((query::list(connection, &filter, cursor.as_ref(), limit)?, query::age(connection)?))
         })
@@ -118,7 +122,7 @@ impl Catalog {
         expression: String,
         cursor: Option<Cursor>,
         limit: usize,
-    ) -> Result<(Page, Age), CatalogError> {
+    ) -> Result<(EntryPage, Age), CatalogError> {
         self.read(move |connection| {
             Ok((query::search(connection, &expression, cursor.as_ref(), limit)?, query::age(connection)?))
         })

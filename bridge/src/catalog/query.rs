@@ -28,7 +28,7 @@ const COLUMNS: &str = "e.id, e.source, e.name, e.title, substr(e.description, 1,
 
 /// A page of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub struct EntryPage {
     /// The entries.
     pub entries: Vec<CatalogEntry>,
     /// Where the next page begins.
@@ -76,7 +76,7 @@ pub(super) fn list(
     filter: &Filter,
     cursor: Option<&Cursor>,
     limit: usize,
-) -> rusqlite::Result<Page> {
+) -> rusqlite::Result<EntryPage> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     if !filter.include_removed {
         conditions.push("e.removed_at IS NULL");
@@ -93,7 +93,7 @@ pub(super) fn list(
     let total = connection.prepare_cached(&counted)?.query_row(params_from_iter(&values), unsigned)?;
     behind(&mut conditions, &mut values, cursor);
     let page = by_priority(connection, &conditions, values, limit)?;
-    Ok(Page { total: Some(total), ..page })
+    Ok(EntryPage { total: Some(total), ..page })
 }
 
 /// A page of the entries that `expression` finds.
@@ -102,7 +102,7 @@ pub(super) fn search(
     expression: &str,
     cursor: Option<&Cursor>,
     limit: usize,
-) -> rusqlite::Result<Page> {
+) -> rusqlite::Result<EntryPage> {
     let found: u64 = connection
         .prepare_cached(
             "SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT 501)",
@@ -129,7 +129,7 @@ pub(super) fn search(
     let entries = rows.map(|row| Ok(row?.0)).collect::<rusqlite::Result<Vec<_>>>()?;
     let shown = skip.saturating_add(u32::try_from(entries.len()).unwrap_or(u32::MAX));
     let next = (u64::from(shown) < found && !entries.is_empty()).then_some(Cursor::Skip(shown));
-    Ok(Page { entries, next, total: Some(found) })
+    Ok(EntryPage { entries, next, total: Some(found) })
 }
 
 fn behind(conditions: &mut Vec<&str>, values: &mut Vec<Value>, cursor: Option<&Cursor>) {
@@ -145,7 +145,7 @@ fn by_priority(
     conditions: &[&str],
     mut values: Vec<Value>,
     limit: usize,
-) -> rusqlite::Result<Page> {
+) -> rusqlite::Result<EntryPage> {
     let sql = format!(
         "SELECT {COLUMNS} FROM entries e WHERE {} ORDER BY e.priority DESC, e.id LIMIT ?",
         conditions.join(" AND ")
@@ -159,7 +159,7 @@ fn by_priority(
     found.truncate(limit);
     let next = found.last().filter(|_| is_more);
     let next = next.map(|(entry, priority)| Cursor::Behind(*priority, entry.id.clone()));
-    Ok(Page { entries: found.into_iter().map(|(entry, _)| entry).collect(), next, total: None })
+    Ok(EntryPage { entries: found.into_iter().map(|(entry, _)| entry).collect(), next, total: None })
 }
 
 /// The details of an entry.

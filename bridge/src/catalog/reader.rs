@@ -40,31 +40,31 @@ const MAX_ROW: i32 = 8 << 20;
 /// The reason for a query that was ended.
 const TOO_LONG: &str = "it takes too long";
 
-type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
+type CatalogJob = Box<dyn FnOnce(&mut Shelf) + Send>;
 
 /// The time at which the current query is ended.
-type Due = Arc<Mutex<Instant>>;
+type QueryDeadline = Arc<Mutex<Instant>>;
 
 /// Reads the catalog.
-pub(super) struct Reader {
-    jobs: mpsc::Sender<Job>,
+pub(super) struct CatalogReader {
+    jobs: mpsc::Sender<CatalogJob>,
     patience: Duration,
 }
 
-impl std::fmt::Debug for Reader {
+impl std::fmt::Debug for CatalogReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Reader").finish_non_exhaustive()
     }
 }
 
-impl Reader {
+impl CatalogReader {
     /// Starts the thread. The file need not exist.
     pub(super) fn start(path: PathBuf) -> std::io::Result<Self> {
         Self::with_patience(path, PATIENCE)
     }
 
     fn with_patience(path: PathBuf, patience: Duration) -> std::io::Result<Self> {
-        let (jobs, todo) = mpsc::channel::<Job>();
+        let (jobs, todo) = mpsc::channel::<CatalogJob>();
         let mut shelf = Shelf { path, open: None, due: Arc::new(Mutex::new(Instant::now())), patience };
         std::thread::Builder::new()
             .name("catalog.db".into())
@@ -81,7 +81,7 @@ impl Reader {
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, CatalogError> {
         let (done, result) = oneshot::channel();
-        let job: Job = Box::new(move |shelf| {
+        let job: CatalogJob = Box::new(move |shelf| {
             // The one who asked may have left.
             if !done.is_closed() {
                 let _ = done.send(shelf.read(query));
@@ -99,7 +99,7 @@ struct Shelf {
     path: PathBuf,
     /// The connection, with the device and inode of its file.
     open: Option<((u64, u64), Connection)>,
-    due: Due,
+    due: QueryDeadline,
     patience: Duration,
 }
 
@@ -133,7 +133,7 @@ fn identity(path: &Path) -> Result<(u64, u64), CatalogError> {
     }
 }
 
-fn connect(path: &Path, due: &Due) -> Result<Connection, CatalogError> {
+fn connect(path: &Path, due: &QueryDeadline) -> Result<Connection, CatalogError> {
     let path = without_links_above(path).map_err(|error| CatalogError::Unreadable(error.to_string()))?;
     let open = || {
         let connection = guarded(&path, due.clone())?;
@@ -157,7 +157,7 @@ fn without_links_above(path: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// A connection to a file that somebody else may have made: calls in its schema are not run, and no query is endless.
-fn guarded(path: &Path, due: Due) -> rusqlite::Result<Connection> {
+fn guarded(path: &Path, due: QueryDeadline) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -197,10 +197,10 @@ fn trouble(error: &rusqlite::Error) -> CatalogError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rig;
+    use super::super::test_catalog;
     use super::*;
 
-    async fn count(reader: &Reader) -> Result<i64, CatalogError> {
+    async fn count(reader: &CatalogReader) -> Result<i64, CatalogError> {
         reader.run(|c| c.query_row("SELECT count(*) FROM entries", [], |row| row.get(0))).await
     }
 
@@ -208,13 +208,13 @@ mod tests {
     async fn whatever_is_in_the_files_place_is_told_and_a_good_one_is_read_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("catalog.db");
-        let reader = Reader::start(path.clone()).unwrap();
+        let reader = CatalogReader::start(path.clone()).unwrap();
         assert_eq!(count(&reader).await, Err(CatalogError::Missing));
         assert!(!path.exists(), "it makes none");
         fs::write(&path, [b"SQLite format 3\0".as_slice(), &[7; 5000]].concat()).unwrap();
         assert!(matches!(count(&reader).await, Err(CatalogError::Corrupt(_))));
         fs::remove_file(&path).unwrap();
-        let writer = rig::catalog(&path, 3);
+        let writer = test_catalog::catalog(&path, 3);
         assert_eq!(count(&reader).await, Ok(3));
         writer.execute("DELETE FROM entries", []).unwrap();
         assert_eq!(count(&reader).await, Ok(0), "what is committed is seen");
@@ -230,8 +230,8 @@ mod tests {
     async fn half_a_refresh_is_never_seen_and_nothing_can_be_written() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("catalog.db");
-        let reader = Reader::start(path.clone()).unwrap();
-        let writer = rig::catalog(&path, 5);
+        let reader = CatalogReader::start(path.clone()).unwrap();
+        let writer = test_catalog::catalog(&path, 5);
         writer.execute_batch("BEGIN; DELETE FROM entries;").unwrap();
         assert_eq!(count(&reader).await, Ok(5));
         writer.execute_batch("COMMIT").unwrap();
@@ -248,9 +248,9 @@ mod tests {
         let [home, linked] = ["home", "linked"].map(|name| dir.path().join(name));
         fs::create_dir(&home).unwrap();
         std::os::unix::fs::symlink(&home, &linked).unwrap();
-        drop(rig::catalog(&home.join("elsewhere.db"), 2));
+        drop(test_catalog::catalog(&home.join("elsewhere.db"), 2));
         std::os::unix::fs::symlink("elsewhere.db", home.join("catalog.db")).unwrap();
-        let reader = Reader::start(linked.join("catalog.db")).unwrap();
+        let reader = CatalogReader::start(linked.join("catalog.db")).unwrap();
         let said = count(&reader).await.unwrap_err().to_string();
         assert!(said.contains("it is a link"), "{said}");
         fs::rename(home.join("elsewhere.db"), home.join("catalog.db")).unwrap();
@@ -261,9 +261,9 @@ mod tests {
     async fn hostile(schema: &str) -> CatalogError {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("catalog.db");
-        let writer = rig::catalog(&path, 2);
+        let writer = test_catalog::catalog(&path, 2);
         writer.execute_batch(&format!("DROP TABLE meta; {schema}")).unwrap();
-        let reader = Reader::with_patience(path, Duration::from_secs(1)).unwrap();
+        let reader = CatalogReader::with_patience(path, Duration::from_secs(1)).unwrap();
         let asked = reader.run(|c| c.query_row("SELECT key FROM meta", [], |_| Ok(()))).await;
         assert_eq!(count(&reader).await, Ok(2), "the next one is answered");
         asked.unwrap_err()

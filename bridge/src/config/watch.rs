@@ -36,12 +36,12 @@ pub struct Watch {
     /// The events in its directories, as bytes. Only their kinds are looked at.
     events: pipe::Receiver,
     path: PathBuf,
-    seen: Look,
+    seen: ConfigFingerprint,
 }
 
 /// The marks by which another file, or other content, is known, for the name and for what it leads to: device, inode, size, mode,
 /// owner and links, and the times of both changes.
-type Look = [Option<([u64; 4], [u32; 2], [i64; 4])>; 2];
+type ConfigFingerprint = [Option<([u64; 4], [u32; 2], [i64; 4])>; 2];
 
 impl Watch {
     /// Begins to watch a file, which need not exist; its directory must.
@@ -93,7 +93,7 @@ impl Watch {
 }
 
 /// True if a file was made that is still to be written: its closing is an event, too. A link is whole at once.
-fn is_begun(events: &[u8], now: &Look) -> bool {
+fn is_begun(events: &[u8], now: &ConfigFingerprint) -> bool {
     let is_link = now[0].is_some_and(|(numbers, ..)| numbers[3] > 1) || now[0] != now[1];
     !is_link && kinds(events).all(|kind| kind == AddWatchFlags::IN_CREATE)
 }
@@ -116,7 +116,7 @@ fn directory(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("/"))
 }
 
-fn look(path: &Path) -> Look {
+fn look(path: &Path) -> ConfigFingerprint {
     [path.symlink_metadata(), path.metadata()].map(|about| {
         let about = about.ok()?;
         let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];

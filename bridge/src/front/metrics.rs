@@ -9,7 +9,7 @@
 //! its health.
 
 pub mod head;
-mod kept;
+mod text_cache;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -23,8 +23,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
-use self::head::{MAX_HEAD, Page, Refusal, TOO_LARGE, TOO_SLOW, content_type, end, judge};
-use self::kept::Kept;
+use self::head::{MAX_HEAD, MetricsPage, Refusal, TOO_LARGE, TOO_SLOW, content_type, end, judge};
+use self::text_cache::MetricsCache;
 use crate::closing::read_rest;
 use crate::router::Router;
 
@@ -148,7 +148,7 @@ async fn accept(listener: TcpListener, port: u16, router: Weak<Router>) {
     // Dropped together with this task, and all connections with it.
     let mut connections = JoinSet::new();
     let mut oldest = VecDeque::<AbortHandle>::new();
-    let kept = Rc::new(Kept::default());
+    let kept = Rc::new(MetricsCache::default());
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // There are no descriptors left, or the connection has gone already.
@@ -170,7 +170,12 @@ async fn accept(listener: TcpListener, port: u16, router: Weak<Router>) {
     }
 }
 
-async fn serve(mut stream: TcpStream, port: u16, router: &Weak<Router>, kept: &Kept) -> io::Result<()> {
+async fn serve(
+    mut stream: TcpStream,
+    port: u16,
+    router: &Weak<Router>,
+    kept: &MetricsCache,
+) -> io::Result<()> {
     let head = tokio::time::timeout(HEAD_LIMIT, read_head(&mut stream)).await;
     let judged = match head {
         Ok(head) => head?.and_then(|head| judge(&head, port)),
@@ -178,12 +183,12 @@ async fn serve(mut stream: TcpStream, port: u16, router: &Weak<Router>, kept: &K
     };
     let Some(router) = router.upgrade() else { return Ok(()) };
     let answer = match judged {
-        Ok(page @ Page::Metrics(dialect)) => {
+        Ok(page @ MetricsPage::Metrics(dialect)) => {
             let text = kept.text(dialect, Instant::now(), || router.metrics(dialect)).await;
             answer("200 OK", content_type(page), &text)
         }
-        Ok(page @ Page::Index) => answer("200 OK", content_type(page), INDEX),
-        Err(Refusal { status, why }) => answer(status, content_type(Page::Index), &format!("{why}\n")),
+        Ok(page @ MetricsPage::Index) => answer("200 OK", content_type(page), INDEX),
+        Err(Refusal { status, why }) => answer(status, content_type(MetricsPage::Index), &format!("{why}\n")),
     };
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await?;

@@ -4,9 +4,9 @@
 //! `attach`; the router does.
 
 pub mod connection;
+mod descriptor_reserve;
 pub mod metrics;
 pub mod notify;
 pub mod relay;
-mod room;
 pub mod socket;
 pub mod stdio;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use harbor_child::outbox::Sink as _;
 use harbor_child::own;
-use harbor_child::socket::{Writer, split};
+use harbor_child::socket::{SocketWriter, split};
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody};
 use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
 use harbor_policy::access::Principal;
@@ -25,7 +25,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::connection::{attach, attached, refused, serve, unattached_frames};
-use super::room::Room;
+use super::descriptor_reserve::DescriptorReserve;
 use crate::router::client::Client;
 use crate::router::{Router, crowded};
 
@@ -49,7 +49,8 @@ pub async fn accept(
     token: Rc<str>,
 ) -> io::Result<()> {
     let (mut unattached, mut crowd) = (VecDeque::new(), VecDeque::new());
-    let (mut room, mut is_given, left) = (Room::of(own::files()), false, Rc::<Notify>::default());
+    let (mut room, mut is_given, left) =
+        (DescriptorReserve::of(own::files()), false, Rc::<Notify>::default());
     loop {
         // The released descriptors are for the connection that waits.
         if !std::mem::take(&mut is_given) {
@@ -105,7 +106,7 @@ pub async fn accept(
     }
 }
 
-fn note(room: &mut Room, why: &str) {
+fn note(room: &mut DescriptorReserve, why: &str) {
     if let Some(connections) = room.note(Instant::now()) {
         tracing::warn!(connections, why, "there is no room for a connection");
     }
@@ -178,13 +179,13 @@ async fn greet(
     }
 }
 
-fn tell(writer: &Writer, envelope: &Envelope, error: &ErrorBody) -> io::Result<()> {
+fn tell(writer: &SocketWriter, envelope: &Envelope, error: &ErrorBody) -> io::Result<()> {
     tracing::info!(code = error.code.as_str(), "a connection was refused");
     write_small(writer, &refused(envelope, error))
 }
 
 /// Writes the first frame of a connection: its buffer is empty, so it always fits at once.
-fn write_small(writer: &Writer, frame: &[u8]) -> io::Result<()> {
+fn write_small(writer: &SocketWriter, frame: &[u8]) -> io::Result<()> {
     match writer.try_write(frame) {
         Ok(n) if n == frame.len() => Ok(()),
         Ok(_) => Err(io::ErrorKind::WriteZero.into()),

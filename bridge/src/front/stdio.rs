@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::rc::Rc;
 
 use harbor_child::capacity::{TO_CLIENT, widen};
-use harbor_child::socket::{Reader, Writer, split};
+use harbor_child::socket::{SocketReader, SocketWriter, split};
 use harbor_ipc_proto::frame::{FrameDecoder, MAX_CLIENT_FRAME};
 use harbor_policy::access::Principal;
 use nix::sys::stat::{SFlag, fstat};
@@ -33,7 +33,7 @@ pub async fn run(router: &Rc<Router>) -> io::Result<()> {
     nix::unistd::dup2_stdout(&null)?;
     let frames = FrameDecoder::new(MAX_CLIENT_FRAME);
     match (kind(&input)?, kind(&output)?) {
-        (Kind::Pipe, Kind::Pipe) => {
+        (StreamKind::Pipe, StreamKind::Pipe) => {
             widen(&output, TO_CLIENT);
             let reader = pipe::Receiver::from_owned_fd(input)?;
             let writer = pipe::Sender::from_owned_fd(output)?;
@@ -48,23 +48,23 @@ pub async fn run(router: &Rc<Router>) -> io::Result<()> {
     Ok(())
 }
 
-enum Kind {
+enum StreamKind {
     Pipe,
     Socket,
     Other,
 }
 
-fn kind(fd: &OwnedFd) -> io::Result<Kind> {
+fn kind(fd: &OwnedFd) -> io::Result<StreamKind> {
     let format = SFlag::from_bits_truncate(fstat(fd)?.st_mode) & SFlag::S_IFMT;
     Ok(match format {
-        SFlag::S_IFIFO => Kind::Pipe,
-        SFlag::S_IFSOCK => Kind::Socket,
-        _ => Kind::Other,
+        SFlag::S_IFIFO => StreamKind::Pipe,
+        SFlag::S_IFSOCK => StreamKind::Socket,
+        _ => StreamKind::Other,
     })
 }
 
-fn readable(fd: OwnedFd, kind: Kind) -> io::Result<Reader> {
-    if matches!(kind, Kind::Socket) {
+fn readable(fd: OwnedFd, kind: StreamKind) -> io::Result<SocketReader> {
+    if matches!(kind, StreamKind::Socket) {
         return Ok(split(StdStream::from(fd))?.0);
     }
     let (mine, theirs) = StdStream::pair()?;
@@ -75,8 +75,8 @@ fn readable(fd: OwnedFd, kind: Kind) -> io::Result<Reader> {
     Ok(split(mine)?.0)
 }
 
-fn writable(fd: OwnedFd, kind: Kind) -> io::Result<Writer> {
-    if matches!(kind, Kind::Socket) {
+fn writable(fd: OwnedFd, kind: StreamKind) -> io::Result<SocketWriter> {
+    if matches!(kind, StreamKind::Socket) {
         return Ok(split(StdStream::from(fd))?.1);
     }
     let (mine, theirs) = StdStream::pair()?;

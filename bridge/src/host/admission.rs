@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use harbor_policy::limiter::{Decision, Limiter, Limits, Refusal, Ticket};
+use harbor_policy::limiter::{CallLimits, CallTicket, Decision, LimitRefusalReason, Limiter};
 use tokio::sync::oneshot;
 
 /// The limiter, and the calls that wait for their turn.
 #[derive(Debug)]
 pub struct Admission {
     limiter: RefCell<Limiter>,
-    waiting: RefCell<BTreeMap<Ticket, oneshot::Sender<()>>>,
+    waiting: RefCell<BTreeMap<CallTicket, oneshot::Sender<()>>>,
     began: Instant,
 }
 
@@ -39,12 +39,12 @@ pub struct Entrant<'a> {
 
 /// A place among the calls of an origin; given back when it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct OriginSlot {
     admission: Rc<Admission>,
-    ticket: Ticket,
+    ticket: CallTicket,
 }
 
-impl Drop for Turn {
+impl Drop for OriginSlot {
     fn drop(&mut self) {
         self.admission.finish(self.ticket);
     }
@@ -61,7 +61,7 @@ impl Admission {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn request(&self, entrant: Entrant<'_>, limits: &Limits, now: u64) -> Decision {
+    fn request(&self, entrant: Entrant<'_>, limits: &CallLimits, now: u64) -> Decision {
         let Entrant { origin, lane, server, server_per_minute } = entrant;
         self.limiter.borrow_mut().request(origin, lane, server, limits, server_per_minute, now)
     }
@@ -73,12 +73,12 @@ impl Admission {
     pub async fn enter(
         self: &Rc<Self>,
         entrant: Entrant<'_>,
-        limits: &Limits,
+        limits: &CallLimits,
         most: Duration,
-    ) -> Result<Turn, Refusal> {
+    ) -> Result<OriginSlot, LimitRefusalReason> {
         let now = self.now();
         let decision = self.request(entrant, limits, now);
-        let turn = |ticket| Turn { admission: self.clone(), ticket };
+        let turn = |ticket| OriginSlot { admission: self.clone(), ticket };
         match decision {
             Decision::Admitted(ticket) => Ok(turn(ticket)),
             Decision::Refused(refusal) => Err(refusal),
@@ -94,13 +94,13 @@ impl Admission {
                 match tokio::time::timeout(wait, waiting).await {
                     Ok(Ok(())) => Ok(turn),
                     // Too long, or displaced by a lane that has had fewer turns.
-                    _ => Err(Refusal::TooManyAtOnce),
+                    _ => Err(LimitRefusalReason::TooManyAtOnce),
                 }
             }
         }
     }
 
-    fn finish(&self, ticket: Ticket) {
+    fn finish(&self, ticket: CallTicket) {
         self.waiting.borrow_mut().remove(&ticket);
         let admitted = self.limiter.borrow_mut().finish(ticket);
         for next in admitted {
@@ -137,7 +137,8 @@ impl Admission {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { concurrent: 1, queue: 1, queue_wait_ms: 60_000, per_minute: None };
+    const LIMITS: CallLimits =
+        CallLimits { concurrent: 1, queue: 1, queue_wait_ms: 60_000, per_minute: None };
 
     fn entrant(lane: u64) -> Entrant<'static> {
         Entrant { origin: "a", lane, server: "s", server_per_minute: None }
@@ -154,7 +155,10 @@ mod tests {
         });
         tokio::task::yield_now().await;
         assert_eq!(admission.of("a"), (1, 1));
-        assert_eq!(admission.enter(entrant(1), &LIMITS, most).await.unwrap_err(), Refusal::TooManyAtOnce);
+        assert_eq!(
+            admission.enter(entrant(1), &LIMITS, most).await.unwrap_err(),
+            LimitRefusalReason::TooManyAtOnce
+        );
         drop(first);
         let second = waiting.await.unwrap().unwrap();
         let left = tokio::task::spawn_local({
@@ -174,7 +178,10 @@ mod tests {
         let admission = Admission::new();
         let _held = admission.enter(entrant(1), &LIMITS, Duration::MAX).await.unwrap();
         let wait = Duration::from_millis(5);
-        assert_eq!(admission.enter(entrant(1), &LIMITS, wait).await.unwrap_err(), Refusal::TooManyAtOnce);
+        assert_eq!(
+            admission.enter(entrant(1), &LIMITS, wait).await.unwrap_err(),
+            LimitRefusalReason::TooManyAtOnce
+        );
         assert_eq!(admission.of("a"), (1, 0));
     }
 }

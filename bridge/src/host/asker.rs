@@ -14,7 +14,7 @@ use harbor_policy::origin::Origin;
 
 use super::fields::invalid;
 use crate::config::OWNER;
-use crate::link::Party;
+use crate::link::CallParty;
 use crate::supervisor::User;
 
 /// A connection, as far as the host has to know it.
@@ -165,8 +165,8 @@ impl Caller {
 
     /// The caller, as the code knows it that passes on a server's questions.
     #[must_use]
-    pub fn party(&self) -> Party {
-        Party { client: self.sender().client, origin: self.origin().map(Origin::shared) }
+    pub fn party(&self) -> CallParty {
+        CallParty { client: self.sender().client, origin: self.origin().map(Origin::shared) }
     }
 }
 

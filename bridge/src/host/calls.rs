@@ -20,31 +20,31 @@ use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::consent::compact::compact;
 use harbor_policy::consent::{Permit, Run};
-use harbor_policy::limiter::Limits;
+use harbor_policy::limiter::CallLimits;
 use harbor_policy::runs::Share;
 use harbor_policy::scope::Scope;
 use harbor_policy::slots::Slot;
 
-use super::admission::{Entrant, Turn};
+use super::admission::{Entrant, OriginSlot};
 use super::asker::{Asker, Caller};
-use super::beside::Hears;
-use super::consent::wanted::Known;
+use super::consent::requested_call::KnownTool;
 use super::consent::{MOST_ASKED, changed_twice, holding};
-use super::errors::Reader;
-use super::note::Note;
-use super::refused::{rate_limited, revoked, tool_not_found};
+use super::errors::ErrorReader;
+use super::note::CallNote;
+use super::origin_refusals::{rate_limited, revoked, tool_not_found};
+use super::remarks_audience::Hears;
 use super::running::Running;
 use super::runs::Reserved;
 use super::source::{self, ToolSource};
 use super::tool_call::ToolCall;
-use super::{Host, beside, errors, time_limit};
+use super::{Host, errors, remarks_audience, time_limit};
 use crate::config::{Feature, OWNER, OriginLimits, ServerLimits};
-use crate::link::{Answer, Failure, TimeLimit, Tool, ToolHash};
-use crate::supervisor::Why;
+use crate::link::{Failure, ServerAnswer, TimeLimit, Tool, ToolHash};
+use crate::supervisor::UnansweredReason;
 
 /// The answer of a tool.
 #[derive(Debug)]
-pub struct Called {
+pub struct ToolAnswer {
     /// MCP's CallToolResult, as the source wrote it.
     pub result: Json,
     /// Notes for readers who may know of this machine: what the sandbox refused, which places the source does
@@ -57,23 +57,23 @@ pub struct Called {
 }
 
 /// Everything that a call holds on its way until it ends.
-struct Way {
+struct AdmittedCall {
     source: Rc<dyn ToolSource>,
     limit: TimeLimit,
-    reader: Reader,
+    reader: ErrorReader,
     reserved: Option<Reserved>,
     /// A call of an origin, whose right may be taken back.
     running: Option<Running>,
-    known: Known,
-    _turns: Turns,
+    known: KnownTool,
+    _turns: OriginSlots,
 }
 
 /// The call's places: among its origin's calls to one server, where that is limited, and among all of the origin's.
-type Turns = (Option<Turn>, Turn);
+type OriginSlots = (Option<OriginSlot>, OriginSlot);
 
-impl Way {
+impl AdmittedCall {
     /// The source is asked now.
-    fn begin(&self, note: &Note) {
+    fn begin(&self, note: &CallNote) {
         if let Some(reserved) = &self.reserved {
             reserved.set_spent(true);
         }
@@ -88,14 +88,18 @@ impl Way {
     }
 
     /// Ends the call, and notes it.
-    fn end(self, note: Note, answer: Result<Answer, Why>) -> Result<Called, ErrorBody> {
+    fn end(
+        self,
+        note: CallNote,
+        answer: Result<ServerAnswer, UnansweredReason>,
+    ) -> Result<ToolAnswer, ErrorBody> {
         if let Some(reserved) = self.reserved.filter(|_| !was_sent(&answer)) {
             reserved.set_spent(false);
         }
-        note.set_tool_failed(matches!(answer, Ok(Answer::ToolError(_))));
+        note.set_tool_failed(matches!(answer, Ok(ServerAnswer::ToolError(_))));
         let result = outcome(&self.source.id(), self.limit, answer, self.reader);
         note.ended(&result);
-        Ok(Called { result: result?, beside: Vec::new(), took: note.asked_for(), hash: note.hash() })
+        Ok(ToolAnswer { result: result?, beside: Vec::new(), took: note.asked_for(), hash: note.hash() })
     }
 }
 
@@ -104,7 +108,7 @@ pub struct NotedCall {
     caller: Caller,
     call: ToolCall,
     /// The note; or the error for a caller that is only told that the source is at rest.
-    note: Result<Note, ErrorBody>,
+    note: Result<CallNote, ErrorBody>,
 }
 
 impl Host {
@@ -121,8 +125,8 @@ impl Host {
         let source = self.sources.get(&call.source);
         let at_rest = source.as_ref().filter(|_| call.unless_stopped).and_then(|source| source.at_rest());
         let note = match at_rest {
-            Some(at_rest) => Err(errors::unavailable(&call.source, &at_rest, Reader::of(&caller))),
-            None => Ok(Note::begin(self, &caller, &call, source.is_some())),
+            Some(at_rest) => Err(errors::unavailable(&call.source, &at_rest, ErrorReader::of(&caller))),
+            None => Ok(CallNote::begin(self, &caller, &call, source.is_some())),
         };
         NotedCall { caller, call, note }
     }
@@ -132,7 +136,7 @@ impl Host {
     ///
     /// # Errors
     /// Why there is no result.
-    pub async fn call_tool(&self, noted: NotedCall) -> Result<Called, ErrorBody> {
+    pub async fn call_tool(&self, noted: NotedCall) -> Result<ToolAnswer, ErrorBody> {
         let called = self.make_call(noted).await;
         if called.is_ok() && self.trail.is_required() {
             Box::pin(self.trail.written()).await?;
@@ -140,7 +144,7 @@ impl Host {
         called
     }
 
-    async fn make_call(&self, NotedCall { caller, call, note }: NotedCall) -> Result<Called, ErrorBody> {
+    async fn make_call(&self, NotedCall { caller, call, note }: NotedCall) -> Result<ToolAnswer, ErrorBody> {
         let note = note?;
         if let Caller::Origin(asker) = &caller
             && let Err(refusal) = self.may_call(asker, &call)
@@ -151,7 +155,7 @@ impl Host {
                 return Err(error);
             }
         }
-        let hears = beside::hears(&caller, call.run_id.is_some());
+        let hears = remarks_audience::hears(&caller, call.run_id.is_some());
         let (mut way, mut answer) = self.put_to_source(&caller, &call, &note).await?;
         if wants_other_headers(&answer) && way.source.clone().relisted(&mut way.limit).await {
             // Nothing of it was done, and the tool may have changed: everything is
@@ -167,8 +171,8 @@ impl Host {
         &self,
         caller: &Caller,
         call: &ToolCall,
-        note: &Note,
-    ) -> Result<(Way, Result<Answer, Why>), ErrorBody> {
+        note: &CallNote,
+    ) -> Result<(AdmittedCall, Result<ServerAnswer, UnansweredReason>), ErrorBody> {
         let (mut way, slot, run) = self.cleared_way(caller, call, note).await?;
         // Kept only where a conversation reads the answer.
         let wished = call.consent.chat.clone().map(|chat| (chat, way.known.clone()));
@@ -194,8 +198,8 @@ impl Host {
         &self,
         caller: &Caller,
         call: &ToolCall,
-        note: &Note,
-    ) -> Result<(Way, Slot, Run), ErrorBody> {
+        note: &CallNote,
+    ) -> Result<(AdmittedCall, Slot, Run), ErrorBody> {
         for _ in 0..=MOST_ASKED {
             let cleared = self.clear(&call.wish(caller), call.consent.form.clone(), call.patience()).await;
             if let Err(error) = cleared {
@@ -224,10 +228,10 @@ impl Host {
         &self,
         caller: &Caller,
         call: &ToolCall,
-        note: &Note,
-    ) -> Result<Option<(Way, Slot, Run)>, ErrorBody> {
+        note: &CallNote,
+    ) -> Result<Option<(AdmittedCall, Slot, Run)>, ErrorBody> {
         self.trail.is_open()?;
-        let reader = Reader::of(caller);
+        let reader = ErrorReader::of(caller);
         let source = self.resolve(caller, call)?;
         let limits = self.config.now().limits_of(accounted(caller));
         let mut limit = self.time_limit_of(call, &*source, &limits)?;
@@ -268,12 +272,18 @@ impl Host {
         let tool = tools.as_ref().and_then(|tools| tools.get(&call.tool));
         let known = self.known_of(&wish, tool, holding);
         let Some(run) = self.consent.run(&wish, &known) else { return Ok(None) };
-        let way = Way { source, limit, reader, reserved, running: None, known, _turns: turns };
+        let way = AdmittedCall { source, limit, reader, reserved, running: None, known, _turns: turns };
         Ok(Some((way, slot, run)))
     }
 
     /// The permit for the call at this instant: it may run, and its caller has the right.
-    fn permit(&self, caller: Caller, call: &ToolCall, run: Run, way: &mut Way) -> Result<Permit, ErrorBody> {
+    fn permit(
+        &self,
+        caller: Caller,
+        call: &ToolCall,
+        run: Run,
+        way: &mut AdmittedCall,
+    ) -> Result<Permit, ErrorBody> {
         let right = match caller {
             Caller::Owner(_, right) => right,
             Caller::Origin(asker) => {
@@ -335,7 +345,7 @@ impl Host {
         limits: &OriginLimits,
         limit: TimeLimit,
         began: Instant,
-    ) -> Result<Turns, ErrorBody> {
+    ) -> Result<OriginSlots, ErrorBody> {
         let of_server = self.config.now().server_limits(id.as_str());
         let (entrant, of_origin) = (entrant(caller, id, &of_server), of_origin(limits));
         let turns = async {
@@ -345,7 +355,7 @@ impl Host {
                     // No origin has a space in it.
                     let here = format!("{} {id}", entrant.origin);
                     let entrant = Entrant { origin: &here, server_per_minute: None, ..entrant };
-                    let limits = Limits { concurrent, per_minute: None, ..of_origin };
+                    let limits = CallLimits { concurrent, per_minute: None, ..of_origin };
                     Some(self.admission.enter(entrant, &limits, limit.quiet).await?)
                 }
             };
@@ -378,21 +388,22 @@ impl Host {
 
 /// Ends a call, and adds its source's notes for a caller that reads them.
 async fn told(
-    way: Way,
-    note: Note,
-    answer: Result<Answer, Why>,
+    way: AdmittedCall,
+    note: CallNote,
+    answer: Result<ServerAnswer, UnansweredReason>,
     arguments: &str,
     hears: Hears,
-) -> Result<Called, ErrorBody> {
-    let (source, came) = (way.source.clone(), beside::came(&answer).filter(|_| hears != Hears::Nothing));
+) -> Result<ToolAnswer, ErrorBody> {
+    let (source, came) =
+        (way.source.clone(), remarks_audience::came(&answer).filter(|_| hears != Hears::Nothing));
     let called = way.end(note, answer);
     let said = match &came {
         Some(came) => source.beside(arguments, came, hears == Hears::Person).await,
         None => Vec::new(),
     };
     match called {
-        Ok(called) => Ok(Called { beside: said, ..called }),
-        Err(error) => Err(beside::with(error, &said)),
+        Ok(called) => Ok(ToolAnswer { beside: said, ..called }),
+        Err(error) => Err(remarks_audience::with(error, &said)),
     }
 }
 
@@ -400,8 +411,8 @@ async fn told(
 pub(super) async fn unless_ended(
     id: &SourceId,
     running: Option<&Running>,
-    answer: impl Future<Output = Result<Answer, Why>>,
-) -> Result<Result<Answer, Why>, ErrorBody> {
+    answer: impl Future<Output = Result<ServerAnswer, UnansweredReason>>,
+) -> Result<Result<ServerAnswer, UnansweredReason>, ErrorBody> {
     let Some(running) = running else { return Ok(answer.await) };
     tokio::select! {
         // First, because an answer that is there already is not given any more, either.
@@ -421,8 +432,8 @@ fn entrant<'a>(caller: &'a Caller, id: &'a SourceId, of_server: &ServerLimits) -
     Entrant { origin: accounted(caller), lane, server: id.as_str(), server_per_minute }
 }
 
-fn of_origin(limits: &OriginLimits) -> Limits {
-    Limits {
+fn of_origin(limits: &OriginLimits) -> CallLimits {
+    CallLimits {
         concurrent: limits.concurrent,
         queue: limits.queue,
         queue_wait_ms: limits.queue_wait_ms,
@@ -445,17 +456,19 @@ pub(super) fn accounted(caller: &Caller) -> &str {
 }
 
 /// True if a remote server refused a call unread because its headers did not say what they have to say by now.
-fn wants_other_headers(answer: &Result<Answer, Why>) -> bool {
+fn wants_other_headers(answer: &Result<ServerAnswer, UnansweredReason>) -> bool {
     const HEADER_MISMATCH: i64 = -32020;
-    matches!(answer, Ok(Answer::ServerError { code: HEADER_MISMATCH, .. }))
+    matches!(answer, Ok(ServerAnswer::ServerError { code: HEADER_MISMATCH, .. }))
 }
 
 /// True if the source may have got the call. An uncertain one counts as sent.
-fn was_sent(answer: &Result<Answer, Why>) -> bool {
+fn was_sent(answer: &Result<ServerAnswer, UnansweredReason>) -> bool {
     !matches!(
         answer,
-        Err(Why::NotSent(_) | Why::NotPermitted)
-            | Ok(Answer::Failed(Failure::NotConnected | Failure::Congested | Failure::InvalidArguments(..)))
+        Err(UnansweredReason::NotSent(_) | UnansweredReason::NotPermitted)
+            | Ok(ServerAnswer::Failed(
+                Failure::NotConnected | Failure::Congested | Failure::InvalidArguments(..)
+            ))
     )
 }
 
@@ -463,23 +476,23 @@ fn was_sent(answer: &Result<Answer, Why>) -> bool {
 pub(super) fn outcome(
     id: &SourceId,
     limit: TimeLimit,
-    answer: Result<Answer, Why>,
-    reader: Reader,
+    answer: Result<ServerAnswer, UnansweredReason>,
+    reader: ErrorReader,
 ) -> Result<Json, ErrorBody> {
     match answer {
         Ok(
-            Answer::Result(json)
-            | Answer::ToolError(json)
-            | Answer::Items(json, ..)
-            | Answer::Tools(json, ..),
+            ServerAnswer::Result(json)
+            | ServerAnswer::ToolError(json)
+            | ServerAnswer::Items(json, ..)
+            | ServerAnswer::Tools(json, ..),
         ) => Ok(json),
-        Ok(Answer::ServerError { code, message, data }) => {
+        Ok(ServerAnswer::ServerError { code, message, data }) => {
             Err(errors::server_error(id, code, &message, data))
         }
-        Ok(Answer::Failed(failure)) => Err(errors::no_answer(id, &failure, reader)),
-        Err(Why::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable, reader)),
-        Err(Why::Lost(why)) => Err(errors::lost(id, limit, &why, reader)),
-        Err(Why::Removed) => Err(errors::removed(id)),
-        Err(Why::NotPermitted) => Err(errors::not_permitted(id)),
+        Ok(ServerAnswer::Failed(failure)) => Err(errors::no_answer(id, &failure, reader)),
+        Err(UnansweredReason::NotSent(unavailable)) => Err(errors::unavailable(id, &unavailable, reader)),
+        Err(UnansweredReason::Lost(why)) => Err(errors::lost(id, limit, &why, reader)),
+        Err(UnansweredReason::Removed) => Err(errors::removed(id)),
+        Err(UnansweredReason::NotPermitted) => Err(errors::not_permitted(id)),
     }
 }

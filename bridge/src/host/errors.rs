@@ -18,14 +18,14 @@ use crate::supervisor::{NoInstance, StartError, Unavailable};
 /// The reader of an error. Only the owner sees what a server wrote and how it is started: that may be another origin's
 /// words, or a path of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reader {
+pub(super) enum ErrorReader {
     /// The person.
     Owner,
     /// A page or an AI client.
     Origin,
 }
 
-impl Reader {
+impl ErrorReader {
     pub(super) fn of(caller: &Caller) -> Self {
         match caller {
             Caller::Owner(..) => Self::Owner,
@@ -80,7 +80,7 @@ fn unanswered(id: &SourceId, limit: TimeLimit) -> ErrorBody {
     ErrorBody::new(Code::ToolTimeout, message).with("server_id", id.as_str())
 }
 
-fn timeout(id: &SourceId, limit: TimeLimit, reader: Reader) -> ErrorBody {
+fn timeout(id: &SourceId, limit: TimeLimit, reader: ErrorReader) -> ErrorBody {
     let (quiet, whole) = (limit.quiet.as_millis(), limit.whole.as_millis());
     let message = match quiet == whole {
         true => format!("{id} did not answer within {quiet} ms and was told to stop"),
@@ -89,7 +89,7 @@ fn timeout(id: &SourceId, limit: TimeLimit, reader: Reader) -> ErrorBody {
         ),
     };
     let message = match (reader, id.kind()) {
-        (Reader::Origin, SourceKind::Server) => {
+        (ErrorReader::Origin, SourceKind::Server) => {
             format!("{message}. The person can give it more time: `harbor set {id} --call-timeout SECONDS`")
         }
         _ => format!("{message}; allow more time with a longer timeout"),
@@ -98,12 +98,12 @@ fn timeout(id: &SourceId, limit: TimeLimit, reader: Reader) -> ErrorBody {
 }
 
 /// The call was not sent. Says why, and when a call may help again.
-pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> ErrorBody {
+pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: ErrorReader) -> ErrorBody {
     let state = why.state.as_str();
     let reason = match (&why.last_exit, reader) {
-        (Some(report), Reader::Owner) => format!(" ({})", report.message),
+        (Some(report), ErrorReader::Owner) => format!(" ({})", report.message),
         // Only the kind of the last end, which is among the details too.
-        (Some(report), Reader::Origin) if why.state == State::Failed => {
+        (Some(report), ErrorReader::Origin) if why.state == State::Failed => {
             format!(" (its last end: {})", report.cause.replace('_', " "))
         }
         _ => String::new(),
@@ -112,8 +112,8 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
     let waited = why.waited.map(|waited| waited.as_secs()).filter(|seconds| *seconds > 0);
     let waited = waited.map(|seconds| format!(" after {seconds} s of waiting")).unwrap_or_default();
     let start = match reader {
-        Reader::Owner => format!("start it once that is mended: `harbor start {id}`"),
-        Reader::Origin => format!("the person has to start it first: `harbor start {id}`"),
+        ErrorReader::Owner => format!("start it once that is mended: `harbor start {id}`"),
+        ErrorReader::Origin => format!("the person has to start it first: `harbor start {id}`"),
     };
     let sign_in = format!("the person has to let Harbor in first: `harbor auth {id}`");
     let next = match (why.queue_full, why.state) {
@@ -148,7 +148,7 @@ pub(super) fn unavailable(id: &SourceId, why: &Unavailable, reader: Reader) -> E
 }
 
 /// The caller has no instance.
-pub(super) fn no_instance(id: &SourceId, why: &NoInstance, reader: Reader) -> ErrorBody {
+pub(super) fn no_instance(id: &SourceId, why: &NoInstance, reader: ErrorReader) -> ErrorBody {
     match why {
         NoInstance::Unavailable(unavailable_now) => unavailable(id, unavailable_now, reader),
         NoInstance::Full(most) => {
@@ -172,7 +172,7 @@ pub(super) fn of_instance(error: ErrorBody, instance: Option<Arc<str>>) -> Error
     }
 }
 
-pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Reader) -> ErrorBody {
+pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: ErrorReader) -> ErrorBody {
     let unavailable = |message: String| {
         ErrorBody::new(Code::ServerUnavailable, message)
             .with("server_id", id.as_str())
@@ -181,8 +181,8 @@ pub(super) fn lost(id: &SourceId, limit: TimeLimit, why: &CallError, reader: Rea
     match why {
         CallError::Ended(report) => {
             let reason = match reader {
-                Reader::Owner => format!(": {}", report.message),
-                Reader::Origin => String::new(),
+                ErrorReader::Owner => format!(": {}", report.message),
+                ErrorReader::Origin => String::new(),
             };
             let message = format!("{id} has ended{reason}. The call was not sent again");
             with_report(unavailable(message), report, reader)
@@ -222,7 +222,7 @@ pub(super) fn server_error(id: &SourceId, code: i64, message: &str, data: Option
     }
 }
 
-pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: Reader) -> ErrorBody {
+pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: ErrorReader) -> ErrorBody {
     let (code, message, cause) = match failure {
         Failure::NotConnected => {
             (Code::ServerUnavailable, format!("{id} accepts no more requests"), "not_connected")
@@ -253,10 +253,10 @@ pub(super) fn no_answer(id: &SourceId, failure: &Failure, reader: Reader) -> Err
 }
 
 /// The server may have done the call, or not. Where it is and how it answers is only for the owner.
-fn lost_on_the_way(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
+fn lost_on_the_way(id: &SourceId, why: &str, reader: ErrorReader) -> ErrorBody {
     let message = match reader {
-        Reader::Owner => format!("{id} gave no answer: {}", shown(why)),
-        Reader::Origin => format!("{id} gave no answer"),
+        ErrorReader::Owner => format!("{id} gave no answer: {}", shown(why)),
+        ErrorReader::Origin => format!("{id} gave no answer"),
     };
     ErrorBody::new(Code::ServerUnavailable, message)
         .with("server_id", id.as_str())
@@ -265,18 +265,20 @@ fn lost_on_the_way(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
 }
 
 /// The server has read the request, and refused it.
-fn not_authorized(id: &SourceId, why: &str, reader: Reader) -> ErrorBody {
+fn not_authorized(id: &SourceId, why: &str, reader: ErrorReader) -> ErrorBody {
     let message = match reader {
-        Reader::Owner => format!("{}; `harbor auth {id}` asks you for them", shown(why)),
-        Reader::Origin => format!("{id} requires more rights for this than the sign-in has given Harbor"),
+        ErrorReader::Owner => format!("{}; `harbor auth {id}` asks you for them", shown(why)),
+        ErrorReader::Origin => {
+            format!("{id} requires more rights for this than the sign-in has given Harbor")
+        }
     };
     ErrorBody::new(Code::AuthorizationRequired, message).with("server_id", id.as_str())
 }
 
 /// The arguments do not fit the tool's schema.
-fn wrong_arguments(id: &SourceId, path: &str, why: &str, reader: Reader) -> ErrorBody {
+fn wrong_arguments(id: &SourceId, path: &str, why: &str, reader: ErrorReader) -> ErrorBody {
     // The field's name in the message that each of them sends.
-    let field = if reader == Reader::Owner { "arguments" } else { "args" };
+    let field = if reader == ErrorReader::Owner { "arguments" } else { "args" };
     let message = format!("the arguments do not fit the tool's schema at {:?}: {why}", shown(path));
     ErrorBody::new(Code::InvalidParams, message)
         .with("field", field)
@@ -300,7 +302,7 @@ pub fn start_failed(id: &ServerId, why: &StartError) -> ErrorBody {
             with_report(
                 ErrorBody::new(Code::ConnectionFailed, message).with("server_id", id.as_str()),
                 report,
-                Reader::Owner,
+                ErrorReader::Owner,
             )
         }
         StartError::Stopped => {
@@ -312,10 +314,12 @@ pub fn start_failed(id: &ServerId, why: &StartError) -> ErrorBody {
     }
 }
 
-fn with_report(error: ErrorBody, report: &EndReport, reader: Reader) -> ErrorBody {
+fn with_report(error: ErrorBody, report: &EndReport, reader: ErrorReader) -> ErrorBody {
     let error = error.with("cause", report.cause);
     match reader {
-        Reader::Owner if !report.stderr_tail.is_empty() => error.with("stderr_tail", &report.stderr_tail),
+        ErrorReader::Owner if !report.stderr_tail.is_empty() => {
+            error.with("stderr_tail", &report.stderr_tail)
+        }
         _ => error,
     }
 }
@@ -338,11 +342,11 @@ mod tests {
         };
         let id = SourceId::parse("t2").unwrap();
         assert_eq!(
-            unavailable(&id, &why, Reader::Origin).message,
+            unavailable(&id, &why, ErrorReader::Origin).message,
             "t2 is failed (its last end: missing secrets); the person has to start it first: `harbor start t2`. \
              The call was not sent"
         );
-        let owner = unavailable(&id, &why, Reader::Owner).message;
+        let owner = unavailable(&id, &why, ErrorReader::Owner).message;
         assert_eq!(
             owner,
             "t2 is failed (it needs KEY); start it once that is mended: `harbor start t2`. The call was not sent"

@@ -22,7 +22,7 @@ use harbor_policy::tool_name::Allowlist;
 use tokio::sync::Mutex;
 
 use super::asker::{Asker, Sender};
-use super::{Host, Wish};
+use super::{Host, RequestedGrant};
 use crate::config::FirstUse;
 use crate::store::StoreError;
 use crate::store::met_clients::MetClients;
@@ -135,7 +135,7 @@ impl Host {
             let key = Key { origin: asker.origin.clone(), profile: asker.profile.clone(), scope };
             let tools = only.clone();
             let grant = NewGrant { grant_type: GrantType::AllowAlways, tools, tab: None, lifetime_ms: None };
-            self.permissions.grant(&sender, Wish { key, grant, expires_at: None }).await?;
+            self.permissions.grant(&sender, RequestedGrant { key, grant, expires_at: None }).await?;
         }
         Ok(())
     }

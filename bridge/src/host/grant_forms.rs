@@ -8,20 +8,20 @@ use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::Allowlist;
 
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 use crate::store::grants::{Row, StoredGrant};
 
-pub(super) fn about(key: &Key) -> Record {
-    Record {
+pub(super) fn about(key: &Key) -> AuditRecord {
+    AuditRecord {
         origin: Some(key.origin.shared()),
         profile: Some(key.profile.clone()),
         scope: Some(key.scope.as_str()),
-        ..Record::default()
+        ..AuditRecord::default()
     }
 }
 
-pub(super) fn record_of(key: &Key, grant: &NewGrant, created_at: u64) -> Record {
-    Record {
+pub(super) fn record_of(key: &Key, grant: &NewGrant, created_at: u64) -> AuditRecord {
+    AuditRecord {
         decision: if grant.grant_type == GrantType::Deny { "denied" } else { "allowed" },
         allowed_tools: grant.tools.as_ref().map(|tools| tools.entries().into()),
         expires_at: grant.lifetime_ms.map(|lifetime| created_at.saturating_add(lifetime)),
@@ -51,8 +51,8 @@ fn row(key: &Key, grant_type: GrantType, tools: Option<&Allowlist>, created_at: 
     }
 }
 
-pub(super) fn of(key: &Key, grant_type: GrantType) -> Record {
-    Record { grant_type: Some(grant_type.as_str()), ..about(key) }
+pub(super) fn of(key: &Key, grant_type: GrantType) -> AuditRecord {
+    AuditRecord { grant_type: Some(grant_type.as_str()), ..about(key) }
 }
 
 pub(super) fn view(key: &Key, grant: &Grant) -> GrantView {

@@ -11,15 +11,15 @@ use harbor_ipc_proto::json::{Json, Pieces};
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::grants::{SourceView, View};
 use harbor_policy::lifecycle::State;
-use harbor_policy::limiter::Limits;
+use harbor_policy::limiter::CallLimits;
 use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::EVERY;
 
 use super::Host;
 use super::admission::Entrant;
 use super::asker::{Asker, Caller};
-use super::refused::too_many_lists;
-use super::registry::{Written, asking_first};
+use super::origin_refusals::too_many_lists;
+use super::registry::{ToolListing, asking_first};
 use super::source::ToolSource;
 use crate::config::{Feature, FirstUse};
 use crate::supervisor::{Fetched, ListKind, Server};
@@ -151,7 +151,7 @@ impl Host {
         }
     }
 
-    pub(super) fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<Written>)> {
+    pub(super) fn listed_sources(&self) -> impl Iterator<Item = (Rc<dyn ToolSource>, Rc<ToolListing>)> {
         let all = self.sources.all().into_iter().filter(|source| !self.suspended.has(&source.id()));
         all.filter_map(|source| self.registry.listed(&*source).map(|written| (source, written)))
     }
@@ -159,7 +159,7 @@ impl Host {
     /// An origin may list as often in a minute as it may call.
     async fn may_list_again(&self, asker: &Asker) -> Result<(), ErrorBody> {
         let per_minute = self.config.now().limits_of(asker.origin.as_str()).per_minute;
-        let limits = Limits { concurrent: 0, queue: 0, queue_wait_ms: 0, per_minute };
+        let limits = CallLimits { concurrent: 0, queue: 0, queue_wait_ms: 0, per_minute };
         // No origin has a space in it: lists have their own count.
         let lists = format!("{} lists", asker.origin);
         let entrant = Entrant { origin: &lists, lane: 0, server: "", server_per_minute: None };

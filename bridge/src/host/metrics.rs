@@ -15,7 +15,7 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::stats::{Counters, Stats};
 
 pub use self::exposition::Dialect;
-use self::exposition::Kind::{Counter, Gauge, Histogram, Info};
+use self::exposition::MetricKind::{Counter, Gauge, Histogram, Info};
 use self::exposition::{Exposition, Family, family};
 use super::{Host, Presence};
 

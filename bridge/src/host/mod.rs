@@ -12,7 +12,7 @@
 
 mod admission;
 pub mod asker;
-mod beside;
+mod audit_trail;
 mod calls;
 pub mod consent;
 mod counts;
@@ -26,10 +26,11 @@ mod models;
 mod news;
 mod note;
 mod offered;
+mod origin_refusals;
 mod permissions;
 mod pinned;
-mod refused;
 mod registry;
+mod remarks_audience;
 mod requests;
 mod running;
 mod runs;
@@ -39,8 +40,7 @@ mod status;
 mod suspended;
 mod tool_call;
 mod traced;
-mod trail;
-mod unstored;
+mod unstored_grants;
 mod usable;
 mod waking;
 
@@ -60,30 +60,30 @@ use tokio::sync::Notify;
 use crate::config::{LiveConfig, OWNER};
 use crate::link::{TimeLimit, ToolList};
 use crate::store::StoreError;
-use crate::store::audit::{Audit, Record};
+use crate::store::audit::{Audit, AuditRecord};
 use crate::store::consent::ConsentTables;
 use crate::store::database::Database;
 use crate::store::grants::GrantFile;
 use crate::store::met_clients::MetClients;
 use crate::store::offers::Offers;
 use crate::store::pins::Pins;
-use crate::store::programs::Programs;
-use crate::store::recovery::Opened;
-use crate::supervisor::{Change, Fetched, Server, Supervisor, Told};
+use crate::store::programs::AcceptedPrograms;
+use crate::store::recovery::OpenedDatabase;
+use crate::supervisor::{Fetched, Server, StateChange, Supervisor, SupervisorEvent};
 use crate::traces::Traces;
 
-pub use calls::{Called, NotedCall};
+pub use audit_trail::AuditTrail;
+pub use calls::{NotedCall, ToolAnswer};
 pub use errors::start_failed;
 pub use fields::invalid;
 pub use metrics::Dialect;
-pub use news::{Listener, News};
+pub use news::{HostEvent, HostEventListener};
 use offered::Offered;
-pub use permissions::{Granted, Permissions, Revoked, Wish};
+pub use permissions::{Granted, Permissions, RequestedGrant, Revoked};
 pub use registry::Registry;
 pub use runs::Runs;
 pub use status::{Exporting, Presence, secret_store};
 pub use tool_call::{Consenting, ToolCall};
-pub use trail::Trail;
 pub use usable::Usable;
 
 use admission::Admission;
@@ -92,7 +92,7 @@ use consent::Consent;
 use first_use::Newcomers;
 use news::Listeners;
 use settling::keep_trying;
-use source::{Added, Sources, ToolSource};
+use source::{SourceGuard, Sources, ToolSource};
 use suspended::Suspended;
 use waking::Waking;
 
@@ -116,7 +116,7 @@ pub struct Host {
     /// Budgets.
     pub runs: Runs,
     /// The audit log.
-    pub trail: Rc<Trail>,
+    pub trail: Rc<AuditTrail>,
     admission: Rc<Admission>,
     stats: RefCell<Stats>,
     listeners: Rc<Listeners>,
@@ -147,22 +147,22 @@ impl Host {
     /// When the person's decisions cannot be read.
     pub async fn open(
         supervisor: Rc<Supervisor>,
-        opened: &Opened,
+        opened: &OpenedDatabase,
         audit: Audit,
         config: Rc<LiveConfig>,
         traces: Rc<Traces>,
     ) -> Result<Rc<Self>, StoreError> {
-        let trail = Rc::new(Trail::new(audit, config.clone()));
+        let trail = Rc::new(AuditTrail::new(audit, config.clone()));
         let database = &opened.database;
         let lost = opened.losses.last();
         if let (true, Some(loss)) = (opened.rebuilt, lost) {
             let count = u64::try_from(loss.definitions).ok();
-            trail.noted("database_rebuilt", Record { count, ..Record::default() });
+            trail.noted("database_rebuilt", AuditRecord { count, ..AuditRecord::default() });
         }
         let listeners = Rc::<Listeners>::default();
         let grants = GrantFile::new(database.clone()).await?;
         let suspended =
-            Suspended::open(Programs::open(database.clone(), opened.journal.clone()).await?).await?;
+            Suspended::open(AcceptedPrograms::open(database.clone(), opened.journal.clone()).await?).await?;
         supervisor.all().iter().for_each(|server| suspended.on_defined(server));
         let (suspects, told) = (suspended.clone(), listeners.clone());
         let permissions = Permissions::open(grants, suspects, trail.clone(), told, config.clone()).await?;
@@ -207,21 +207,21 @@ impl Host {
     }
 
     /// Has `listener` told of changes to grants and tools.
-    pub fn listen(&self, listener: Listener) {
+    pub fn listen(&self, listener: HostEventListener) {
         self.listeners.add(listener);
     }
 
     /// Hears of events of servers.
-    pub fn on_told(&self, told: &Told<'_>) {
+    pub fn on_told(&self, told: &SupervisorEvent<'_>) {
         match told {
-            Told::Tools(server, tools) => self.on_tools(&SourceId::from(*server), tools),
-            Told::Listed(server, kind) => {
+            SupervisorEvent::Tools(server, tools) => self.on_tools(&SourceId::from(*server), tools),
+            SupervisorEvent::Listed(server, kind) => {
                 let list = self.supervisor.get(server).map(|server| server.list(*kind));
                 if let Some(Fetched { items, count, .. }) = list {
                     self.offered.keep(server, *kind, items, count);
                 }
             }
-            Told::Change(Change { server, before: None, now: Some(_), .. }) => {
+            SupervisorEvent::Change(StateChange { server, before: None, now: Some(_), .. }) => {
                 let server = self.supervisor.get(server);
                 server.iter().for_each(|server| self.suspended.on_defined(server));
             }
@@ -240,7 +240,7 @@ impl Host {
         for change in self.registry.on_tools(source, tools) {
             let what = if change.is_new { "there is a new tool" } else { "a tool has changed" };
             tracing::warn!(server = %source, tool = change.tool_name, what);
-            self.listeners.tell(&News::Tool(&change));
+            self.listeners.tell(&HostEvent::Tool(&change));
         }
     }
 
@@ -248,7 +248,7 @@ impl Host {
     ///
     /// # Errors
     /// When its id is taken.
-    pub fn add_source(&self, source: Rc<dyn ToolSource>) -> Result<Added, ErrorBody> {
+    pub fn add_source(&self, source: Rc<dyn ToolSource>) -> Result<SourceGuard, ErrorBody> {
         let id = source.id();
         self.sources.add(source).ok_or_else(|| errors::taken(&id))
     }
@@ -286,12 +286,12 @@ impl Host {
         let decision = checked.as_ref().map_or_else(|error| error.code.as_str(), |_| "allowed");
         self.note_decision(asker.origin.as_str(), scope, decision);
         let Err(error) = checked else { return Ok(()) };
-        let record = Record {
+        let record = AuditRecord {
             origin: Some(asker.origin.shared()),
             profile: Some(asker.profile.clone()),
             scope: Some(scope.as_str()),
             code: Some(decision),
-            ..Record::default()
+            ..AuditRecord::default()
         };
         self.trail.refused(&asker.sender, Some(asker.origin.as_str()), record).await;
         Err(error)
@@ -342,7 +342,7 @@ fn tell_of_grants(listeners: &Listeners) -> Rc<Notify> {
     let changed = Rc::<Notify>::default();
     let told = changed.clone();
     listeners.add(Rc::new(move |news| {
-        if matches!(news, News::Grant { .. }) {
+        if matches!(news, HostEvent::Grant { .. }) {
             told.notify_waiters();
         }
     }));

@@ -12,7 +12,7 @@ use harbor_policy::scope::Scope;
 use super::Host;
 use super::asker::Asker;
 use crate::config::Feature;
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 
 impl Host {
     /// Proof that an origin may put a prompt to a model, with tools if `tools`. A refusal is written down.
@@ -83,8 +83,8 @@ impl Host {
     }
 
     /// Writes down a finished request to a model.
-    pub fn note_chat(&self, by: Arc<str>, record: Record) {
-        self.trail.called(Record { event: "chat", by, decision: "allowed", ..record });
+    pub fn note_chat(&self, by: Arc<str>, record: AuditRecord) {
+        self.trail.called(AuditRecord { event: "chat", by, decision: "allowed", ..record });
     }
 
     /// Checks that an origin may know which models there are. A refusal is written down.

@@ -10,7 +10,7 @@ use harbor_policy::origin::Origin;
 
 /// Something that happened.
 #[derive(Debug)]
-pub enum News<'a> {
+pub enum HostEvent<'a> {
     /// A grant was made, taken back, or has ended.
     Grant {
         /// `granted`, `revoked` or `expired`.
@@ -34,11 +34,11 @@ pub enum News<'a> {
 }
 
 /// A listener for news.
-pub type Listener = Rc<dyn Fn(&News<'_>)>;
+pub type HostEventListener = Rc<dyn Fn(&HostEvent<'_>)>;
 
 /// All listeners.
 #[derive(Default)]
-pub struct Listeners(RefCell<Vec<Listener>>);
+pub struct Listeners(RefCell<Vec<HostEventListener>>);
 
 impl std::fmt::Debug for Listeners {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -48,12 +48,12 @@ impl std::fmt::Debug for Listeners {
 
 impl Listeners {
     /// Has `listener` told from now on.
-    pub fn add(&self, listener: Listener) {
+    pub fn add(&self, listener: HostEventListener) {
         self.0.borrow_mut().push(listener);
     }
 
     /// Tells all.
-    pub fn tell(&self, news: &News<'_>) {
+    pub fn tell(&self, news: &HostEvent<'_>) {
         for listener in &*self.0.borrow() {
             listener(news);
         }

@@ -19,13 +19,13 @@ use harbor_policy::stats;
 use super::Host;
 use super::asker::{Caller, Sender};
 use super::tool_call::ToolCall;
-use super::traced::Seen;
+use super::traced::TraceInput;
 use crate::config::OWNER;
 use crate::link::ToolHash;
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 
 /// The note of a call.
-pub(super) struct Note {
+pub(super) struct CallNote {
     host: Rc<Host>,
     sender: Rc<Sender>,
     origin: Option<Arc<str>>,
@@ -42,7 +42,7 @@ pub(super) struct Note {
     queued: Cell<Duration>,
     asked: Cell<Option<Instant>>,
     hash: Cell<Option<ToolHash>>,
-    ending: Cell<Ending>,
+    ending: Cell<CallEnding>,
     tool_failed: Cell<bool>,
 }
 
@@ -51,7 +51,7 @@ const RUN_ID: usize = 64;
 
 /// How a call ended.
 #[derive(Clone, Copy)]
-enum Ending {
+enum CallEnding {
     /// Not at all, so far.
     Open,
     /// Noted as a refusal with this code.
@@ -62,7 +62,7 @@ enum Ending {
     Failed(Code),
 }
 
-impl Note {
+impl CallNote {
     pub(super) fn begin(host: &Rc<Host>, caller: &Caller, call: &ToolCall, is_source: bool) -> Self {
         let profile = match caller {
             Caller::Owner(..) => None,
@@ -84,7 +84,7 @@ impl Note {
             queued: Cell::default(),
             asked: Cell::default(),
             hash: Cell::default(),
-            ending: Cell::new(Ending::Open),
+            ending: Cell::new(CallEnding::Open),
             tool_failed: Cell::default(),
         }
     }
@@ -129,15 +129,15 @@ impl Note {
 
     /// The origin may not.
     pub(super) async fn refused(&self, error: &ErrorBody) {
-        self.ending.set(Ending::Refused(error.code));
+        self.ending.set(CallEnding::Refused(error.code));
         let (scope, code) = (Scope::McpToolsCall.as_str(), error.code.as_str());
         self.host.note_decision(self.accounted(), Scope::McpToolsCall, code);
-        let record = Record { scope: Some(scope), code: Some(code), ..self.record() };
+        let record = AuditRecord { scope: Some(scope), code: Some(code), ..self.record() };
         self.host.trail.refused(&self.sender, Some(self.accounted()), record).await;
     }
 
-    fn record(&self) -> Record {
-        Record {
+    fn record(&self) -> AuditRecord {
+        AuditRecord {
             event: "call",
             by: self.sender.by.clone(),
             origin: self.origin.clone(),
@@ -147,12 +147,12 @@ impl Note {
             tool: Some(self.tool.clone()),
             bytes_in: Some(self.bytes_in),
             run_id: self.run_id.clone(),
-            ..Record::default()
+            ..AuditRecord::default()
         }
     }
 
     fn trace(&self, code: Option<Code>, bytes_out: Option<u64>) {
-        self.host.trace(|| Seen {
+        self.host.trace(|| TraceInput {
             method: "tools/call",
             server: Some(self.source.as_str()),
             tool: Some(&self.tool),
@@ -172,14 +172,14 @@ impl Note {
     /// It is over.
     pub(super) fn ended(&self, result: &Result<Json, ErrorBody>) {
         match result {
-            Ok(json) => self.ending.set(Ending::Answered(json.as_str().len() as u64)),
+            Ok(json) => self.ending.set(CallEnding::Answered(json.as_str().len() as u64)),
             Err(error) => self.failed(error),
         }
     }
 
     /// It has come to nothing.
     pub(super) fn failed(&self, error: &ErrorBody) {
-        self.ending.set(Ending::Failed(error.code));
+        self.ending.set(CallEnding::Failed(error.code));
     }
 }
 
@@ -195,14 +195,14 @@ fn blocks(code: Code) -> bool {
     )
 }
 
-impl Drop for Note {
+impl Drop for CallNote {
     fn drop(&mut self) {
         let (code, bytes_out) = match self.ending.get() {
-            Ending::Refused(code) => return self.trace(Some(code), None),
+            CallEnding::Refused(code) => return self.trace(Some(code), None),
             // Its caller has left.
-            Ending::Open => (Some(Code::Cancelled), None),
-            Ending::Answered(bytes) => (None, Some(bytes)),
-            Ending::Failed(code) => (Some(code), None),
+            CallEnding::Open => (Some(Code::Cancelled), None),
+            CallEnding::Answered(bytes) => (None, Some(bytes)),
+            CallEnding::Failed(code) => (Some(code), None),
         };
         self.trace(code, bytes_out);
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
@@ -210,7 +210,7 @@ impl Drop for Note {
         // Names that a caller may have made up are not kept among the counts.
         let tool = if self.hash.get().is_some() { &*self.tool } else { stats::OTHERS };
         let server = if self.is_source { self.source.as_str() } else { stats::OTHERS };
-        self.host.stats.borrow_mut().note(&stats::Call {
+        self.host.stats.borrow_mut().note(&stats::FinishedCall {
             origin: self.accounted(),
             server,
             tool,
@@ -227,7 +227,7 @@ impl Drop for Note {
         let is_blocked = is_log_shut || code.is_some_and(blocks);
         let decision = code.filter(|_| is_blocked).map_or("allowed", Code::as_str);
         self.host.note_decision(self.accounted(), Scope::McpToolsCall, decision);
-        let record = Record {
+        let record = AuditRecord {
             tool_hash: self.hash.get(),
             code: code.map(Code::as_str),
             tool_error: code.is_none() && self.tool_failed.get(),

@@ -21,22 +21,24 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::{SourceId, SourceKind};
 use harbor_policy::access::{ModelPermit, Right};
-use harbor_policy::grants::{Grant, GrantType, Grants, Key, NewGrant, Tab, Verdict, View, Wrong};
+use harbor_policy::grants::{
+    Grant, GrantType, Grants, InvalidGrantReason, Key, NewGrant, Tab, Verdict, View,
+};
 use harbor_policy::origin::Origin;
 use harbor_policy::scope::Scope;
 use tokio::sync::Notify;
 
 use super::asker::{Asker, Sender};
+use super::audit_trail::AuditTrail;
 use super::grant_forms::{about, of, record_of, restore, stored, view};
-use super::news::{Listeners, News};
-use super::refused::refused;
-use super::running::Calls;
+use super::news::{HostEvent, Listeners};
+use super::origin_refusals::refused;
+use super::running::OriginCalls;
 use super::suspended::Suspended;
-use super::trail::Trail;
-use super::unstored::Unstored;
+use super::unstored_grants::UnstoredGrants;
 use crate::config::LiveConfig;
 use crate::store::StoreError;
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 use crate::store::grants::GrantFile;
 
 /// How long the grants of a browser session outlive its last connection: the extension may be about to come back.
@@ -50,27 +52,27 @@ const LOOK_AGAIN: Duration = Duration::from_secs(30);
 pub struct Permissions {
     pub(super) grants: RefCell<Grants>,
     pub(super) file: GrantFile,
-    pub(super) trail: Rc<Trail>,
+    pub(super) trail: Rc<AuditTrail>,
     listeners: Rc<Listeners>,
     /// Keys for which the disk has a row that cannot be read.
     pub(super) unread: RefCell<HashSet<Key>>,
     /// Keys for which the disk has other rows than this table.
-    pub(super) unstored: Unstored,
+    pub(super) unstored: UnstoredGrants,
     /// Calls that were sent.
-    pub(super) calls: Rc<Calls>,
+    pub(super) calls: Rc<OriginCalls>,
     /// Servers that are not the program that was allowed.
     suspended: Rc<Suspended>,
     /// Says how long an ALLOW_ONCE lasts that names no time.
     config: Rc<LiveConfig>,
     /// Connections per browser session.
-    sessions: RefCell<HashMap<Arc<str>, Session>>,
+    sessions: RefCell<HashMap<Arc<str>, BrowserSession>>,
     /// Set off when the next expiry may have changed.
     changed: Notify,
 }
 
 /// A browser session that has a name.
 #[derive(Debug, Default)]
-struct Session {
+struct BrowserSession {
     connections: u32,
     /// How many connections have left so far. A timer compares it to see whether its connection was the last.
     departures: u64,
@@ -78,7 +80,7 @@ struct Session {
 
 /// A grant to be made.
 #[derive(Debug)]
-pub struct Wish {
+pub struct RequestedGrant {
     /// The key that it is for.
     pub key: Key,
     /// The grant, and where it holds.
@@ -119,7 +121,7 @@ impl Permissions {
     pub async fn open(
         file: GrantFile,
         suspended: Rc<Suspended>,
-        trail: Rc<Trail>,
+        trail: Rc<AuditTrail>,
         listeners: Rc<Listeners>,
         config: Rc<LiveConfig>,
     ) -> Result<Rc<Self>, StoreError> {
@@ -133,7 +135,7 @@ impl Permissions {
             trail,
             listeners,
             unread: RefCell::new(unread),
-            unstored: Unstored::default(),
+            unstored: UnstoredGrants::default(),
             calls: Rc::default(),
             suspended,
             config,
@@ -149,8 +151,8 @@ impl Permissions {
     ///
     /// # Errors
     /// When there is no such grant, it has ended already, or the disk refuses a permission.
-    pub async fn grant(&self, sender: &Sender, wish: Wish) -> Result<Granted, ErrorBody> {
-        let Wish { key, mut grant, expires_at } = wish;
+    pub async fn grant(&self, sender: &Sender, wish: RequestedGrant) -> Result<Granted, ErrorBody> {
+        let RequestedGrant { key, mut grant, expires_at } = wish;
         // It counts from here on, however long the disk takes: a grant with a requested end ends
         // at that time.
         let (created_at, now) = (wall_clock(), boot_clock());
@@ -183,7 +185,7 @@ impl Permissions {
         sender: &Sender,
         key: Key,
         grant: NewGrant,
-        record: Record,
+        record: AuditRecord,
         (created_at, now): (u64, u64),
     ) -> Result<Granted, ErrorBody> {
         let made = self.put(&key, grant, created_at, now)?;
@@ -235,7 +237,7 @@ impl Permissions {
         let take = || self.grants.borrow_mut().revoke(key, grant_type, tab);
         let mut gone = if allows { Vec::new() } else { take() };
         let mut ended = self.end_calls(key);
-        let record = Record {
+        let record = AuditRecord {
             grant_type: grant_type.map(GrantType::as_str),
             tab_id: tab.map(|tab| tab.tab),
             ..about(key)
@@ -260,7 +262,7 @@ impl Permissions {
             gone.allowed_tools.iter_mut().for_each(|tools| tools.retain(of_source));
             let allowed_tools = gone.allowed_tools.clone().map(Into::into);
             let record =
-                Record { allowed_tools, server: Some(source.shared()), ..of(&key, before.grant_type) };
+                AuditRecord { allowed_tools, server: Some(source.shared()), ..of(&key, before.grant_type) };
             // Allowing less is always possible.
             let _ = self.trail.decided("revoke", sender, record, false).await;
             match &left {
@@ -434,7 +436,7 @@ impl Permissions {
         tokio::task::spawn_local(async move {
             tokio::time::sleep(SESSION_GRACE).await;
             let Some(permissions) = permissions.upgrade() else { return };
-            let is_over = |known: &Session| known.connections == 0 && known.departures == departure;
+            let is_over = |known: &BrowserSession| known.connections == 0 && known.departures == departure;
             if permissions.sessions.borrow().get(&session).is_some_and(is_over) {
                 permissions.sessions.borrow_mut().remove(&session);
                 permissions.end_session(&session);
@@ -467,7 +469,7 @@ impl Permissions {
         if change == "expired" {
             self.trail.noted("expire", of(key, grant.grant_type));
         }
-        self.listeners.tell(&News::Grant { change, origin: &key.origin, grant: view(key, grant) });
+        self.listeners.tell(&HostEvent::Grant { change, origin: &key.origin, grant: view(key, grant) });
     }
 }
 
@@ -493,6 +495,6 @@ fn ended_already() -> ErrorBody {
     super::invalid("expires_at", "a time that is still to come, in milliseconds since 1970")
 }
 
-fn wrong_grant(wrong: &Wrong) -> ErrorBody {
+fn wrong_grant(wrong: &InvalidGrantReason) -> ErrorBody {
     ErrorBody::new(Code::InvalidParams, wrong.to_string()).with("field", "grant_type")
 }

@@ -46,14 +46,14 @@ struct Pinned {
 
 /// The changes of the last listing that the disk does not have yet.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Unstored {
+pub(super) struct UnstoredPins {
     /// Pinned tools, each with true if it is listed.
     pub flags: Vec<(String, bool)>,
     /// All tools that are listed differently from their pins, if these have changed.
     pub changed: Option<Vec<Pin>>,
 }
 
-impl Unstored {
+impl UnstoredPins {
     /// True if the disk has everything.
     pub(super) fn is_empty(&self) -> bool {
         self.flags.is_empty() && self.changed.is_none()
@@ -62,7 +62,7 @@ impl Unstored {
 
 /// How a tool compares to its pin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum PinMatch {
     /// As it was.
     AsSeen,
     /// Another one.
@@ -87,7 +87,7 @@ impl PinnedTools {
     /// Takes a changed tool from the disk.
     pub(super) fn restore_changed(&mut self, pin: &Pin) {
         let tool = Tool::from_shown(&pin.tool, &without_mark(&pin.shown).0, pin.hash, pin.hidden);
-        if let Some(tool) = tool.filter(|tool| self.standing(tool) == Standing::Changed) {
+        if let Some(tool) = tool.filter(|tool| self.standing(tool) == PinMatch::Changed) {
             self.changed.insert(tool.name.clone(), tool);
         }
     }
@@ -144,11 +144,11 @@ impl PinnedTools {
     }
 
     /// How a tool compares to its pin.
-    pub(super) fn standing(&self, now: &Tool) -> Standing {
+    pub(super) fn standing(&self, now: &Tool) -> PinMatch {
         match self.get(&now.name) {
-            None => Standing::NotKept,
-            Some(before) if before.hash != now.hash => Standing::Changed,
-            Some(_) => Standing::AsSeen,
+            None => PinMatch::NotKept,
+            Some(before) if before.hash != now.hash => PinMatch::Changed,
+            Some(_) => PinMatch::AsSeen,
         }
     }
 
@@ -160,7 +160,7 @@ impl PinnedTools {
             is_news |= std::mem::replace(&mut pinned.listed, listed) != listed;
         }
         is_news |= self.put_changed(|pinned| {
-            let changed = list.iter().filter(|now| pinned.standing(now) == Standing::Changed);
+            let changed = list.iter().filter(|now| pinned.standing(now) == PinMatch::Changed);
             changed.map(|now| (now.name.clone(), now.clone())).collect()
         });
         if is_news {
@@ -193,7 +193,7 @@ impl PinnedTools {
     }
 
     /// The changes that the disk does not have yet.
-    pub(super) fn take_unstored(&mut self) -> Unstored {
+    pub(super) fn take_unstored(&mut self) -> UnstoredPins {
         let unknown = self.tools.values_mut().filter(|pinned| pinned.listed != pinned.stored);
         let take = |pinned: &mut Pinned| {
             pinned.stored = pinned.listed;
@@ -202,7 +202,7 @@ impl PinnedTools {
         let flags = unknown.map(take).collect();
         let changed = std::mem::take(&mut self.changed_is_new)
             .then(|| self.changed.values().map(|tool| pin(tool, true)).collect());
-        Unstored { flags, changed }
+        UnstoredPins { flags, changed }
     }
 
     /// The tools of the last list, by name.
@@ -254,9 +254,9 @@ mod tests {
         assert_eq!(*pinned.list(), without);
         assert_eq!(pinned.take_unstored().flags, [("a".to_owned(), false)]);
         assert!(pinned.take_unstored().is_empty());
-        assert_eq!(pinned.standing(&tool("a", 2)), Standing::Changed);
-        assert_eq!(pinned.standing(&tool("a", 1)), Standing::AsSeen);
-        assert_eq!(pinned.standing(&tool("c", 1)), Standing::NotKept);
+        assert_eq!(pinned.standing(&tool("a", 2)), PinMatch::Changed);
+        assert_eq!(pinned.standing(&tool("a", 1)), PinMatch::AsSeen);
+        assert_eq!(pinned.standing(&tool("c", 1)), PinMatch::NotKept);
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
         assert!(pinned.put(&tool("a", 1)) && pinned.put(&tool("b", 1)));
         let listed: ToolList = [tool("a", 2), tool("b", 1)].into_iter().collect();
         assert!(pinned.note_listed(&listed) && !pinned.note_listed(&listed));
-        let Unstored { flags, changed } = pinned.take_unstored();
+        let UnstoredPins { flags, changed } = pinned.take_unstored();
         assert_eq!((flags, changed.as_ref().map(Vec::len)), (vec![("a".to_owned(), false)], Some(1)));
 
         let mut restored = PinnedTools::default();

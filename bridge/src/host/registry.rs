@@ -28,10 +28,10 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_ipc_proto::strings::text_of;
 use harbor_policy::flood::Flood;
-use harbor_policy::own_places::neutral;
+use harbor_policy::server_directories::neutral;
 
-use super::pinned::{PinnedTools, Standing, Unstored, pin};
-use super::refused::{too_many_tools, tool_changed, tool_not_found};
+use super::origin_refusals::{too_many_tools, tool_changed, tool_not_found};
+use super::pinned::{PinMatch, PinnedTools, UnstoredPins, pin};
 use super::source::{Sources, ToolSource};
 use crate::config::{ChangedTools, LiveConfig};
 use crate::link::{Tool, ToolHash, ToolList};
@@ -52,7 +52,7 @@ pub struct Registry {
     /// Says whether a changed tool is kept from origins.
     config: Rc<LiveConfig>,
     /// Each server's tools as they are listed; made anew when the list changes.
-    written: RefCell<HashMap<SourceId, Rc<Written>>>,
+    written: RefCell<HashMap<SourceId, Rc<ToolListing>>>,
     /// Sources whose listing is being written to the disk.
     storing: Rc<RefCell<HashSet<SourceId>>>,
     /// Hashes of changed tools of which the person was told, and how many changes that were of late.
@@ -65,7 +65,7 @@ pub struct Registry {
 /// The tools of one source that origins may see at all, ready to be listed. All names are in one string, and so are all
 /// descriptors: a list goes through all of them.
 #[derive(Debug)]
-pub struct Written {
+pub struct ToolListing {
     list: Rc<ToolList>,
     label: String,
     names: String,
@@ -75,7 +75,7 @@ pub struct Written {
     places: Vec<(Range<usize>, Range<usize>)>,
 }
 
-impl Written {
+impl ToolListing {
     fn new(source: &dyn ToolSource, list: Rc<ToolList>, is_seen: impl Fn(&Tool) -> bool) -> Self {
         let (mut names, mut descriptors, mut places) = (String::new(), Vec::new(), Vec::new());
         for tool in list.iter().filter(|tool| is_seen(tool)) {
@@ -251,7 +251,7 @@ impl Registry {
         let source = source.clone();
         tokio::task::spawn_local(async move {
             let take = || pinned.borrow_mut().get_mut(&source).map(PinnedTools::take_unstored);
-            while let Some(Unstored { flags, changed }) = take().filter(|unstored| !unstored.is_empty()) {
+            while let Some(UnstoredPins { flags, changed }) = take().filter(|unstored| !unstored.is_empty()) {
                 if let Err(error) = file.set_listed(&source, flags, changed).await {
                     tracing::warn!(server = %source, %error, "which of its tools were listed is not stored");
                 }
@@ -278,15 +278,15 @@ impl Registry {
     /// Why not.
     pub fn admit(&self, source: &SourceId, tool: &Tool) -> Result<(), ErrorBody> {
         match self.standing(source, tool) {
-            Standing::Changed if self.blocks() => Err(tool_changed(source, &tool.name)),
-            Standing::NotKept if self.blocks() => Err(too_many_tools(source, &tool.name)),
+            PinMatch::Changed if self.blocks() => Err(tool_changed(source, &tool.name)),
+            PinMatch::NotKept if self.blocks() => Err(too_many_tools(source, &tool.name)),
             _ => Ok(()),
         }
     }
 
-    fn standing(&self, source: &SourceId, tool: &Tool) -> Standing {
+    fn standing(&self, source: &SourceId, tool: &Tool) -> PinMatch {
         let pinned = self.pinned.borrow();
-        pinned.get(source).map_or(Standing::NotKept, |pinned| pinned.standing(tool))
+        pinned.get(source).map_or(PinMatch::NotKept, |pinned| pinned.standing(tool))
     }
 
     fn change(&self, source: &SourceId, before: &Tool, now: &Tool) -> ToolChange {
@@ -368,7 +368,7 @@ impl Registry {
     /// The tools of a server that can be listed. A running server: its tools as of now. One that does not
     /// run, unless it was stopped: the tools that are known of it.
     #[must_use]
-    pub fn listed(&self, source: &dyn ToolSource) -> Option<Rc<Written>> {
+    pub fn listed(&self, source: &dyn ToolSource) -> Option<Rc<ToolListing>> {
         let list = match source.tools() {
             Some(list) => list,
             // This includes a server that has crashed or wants a sign-in: a call
@@ -382,7 +382,7 @@ impl Registry {
         if let Some(written) = written.get(&source.id()).filter(|written| written.is_of(source, &list)) {
             return Some(written.clone());
         }
-        let made = Rc::new(Written::new(source, list, |tool| self.admit(&source.id(), tool).is_ok()));
+        let made = Rc::new(ToolListing::new(source, list, |tool| self.admit(&source.id(), tool).is_ok()));
         written.insert(source.id(), made.clone());
         Some(made)
     }

@@ -24,15 +24,15 @@ use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::EVERY;
 
 use super::asker::{Asker, Caller, Sender};
-use super::consent::wanted::{Known, Wish};
-use super::errors::{self, Reader};
-use super::refused::not_all_tools;
+use super::consent::requested_call::{KnownTool, RequestedCall};
+use super::errors::{self, ErrorReader};
+use super::origin_refusals::not_all_tools;
 use super::source;
 use super::traced::{Asking, method_of};
 use super::{AskedTime, Host, calls, time_limit};
 use crate::config::OriginLimits;
 use crate::link::Audience;
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 
 impl Host {
     /// Asks a server for anything but a tool call, within the time that `asked` and its definition give. If
@@ -49,14 +49,14 @@ impl Host {
         audience: Audience,
     ) -> Result<Json, ErrorBody> {
         let (event, asking) = (event_of(&operation), Asking::begin(self, &caller, id, &operation));
-        let record = Record {
+        let record = AuditRecord {
             by: caller.sender().by.clone(),
             origin: caller.origin().map(Origin::shared),
             server: Some(id.shared()),
             // MCP's name of the request. No log has its subject: a URI, a prompt,
             // arguments.
             message: method_of(&operation),
-            ..Record::default()
+            ..AuditRecord::default()
         };
         if let Caller::Origin(asker) = &caller {
             self.may_use(asker, id, &record).await.inspect_err(|error| asking.ended(Err(error)))?;
@@ -67,7 +67,7 @@ impl Host {
         let result = self.ask_in_turn(caller, (id, operation), asked, audience, &asking).await;
         asking.ended(result.as_ref());
         if let Some(event) = event {
-            self.trail.called(Record {
+            self.trail.called(AuditRecord {
                 event,
                 decision: "allowed",
                 code: result.as_ref().err().map(|error| error.code.as_str()),
@@ -96,18 +96,18 @@ impl Host {
     /// Writes down that the sender is asked a question during a call of this server.
     pub fn note_question(&self, sender: &Sender, server: Arc<str>, method: &'static str) {
         let (by, server) = (sender.by.clone(), Some(server));
-        self.trail.called(Record {
+        self.trail.called(AuditRecord {
             event: "question",
             decision: "allowed",
             by,
             server,
             message: Some(method),
-            ..Record::default()
+            ..AuditRecord::default()
         });
     }
 
     /// Checks permission before existence, so that nobody can probe for names.
-    async fn may_use(&self, asker: &Asker, id: &ServerId, record: &Record) -> Result<(), ErrorBody> {
+    async fn may_use(&self, asker: &Asker, id: &ServerId, record: &AuditRecord) -> Result<(), ErrorBody> {
         let id = SourceId::from(id);
         let checked = self.permissions.check(asker, Scope::McpToolsCall, Some((&id, EVERY)));
         let Err(error) = checked else { return Ok(()) };
@@ -117,7 +117,7 @@ impl Host {
         };
         let (scope, code) = (Scope::McpToolsCall, error.code.as_str());
         self.note_decision(asker.origin.as_str(), scope, code);
-        let record = Record {
+        let record = AuditRecord {
             profile: Some(asker.profile.clone()),
             scope: Some(scope.as_str()),
             code: Some(code),
@@ -135,7 +135,7 @@ impl Host {
         audience: Audience,
         asking: &Asking<'_>,
     ) -> Result<Json, ErrorBody> {
-        let (server, reader) = (self.server(id)?, Reader::of(&caller));
+        let (server, reader) = (self.server(id)?, ErrorReader::of(&caller));
         let id = &SourceId::from(id);
         let mut limit = time_limit(server.settings().call_timeout, asked, audience.may_take_longer())?;
         let guarded = self.consent.guarded(&caller);
@@ -143,7 +143,7 @@ impl Host {
         let chat = guarded.as_ref().filter(|_| event_of(&operation).is_some());
         let (method, arguments) =
             (Arc::from(method_of(&operation).unwrap_or_default()), arguments_of(&operation));
-        let wish = |caller| Wish {
+        let wish = |caller| RequestedCall {
             caller,
             chat,
             source: id,
@@ -180,7 +180,7 @@ impl Host {
             Some(_) => source.clone().holding().await,
             None => Holding::UNKNOWN,
         };
-        let known = Known::of_request(holding);
+        let known = KnownTool::of_request(holding);
         let run = self.consent.run_request(&wish(&caller), &known)?;
         // What was allowed when the request came may have ended while it waited.
         let (right, running) = match caller {

@@ -20,12 +20,12 @@ use super::asker::Asker;
 
 /// All calls. Places are used again: as a rule a call takes no memory here.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
-    places: RefCell<Vec<Option<Call>>>,
+pub(super) struct OriginCalls {
+    places: RefCell<Vec<Option<OriginCall>>>,
 }
 
 #[derive(Debug)]
-struct Call {
+struct OriginCall {
     asker: Asker,
     source: SourceId,
     tool: Arc<str>,
@@ -36,21 +36,21 @@ struct Call {
 /// A call that is under way, until this is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
-    calls: Rc<Calls>,
+    calls: Rc<OriginCalls>,
     place: usize,
 }
 
-impl Call {
+impl OriginCall {
     fn key(&self) -> Key {
         let (origin, profile) = (self.asker.origin.clone(), self.asker.profile.clone());
         Key { origin, profile, scope: Scope::McpToolsCall }
     }
 }
 
-impl Calls {
+impl OriginCalls {
     /// A call is sent now.
     pub(super) fn begin(self: &Rc<Self>, asker: Asker, source: SourceId, tool: Arc<str>) -> Running {
-        let call = Some(Call { asker, source, tool, ended: None, waker: None });
+        let call = Some(OriginCall { asker, source, tool, ended: None, waker: None });
         let mut places = self.places.borrow_mut();
         let free = places.iter().position(Option::is_none);
         let place = free.unwrap_or(places.len());

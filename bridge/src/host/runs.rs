@@ -14,7 +14,7 @@ use harbor_policy::runs::{self, BudgetError, Reservation, RunOwner, RunView, Sha
 
 use super::asker::Asker;
 use super::invalid;
-use super::refused::{budget_exceeded, no_run};
+use super::origin_refusals::{budget_exceeded, no_run};
 use crate::config::LiveConfig;
 
 /// The runs.

@@ -22,9 +22,11 @@ use harbor_policy::consent::Permit;
 use harbor_policy::consent::facts::Holding;
 use harbor_policy::slots::Slot;
 
-use super::consent::wanted::{About, Wish};
-use crate::link::{Answer, Audience, TimeLimit, ToolList};
-use crate::supervisor::{Came, NoInstance, Server, Supervisor, Unavailable, User, Why};
+use super::consent::requested_call::{About, RequestedCall};
+use crate::link::{Audience, ServerAnswer, TimeLimit, ToolList};
+use crate::supervisor::{
+    NoInstance, RemarkedOutcome, Server, Supervisor, UnansweredReason, Unavailable, User,
+};
 
 /// A future that a source returns.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
@@ -97,7 +99,7 @@ pub trait ToolSource: Debug {
     fn holding<'a>(self: Rc<Self>) -> Answering<'a, Holding>;
 
     /// Facts for consent about one call of it.
-    fn about(&self, _wish: &Wish<'_>) -> About {
+    fn about(&self, _wish: &RequestedCall<'_>) -> About {
         About::default()
     }
 
@@ -111,7 +113,7 @@ pub trait ToolSource: Debug {
     fn beside<'a>(
         self: Rc<Self>,
         _arguments: &'a str,
-        _came: &'a Came,
+        _came: &'a RemarkedOutcome,
         _to_person: bool,
     ) -> Answering<'a, Vec<String>> {
         Box::pin(std::future::ready(Vec::new()))
@@ -126,7 +128,7 @@ pub trait ToolSource: Debug {
         operation: Operation<'a>,
         limit: TimeLimit,
         audience: Audience,
-    ) -> Answering<'a, Result<Answer, Why>>;
+    ) -> Answering<'a, Result<ServerAnswer, UnansweredReason>>;
 }
 
 impl ToolSource for Server {
@@ -205,7 +207,7 @@ impl ToolSource for Server {
     fn beside<'a>(
         self: Rc<Self>,
         arguments: &'a str,
-        came: &'a Came,
+        came: &'a RemarkedOutcome,
         to_person: bool,
     ) -> Answering<'a, Vec<String>> {
         Box::pin(async move { Server::beside(&self, arguments, came, to_person).await })
@@ -218,7 +220,7 @@ impl ToolSource for Server {
         operation: Operation<'a>,
         limit: TimeLimit,
         audience: Audience,
-    ) -> Answering<'a, Result<Answer, Why>> {
+    ) -> Answering<'a, Result<ServerAnswer, UnansweredReason>> {
         Box::pin(async move { Server::call(&self, permit, slot, operation, limit, audience).await })
     }
 }
@@ -233,10 +235,10 @@ pub(super) async fn call(
     operation: Operation<'_>,
     limit: TimeLimit,
     audience: Audience,
-) -> Result<Answer, Why> {
+) -> Result<ServerAnswer, UnansweredReason> {
     match permit.is_for(source.id().kind()) {
         true => source.call(permit, slot, operation, limit, audience).await,
-        false => Err(Why::NotPermitted),
+        false => Err(UnansweredReason::NotPermitted),
     }
 }
 
@@ -249,12 +251,12 @@ pub struct Sources {
 
 /// While this exists, a source is there.
 #[derive(Debug)]
-pub struct Added {
+pub struct SourceGuard {
     sources: Rc<Sources>,
     id: SourceId,
 }
 
-impl Drop for Added {
+impl Drop for SourceGuard {
     fn drop(&mut self) {
         self.sources.others.borrow_mut().remove(&self.id);
     }
@@ -283,13 +285,13 @@ impl Sources {
 
     /// Adds a source that is no server, until the guard is dropped. None if its id is a server's, or is
     /// taken.
-    pub(super) fn add(self: &Rc<Self>, source: Rc<dyn ToolSource>) -> Option<Added> {
+    pub(super) fn add(self: &Rc<Self>, source: Rc<dyn ToolSource>) -> Option<SourceGuard> {
         let id = source.id();
         let mut others = self.others.borrow_mut();
         if id.as_server().is_some() || others.contains_key(&id) {
             return None;
         }
         others.insert(id.clone(), source);
-        Some(Added { sources: self.clone(), id })
+        Some(SourceGuard { sources: self.clone(), id })
     }
 }

@@ -15,17 +15,17 @@ use harbor_ipc_proto::client::{
     StoreSizes, UsageSample,
 };
 use harbor_policy::health::{
-    AuditFacts, DatabaseFacts, Facts, LogFacts, ServerFacts, UnreadFacts, reasons, worst,
+    AuditFacts, DatabaseFacts, HealthFacts, LogFacts, ServerFacts, UnreadFacts, reasons, worst,
 };
 use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::of_kernel;
-use harbor_policy::standing::{self, Known};
+use harbor_policy::standing::{self, StandingFacts};
 
 use super::Host;
 use super::counts::counts;
 use crate::observe;
-use crate::store::secrets::Standing;
-use crate::supervisor::{Measured, Server, Stores, Used};
+use crate::store::secrets::SecretsStatus;
+use crate::supervisor::{ProcessUsage, Server, Stores, UsageMeasurement};
 
 /// The facts about the clients.
 #[derive(Debug)]
@@ -90,14 +90,14 @@ impl Host {
         let (config, metrics) = (self.config.refused(), self.exporting.borrow().refused.clone());
         let unstored = self.permissions.unstored();
         let unstored = unstored.iter().map(|one| format!("{} of {}", one.scope, one.origin)).collect();
-        let observe::Standing { failing, dropped } = observe::standing();
+        let observe::LogHealth { failing, dropped } = observe::standing();
         let log = LogFacts { failing, dropped };
         let secrets = self.supervisor.secrets().trouble();
         let unread = UnreadFacts { held: held.0, most: held.1 };
         let models = self.wrong_models.borrow().clone();
         let sessions = self.unsaved_sessions.borrow().clone();
         let logins = self.supervisor.unstored_logins();
-        let known = Facts {
+        let known = HealthFacts {
             audit,
             database,
             unstored,
@@ -158,7 +158,7 @@ impl Host {
     /// A server's state, in the word for people.
     #[must_use]
     pub fn shown_state(&self, server: &Server) -> &'static str {
-        standing::shown(Known {
+        standing::shown(StandingFacts {
             state: server.status().state,
             wakes_on_demand: server.wakes_on_demand(),
             need: server.need(),
@@ -174,7 +174,8 @@ impl Host {
         let (stats, measured) = (self.stats.borrow(), self.supervisor.measured());
         let used = measured.as_ref().filter(|_| running);
         // Measurements of an earlier process do not count for this one.
-        let is_it = |used: &Used| Some(used.root) == status.runner_pid || Some(used.root) == status.pid;
+        let is_it =
+            |used: &ProcessUsage| Some(used.root) == status.runner_pid || Some(used.root) == status.pid;
         let used = used.and_then(|measured| {
             Some(sample(measured, measured.servers.get(server.id()).filter(|used| is_it(used))?))
         });
@@ -238,8 +239,8 @@ fn instance_status(instance: &Server) -> Option<InstanceStatus> {
 
 /// The state of the store of secrets.
 #[must_use]
-pub fn secret_store(standing: Standing) -> SecretStoreView {
-    let Standing { choice, form, is_locked, asks } = standing;
+pub fn secret_store(standing: SecretsStatus) -> SecretStoreView {
+    let SecretsStatus { choice, form, is_locked, asks } = standing;
     SecretStoreView {
         store: choice.as_str().into(),
         encryption: form.as_str().into(),
@@ -249,7 +250,7 @@ pub fn secret_store(standing: Standing) -> SecretStoreView {
     }
 }
 
-fn sample(measured: &Measured, used: &Used) -> UsageSample {
+fn sample(measured: &UsageMeasurement, used: &ProcessUsage) -> UsageSample {
     UsageSample {
         age_ms: millis(measured.at.elapsed()),
         memory: used.memory,

@@ -24,16 +24,16 @@ use harbor_policy::tool_name::Allowlist;
 
 use super::Host;
 use super::asker::Sender;
-use super::refused::server_changed;
+use super::origin_refusals::server_changed;
 use crate::store::StoreError;
-use crate::store::audit::Record;
-use crate::store::programs::{Accepted, EARLIER, Former, Programs, digest};
+use crate::store::audit::AuditRecord;
+use crate::store::programs::{Accepted, AcceptedPrograms, EARLIER, Former, digest};
 use crate::supervisor::Server;
 
 /// The suspended servers.
 #[derive(Debug)]
 pub struct Suspended {
-    file: Programs,
+    file: AcceptedPrograms,
     /// The program that was accepted for each name, and the time since which another one runs under it.
     accepted: RefCell<HashMap<ServerId, (String, Option<u64>)>>,
     /// The digests of the programs that each name had before, each with the time of its end.
@@ -51,7 +51,7 @@ struct Other {
 }
 
 impl Suspended {
-    pub(super) async fn open(file: Programs) -> Result<Rc<Self>, StoreError> {
+    pub(super) async fn open(file: AcceptedPrograms) -> Result<Rc<Self>, StoreError> {
         let rows = file.all().await?.into_iter();
         let accepted =
             rows.map(|Accepted { server_id, program, other_since }| (server_id, (program, other_since)));
@@ -219,7 +219,7 @@ impl Host {
                 format!("{id} does not run that program now; look at what has changed and accept that");
             return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "program"));
         }
-        let record = Record { server: Some(id.shared()), decision: "allowed", ..Record::default() };
+        let record = AuditRecord { server: Some(id.shared()), decision: "allowed", ..AuditRecord::default() };
         self.trail.decided("server_accepted", sender, record, true).await?;
         let stored = self.suspended.accept(&server, program.to_owned()).await;
         self.has_settled(&server, stored).await

@@ -12,7 +12,7 @@ use super::AskedTime;
 use super::asker::Caller;
 use super::consent::asking::Form;
 use super::consent::chat::Chat;
-use super::consent::wanted::Wish;
+use super::consent::requested_call::RequestedCall;
 use crate::link::{Audience, ToolHash};
 
 /// A tool call that somebody asks for.
@@ -57,15 +57,15 @@ impl Consenting {
         caller: &'a Caller,
         (source, tool): (&'a SourceId, &'a Arc<str>),
         arguments: &'a str,
-    ) -> Wish<'a> {
+    ) -> RequestedCall<'a> {
         let Self { chat, told, call_id, .. } = self;
         let (chat, told, call_id) = (chat.as_ref(), *told, call_id.as_deref());
-        Wish { caller, chat, source, tool, is_request: false, arguments, told, call_id }
+        RequestedCall { caller, chat, source, tool, is_request: false, arguments, told, call_id }
     }
 }
 
 impl ToolCall {
-    pub(super) fn wish<'a>(&'a self, caller: &'a Caller) -> Wish<'a> {
+    pub(super) fn wish<'a>(&'a self, caller: &'a Caller) -> RequestedCall<'a> {
         self.consent.wish(caller, (&self.source, &self.tool), &self.arguments)
     }
 

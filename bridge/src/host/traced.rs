@@ -20,13 +20,13 @@ use super::Host;
 use super::asker::Caller;
 use super::metrics::TOOL_ERROR;
 use crate::config::OWNER;
-use crate::traces::{Call, CallIds, Times};
+use crate::traces::{CallIds, CallTimes, TracedCall};
 
 /// The longest name of a tool in a trace, in bytes; MCP's names have 128 characters at most.
 const MAX_NAME: usize = 256;
 
 /// A call that is over.
-pub(super) struct Seen<'a> {
+pub(super) struct TraceInput<'a> {
     pub(super) method: &'static str,
     pub(super) server: Option<&'a str>,
     pub(super) tool: Option<&'a Arc<str>>,
@@ -47,13 +47,13 @@ pub(super) struct Seen<'a> {
 
 impl Host {
     /// Traces a finished call, if it is one of the sampled ones.
-    pub(super) fn trace<'a>(&self, seen: impl FnOnce() -> Seen<'a>) {
+    pub(super) fn trace<'a>(&self, seen: impl FnOnce() -> TraceInput<'a>) {
         if let Some(ids) = self.traces.sampled() {
             self.traces.note(self.traced(ids, seen()));
         }
     }
 
-    fn traced(&self, ids: CallIds, seen: Seen<'_>) -> Call {
+    fn traced(&self, ids: CallIds, seen: TraceInput<'_>) -> TracedCall {
         let id = seen.server.and_then(SourceId::parse);
         let source = id.as_ref().and_then(|id| self.sources.get(id));
         let has_tool = |name: &str| {
@@ -63,7 +63,7 @@ impl Host {
         let whole = seen.began.elapsed();
         let server = id.as_ref().and_then(SourceId::as_server).and_then(|id| self.supervisor.get(&id));
         let confined = server.and_then(|server| server.confined());
-        Call {
+        TracedCall {
             ids,
             method: seen.method,
             tool: seen.tool.filter(|name| has_tool(name)).cloned(),
@@ -74,7 +74,7 @@ impl Host {
             error: seen.code.map(Code::as_str).or(seen.tool_failed.then_some(TOOL_ERROR)),
             bytes_in: seen.bytes_in,
             bytes_out: seen.bytes_out,
-            times: Times {
+            times: CallTimes {
                 began: wall_clock_nanos().saturating_sub(u64::try_from(whole.as_nanos()).unwrap_or(u64::MAX)),
                 whole,
                 queued: Some(seen.queued).filter(|queued| !queued.is_zero()),
@@ -147,7 +147,7 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let Some(method) = self.method else { return };
         let ended = self.ended.get();
-        self.host.trace(|| Seen {
+        self.host.trace(|| TraceInput {
             method,
             server: Some(&self.server),
             tool: None,

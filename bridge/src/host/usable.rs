@@ -12,7 +12,7 @@ use harbor_policy::scope::Scope;
 use harbor_policy::tool_name;
 
 use super::asker::Asker;
-use super::refused::tool_not_found;
+use super::origin_refusals::tool_not_found;
 use super::{Host, invalid};
 use crate::link::Tool;
 

@@ -21,7 +21,7 @@ const MAX_FLAW: usize = 300;
 
 /// The answer of a server, or of its runner.
 #[derive(Debug)]
-pub enum Answer {
+pub enum ServerAnswer {
     /// MCP's result, as the server wrote it.
     Result(Json),
     /// MCP's result of a tool that says that it has failed.
@@ -82,7 +82,7 @@ impl Failure {
     }
 }
 
-impl From<Outcome<'_>> for Answer {
+impl From<Outcome<'_>> for ServerAnswer {
     fn from(outcome: Outcome<'_>) -> Self {
         // A runner is taken for hostile: its JSON must not be able to break out of the reply around it.
         let checked = |text: &str| is_contained(text).then(|| Json::from_valid(text.to_owned()));

@@ -15,8 +15,8 @@ use harbor_ipc_proto::link::runner::ToRunner;
 use tokio::sync::oneshot;
 
 use super::deadlines::Deadlines;
-use super::questions::{Answerer, Asked};
-use super::{Answer, EndReport, Link};
+use super::questions::{Answerer, RoutedQuestion};
+use super::{EndReport, Link, ServerAnswer};
 
 /// Why a call came to no answer at all.
 #[derive(Debug, Clone)]
@@ -73,7 +73,7 @@ pub type OnProgress = Rc<dyn Fn(&Progress)>;
 
 /// The party on whose behalf a call is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Party {
+pub struct CallParty {
     /// The number of its connection.
     pub client: u64,
     /// The origin that it speaks for, where it does.
@@ -84,7 +84,7 @@ pub struct Party {
 #[derive(Default, Clone)]
 pub struct Audience {
     /// On whose behalf it is made.
-    pub party: Option<Party>,
+    pub party: Option<CallParty>,
     /// Receives its progress.
     pub progress: Option<OnProgress>,
     /// The conversation of the agent that it is part of.
@@ -108,7 +108,7 @@ pub const TIME_TO_ANSWER: Duration = Duration::from_secs(180);
 const MOST_QUESTIONS: u32 = 128;
 
 /// How a call ended.
-pub type Ending = Result<Answer, CallError>;
+pub type CallResult = Result<ServerAnswer, CallError>;
 
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub(super) struct OpenCall {
     quiet: Duration,
     /// Later than this no progress moves the deadline.
     latest: Instant,
-    caller: oneshot::Sender<Ending>,
+    caller: oneshot::Sender<CallResult>,
     audience: Audience,
     /// How many questions there were about it.
     asked: u32,
@@ -159,7 +159,7 @@ impl OpenCall {
     }
 
     /// Ends the call and tells its caller.
-    pub(super) fn end(self, ending: Ending) {
+    pub(super) fn end(self, ending: CallResult) {
         // The last of its progress comes before its answer.
         drop(self.audience);
         // Its caller may have left in this very moment.
@@ -169,20 +169,20 @@ impl OpenCall {
 
 /// The table of open calls.
 #[derive(Default)]
-pub(super) struct Calls {
+pub(super) struct OpenCalls {
     next: u64,
     open: BTreeMap<u64, OpenCall>,
     pub(super) deadlines: Deadlines,
     rearm: bool,
 }
 
-impl std::fmt::Debug for Calls {
+impl std::fmt::Debug for OpenCalls {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Calls").field("open", &self.open.len()).finish()
     }
 }
 
-impl Calls {
+impl OpenCalls {
     /// The number of the next call.
     pub(super) fn next_id(&mut self) -> u64 {
         self.next += 1;
@@ -218,7 +218,7 @@ impl Calls {
         about: Option<u64>,
         method: &str,
         now: Instant,
-    ) -> Option<Asked> {
+    ) -> Option<RoutedQuestion> {
         let of_clients = |open: &OpenCall| open.server == server && open.audience.party.is_some();
         let id = about.or_else(|| {
             let open = self.open.iter().filter(|(_, open)| of_clients(open));
@@ -234,7 +234,7 @@ impl Calls {
         open.asked += 1;
         open.is_asking = true;
         self.set_deadline(id, now + TIME_TO_ANSWER);
-        Some(Asked { call: id, answerer, method })
+        Some(RoutedQuestion { call: id, answerer, method })
     }
 
     /// A question about a call is answered: it is its server's turn again.
@@ -274,19 +274,19 @@ impl Calls {
 
 /// A call on its way. Drop it to cancel it.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct LinkCallGuard {
     link: Rc<Link>,
     server: u32,
     id: u64,
 }
 
-impl Call {
+impl LinkCallGuard {
     /// The table's entry for a call that was sent as number `id`.
     pub(super) fn open(
         (link, server, id): (&Rc<Link>, u32, u64),
         limit: TimeLimit,
         audience: Audience,
-        caller: oneshot::Sender<Ending>,
+        caller: oneshot::Sender<CallResult>,
     ) -> Self {
         let now = Instant::now();
         let left = |limit_of: Duration| now + limit_of.saturating_sub(limit.used);
@@ -310,7 +310,7 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for LinkCallGuard {
     fn drop(&mut self) {
         let open = self.link.calls.borrow_mut().forget(self.id);
         // Its server is told first: with the call ends what its caller holds for it.
@@ -332,7 +332,7 @@ mod tests {
     fn a_call_whose_question_nobody_answers_says_so_at_its_end() {
         let (caller, _ending) = oneshot::channel();
         let can = Json::from_valid(r#"{"elicitation":{}}"#.into());
-        let party = Some(Party { client: 1, origin: None });
+        let party = Some(CallParty { client: 1, origin: None });
         let audience = Audience { party, answerer: Answerer::new(&can, |_| ()), ..Audience::default() };
         let now = Instant::now();
         let limit = Duration::from_secs(1);
@@ -346,9 +346,9 @@ mod tests {
             asked: 0,
             is_asking: false,
         };
-        let mut calls = Calls::default();
+        let mut calls = OpenCalls::default();
         calls.open.insert(7, open);
-        let late = |calls: &Calls| calls.open.get(&7).unwrap().late();
+        let late = |calls: &OpenCalls| calls.open.get(&7).unwrap().late();
         assert!(matches!(late(&calls), CallError::Timeout));
         assert!(calls.asked(1, Some(7), "elicitation/create", now).is_some());
         assert!(matches!(late(&calls), CallError::Unanswered));

@@ -18,7 +18,7 @@ use harbor_policy::sandbox::hint::shell;
 use harbor_policy::sandbox::paths::MAX_PATH;
 use harbor_policy::standing::Need;
 
-use super::held::Held;
+use super::limit_reports::HeldStart;
 
 /// The answer to a server that asks for something that an MCP client does not have.
 pub const UNKNOWN_METHOD: &str = "Harbor does not know this method";
@@ -220,7 +220,7 @@ pub struct EndReport {
 }
 
 impl EndReport {
-    pub(super) fn new(cause: &EndCause<'_>, stderr_tail: &str, held: &Held) -> Self {
+    pub(super) fn new(cause: &EndCause<'_>, stderr_tail: &str, held: &HeldStart) -> Self {
         let (word, message) = describe(cause, held);
         // Part of it may be the server's own words: they must not look like more than one sentence.
         let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -274,7 +274,7 @@ impl EndReport {
     }
 }
 
-fn describe(cause: &EndCause<'_>, held: &Held) -> (&'static str, String) {
+fn describe(cause: &EndCause<'_>, held: &HeldStart) -> (&'static str, String) {
     match cause {
         EndCause::Stopped => ("stopped", "it was stopped".into()),
         EndCause::Exited { code } => ("exited", format!("it exited with code {code}")),

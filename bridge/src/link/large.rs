@@ -17,7 +17,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::{CodecError, get_message};
 use harbor_ipc_proto::link::runner::{CallFailure, FromRunner, Outcome};
 
-use super::Answer;
+use super::ServerAnswer;
 
 static ASIDE: Aside = Aside::new();
 
@@ -30,7 +30,7 @@ pub(super) enum Large {
         /// The call's.
         id: u64,
         /// The answer.
-        answer: Answer,
+        answer: ServerAnswer,
     },
     /// Something else, which is seldom so long.
     Other(OwnedFrame),
@@ -54,8 +54,8 @@ fn decode(frame: OwnedFrame) -> Result<Large, CodecError> {
     };
     let result = frame.into_text(&place).map(Json::from_valid);
     let answer = match (result, is_error) {
-        (Some(result), false) => Answer::Result(result),
-        (Some(result), true) => Answer::ToolError(result),
+        (Some(result), false) => ServerAnswer::Result(result),
+        (Some(result), true) => ServerAnswer::ToolError(result),
         (None, _) => Outcome::Failed(CallFailure::Malformed("a part of it is missing".into())).into(),
     };
     Ok(Large::Reply { server, id, answer })
@@ -93,9 +93,9 @@ mod tests {
             outcome: Outcome::Result(text.into()),
         };
         let Ok(Large::Reply { server: 1, id: 2, answer }) = read_back(&reply("{}")) else { panic!() };
-        assert!(matches!(answer, Answer::Result(result) if result.as_str() == "{}"));
+        assert!(matches!(answer, ServerAnswer::Result(result) if result.as_str() == "{}"));
         let Ok(Large::Reply { answer, .. }) = read_back(&reply("{}}")) else { panic!() };
-        assert!(matches!(answer, Answer::Failed(_)), "{answer:?}");
+        assert!(matches!(answer, ServerAnswer::Failed(_)), "{answer:?}");
         let hello = FromRunner::Hello { protocol: 1, build: "x".into() };
         let Ok(Large::Other(frame)) = read_back(&hello) else { panic!() };
         assert_eq!(get_message::<FromRunner<'_>>(frame.bytes()), Ok(hello));

@@ -15,8 +15,8 @@ mod answer;
 mod calls;
 mod deadlines;
 mod events;
-mod held;
 mod large;
+mod limit_reports;
 mod process;
 mod questions;
 pub mod runner;
@@ -28,7 +28,7 @@ use std::io;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
-use harbor_child::link::{Ends, Reader};
+use harbor_child::link::{Ends, LinkReader};
 use harbor_child::outbox::Outbox;
 use harbor_child::turn::{LARGE, Turn};
 use harbor_ipc_proto::contained::is_contained;
@@ -41,19 +41,21 @@ use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use harbor_policy::redaction::Redactor;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-pub use answer::{Answer, Failure, one_line};
-pub use calls::{Audience, CallError, Ending, OnProgress, Party, Progress, TIME_TO_ANSWER, TimeLimit};
+pub use answer::{Failure, ServerAnswer, one_line};
+pub use calls::{
+    Audience, CallError, CallParty, CallResult, OnProgress, Progress, TIME_TO_ANSWER, TimeLimit,
+};
 pub use events::{
     Containment, EndReport, Info, LinkEvent, MISSING_SECRETS, NEEDS_AUTHORIZATION, NOT_EXECUTABLE,
     UNKNOWN_METHOD,
 };
-use questions::Asked;
+use questions::RoutedQuestion;
 pub use questions::{Answerer, Question, nobody_answers};
 pub use tools::{Tool, ToolHash, ToolList};
 
-use calls::{Call, Calls};
-use held::{Held, HeldStarts};
+use calls::{LinkCallGuard, OpenCalls};
 use large::Large;
+use limit_reports::{HeldStart, HeldStarts};
 
 /// Bytes that may wait for a runner that does not read. Beyond them calls are refused.
 const LIMIT: usize = 128 * 1024 * 1024;
@@ -68,7 +70,7 @@ const EVENTS: usize = 256;
 #[derive(Debug)]
 pub struct Link {
     outbox: Outbox,
-    calls: RefCell<Calls>,
+    calls: RefCell<OpenCalls>,
     /// The limits and secrets of its servers, by start.
     held: RefCell<HeldStarts>,
     /// Set off when the timer of the calls' deadlines must be armed anew.
@@ -110,7 +112,7 @@ impl Link {
         | ToRunner::Revoke { server, launch }
         | ToRunner::Renew { server, launch } = message
         {
-            self.held.borrow_mut().insert(*server, Held::of(launch));
+            self.held.borrow_mut().insert(*server, HeldStart::of(launch));
         }
         // Before it is there: what is said of the server from then on may have the new tokens in it.
         if let ToRunner::Renewed { server, renewal: Renewal::Granted(grant) } = message
@@ -146,14 +148,14 @@ impl Link {
         operation: Operation<'_>,
         limit: TimeLimit,
         audience: Audience,
-    ) -> Result<impl Future<Output = Ending> + use<>, CallError> {
+    ) -> Result<impl Future<Output = CallResult> + use<>, CallError> {
         let id = self.calls.borrow_mut().next_id();
         let progress = audience.progress.is_some();
         let capabilities = audience.answerer.as_ref().map(|answerer| answerer.capabilities().into());
         let message = ToRunner::Call { server, id, progress, capabilities, operation };
         self.outbox.push(|out| put_message(out, &message))?;
         let (caller, answer) = oneshot::channel();
-        let call = Call::open((self, server, id), limit, audience, caller);
+        let call = LinkCallGuard::open((self, server, id), limit, audience, caller);
         Ok(async move {
             let _call = call;
             answer.await.unwrap_or(Err(CallError::RunnerLost))
@@ -221,7 +223,7 @@ async fn keep_deadlines(link: Weak<Link>) {
 }
 
 /// Reads what the runner sends until the link ends, then ends what is open.
-async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEvent>) {
+async fn read(link: Weak<Link>, mut reader: LinkReader, events: mpsc::Sender<LinkEvent>) {
     let report = match read_messages(&link, &mut reader, &events).await {
         // What this file says itself is about the protocol.
         Err(error) if error.kind() == io::ErrorKind::Other => {
@@ -241,7 +243,7 @@ async fn read(link: Weak<Link>, mut reader: Reader, events: mpsc::Sender<LinkEve
 
 async fn read_messages(
     link: &Weak<Link>,
-    reader: &mut Reader,
+    reader: &mut LinkReader,
     events: &mpsc::Sender<LinkEvent>,
 ) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_GREETING);
@@ -315,7 +317,7 @@ impl Link {
     }
 
     /// An answer ends its call, if that is still open.
-    fn on_reply(&self, server: u32, id: u64, answer: impl FnOnce() -> Answer) -> Option<LinkEvent> {
+    fn on_reply(&self, server: u32, id: u64, answer: impl FnOnce() -> ServerAnswer) -> Option<LinkEvent> {
         let Some(open) = self.calls.borrow_mut().close(id, server) else {
             return Some(LinkEvent::LateReply { server });
         };
@@ -342,7 +344,7 @@ impl Link {
                 let asked = is_contained(&params)
                     .then(|| self.calls.borrow_mut().asked(server, call, &method, Instant::now()))
                     .flatten();
-                let Some(Asked { call, answerer, method }) = asked else {
+                let Some(RoutedQuestion { call, answerer, method }) = asked else {
                     let (unoffered, method) = (call.is_some(), method.into_owned());
                     return Ok(Some(LinkEvent::Ask { server, ask, unoffered, method }));
                 };
@@ -368,7 +370,7 @@ impl Link {
     fn end_calls(&self, server: u32, cause: &EndCause<'_>, stderr_tail: &str) -> Rc<EndReport> {
         let report = match self.held.borrow().get(&server) {
             Some(held) => EndReport::new(cause, stderr_tail, held),
-            None => EndReport::new(cause, stderr_tail, &Held::default()),
+            None => EndReport::new(cause, stderr_tail, &HeldStart::default()),
         };
         let report = Rc::new(report);
         let open = self.calls.borrow_mut().take_of(server);

@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use harbor_child::link::{self, Ends};
 use harbor_child::own;
-use harbor_child::reaper::{Exit, Group, Reaper, send};
+use harbor_child::reaper::{ChildGroup, Exit, Reaper, send};
 use harbor_child::signal::Signal;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 /// A program to start, and how long it may take to end once nobody needs it.
 #[derive(Debug)]
-pub(super) struct Program<'a> {
+pub(super) struct ChildProgram<'a> {
     pub executable: &'a File,
     pub name: &'static str,
     pub grace: Duration,
@@ -42,7 +42,7 @@ impl Process {
     /// # Errors
     /// When the system is out of processes or file descriptors.
     pub(super) fn start(
-        program: &Program<'_>,
+        program: &ChildProgram<'_>,
         reaper: &Reaper,
         adjust: impl FnOnce(&mut Command),
     ) -> io::Result<(Self, Ends, JoinHandle<Option<Exit>>)> {
@@ -54,7 +54,7 @@ impl Process {
         let pid = command.spawn()?.id();
         // It starts nothing before it is told to. One that has ended already is seen below.
         let _ = own::files_as_before(pid);
-        let exited = reaper.watch(pid, Group::Own);
+        let exited = reaper.watch(pid, ChildGroup::Own);
         let (alive, released) = (Rc::new(Cell::new(true)), Rc::<Notify>::default());
         let process = Self { pid, alive: alive.clone(), released: released.clone() };
         let grace = program.grace;

@@ -61,7 +61,7 @@ impl Answerer {
 }
 
 /// A question that finds somebody: about which call, and the method as it is known here.
-pub(super) struct Asked {
+pub(super) struct RoutedQuestion {
     pub call: u64,
     pub answerer: Answerer,
     pub method: &'static str,

@@ -17,7 +17,7 @@ use harbor_ipc_proto::via::IDENTITY;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::mpsc;
 
-use super::process::{Process, Program};
+use super::process::{ChildProgram, Process};
 use super::{Containment, Link, LinkEvent};
 
 /// A runner's name on its command line.
@@ -31,7 +31,7 @@ const CERTIFICATES: [&str; 2] = ["SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 /// Which of the two programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum RunnerKind {
     /// It runs programs.
     Local,
     /// It speaks HTTP.
@@ -94,10 +94,10 @@ impl Executables {
         &self.fetcher
     }
 
-    fn of(&self, kind: Kind) -> (&File, &'static str) {
+    fn of(&self, kind: RunnerKind) -> (&File, &'static str) {
         match kind {
-            Kind::Local => (self.local.file(), RUNNER),
-            Kind::Remote => (self.remote.file(), RUNNER_HTTP),
+            RunnerKind::Local => (self.local.file(), RUNNER),
+            RunnerKind::Remote => (self.remote.file(), RUNNER_HTTP),
         }
     }
 }
@@ -145,15 +145,15 @@ impl Runner {
     /// When the system is out of processes or file descriptors.
     pub fn start(
         executables: &Executables,
-        kind: Kind,
+        kind: RunnerKind,
         marks: &Marks,
         purpose: Purpose,
         reaper: &Reaper,
     ) -> io::Result<(Rc<Self>, mpsc::Receiver<LinkEvent>)> {
         let (executable, name) = executables.of(kind);
-        let program = Program { executable, name, grace: LAST_GRACE };
+        let program = ChildProgram { executable, name, grace: LAST_GRACE };
         let (process, mine, ended) = Process::start(&program, reaper, |command| {
-            let certificates = CERTIFICATES.iter().filter(|_| kind == Kind::Remote);
+            let certificates = CERTIFICATES.iter().filter(|_| kind == RunnerKind::Remote);
             // The mark as an argument too: nobody but root can read a runner's environment.
             command.arg(purpose.as_str()).arg(format!("{INSTANCE_MARK}={}", marks.instance));
             command.env(INSTANCE_MARK, &marks.instance).env(IDENTITY, &marks.identity);

@@ -15,7 +15,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_child::link::Reader;
+use harbor_child::link::LinkReader;
 use harbor_child::outbox::{Outbox, Refused};
 use harbor_child::reaper::{Exit, Reaper};
 use harbor_child::turn::Turn;
@@ -25,7 +25,7 @@ use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-use super::process::{Process, Program};
+use super::process::{ChildProgram, Process};
 use super::runner::Executable;
 
 /// Events that may wait; the worker is read no further then.
@@ -52,7 +52,7 @@ pub trait Pair: 'static {
     type From<'a>: BorrowDecode<'a, ()>;
 
     /// A message to the bridge, bounded and owned.
-    type Said: 'static;
+    type CatalogWorkerMessage: 'static;
 
     /// The bridge's first message.
     fn hello() -> Self::To<'static>;
@@ -67,7 +67,7 @@ pub trait Pair: 'static {
     ///
     /// # Errors
     /// When it does not belong behind the first one.
-    fn said(message: Self::From<'_>) -> io::Result<Self::Said>;
+    fn said(message: Self::From<'_>) -> io::Result<Self::CatalogWorkerMessage>;
 }
 
 /// A worker's message, or a change in its life.
@@ -81,17 +81,17 @@ pub enum WorkerEvent<S> {
     Closed(String),
 }
 
-type Events<P> = mpsc::Sender<WorkerEvent<<P as Pair>::Said>>;
+type Events<P> = mpsc::Sender<WorkerEvent<<P as Pair>::CatalogWorkerMessage>>;
 
 /// A worker's process.
 #[derive(Debug)]
-pub struct Worker<P: Pair> {
+pub struct WorkerProcess<P: Pair> {
     outbox: Rc<Outbox>,
     process: Process,
     pair: std::marker::PhantomData<P>,
 }
 
-impl<P: Pair> Worker<P> {
+impl<P: Pair> WorkerProcess<P> {
     /// Starts one and greets it. The receiver gets what it says.
     ///
     /// # Errors
@@ -100,8 +100,8 @@ impl<P: Pair> Worker<P> {
         executable: &Executable,
         environment: &BTreeMap<String, String>,
         reaper: &Reaper,
-    ) -> io::Result<(Self, mpsc::Receiver<WorkerEvent<P::Said>>)> {
-        let program = Program { executable: executable.file(), name: P::PROGRAM, grace: LAST_GRACE };
+    ) -> io::Result<(Self, mpsc::Receiver<WorkerEvent<P::CatalogWorkerMessage>>)> {
+        let program = ChildProgram { executable: executable.file(), name: P::PROGRAM, grace: LAST_GRACE };
         let (process, mine, ended) = Process::start(&program, reaper, |command| {
             command.envs(environment).current_dir("/");
         })?;
@@ -144,7 +144,7 @@ impl<P: Pair> Worker<P> {
     }
 }
 
-impl<P: Pair> Drop for Worker<P> {
+impl<P: Pair> Drop for WorkerProcess<P> {
     fn drop(&mut self) {
         self.shut_down();
     }
@@ -152,7 +152,7 @@ impl<P: Pair> Drop for Worker<P> {
 
 /// Passes on what it says until its link ends, then how its process ended. One without a link ends, or is killed.
 async fn follow<P: Pair>(
-    (mut reader, outbox, released): (Reader, Rc<Outbox>, Rc<Notify>),
+    (mut reader, outbox, released): (LinkReader, Rc<Outbox>, Rc<Notify>),
     events: Events<P>,
     ended: JoinHandle<Option<Exit>>,
 ) {
@@ -174,7 +174,7 @@ async fn follow<P: Pair>(
     let _ = events.send(WorkerEvent::Closed(broken.unwrap_or(ended))).await;
 }
 
-async fn read_messages<P: Pair>(reader: &mut Reader, events: &Events<P>) -> io::Result<()> {
+async fn read_messages<P: Pair>(reader: &mut LinkReader, events: &Events<P>) -> io::Result<()> {
     let mut frames = FrameDecoder::new(P::MAX_MESSAGE);
     let (mut turn, mut greeted) = (Turn::default(), false);
     loop {
@@ -196,7 +196,7 @@ async fn read_messages<P: Pair>(reader: &mut Reader, events: &Events<P>) -> io::
     }
 }
 
-fn event<P: Pair>(body: &[u8], greeted: &mut bool) -> io::Result<WorkerEvent<P::Said>> {
+fn event<P: Pair>(body: &[u8], greeted: &mut bool) -> io::Result<WorkerEvent<P::CatalogWorkerMessage>> {
     let message: P::From<'_> = get_message(body).map_err(io::Error::other)?;
     if std::mem::replace(greeted, true) {
         return P::said(message).map(WorkerEvent::Said);
@@ -229,7 +229,10 @@ mod tests {
     use super::model::ModelLink;
     use super::*;
 
-    fn first<P: Pair>(message: &impl Encode, greeted: bool) -> io::Result<WorkerEvent<P::Said>> {
+    fn first<P: Pair>(
+        message: &impl Encode,
+        greeted: bool,
+    ) -> io::Result<WorkerEvent<P::CatalogWorkerMessage>> {
         let mut frame = Vec::new();
         put_message(&mut frame, message);
         let mut frames = FrameDecoder::new(1 << 20);

@@ -16,12 +16,12 @@ use harbor_policy::lifecycle::State;
 use tokio::sync::mpsc;
 
 use super::Models;
-use crate::keeper::Owner;
+use crate::keeper::WorkerOwner;
 use crate::link::worker::model::ModelLink;
 
 /// A request that has not ended.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenModelRequest {
     /// The message for a worker that has yet to start.
     unsent: Option<ToModel>,
     heard: mpsc::UnboundedSender<FromModel>,
@@ -29,7 +29,7 @@ pub(super) struct Open {
 
 /// The waiting side of a request. When this is dropped, the worker is told.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ModelRequestGuard {
     models: Rc<Models>,
     id: u32,
     heard: mpsc::UnboundedReceiver<FromModel>,
@@ -37,16 +37,16 @@ pub(super) struct Asked {
 
 impl Models {
     /// Sends the worker the message that `make` makes of a new number.
-    pub(super) fn ask(self: &Rc<Self>, make: impl FnOnce(u32) -> ToModel) -> Asked {
+    pub(super) fn ask(self: &Rc<Self>, make: impl FnOnce(u32) -> ToModel) -> ModelRequestGuard {
         let id = self.last.get().wrapping_add(1);
         self.last.set(id);
         let (sender, heard) = mpsc::unbounded_channel();
         let message = make(id);
-        let asked = Asked { models: self.clone(), id, heard };
+        let asked = ModelRequestGuard { models: self.clone(), id, heard };
         let is_running = self.worker.state() == State::Running;
         let has_room = !is_running || self.worker.send(&message);
         let unsent = (!is_running).then_some(message);
-        self.open.borrow_mut().insert(id, Open { unsent, heard: sender });
+        self.open.borrow_mut().insert(id, OpenModelRequest { unsent, heard: sender });
         if !has_room {
             self.give(id, overloaded(id));
         }
@@ -105,7 +105,7 @@ fn is_end(event: &Event) -> bool {
     matches!(event, Event::End { .. } | Event::Error(_))
 }
 
-impl Asked {
+impl ModelRequestGuard {
     /// The next message. After the end there is none.
     pub(super) async fn next(&mut self) -> FromModel {
         let heard = self.heard.recv().await;
@@ -128,7 +128,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for ModelRequestGuard {
     fn drop(&mut self) {
         let left = self.models.open.borrow_mut().remove(&self.id);
         if left.is_some_and(|open| open.unsent.is_none()) {
@@ -140,7 +140,7 @@ impl Drop for Asked {
     }
 }
 
-impl Owner<ModelLink> for Models {
+impl WorkerOwner<ModelLink> for Models {
     fn is_busy(&self) -> bool {
         !self.open.borrow().is_empty()
     }

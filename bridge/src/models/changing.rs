@@ -28,7 +28,7 @@ const KINDS: &str = "ollama, openai, anthropic, llamafile, llama-server, lmstudi
 
 /// A provider to be added.
 #[derive(Debug)]
-pub struct Added {
+pub struct ProviderDraft {
     /// Its type.
     pub kind: String,
     /// A name for people.
@@ -79,7 +79,7 @@ impl Models {
     ///
     /// # Errors
     /// Says what is wrong with it, or that it could not be stored.
-    pub async fn add(&self, added: Added) -> Result<ProviderView, ErrorBody> {
+    pub async fn add(&self, added: ProviderDraft) -> Result<ProviderView, ErrorBody> {
         let _turn = self.changing.lock().await;
         let kind = Kind::from_name(&added.kind).ok_or_else(|| invalid("provider_type", KINDS))?;
         let about = about(kind);

@@ -20,19 +20,19 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::codec::MAX_MESSAGE;
-use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, FromModel, Limits, Target, ToModel};
-use harbor_ipc_proto::model::{Finish, Message, Options, Tool, ToolChoice};
+use harbor_ipc_proto::link::model::{Cause, Chat, ChatLimits, Event, Failure, FromModel, Target, ToModel};
+use harbor_ipc_proto::model::{Finish, ModelMessage, ModelTool, Options, ToolChoice};
 use harbor_policy::access::ModelPermit;
-use harbor_policy::budget::{ANSWER, Ticket};
+use harbor_policy::budget::{ANSWER, BudgetTicket};
 use harbor_policy::models::{KEYS, estimate, has_model, is_local, is_model, lists_all, split_model};
 use harbor_policy::suggest::hint;
 
-use super::asking::Asked;
-use super::conversation::{self, Answer};
+use super::asking::ModelRequestGuard;
+use super::conversation::{self, PartialAnswer};
 use super::errors::{failed, invalid, no_model, no_provider, of_another_person, refused, too_long, unstored};
 use super::owners::another_person_at;
 use super::{DAY, Models, Problem, dialect_of, kind_of};
-use crate::store::models::{Provider, UsageKey, Used};
+use crate::store::models::{Provider, TokenUsage, UsageKey};
 
 /// Deltas that the worker may send before it needs new credit. Half of it is renewed at a time.
 const CREDIT: u32 = 256;
@@ -42,7 +42,7 @@ const LONGEST: usize = MAX_MESSAGE - 1024 * 1024;
 
 /// A request to a model.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct ModelQuery {
     messages: Vec<ChatMessage>,
     model: Option<String>,
     provider: Option<String>,
@@ -59,7 +59,7 @@ pub struct Ask {
 
 macro_rules! ask_of {
     ($($message:ident)*) => {$(
-        impl From<$message> for Ask {
+        impl From<$message> for ModelQuery {
             fn from(message: $message) -> Self {
                 Self {
                     messages: message.messages,
@@ -84,7 +84,7 @@ ask_of! { LlmChat HostLlmChat }
 
 /// The one who asks.
 #[derive(Debug, Clone)]
-pub struct Who {
+pub struct ModelCaller {
     /// The principal whose budget pays: `owner`, or an origin.
     pub principal: Arc<str>,
     /// The principal that sent the request, for the audit log.
@@ -99,7 +99,7 @@ pub struct Who {
 #[derive(Debug)]
 pub struct Noted {
     /// The one who asked.
-    pub who: Who,
+    pub who: ModelCaller,
     /// The provider's id.
     pub provider: String,
     /// The model's name there.
@@ -131,9 +131,9 @@ pub struct Prompt {
     /// The model; the provider's default when absent.
     pub model: Option<String>,
     /// The conversation, with the model's instructions first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ModelMessage>,
     /// The tools that it may call.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ModelTool>,
     /// Says if it has to call one.
     pub tool_choice: ToolChoice,
     /// The settings of the answer.
@@ -142,15 +142,15 @@ pub struct Prompt {
 
 /// A model's answer.
 #[derive(Debug)]
-pub struct Answered {
+pub struct ModelAnswer {
     /// The message, for the conversation.
-    pub message: Message,
+    pub message: ModelMessage,
     /// Why it ended.
     pub finish: Finish,
     /// The provider's own word for that.
     pub raw_finish: Option<String>,
     /// The tokens that it has used.
-    pub used: Used,
+    pub used: TokenUsage,
     /// The provider's id.
     pub provider: String,
     /// The model's name there.
@@ -160,8 +160,8 @@ pub struct Answered {
 /// The cost of a request. It is settled when this is dropped.
 struct Bill {
     models: Rc<Models>,
-    ticket: Ticket,
-    who: Who,
+    ticket: BudgetTicket,
+    who: ModelCaller,
     provider: String,
     model: String,
     began: Instant,
@@ -170,7 +170,7 @@ struct Bill {
     /// True if it was sent.
     is_sent: Cell<bool>,
     code: Cell<Option<Code>>,
-    answer: RefCell<Answer>,
+    answer: RefCell<PartialAnswer>,
 }
 
 impl Models {
@@ -181,8 +181,8 @@ impl Models {
     pub async fn chat(
         self: &Rc<Self>,
         permit: ModelPermit,
-        who: Who,
-        ask: Ask,
+        who: ModelCaller,
+        ask: ModelQuery,
         push: impl AsyncFn(ChatEvent),
     ) -> Result<Chatted, ErrorBody> {
         let options = options(&ask)?;
@@ -196,7 +196,7 @@ impl Models {
             model: ask.model,
         };
         let answered = self.answer(permit, who, prompt, push).await?;
-        let Answered { message, finish, raw_finish, used, provider, model } = answered;
+        let ModelAnswer { message, finish, raw_finish, used, provider, model } = answered;
         let response = ChatResponse {
             message: conversation::written(message),
             usage: conversation::usage_view(used),
@@ -213,10 +213,10 @@ impl Models {
     pub async fn answer(
         self: &Rc<Self>,
         _permit: ModelPermit,
-        who: Who,
+        who: ModelCaller,
         prompt: Prompt,
         push: impl AsyncFn(ChatEvent),
-    ) -> Result<Answered, ErrorBody> {
+    ) -> Result<ModelAnswer, ErrorBody> {
         let Prompt { provider, model, messages, tools, tool_choice, options } = prompt;
         let schema = options.response_schema.as_ref().map_or(0, String::len);
         if conversation::bytes(&messages, &tools) + schema > LONGEST {
@@ -229,7 +229,7 @@ impl Models {
         let found = self.target(&provider, to_origin).await;
         let target = found.inspect_err(|error| bill.code.set(Some(error.code)))?;
         bill.is_sent.set(true);
-        let limits = Limits::default();
+        let limits = ChatLimits::default();
         let asked = self.ask(|id| {
             let credit = Some(CREDIT);
             let model = model.clone();
@@ -377,10 +377,10 @@ impl Models {
 
     fn reserve(
         self: &Rc<Self>,
-        who: Who,
+        who: ModelCaller,
         provider: &Provider,
         model: &str,
-        (messages, tools): (&[Message], &[Tool]),
+        (messages, tools): (&[ModelMessage], &[ModelTool]),
         options: Options,
     ) -> Result<(Bill, Options), ErrorBody> {
         let schema = options.response_schema.as_ref().map_or(0, String::len);
@@ -442,7 +442,11 @@ impl Models {
 
 impl Bill {
     /// Follows the answer to its end.
-    async fn follow(self, mut asked: Asked, push: impl AsyncFn(ChatEvent)) -> Result<Answered, ErrorBody> {
+    async fn follow(
+        self,
+        mut asked: ModelRequestGuard,
+        push: impl AsyncFn(ChatEvent),
+    ) -> Result<ModelAnswer, ErrorBody> {
         let mut taken = 0;
         loop {
             let event = match asked.next().await {
@@ -466,12 +470,12 @@ impl Bill {
         }
     }
 
-    fn ended(self, finish: Finish, raw_finish: Option<String>) -> Answered {
+    fn ended(self, finish: Finish, raw_finish: Option<String>) -> ModelAnswer {
         self.code.set(None);
         self.models.note_answer(&self.provider, None);
         let message = self.answer.borrow().message(finish);
         let (used, provider, model) = (self.used(), self.provider.clone(), self.model.clone());
-        Answered { message, finish, raw_finish, used, provider, model }
+        ModelAnswer { message, finish, raw_finish, used, provider, model }
     }
 
     fn failed(&self, failure: &Failure) -> ErrorBody {
@@ -486,7 +490,7 @@ impl Bill {
         failed(failure, &self.provider, &self.model, self.who.origin.is_some())
     }
 
-    fn used(&self) -> Used {
+    fn used(&self) -> TokenUsage {
         self.answer.borrow().used(self.input)
     }
 }
@@ -514,7 +518,7 @@ impl Drop for Bill {
     }
 }
 
-fn options(ask: &Ask) -> Result<Options, ErrorBody> {
+fn options(ask: &ModelQuery) -> Result<Options, ErrorBody> {
     if ask.max_tokens == Some(0) {
         return Err(invalid("max_tokens", "a whole number from 1 on"));
     }
@@ -540,7 +544,7 @@ fn number(
     number.filter(|number| (0.0..=most).contains(number)).map(Some).ok_or_else(|| invalid(field, expected))
 }
 
-fn tool_choice(asked: Option<&str>, tools: &[Tool]) -> Result<ToolChoice, ErrorBody> {
+fn tool_choice(asked: Option<&str>, tools: &[ModelTool]) -> Result<ToolChoice, ErrorBody> {
     match asked {
         None | Some("auto") => Ok(ToolChoice::Auto),
         Some("none") => Ok(ToolChoice::None),

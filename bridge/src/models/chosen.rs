@@ -20,7 +20,7 @@ const UNTOLD: Duration = Duration::from_secs(300);
 
 /// A model, and the facts about it.
 #[derive(Debug, Clone)]
-pub struct Chosen {
+pub struct ChosenModel {
     /// The provider's id.
     pub provider: String,
     /// The model's name there.
@@ -48,7 +48,7 @@ impl Models {
         provider: Option<&str>,
         model: Option<&str>,
         to_origin: bool,
-    ) -> Result<Chosen, ErrorBody> {
+    ) -> Result<ChosenModel, ErrorBody> {
         let provider = self.choose(provider, model)?;
         let model = self.model_of(&provider, model, to_origin).await?;
         let find = |all: &[ModelView]| all.iter().find(|known| known.model == model).cloned();
@@ -66,7 +66,7 @@ impl Models {
             None => None,
         };
         let window = about.as_ref().and_then(|about| about.context_window);
-        Ok(Chosen {
+        Ok(ChosenModel {
             dialect: dialect_of(&provider),
             window: window.map(|window| u32::try_from(window).unwrap_or(u32::MAX)),
             tools: about.and_then(|about| about.tools),

@@ -16,13 +16,13 @@ use harbor_ipc_proto::field::{FromField as _, PutField as _};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::Event;
 use harbor_ipc_proto::model::{
-    self, Finish, Image, Message, Opaque, Part, Role, Tool, ToolCall, ToolResult, Usage,
+    self, Finish, Image, ModelMessage, ModelTool, Opaque, Part, Role, ToolCall, ToolResult, Usage,
 };
 use harbor_ipc_proto::strings::text_of;
 use harbor_policy::models::estimate;
 
 use super::errors::invalid;
-use crate::store::models::{Exactness, Used};
+use crate::store::models::{Exactness, TokenUsage};
 
 /// The tokens of an image, however many bytes it has.
 const OF_AN_IMAGE: u64 = 1600;
@@ -32,8 +32,9 @@ const CONTENT: &str =
     "messages whose content is a text or an array of `ChatPart`: text, image, reasoning, opaque, tool_call";
 
 /// The messages of a request.
-pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<Message>, ErrorBody> {
-    let first = system.map(|text| Message { role: Role::System, parts: vec![Part::Text(text.to_owned())] });
+pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<ModelMessage>, ErrorBody> {
+    let first =
+        system.map(|text| ModelMessage { role: Role::System, parts: vec![Part::Text(text.to_owned())] });
     let mut names = HashMap::new();
     let mut all: Vec<_> = first.into_iter().collect();
     for one in said {
@@ -48,7 +49,7 @@ pub fn messages(system: Option<&str>, said: Vec<ChatMessage>) -> Result<Vec<Mess
     Ok(all)
 }
 
-fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<Message, ErrorBody> {
+fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<ModelMessage, ErrorBody> {
     let ChatMessage { role, content, toolCalls: calls, toolCallId: call_id, isError: is_error } = said;
     let role = match role.as_str() {
         "system" => Role::System,
@@ -68,7 +69,7 @@ fn message(said: ChatMessage, names: &mut HashMap<String, String>) -> Result<Mes
         parts = vec![Part::ToolResult(result(call_id, name, parts, is_error == Some(true))?)];
     }
     parts.extend(calls.into_iter().map(call));
-    Ok(Message { role, parts })
+    Ok(ModelMessage { role, parts })
 }
 
 fn parts_of(content: Option<Json>, calls: &mut Vec<ChatToolCall>) -> Result<Vec<Part>, ErrorBody> {
@@ -123,8 +124,8 @@ fn result(call_id: String, name: String, parts: Vec<Part>, is_error: bool) -> Re
 }
 
 /// The tools of a request.
-pub(super) fn tools(tools: Vec<ChatTool>) -> Vec<Tool> {
-    let tool = |ChatTool { name, description, inputSchema: schema }: ChatTool| Tool {
+pub(super) fn tools(tools: Vec<ChatTool>) -> Vec<ModelTool> {
+    let tool = |ChatTool { name, description, inputSchema: schema }: ChatTool| ModelTool {
         name,
         description: description.unwrap_or_default(),
         schema: schema.map_or_else(|| r#"{"type":"object"}"#.to_owned(), |schema| schema.0.into_string()),
@@ -133,7 +134,7 @@ pub(super) fn tools(tools: Vec<ChatTool>) -> Vec<Tool> {
 }
 
 /// About how many tokens a model reads.
-pub(super) fn tokens(messages: &[Message], tools: &[Tool]) -> u64 {
+pub(super) fn tokens(messages: &[ModelMessage], tools: &[ModelTool]) -> u64 {
     let parts = messages.iter().flat_map(|message| &message.parts).map(|part| match part {
         Part::Text(text) => estimate(text.len()),
         Part::Image(_) => OF_AN_IMAGE,
@@ -145,12 +146,12 @@ pub(super) fn tokens(messages: &[Message], tools: &[Tool]) -> u64 {
     });
     // The text around a message in the model's own template.
     let around = 4 * messages.len() as u64;
-    let of_tool = |tool: &Tool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
+    let of_tool = |tool: &ModelTool| estimate(tool.name.len() + tool.description.len() + tool.schema.len());
     parts.sum::<u64>() + tools.iter().map(of_tool).sum::<u64>() + around
 }
 
 /// The bytes of a conversation's texts and images.
-pub(super) fn bytes(messages: &[Message], tools: &[Tool]) -> usize {
+pub(super) fn bytes(messages: &[ModelMessage], tools: &[ModelTool]) -> usize {
     let of_images = |images: &[Image]| images.iter().map(|image| image.data.len()).sum::<usize>();
     let parts = messages.iter().flat_map(|message| &message.parts).map(|part| match part {
         Part::Text(text) | Part::Reasoning(text) => text.len(),
@@ -170,14 +171,14 @@ const MOST_TOKENS: u64 = 1_000_000_000;
 
 /// A model's answer so far.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct PartialAnswer {
     parts: Vec<Part>,
     names: HashMap<String, String>,
     usage: Option<Usage>,
     bytes: usize,
 }
 
-impl Answer {
+impl PartialAnswer {
     /// Adds an event. `provider` and `model` are those that were asked.
     pub(super) fn take(&mut self, event: &Event, provider: &str, model: &str) {
         match event {
@@ -217,10 +218,10 @@ impl Answer {
     }
 
     /// The tokens used: as the provider reports them, else by the length of the texts.
-    pub(super) fn used(&self, input: u64) -> Used {
+    pub(super) fn used(&self, input: u64) -> TokenUsage {
         let told = self.usage.unwrap_or_default();
         let is_exact = told.input_tokens.is_some() && told.output_tokens.is_some();
-        Used {
+        TokenUsage {
             input: told.input_tokens.unwrap_or(input).min(MOST_TOKENS),
             output: told.output_tokens.unwrap_or_else(|| estimate(self.bytes)).min(MOST_TOKENS),
             cached: told.cached_tokens.unwrap_or_default().min(MOST_TOKENS),
@@ -230,16 +231,16 @@ impl Answer {
     }
 
     /// The answer as a message. If it did not end by its calls, they may not be run, and are left out.
-    pub(super) fn message(&self, finish: Finish) -> Message {
+    pub(super) fn message(&self, finish: Finish) -> ModelMessage {
         let has_calls = finish == Finish::ToolCalls;
         let is_told = |part: &&Part| has_calls || !matches!(part, Part::ToolCall(_));
-        Message { role: Role::Assistant, parts: self.parts.iter().filter(is_told).cloned().collect() }
+        ModelMessage { role: Role::Assistant, parts: self.parts.iter().filter(is_told).cloned().collect() }
     }
 }
 
 /// A message as clients and files have it; [`messages`] reads it when a client sends it back. A message of tools must
 /// have exactly one result.
-pub fn written(message: Message) -> ChatMessage {
+pub fn written(message: ModelMessage) -> ChatMessage {
     let role = match message.role {
         Role::System => "system",
         Role::User => "user",
@@ -371,7 +372,7 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
             ..nothing("tool_call_end")
         },
         Event::Usage(usage) => {
-            let answer = Answer { usage: Some(*usage), ..Answer::default() };
+            let answer = PartialAnswer { usage: Some(*usage), ..PartialAnswer::default() };
             ChatEvent { usage: Some(usage_view(answer.used(0))), ..nothing("usage") }
         }
         Event::End { finish, .. } => ChatEvent { text: Some(finish.name().to_owned()), ..nothing("end") },
@@ -382,7 +383,7 @@ pub(super) fn told(event: &Event) -> Option<ChatEvent> {
 }
 
 /// The used tokens, as clients get them.
-pub fn usage_view(used: Used) -> ChatUsage {
+pub fn usage_view(used: TokenUsage) -> ChatUsage {
     ChatUsage {
         input_tokens: used.input,
         output_tokens: used.output,

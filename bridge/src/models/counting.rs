@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{ChatMessage, ChatTool, LlmCountTokens};
-use harbor_ipc_proto::link::model::{Chat, FromModel, Limits, ToModel};
-use harbor_ipc_proto::model::{Message, Options, Tool, ToolChoice};
+use harbor_ipc_proto::link::model::{Chat, ChatLimits, FromModel, ToModel};
+use harbor_ipc_proto::model::{ModelMessage, ModelTool, Options, ToolChoice};
 use harbor_policy::access::ModelPermit;
 use harbor_policy::models::counts_tokens;
 
@@ -18,7 +18,7 @@ use crate::store::models::Exactness;
 
 /// A conversation whose tokens are to be counted.
 #[derive(Debug)]
-pub struct Measured {
+pub struct CountedConversation {
     messages: Vec<ChatMessage>,
     system_prompt: Option<String>,
     tools: Vec<ChatTool>,
@@ -26,7 +26,7 @@ pub struct Measured {
     provider: Option<String>,
 }
 
-impl From<LlmCountTokens> for Measured {
+impl From<LlmCountTokens> for CountedConversation {
     fn from(message: LlmCountTokens) -> Self {
         let LlmCountTokens { messages, system_prompt, tools, model, provider } = message;
         Self { messages, system_prompt, tools: tools.unwrap_or_default(), model, provider }
@@ -41,9 +41,9 @@ impl Models {
     pub async fn count_tokens(
         self: &Rc<Self>,
         _permit: ModelPermit,
-        measured: Measured,
+        measured: CountedConversation,
     ) -> Result<(u64, Exactness), ErrorBody> {
-        let Measured { messages, system_prompt, tools, model, provider } = measured;
+        let CountedConversation { messages, system_prompt, tools, model, provider } = measured;
         let messages = conversation::messages(system_prompt.as_deref(), messages)?;
         let tools = conversation::tools(tools);
         let estimate = conversation::tokens(&messages, &tools);
@@ -61,8 +61,8 @@ impl Models {
         self: &Rc<Self>,
         provider: Option<&str>,
         model: Option<&str>,
-        messages: Vec<Message>,
-        tools: Vec<Tool>,
+        messages: Vec<ModelMessage>,
+        tools: Vec<ModelTool>,
     ) -> Result<Option<u64>, ErrorBody> {
         let provider = self.choose(provider, model)?;
         if !counts_tokens(kind_of(&provider), dialect_of(&provider)) {
@@ -81,7 +81,7 @@ impl Models {
                 options: Options::default(),
                 stream: false,
                 credit: None,
-                limits: Limits::default(),
+                limits: ChatLimits::default(),
             })
         });
         Ok(match tokio::time::timeout(PATIENCE, asked.next()).await {

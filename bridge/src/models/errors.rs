@@ -7,7 +7,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::model::{Cause, Failure};
-use harbor_policy::budget::{EVERYBODY, Refusal};
+use harbor_policy::budget::{BudgetRefusalReason, EVERYBODY};
 use harbor_policy::suggest::hint;
 
 use crate::store::StoreError;
@@ -91,21 +91,21 @@ pub(super) fn no_provider(name: &str, known: &[String]) -> ErrorBody {
 }
 
 /// A budget does not allow the request.
-pub(super) fn refused(principal: &str, refusal: Refusal) -> ErrorBody {
+pub(super) fn refused(principal: &str, refusal: BudgetRefusalReason) -> ErrorBody {
     let wait =
         |error: ErrorBody, wait: u64| error.with_json("retry_after_ms", Json::from_valid(wait.to_string()));
     match refusal {
-        Refusal::TooManyAtOnce => {
+        BudgetRefusalReason::TooManyAtOnce => {
             let message =
                 format!("too many requests of {principal} to models are under way; wait for an answer");
             ErrorBody::new(Code::RateLimited, message)
         }
-        Refusal::TooManyPerMinute { retry_after_ms } => {
+        BudgetRefusalReason::TooManyPerMinute { retry_after_ms } => {
             let message =
                 format!("{principal} asks models too often; wait {} s", retry_after_ms.div_ceil(1000));
             wait(ErrorBody::new(Code::RateLimited, message), retry_after_ms)
         }
-        Refusal::Exceeded { of_everybody, left, retry_after_ms } => {
+        BudgetRefusalReason::Exceeded { of_everybody, left, retry_after_ms } => {
             let whose = if of_everybody { EVERYBODY } else { principal };
             let message = format!(
                 "the tokens of today do not suffice: {left} are left for {whose}, and more come at midnight UTC; \

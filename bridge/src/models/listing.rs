@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{EnvironmentKey, ModelView, ProviderView, UsableModel};
-use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLACES, Place, ToModel};
+use harbor_ipc_proto::link::model::{Cause, Failure, Found, FromModel, Model, PLACES, ProviderPort, ToModel};
 use harbor_policy::models::{about, id_for, is_local, local_port};
 use tokio::task::JoinSet;
 
@@ -146,7 +146,8 @@ impl Models {
         let looked = tokio::task::spawn_blocking(|| ports::held_by_servers(&PLACES.map(|place| place.port)));
         // If that cannot be found out, nobody is asked.
         let ours = looked.await.unwrap_or_else(|_| PLACES.iter().map(|place| place.port).collect());
-        let places: Vec<Place> = PLACES.into_iter().filter(|place| !ours.contains(&place.port)).collect();
+        let places: Vec<ProviderPort> =
+            PLACES.into_iter().filter(|place| !ours.contains(&place.port)).collect();
         let mut asked = self.ask(|id| ToModel::Detect { id, places });
         let found = match tokio::time::timeout(DETECTION, asked.next()).await {
             Ok(FromModel::Detected { found, .. }) => found,

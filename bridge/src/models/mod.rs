@@ -35,32 +35,35 @@ use harbor_ipc_proto::model::{Dialect, Kind};
 use harbor_policy::budget::Budgets;
 use harbor_policy::models::{about, is_local};
 
-use crate::keeper::{Kept, Parts, Times};
+use crate::keeper::{WorkerKeeper, WorkerParts, WorkerTimeouts};
 use crate::link::worker::model::ModelLink;
 use crate::store::StoreError;
-use crate::store::models::{Models as Tables, Provider};
+use crate::store::models::{ModelTables as Tables, Provider};
 use crate::store::secrets::Secrets;
 
-pub use self::changing::{Added, Changes};
-pub use self::chat::{Answered, Ask, Chatted, Noted, Prompt, Who};
-pub use self::chosen::Chosen;
+pub use self::changing::{Changes, ProviderDraft};
+pub use self::chat::{Chatted, ModelAnswer, ModelCaller, ModelQuery, Noted, Prompt};
+pub use self::chosen::ChosenModel;
 pub use self::conversation::{messages, usage_view, written};
-pub use self::counting::Measured;
+pub use self::counting::CountedConversation;
 pub use self::listing::{Checked, Detected, Listed};
 
-use self::asking::Open;
+use self::asking::OpenModelRequest;
 
 /// A model may think for minutes before its first word. The worker ends requests that exceed its own limits.
-const TIMES: Times =
-    Times { stop: Duration::from_secs(3), idle: Duration::from_secs(30), quiet: Duration::from_secs(900) };
+const TIMES: WorkerTimeouts = WorkerTimeouts {
+    stop: Duration::from_secs(3),
+    idle: Duration::from_secs(30),
+    quiet: Duration::from_secs(900),
+};
 
 /// A day in milliseconds.
 const DAY: u64 = 86_400_000;
 
 /// The parts that the models are built from.
-pub struct Wiring {
+pub struct ModelsParts {
     /// The worker.
-    pub worker: Parts,
+    pub worker: WorkerParts,
     /// The tables.
     pub tables: Tables,
     /// The store of the keys.
@@ -81,12 +84,12 @@ pub struct Models {
     tables: Tables,
     secrets: Secrets,
     note: Rc<dyn Fn(Noted)>,
-    worker: Rc<Kept<ModelLink>>,
+    worker: Rc<WorkerKeeper<ModelLink>>,
     providers: RefCell<BTreeMap<String, Provider>>,
     /// The last failures, by provider.
     problems: RefCell<BTreeMap<String, Problem>>,
     budgets: RefCell<Budgets>,
-    open: RefCell<HashMap<u32, Open>>,
+    open: RefCell<HashMap<u32, OpenModelRequest>>,
     last: Cell<u32>,
     /// The models that providers have listed, until the provider is changed.
     known: RefCell<BTreeMap<String, Rc<[ModelView]>>>,
@@ -111,8 +114,8 @@ impl Models {
     ///
     /// # Errors
     /// When the stored rows cannot be read.
-    pub async fn open(wiring: Wiring) -> Result<Rc<Self>, StoreError> {
-        let Wiring { worker, tables, secrets, note } = wiring;
+    pub async fn open(wiring: ModelsParts) -> Result<Rc<Self>, StoreError> {
+        let ModelsParts { worker, tables, secrets, note } = wiring;
         let providers = tables.providers().await?;
         let mut budgets = Budgets::default();
         for (principal, tokens) in tables.budgets().await? {
@@ -126,7 +129,7 @@ impl Models {
             tables,
             secrets,
             note,
-            worker: Kept::new(worker, TIMES, this.clone()),
+            worker: WorkerKeeper::new(worker, TIMES, this.clone()),
             providers: RefCell::new(providers.into_iter().map(|one| (one.id.clone(), one)).collect()),
             problems: RefCell::default(),
             budgets: RefCell::new(budgets),

@@ -11,12 +11,12 @@ use harbor_policy::budget::Standing;
 
 use super::errors::{invalid, unstored};
 use super::{DAY, Models};
-use crate::store::models::{UsageKey, UsageRow, Used};
+use crate::store::models::{TokenUsage, UsageKey, UsageRow};
 use harbor_home::date::rfc3339;
 
 /// The key by which rows are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum UsageGrouping {
     Everything,
     Provider,
     Model,
@@ -24,7 +24,7 @@ enum By {
     Day,
 }
 
-impl By {
+impl UsageGrouping {
     fn parse(text: Option<&str>) -> Option<Self> {
         Some(match text {
             None => Self::Everything,
@@ -48,8 +48,8 @@ impl Models {
     /// # Errors
     /// When it cannot be read.
     pub async fn usage(&self, since: u64, group_by: Option<&str>) -> Result<Vec<ModelUsageView>, ErrorBody> {
-        let by =
-            By::parse(group_by).ok_or_else(|| invalid("group_by", "provider, model, principal or day"))?;
+        let by = UsageGrouping::parse(group_by)
+            .ok_or_else(|| invalid("group_by", "provider, model, principal or day"))?;
         let rows = self.tables.usage(since / DAY).await.map_err(|error| unstored(&error))?;
         Ok(grouped(rows, by))
     }
@@ -78,20 +78,21 @@ fn budget(principal: String, standing: Standing) -> BudgetView {
     BudgetView { principal, tokens_per_day: limit, is_set, used, reserved }
 }
 
-fn grouped(rows: Vec<UsageRow>, by: By) -> Vec<ModelUsageView> {
-    let mut sums: BTreeMap<_, (u64, Used)> = BTreeMap::new();
+fn grouped(rows: Vec<UsageRow>, by: UsageGrouping) -> Vec<ModelUsageView> {
+    let mut sums: BTreeMap<_, (u64, TokenUsage)> = BTreeMap::new();
     for (UsageKey { provider, model, principal, day }, requests, used) in rows {
         let key = (
             // The newest first.
-            by.shows(By::Day).then_some(std::cmp::Reverse(day)),
-            by.shows(By::Provider).then_some(provider),
-            by.shows(By::Model).then_some(model),
-            by.shows(By::Principal).then_some(principal),
+            by.shows(UsageGrouping::Day).then_some(std::cmp::Reverse(day)),
+            by.shows(UsageGrouping::Provider).then_some(provider),
+            by.shows(UsageGrouping::Model).then_some(model),
+            by.shows(UsageGrouping::Principal).then_some(principal),
         );
-        let sum =
-            sums.entry(key).or_insert((0, Used { input: 0, output: 0, cached: 0, reasoning: 0, ..used }));
+        let sum = sums
+            .entry(key)
+            .or_insert((0, TokenUsage { input: 0, output: 0, cached: 0, reasoning: 0, ..used }));
         sum.0 = sum.0.saturating_add(requests);
-        sum.1 = Used {
+        sum.1 = TokenUsage {
             input: sum.1.input.saturating_add(used.input),
             output: sum.1.output.saturating_add(used.output),
             cached: sum.1.cached.saturating_add(used.cached),
@@ -99,18 +100,19 @@ fn grouped(rows: Vec<UsageRow>, by: By) -> Vec<ModelUsageView> {
             exactness: sum.1.exactness.max(used.exactness),
         };
     }
-    let view = |((day, provider, model, principal), (requests, used)): (_, (u64, Used))| ModelUsageView {
-        provider,
-        model,
-        principal,
-        day: Option::<std::cmp::Reverse<u64>>::map(day, |day| written(day.0)),
-        requests,
-        input_tokens: used.input,
-        output_tokens: used.output,
-        cached_tokens: used.cached,
-        reasoning_tokens: used.reasoning,
-        exactness: used.exactness.name().into(),
-    };
+    let view =
+        |((day, provider, model, principal), (requests, used)): (_, (u64, TokenUsage))| ModelUsageView {
+            provider,
+            model,
+            principal,
+            day: Option::<std::cmp::Reverse<u64>>::map(day, |day| written(day.0)),
+            requests,
+            input_tokens: used.input,
+            output_tokens: used.output,
+            cached_tokens: used.cached,
+            reasoning_tokens: used.reasoning,
+            exactness: used.exactness.name().into(),
+        };
     sums.into_iter().map(view).collect()
 }
 
@@ -129,7 +131,7 @@ mod tests {
     fn sums_are_those_of_their_group() {
         let row = |model: &str, principal: &str, day, exactness| {
             let (model, principal) = (model.to_owned(), principal.to_owned());
-            let used = Used { input: 10, output: 1, cached: 2, reasoning: 0, exactness };
+            let used = TokenUsage { input: 10, output: 1, cached: 2, reasoning: 0, exactness };
             (UsageKey { provider: "p".into(), model, principal, day }, 1, used)
         };
         let rows = vec![
@@ -151,12 +153,15 @@ mod tests {
         let line = |name: &str, requests, tokens, exactness: &str| {
             (name.to_owned(), requests, tokens, exactness.to_owned())
         };
-        assert_eq!(short(By::Provider), [line("|p||", 3, 30, "estimated")]);
-        assert_eq!(short(By::Model), [line("|p|a|", 2, 20, "exact"), line("|p|b|", 1, 10, "estimated")]);
+        assert_eq!(short(UsageGrouping::Provider), [line("|p||", 3, 30, "estimated")]);
         assert_eq!(
-            short(By::Day),
+            short(UsageGrouping::Model),
+            [line("|p|a|", 2, 20, "exact"), line("|p|b|", 1, 10, "estimated")]
+        );
+        assert_eq!(
+            short(UsageGrouping::Day),
             [line("2024-10-05|||", 1, 10, "exact"), line("2024-10-04|||", 2, 20, "estimated")]
         );
-        assert_eq!(short(By::Everything).len(), 3);
+        assert_eq!(short(UsageGrouping::Everything).len(), 3);
     }
 }

@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 /// The queue between the code that logs and the thread that writes.
 #[derive(Debug, Default)]
 pub(super) struct Sink {
-    state: Mutex<State>,
+    state: Mutex<SinkState>,
     /// Set off when a line, or the end, has come.
     came: Condvar,
     /// Set off when a line is written, or refused.
@@ -35,7 +35,7 @@ pub(super) struct Sink {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SinkState {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
     /// Lines that found no room: since the log last said so, and in all.
@@ -49,7 +49,7 @@ struct State {
 
 /// The state of the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct LogHealth {
     /// Why it cannot be written at present.
     pub failing: Option<String>,
     /// Lines that found no room since the program began.
@@ -68,7 +68,7 @@ impl Sink {
         Ok(sink)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SinkState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,16 +86,16 @@ impl Sink {
         self.came.notify_one();
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> LogHealth {
         let state = self.lock();
         let is_slow = state.since.is_some_and(|since| since.elapsed() >= SLOW);
         let slow = is_slow.then(|| "stderr takes nothing".to_owned());
-        Standing { failing: state.refused.clone().or(slow), dropped: state.dropped }
+        LogHealth { failing: state.refused.clone().or(slow), dropped: state.dropped }
     }
 
     /// Waits until everything is written, at most for `limit`, and no longer if it is refused.
     pub(super) fn finish(&self, limit: Duration) {
-        let is_under_way = |state: &mut State| !state.lines.is_empty() && state.refused.is_none();
+        let is_under_way = |state: &mut SinkState| !state.lines.is_empty() && state.refused.is_none();
         drop(self.done.wait_timeout_while(self.lock(), limit, is_under_way));
     }
 
@@ -197,7 +197,7 @@ mod tests {
         let all: Vec<_> = (0..257).map(|_| said.recv_timeout(LIMIT).unwrap()).collect();
         assert_eq!(all[256], "44 are lacking\n");
         sink.finish(LIMIT);
-        assert_eq!(sink.standing(), Standing { failing: None, dropped: 44 });
+        assert_eq!(sink.standing(), LogHealth { failing: None, dropped: 44 });
     }
 
     #[test]
@@ -206,12 +206,12 @@ mod tests {
         sink.put(b"one\n");
         answer.send(Err(io::Error::other("full"))).unwrap();
         sink.finish(LIMIT);
-        assert_eq!(sink.standing(), Standing { failing: Some("full".into()), dropped: 0 });
+        assert_eq!(sink.standing(), LogHealth { failing: Some("full".into()), dropped: 0 });
         sink.put(b"two\n");
         (0..2).for_each(|_| answer.send(Ok(())).unwrap());
         assert_eq!([(); 2].map(|()| said.recv_timeout(LIMIT).unwrap()), ["one\n", "two\n"]);
         sink.finish(LIMIT);
-        assert_eq!(sink.standing(), Standing::default());
+        assert_eq!(sink.standing(), LogHealth::default());
     }
 
     #[test]
@@ -225,6 +225,6 @@ mod tests {
         assert_eq!(sink.standing().failing.as_deref(), Some("stderr takes nothing"));
         answer.send(Ok(())).unwrap();
         sink.finish(LIMIT);
-        assert_eq!(sink.standing(), Standing::default());
+        assert_eq!(sink.standing(), LogHealth::default());
     }
 }

@@ -27,10 +27,10 @@ use harbor_policy::turn::Why;
 
 use super::client::Client;
 use super::{Handled, Router, denied, invalid, reply};
-use crate::agent::happening::{Follower, Happening};
-use crate::agent::mode::Mode;
-use crate::agent::session::{EVERY, Head, Session};
-use crate::agent::{OnBehalf, Outcome, Said, export, whole};
+use crate::agent::mode::SessionMode;
+use crate::agent::session::{EVERY, Session, SessionHead};
+use crate::agent::turn_log::{Follower, TurnLogItem};
+use crate::agent::{OnBehalf, TurnInput, TurnOutcome, export, whole};
 use crate::models::messages;
 
 /// How many sessions are listed if a request does not say.
@@ -43,8 +43,8 @@ pub(super) async fn create(router: &Router, client: &Client, message: ChatCreate
     let ChatCreateSession { enabled_servers: servers, name, system_prompt: system, model, mode, private } =
         message;
     let mode = match mode.as_deref() {
-        None => Mode::Ask,
-        Some(word) => Mode::of(word).ok_or_else(|| invalid("mode", "ask, reads or auto"))?,
+        None => SessionMode::Ask,
+        Some(word) => SessionMode::of(word).ok_or_else(|| invalid("mode", "ask, reads or auto"))?,
     };
     let name = name.unwrap_or_default();
     if name.len() > LONGEST_NAME {
@@ -52,7 +52,7 @@ pub(super) async fn create(router: &Router, client: &Client, message: ChatCreate
     }
     let servers = servers.filter(|servers| !servers.iter().any(|server| server == EVERY));
     router.agent.must_exist(servers.as_deref().unwrap_or_default())?;
-    let head = Head { name, servers, system, model, ..Head::new(mode, private == Some(true)) };
+    let head = SessionHead { name, servers, system, model, ..SessionHead::new(mode, private == Some(true)) };
     let session = router.agent.begin(head).await?;
     session.is_begun_by(client.sender().client);
     reply(ChatCreateSessionResult { session: session.view() })
@@ -94,8 +94,8 @@ pub(super) async fn send(
     answered(outcome, &log.turn, log.took())
 }
 
-fn answered(outcome: Outcome, turn: &str, took: u64) -> Handled {
-    let Outcome { text, steps, rounds, ended, spent, error, .. } = outcome;
+fn answered(outcome: TurnOutcome, turn: &str, took: u64) -> Handled {
+    let TurnOutcome { text, steps, rounds, ended, spent, error, .. } = outcome;
     if let Some(error) = error {
         return Err(error);
     }
@@ -116,7 +116,7 @@ fn answered(outcome: Outcome, turn: &str, took: u64) -> Handled {
     })
 }
 
-fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
+fn said(message: ChatSendMessage) -> Result<TurnInput, ErrorBody> {
     let ChatSendMessage {
         message: text, attachments, model, tool_choice, max_tool_calls, max_tokens, ..
     } = message;
@@ -136,7 +136,7 @@ fn said(message: ChatSendMessage) -> Result<Said, ErrorBody> {
     let has_attached = !parts.is_empty();
     let typed = Some(text.clone());
     parts.extend(Some(text).filter(|text| !text.is_empty()).map(Part::Text));
-    Ok(Said {
+    Ok(TurnInput {
         parts,
         has_attached,
         typed,
@@ -172,7 +172,7 @@ fn attached(attachments: Vec<ChatPart>) -> Result<Vec<Part>, ErrorBody> {
 
 /// Pushes all events of a turn, as fast as the client reads.
 async fn tell_all(client: &Client, session: &str, mut follower: Follower) {
-    while let Some((seq, event)) = follower.next(Happening::event).await {
+    while let Some((seq, event)) = follower.next(TurnLogItem::event).await {
         client.outbox().room().await;
         let turn_id = follower.turn().to_owned();
         client.send_push(&ChatEventPush { session_id: session.to_owned(), turn_id, seq, event });

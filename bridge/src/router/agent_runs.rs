@@ -23,8 +23,8 @@ use super::client::Client;
 use super::client::stream::Stream;
 use super::grants::asker;
 use super::{Handled, Router, invalid, reply};
-use crate::agent::happening::{Follower, Happening};
-use crate::agent::{Outcome, Task, Wish};
+use crate::agent::turn_log::{Follower, TurnLogItem};
+use crate::agent::{SessionTerms, Task, TurnOutcome};
 
 /// The longest task, and the longest name of a session, in bytes.
 const LONGEST: usize = 1024 * 1024;
@@ -69,7 +69,7 @@ pub(super) async fn create(router: &Router, client: &Client, message: SessionCre
         return Err(invalid("system_prompt", "a text of 1 MiB at most"));
     }
     let temperature = temperature(message.temperature.as_ref())?;
-    let wish = Wish {
+    let wish = SessionTerms {
         name: message.name,
         llm: message.llm == Some(true),
         provider: message.provider,
@@ -106,8 +106,8 @@ pub(super) fn end(router: &Router, client: &Client, message: &SessionEnd) -> Han
     reply(SessionEndResult { session: router.agent.end_owned(&asker, &message.session_id)? })
 }
 
-fn answered(outcome: Outcome, run: &str) -> Handled {
-    let Outcome { text, ended, spent, citations, error, .. } = outcome;
+fn answered(outcome: TurnOutcome, run: &str) -> Handled {
+    let TurnOutcome { text, ended, spent, citations, error, .. } = outcome;
     match (error, ended) {
         (Some(error), _) => Err(error),
         (None, Why::Stopped) => Err(stopped()),
@@ -148,7 +148,7 @@ fn shorter(event: RunEvent) -> Option<RunEvent> {
 }
 
 /// The event of a turn as an origin hears it: without the model's thoughts and the questions to the person.
-fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
+fn event(run: &str, happening: &TurnLogItem) -> Option<RunEvent> {
     let nothing = |kind: &'static str| RunEvent {
         r#type: kind.into(),
         runId: run.to_owned(),
@@ -164,15 +164,15 @@ fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
         usage: None,
     };
     Some(match happening {
-        Happening::Status(text) => RunEvent { message: Some(text.clone()), ..nothing("status") },
-        Happening::Text(text) => RunEvent { token: Some(text.clone()), ..nothing("token") },
-        Happening::Call(call) => RunEvent {
+        TurnLogItem::Status(text) => RunEvent { message: Some(text.clone()), ..nothing("status") },
+        TurnLogItem::Text(text) => RunEvent { token: Some(text.clone()), ..nothing("token") },
+        TurnLogItem::Call(call) => RunEvent {
             callId: Some(call.id.clone()),
             tool: Some(call.tool.clone()),
             args: Some(call.arguments.clone()),
             ..nothing("tool_call")
         },
-        Happening::Result { call, answer, .. } => RunEvent {
+        TurnLogItem::Result { call, answer, .. } => RunEvent {
             callId: Some(call.id.clone()),
             tool: Some(call.tool.clone()),
             result: answer.as_ref().ok().cloned(),
@@ -180,17 +180,17 @@ fn event(run: &str, happening: &Happening) -> Option<RunEvent> {
             ..nothing("tool_result")
         },
         // A run that was ended gives no answer.
-        Happening::Final { ended, .. } if *ended == Why::Stopped.word() => {
+        TurnLogItem::Final { ended, .. } if *ended == Why::Stopped.word() => {
             RunEvent { error: Some(failure(&stopped())), ..nothing("error") }
         }
-        Happening::Final { text, usage, citations, .. } => RunEvent {
+        TurnLogItem::Final { text, usage, citations, .. } => RunEvent {
             output: Some(text.clone()),
             usage: Some(usage.clone()),
             citations: citations.clone(),
             ..nothing("final")
         },
-        Happening::Error(error) => RunEvent { error: Some(failure(error)), ..nothing("error") },
-        Happening::Reasoning(_) | Happening::Approval { .. } | Happening::Usage(_) => return None,
+        TurnLogItem::Error(error) => RunEvent { error: Some(failure(error)), ..nothing("error") },
+        TurnLogItem::Reasoning(_) | TurnLogItem::Approval { .. } | TurnLogItem::Usage(_) => return None,
     })
 }
 

@@ -18,15 +18,15 @@ use super::confirming;
 use super::dispatch::caller;
 use super::grants::{asker, wrong_tool};
 use super::mcp::object;
+use super::progress_reporter::progress_to;
 use super::questions::answerer_of;
-use super::telling::progress_to;
-use super::{Due, Handled, reply};
+use super::{Handled, PendingReply, reply};
 use crate::host::asker::Caller;
-use crate::host::{AskedTime, Called, Consenting, ToolCall};
+use crate::host::{AskedTime, Consenting, ToolAnswer, ToolCall};
 use crate::link::Audience;
 
 /// A call of the owner, or of an AI client.
-pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
+pub(super) fn mcp(due: PendingReply, pass: Pass, message: McpCallTool) {
     let caller = match caller(&due.client, pass, message.server_id.kind()) {
         Ok(caller) => caller,
         Err(error) => return due.give(Err(error)),
@@ -48,17 +48,17 @@ pub(super) fn mcp(due: Due, pass: Pass, message: McpCallTool) {
         audience: Audience { party: Some(caller.party()), progress, answerer, ..Audience::default() },
         consent: Consenting::default(),
     };
-    make(due, caller, call, |Called { result, beside, .. }| {
+    make(due, caller, call, |ToolAnswer { result, beside, .. }| {
         reply(McpCallToolResult { result, beside: said(beside) })
     });
 }
 
 /// A call on behalf of an origin.
-pub(super) fn host(due: Due, message: HostCallTool) {
+pub(super) fn host(due: PendingReply, message: HostCallTool) {
     match of_origin(&due, message) {
         Ok((caller, call)) => {
             let (server_id, tool_name) = (call.source.shared(), call.tool.clone());
-            make(due, caller, call, move |Called { result, beside, took, hash }| {
+            make(due, caller, call, move |ToolAnswer { result, beside, took, hash }| {
                 let provenance = Provenance {
                     serverId: server_id.to_string(),
                     toolName: tool_name.to_string(),
@@ -72,7 +72,7 @@ pub(super) fn host(due: Due, message: HostCallTool) {
     }
 }
 
-fn of_origin(due: &Due, message: HostCallTool) -> Result<(Caller, ToolCall), ErrorBody> {
+fn of_origin(due: &PendingReply, message: HostCallTool) -> Result<(Caller, ToolCall), ErrorBody> {
     let caller = Caller::Origin(asker(&due.client, &message.origin, &message.profile, message.tab_id)?);
     let (source, tool) = tool_name::split(&message.tool_name).map_err(|wrong| wrong_tool(&wrong))?;
     let form = confirming::form_of(due, &caller, message.answers.as_ref());
@@ -101,7 +101,12 @@ fn said(beside: Vec<String>) -> Option<Vec<String>> {
 
 /// Has a task make the call and answer the request. Tasks begin in the order in which their requests came, so no call
 /// overtakes the end of the grant that it needs.
-fn make(due: Due, caller: Caller, call: ToolCall, shown: impl FnOnce(Called) -> Handled + 'static) {
+fn make(
+    due: PendingReply,
+    caller: Caller,
+    call: ToolCall,
+    shown: impl FnOnce(ToolAnswer) -> Handled + 'static,
+) {
     let (host, client, id) = (due.router.host.clone(), due.client.clone(), due.id.clone());
     let noted = host.note_call(caller, call);
     client.spawn(&id, async move {

@@ -14,7 +14,7 @@ use harbor_ipc_proto::json::Json;
 use super::client::Client;
 use super::{Handled, Router, invalid, reply, sources};
 use crate::catalog::words::{Cursor, expression};
-use crate::catalog::{Age, CatalogError, Done, Filter, Kind, Note, Page};
+use crate::catalog::{Age, CatalogError, CatalogReport, EntryPage, Filter, ProgressListener, WorkKind};
 
 /// How many entries a page has by default, and at most.
 const PAGE: u64 = 50;
@@ -52,7 +52,7 @@ pub(super) async fn search(router: &Router, message: CatalogSearch) -> Handled {
     }
     let (page, age) = match expression(&query) {
         Some(words) => router.catalog.search(words, cursor, limit).await.map_err(refused)?,
-        None => (Page { entries: Vec::new(), next: None, total: Some(0) }, Age::default()),
+        None => (EntryPage { entries: Vec::new(), next: None, total: Some(0) }, Age::default()),
     };
     reply(CatalogSearchResult {
         next_cursor: page.next.map(|next| next.written()),
@@ -79,9 +79,9 @@ pub(super) async fn refresh(
     id: &str,
     message: &CatalogRefresh,
 ) -> Handled {
-    let kind = Kind::Refresh { full: message.full == Some(true) };
+    let kind = WorkKind::Refresh { full: message.full == Some(true) };
     let asked = router.catalog.ask(kind, note(client, id, message.progress));
-    let Done { changes, summary, .. } = asked.await.map_err(refused)?;
+    let CatalogReport { changes, summary, .. } = asked.await.map_err(refused)?;
     reply(CatalogRefreshResult {
         changes,
         sources: summary.sources,
@@ -96,8 +96,8 @@ pub(super) async fn enrich(
     id: &str,
     message: &CatalogEnrich,
 ) -> Handled {
-    let asked = router.catalog.ask(Kind::Enrich, note(client, id, message.progress));
-    let Done { enriched, not_enriched, .. } = asked.await.map_err(refused)?;
+    let asked = router.catalog.ask(WorkKind::Enrich, note(client, id, message.progress));
+    let CatalogReport { enriched, not_enriched, .. } = asked.await.map_err(refused)?;
     reply(CatalogEnrichResult { enriched, failed: not_enriched })
 }
 
@@ -106,9 +106,9 @@ pub(super) fn status(router: &Router) -> Handled {
 }
 
 /// Pushes the progress of the request, if its client wants it.
-fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<Note> {
+fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<ProgressListener> {
     let (client, request_id) = (Rc::downgrade(client), request_id.to_owned());
-    let note: Note = Rc::new(move |done, total, text| {
+    let note: ProgressListener = Rc::new(move |done, total, text| {
         let Some(client) = client.upgrade() else { return };
         let number = |number: String| Json::from_valid(number);
         let push = Progress {

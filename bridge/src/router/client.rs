@@ -6,7 +6,7 @@
 mod chunks;
 mod requests;
 pub mod stream;
-mod telling;
+mod subscriptions;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -30,9 +30,9 @@ use self::chunks::Chunks;
 use self::requests::Requests;
 use super::Handled;
 use super::feed::Feed;
-use super::open_questions::Questions;
+use super::open_questions::ClientQuestions;
 use crate::host::asker::Sender;
-use crate::host::consent::asking::Face;
+use crate::host::consent::asking::QuestionDisplayGuard;
 
 /// Bytes that may wait for a client that does not read. Beyond that it is cut off.
 const LIMIT: usize = 128 * 1024 * 1024;
@@ -42,7 +42,7 @@ pub(super) const MAX_FRAME_RANGE: (usize, usize) = (4096, 128 * 1024 * 1024);
 
 /// The right to make one long answer; kept until the answer is on its way.
 #[derive(Debug)]
-pub(super) struct BulkTurn<'a>(
+pub(super) struct LongAnswerGuard<'a>(
     #[allow(dead_code, reason = "held, never looked at")] Option<SemaphorePermit<'a>>,
 );
 
@@ -78,9 +78,9 @@ pub struct Client {
     followed: RefCell<HashMap<String, u64>>,
     /// The news of the status for it.
     feed: RefCell<Option<Feed>>,
-    questions: Questions,
+    questions: ClientQuestions,
     /// While this is there, the client shows questions about calls.
-    face: RefCell<Option<Face>>,
+    face: RefCell<Option<QuestionDisplayGuard>>,
     /// Sessions that it watches, each with the task that tells it.
     sessions: RefCell<HashMap<String, AbortHandle>>,
     /// The lowest level of servers' messages that it wants, as a place among [`limits::LEVELS`].
@@ -123,7 +123,7 @@ impl Client {
             has_listed: Cell::default(),
             followed: RefCell::default(),
             feed: RefCell::default(),
-            questions: Questions::default(),
+            questions: ClientQuestions::default(),
             face: RefCell::default(),
             sessions: RefCell::default(),
             messages: Cell::default(),
@@ -165,7 +165,7 @@ impl Client {
     }
 
     /// Sets whether it shows questions about calls from now on.
-    pub(super) fn shows_questions(&self, face: Option<Face>) {
+    pub(super) fn shows_questions(&self, face: Option<QuestionDisplayGuard>) {
         *self.face.borrow_mut() = face;
     }
 
@@ -201,10 +201,10 @@ impl Client {
     /// Waits until an answer that may be long can be made: one after the other, and only while the client
     /// reads. So a flood of such requests does not get the client cut off, and those of pages do not hold up
     /// the owner's.
-    pub(super) async fn bulk_turn(&self, of_origin: bool) -> BulkTurn<'_> {
+    pub(super) async fn bulk_turn(&self, of_origin: bool) -> LongAnswerGuard<'_> {
         let turn = self.bulk[usize::from(of_origin)].acquire().await;
         self.outbox.room().await;
-        BulkTurn(turn.ok())
+        LongAnswerGuard(turn.ok())
     }
 
     /// Opens a request until its answer; false if one with this id is open already.
@@ -343,7 +343,7 @@ impl Client {
     }
 
     /// The servers' questions to it.
-    pub(super) fn questions(&self) -> &Questions {
+    pub(super) fn questions(&self) -> &ClientQuestions {
         &self.questions
     }
 

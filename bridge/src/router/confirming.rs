@@ -20,9 +20,9 @@ use harbor_policy::consent::answers::Cover;
 use tokio::sync::oneshot;
 
 use super::client::Client;
-use super::open_questions::Asked;
+use super::open_questions::PendingQuestion;
 use super::questions;
-use super::{Due, Router};
+use super::{PendingReply, Router};
 use crate::host::asker::Caller;
 use crate::host::consent::asking::{Decision, Form};
 
@@ -32,7 +32,7 @@ const MOST_SHOWN: usize = 4000;
 const METHOD: &str = "elicitation/create";
 
 /// The form of a call's client, if it is an AI client that shows forms.
-pub(super) fn form_of(due: &Due, caller: &Caller, answers: Option<&JsonObject>) -> Option<Form> {
+pub(super) fn form_of(due: &PendingReply, caller: &Caller, answers: Option<&JsonObject>) -> Option<Form> {
     let Caller::Origin(asker) = caller else { return None };
     // Pages are asked where they are shown.
     if asker.sender.own.is_none() || !answers.is_some_and(shows_forms) {
@@ -72,7 +72,7 @@ async fn ask(
     {
         let (router, client) = (router.upgrade()?, client.upgrade()?);
         router.host.note_question(&client.sender(), source.as_str().into(), METHOD);
-        if !questions::ask(&client, request_id, source, METHOD, form, Asked::ByHarbor(sender)) {
+        if !questions::ask(&client, request_id, source, METHOD, form, PendingQuestion::ByHarbor(sender)) {
             return None;
         }
     }

@@ -23,7 +23,7 @@ use super::client::Client;
 use super::{Handled, Router, invalid, reply, site_secrets, to_the_end};
 use crate::host::asker::Sender;
 use crate::store::StoreError;
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 use crate::store::secrets::Forgotten;
 use crate::supervisor::Server;
 
@@ -257,8 +257,8 @@ pub(super) fn view(server: &str, key: &str, credential: &Credential) -> Credenti
     }
 }
 
-pub(super) fn about(server: &ServerId, key: &str) -> Record {
-    Record { key: Some(Arc::from(key)), ..super::servers::about(server) }
+pub(super) fn about(server: &ServerId, key: &str) -> AuditRecord {
+    AuditRecord { key: Some(Arc::from(key)), ..super::servers::about(server) }
 }
 
 fn unread(error: &StoreError) -> ErrorBody {

@@ -16,14 +16,15 @@ use harbor_policy::access::Pass;
 
 use super::client::Client;
 use super::{
-    Asked, Handled, Router, agent, agent_runs, approvals, catalog, config, credentials, definitions, grants,
-    installs, mcp, mcp_client, metrics, models, oauth, origins, programs, questions, remotes, sandbox,
-    secret_store, servers, session, sources, status, supervision, tool_sources, upgrades, watching,
+    Handled, McpRequestContext, Router, agent, agent_runs, approvals, catalog, config, credentials,
+    definitions, grants, installs, mcp, mcp_client, metrics, models, oauth, origins, programs, questions,
+    remotes, sandbox, secret_store, servers, session, sources, status, supervision, tool_sources, upgrades,
+    watching,
 };
 use crate::host::asker::Caller;
 
 /// A request's turn.
-pub(super) struct Turn<'a> {
+pub(super) struct RequestContext<'a> {
     pub(super) router: &'a Rc<Router>,
     pub(super) client: &'a Rc<Client>,
     pub(super) pass: Pass,
@@ -31,7 +32,7 @@ pub(super) struct Turn<'a> {
     pub(super) id: &'a str,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> RequestContext<'a> {
     /// The future of each kind of request is in a box of its own: a request's task has the size of the largest future in
     /// it, and is moved as a whole when it begins.
     pub(super) async fn handle(self, request: Request) -> Handled {
@@ -288,8 +289,8 @@ impl<'a> Turn<'a> {
     }
 
     /// The caller of a message that the owner and AI clients both send.
-    fn asked(self) -> Result<Asked<'a>, ErrorBody> {
-        Ok(Asked {
+    fn asked(self) -> Result<McpRequestContext<'a>, ErrorBody> {
+        Ok(McpRequestContext {
             router: self.router,
             client: self.client,
             caller: caller(self.client, self.pass, SourceKind::Server)?,

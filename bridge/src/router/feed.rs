@@ -13,13 +13,13 @@ use tokio::task::AbortHandle;
 /// Follows the status for one client, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Feed {
-    news: Rc<News>,
+    news: Rc<PendingStatus>,
     task: AbortHandle,
 }
 
 /// The changes that a subscriber has not been told yet.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct PendingStatus {
     pub(super) servers: RefCell<BTreeSet<ServerId>>,
     pub(super) bridge: Cell<bool>,
     pub(super) catalog: Cell<bool>,
@@ -28,7 +28,7 @@ pub(super) struct News {
 
 impl Feed {
     /// What `follow` tells of the news. It is ended with this.
-    pub(super) fn of(news: Rc<News>, follow: impl Future<Output = ()> + 'static) -> Self {
+    pub(super) fn of(news: Rc<PendingStatus>, follow: impl Future<Output = ()> + 'static) -> Self {
         Self { news, task: tokio::task::spawn_local(follow).abort_handle() }
     }
 

@@ -19,7 +19,7 @@ use harbor_policy::tool_name::{self, Allowlist};
 use super::client::Client;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::asker::{Asker, parse_profile};
-use crate::host::{Granted, Revoked, Wish};
+use crate::host::{Granted, RequestedGrant, Revoked};
 
 pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: HostGrantPermission) -> Handled {
     let sender = client.sender();
@@ -36,7 +36,7 @@ pub(super) async fn grant(router: &Rc<Router>, client: &Rc<Client>, message: Hos
     if grant_type != GrantType::AllowOnce && message.expires_at.is_some() {
         return Err(invalid("expires_at", "nothing: only ALLOW_ONCE ends by itself"));
     }
-    let wish = Wish {
+    let wish = RequestedGrant {
         key: key(&asker, &message.scope)?,
         grant: NewGrant { grant_type, tools, tab: asker.tab, lifetime_ms: None },
         expires_at: message.expires_at,

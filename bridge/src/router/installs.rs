@@ -26,14 +26,14 @@ use harbor_policy::consent::facts::says_open;
 use harbor_policy::credentials::{Credential, Credentials, named_as_missing};
 use harbor_policy::environment;
 use harbor_policy::package::failure::{required_python, skipped_by};
-use harbor_policy::package::older::Unfit;
+use harbor_policy::package::older::UnfitVersion;
 use harbor_policy::package::{Ecosystem, Package, source};
 use harbor_policy::sandbox::settings::network;
 
 use super::client::Client;
-use super::runs::Said;
 use super::servers::{about, definition, note, remove_it, replace, stored};
-use super::staged::{Planned, What, gone};
+use super::staged::{InstallStage, PlannedVersions, gone};
+use super::start_preview::RequestNames;
 use super::views::view;
 use super::{Handled, Router, credentials, reply, sandbox, servers, supervision, to_the_end};
 use crate::host::start_failed;
@@ -42,7 +42,7 @@ use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked, LockedPython};
 use crate::store::packages::lock::OF_COMMIT;
 use crate::store::packages::registries;
-use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Note, Server, StartError, Trial, TrialOf};
+use crate::supervisor::{Claim, Installed, NEEDS_BUILD, Server, StartError, StartListener, Trial, TrialOf};
 
 mod next_try;
 
@@ -114,7 +114,7 @@ pub(super) fn not_there(router: &Router, id: &ServerId) -> Result<(), ErrorBody>
 }
 
 /// A wanted installation.
-pub(super) struct Wanted {
+pub(super) struct RequestedInstall {
     pub id: ServerId,
     /// The package, in the wanted version.
     pub package: Package,
@@ -126,7 +126,7 @@ pub(super) struct Wanted {
     pub keep_data: bool,
 }
 
-impl Wanted {
+impl RequestedInstall {
     fn names(&self) -> Vec<String> {
         names_given(&self.definition, &self.given)
     }
@@ -137,7 +137,7 @@ pub(super) async fn install(
     client: &Rc<Client>,
     request_id: &str,
     mut message: InstallServer,
-    said: &Said,
+    said: &RequestNames,
     missing: Vec<String>,
 ) -> Handled {
     let note = note(client, request_id, message.progress);
@@ -155,7 +155,7 @@ pub(super) async fn install(
     let of = TrialOf {
         package: Some(planned.package.clone()),
         planned: planned.lock.clone(),
-        unfit: Unfit::default(),
+        unfit: UnfitVersion::default(),
         kept: None,
         plan_only: plan_only || !missing.is_empty(),
         look_only: false,
@@ -184,14 +184,14 @@ pub(super) async fn install(
                     .any(|tools| tools.iter().any(|tool| says_open(tool.annotations())));
                 let is_tried = without_network && has_network && !is_open;
                 let runs_without = is_tried && trial.runs_without_network(None).await;
-                Kept::Installed(installed, is_tried.then_some(runs_without))
+                InstallOutcome::Installed(installed, is_tried.then_some(runs_without))
             }
             Err(error) => {
                 let failed = failed(id, &error, NOTHING, &wanted.names());
                 return Err(next_try::told(&trial, &wanted, &error, failed).await);
             }
         },
-        false => Kept::Agreed(agreed(id, planned, &trial, note).await?, missing),
+        false => InstallOutcome::Agreed(agreed(id, planned, &trial, note).await?, missing),
     };
     keep(router, client, wanted, kept, trial).await
 }
@@ -202,7 +202,7 @@ pub(super) async fn old_data(router: &Router, id: &ServerId) -> Option<String> {
 }
 
 /// An installation that becomes a server.
-enum Kept {
+enum InstallOutcome {
     /// It was tried out; the flag tells whether it runs without the network, where that was tried.
     Installed(Installed, Option<bool>),
     /// It lacks secrets: its first start installs exactly this.
@@ -212,9 +212,9 @@ enum Kept {
 /// The versions that somebody was shown, else the newest ones. Nothing of them is installed.
 async fn agreed(
     id: &ServerId,
-    planned: Planned,
+    planned: PlannedVersions,
     trial: &Trial,
-    note: Option<Note>,
+    note: Option<StartListener>,
 ) -> Result<Rc<Lock>, ErrorBody> {
     let planned = match planned.lock {
         Some(_) => planned,
@@ -228,10 +228,10 @@ async fn agreed(
 pub(super) fn planned(
     router: &Router,
     client: &Client,
-    wanted: &Wanted,
+    wanted: &RequestedInstall,
     token: Option<&str>,
-) -> Result<Planned, ErrorBody> {
-    let Some(token) = token else { return Ok(Planned::of(wanted.package.clone())) };
+) -> Result<PlannedVersions, ErrorBody> {
+    let Some(token) = token else { return Ok(PlannedVersions::of(wanted.package.clone())) };
     if let Some(planned) = router.staged.planned(client, &wanted.id, token) {
         return Some(planned)
             .filter(|planned| planned.wanted == wanted.package)
@@ -239,7 +239,7 @@ pub(super) fn planned(
     }
     let looked = router.staged.looked(client, token).ok_or_else(|| gone("planned"))?;
     let package = looked.exactly(&wanted.package);
-    Ok(Planned { package, looked: Some(looked), ..Planned::of(wanted.package.clone()) })
+    Ok(PlannedVersions { package, looked: Some(looked), ..PlannedVersions::of(wanted.package.clone()) })
 }
 
 /// Finds out the versions, and keeps them for the client.
@@ -247,9 +247,9 @@ async fn plan(
     router: &Router,
     client: &Rc<Client>,
     id: &ServerId,
-    planned: Planned,
+    planned: PlannedVersions,
     trial: &Trial,
-    note: Option<Note>,
+    note: Option<StartListener>,
 ) -> Result<InstalledView, ErrorBody> {
     let plan = trial.plan(note).await.map_err(|error| failed(id, &error, NOTHING, &[]))?;
     let planned = planned.with(plan);
@@ -261,7 +261,7 @@ async fn plan(
     let integrity = commit.as_ref().map(|commit| format!("{OF_COMMIT}{commit}"));
     let unfit = trial.unfit();
     let ecosystem = planned.package.ecosystem;
-    let token = router.staged.keep(client, id, What::Planned(Box::new(planned)));
+    let token = router.staged.keep(client, id, InstallStage::Planned(Box::new(planned)));
     Ok(InstalledView {
         planned: Some(token),
         needs_build,
@@ -282,16 +282,22 @@ async fn registry(router: &Router, ecosystem: Ecosystem) -> Option<String> {
     found.map(|found| found.shown)
 }
 
-async fn keep(router: &Rc<Router>, client: &Client, wanted: Wanted, kept: Kept, trial: Trial) -> Handled {
+async fn keep(
+    router: &Rc<Router>,
+    client: &Client,
+    wanted: RequestedInstall,
+    kept: InstallOutcome,
+    trial: Trial,
+) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        let Wanted { id, package, definition, given, keep_data } = wanted;
+        let RequestedInstall { id, package, definition, given, keep_data } = wanted;
         router.host.trail.decided(InstallServer::TAG, &sender, about(&id), true).await?;
         let (lock, tools, missing, runs_without_network) = match kept {
-            Kept::Installed(Installed { lock, tools }, runs) => {
+            InstallOutcome::Installed(Installed { lock, tools }, runs) => {
                 (lock, Some(tools.unwrap_or_default()), None, runs)
             }
-            Kept::Agreed(lock, missing) => (lock, None, Some(missing), None),
+            InstallOutcome::Agreed(lock, missing) => (lock, None, Some(missing), None),
         };
         let locked = Locked { current: lock.clone(), previous: None };
         router.supervisor.lock(&id, locked).await.map_err(|error| stored(&error))?;
@@ -376,7 +382,7 @@ pub(super) fn needs_build() -> ErrorBody {
 }
 
 /// Reads the name, the package in the wanted version, and the definition, which admits later versions.
-pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
+pub(super) fn wanted(message: InstallServer) -> Result<RequestedInstall, ErrorBody> {
     let args = message.args.unwrap_or_default();
     let package = source::read(&message.source, &args).map_err(|why| wrong_source("source", why))?;
     let with = beside(&package, message.with)?;
@@ -409,7 +415,7 @@ pub(super) fn wanted(message: InstallServer) -> Result<Wanted, ErrorBody> {
         keep_env: None,
     })?;
     let definition = Definition { install_env, with, ..definition };
-    Ok(Wanted { id, package, definition, given, keep_data })
+    Ok(RequestedInstall { id, package, definition, given, keep_data })
 }
 
 /// The packages to install beside a package, each in the form that an installer takes.
@@ -470,7 +476,7 @@ pub(super) fn python(lock: &Lock) -> Option<PythonView> {
 }
 
 /// The Python that the newest version requires and that is not installed here.
-pub(super) fn lacking(unfit: &Unfit) -> Option<PythonView> {
+pub(super) fn lacking(unfit: &UnfitVersion) -> Option<PythonView> {
     let requires = unfit.requires.clone()?;
     Some(PythonView { requires, version: None, path: None })
 }

@@ -80,7 +80,7 @@ pub(super) fn connections(router: &Router) -> Handled {
     reply(McpListConnectionsResult { connections: connections.collect() })
 }
 
-pub(super) async fn tools(request: Asked<'_>, message: &McpListTools) -> Handled {
+pub(super) async fn tools(request: McpRequestContext<'_>, message: &McpListTools) -> Handled {
     let Some(id) = message.server_id.as_server() else {
         let source = request.router.host.source(&message.server_id)?;
         let list = source.tools().unwrap_or_default();
@@ -132,32 +132,32 @@ fn written(list: &ToolList) -> Json {
     Json::from_valid(format!("[{}]", tools.join(",")))
 }
 
-pub(super) async fn resources(request: Asked<'_>, id: &ServerId) -> Handled {
+pub(super) async fn resources(request: McpRequestContext<'_>, id: &ServerId) -> Handled {
     reply(McpListResourcesResult { resources: items(request, id, ListKind::Resources).await? })
 }
 
-pub(super) async fn resource_templates(request: Asked<'_>, id: &ServerId) -> Handled {
+pub(super) async fn resource_templates(request: McpRequestContext<'_>, id: &ServerId) -> Handled {
     let resource_templates = items(request, id, ListKind::ResourceTemplates).await?;
     reply(McpListResourceTemplatesResult { resource_templates })
 }
 
-pub(super) async fn prompts(request: Asked<'_>, id: &ServerId) -> Handled {
+pub(super) async fn prompts(request: McpRequestContext<'_>, id: &ServerId) -> Handled {
     reply(McpListPromptsResult { prompts: items(request, id, ListKind::Prompts).await? })
 }
 
-async fn items(request: Asked<'_>, id: &ServerId, kind: ListKind) -> Result<Json, ErrorBody> {
+async fn items(request: McpRequestContext<'_>, id: &ServerId, kind: ListKind) -> Result<Json, ErrorBody> {
     ask(request, id, kind.operation(), AskedTime::default()).await
 }
 
 /// The inputs of a handler that asks a server.
-pub(super) struct Asked<'a> {
+pub(super) struct McpRequestContext<'a> {
     pub router: &'a Router,
     pub client: &'a Rc<Client>,
     pub caller: Caller,
 }
 
 async fn ask(
-    Asked { router, caller, .. }: Asked<'_>,
+    McpRequestContext { router, caller, .. }: McpRequestContext<'_>,
     id: &ServerId,
     operation: Operation<'_>,
     time: AskedTime,
@@ -173,7 +173,7 @@ fn within(timeout: Option<u64>) -> AskedTime {
 
 /// Sends a request during which its server may ask questions.
 async fn converse(
-    Asked { router, client, caller }: Asked<'_>,
+    McpRequestContext { router, client, caller }: McpRequestContext<'_>,
     request_id: &str,
     id: &ServerId,
     operation: Operation<'_>,
@@ -185,21 +185,29 @@ async fn converse(
     router.host.ask(caller, id, operation, time, audience).await
 }
 
-pub(super) async fn read_resource(request: Asked<'_>, request_id: &str, message: McpReadResource) -> Handled {
+pub(super) async fn read_resource(
+    request: McpRequestContext<'_>,
+    request_id: &str,
+    message: McpReadResource,
+) -> Handled {
     let McpReadResource { server_id, uri, timeout_ms, answers } = message;
     let operation = Operation::ReadResource { uri: uri.into() };
     let resource = converse(request, request_id, &server_id, operation, within(timeout_ms), answers).await?;
     reply(McpReadResourceResult { resource })
 }
 
-pub(super) async fn get_prompt(request: Asked<'_>, request_id: &str, message: McpGetPrompt) -> Handled {
+pub(super) async fn get_prompt(
+    request: McpRequestContext<'_>,
+    request_id: &str,
+    message: McpGetPrompt,
+) -> Handled {
     let McpGetPrompt { server_id, prompt_name, arguments, timeout_ms, answers } = message;
     let operation = Operation::GetPrompt { name: prompt_name.into(), arguments: object(arguments).into() };
     let prompt = converse(request, request_id, &server_id, operation, within(timeout_ms), answers).await?;
     reply(McpGetPromptResult { prompt })
 }
 
-pub(super) async fn complete(request: Asked<'_>, message: McpComplete) -> Handled {
+pub(super) async fn complete(request: McpRequestContext<'_>, message: McpComplete) -> Handled {
     let operation = Operation::Complete {
         reference: message.reference.0.into_string().into(),
         argument: message.argument.0.into_string().into(),
@@ -212,7 +220,7 @@ pub(super) async fn complete(request: Asked<'_>, message: McpComplete) -> Handle
 /// The longest URI of a resource. Changes are told of no longer one.
 const MAX_URI: usize = 8 * 1024;
 
-pub(super) async fn subscribe(request: Asked<'_>, message: McpSubscribeResource) -> Handled {
+pub(super) async fn subscribe(request: McpRequestContext<'_>, message: McpSubscribeResource) -> Handled {
     if message.uri.len() > MAX_URI {
         return Err(invalid("uri", "at most 8 KiB"));
     }
@@ -242,20 +250,20 @@ pub(super) fn unsubscribe(router: &Router, client: &Client, message: &McpUnsubsc
     reply(McpUnsubscribeResourceResult { unsubscribed: true })
 }
 
-pub(super) async fn set_log_level(request: Asked<'_>, message: McpSetLogLevel) -> Handled {
+pub(super) async fn set_log_level(request: McpRequestContext<'_>, message: McpSetLogLevel) -> Handled {
     level_of(&message.level).ok_or_else(|| invalid("level", LEVELS_EXPECTED))?;
     let operation = Operation::SetLogLevel { level: message.level.clone().into() };
     ask(request, &message.server_id, operation, AskedTime::default()).await?;
     reply(McpSetLogLevelResult { level: message.level })
 }
 
-pub(super) async fn ping(request: Asked<'_>, id: &ServerId) -> Handled {
+pub(super) async fn ping(request: McpRequestContext<'_>, id: &ServerId) -> Handled {
     let sent = Instant::now();
     ask(request, id, Operation::Ping, AskedTime::default()).await?;
     reply(McpPingResult { elapsed_us: u64::try_from(sent.elapsed().as_micros()).unwrap_or(u64::MAX) })
 }
 
-pub(super) async fn task(request: Asked<'_>, message: McpTask) -> Handled {
+pub(super) async fn task(request: McpRequestContext<'_>, message: McpTask) -> Handled {
     if !TASK_METHODS.contains(&message.method.as_str()) {
         return Err(invalid("method", "tasks/get, tasks/update, tasks/cancel, tasks/result or tasks/list"));
     }

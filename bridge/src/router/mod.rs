@@ -31,10 +31,10 @@ mod oauth;
 mod open_questions;
 mod origins;
 mod programs;
+mod progress_reporter;
 mod questions;
 mod read_only;
 mod remotes;
-mod runs;
 mod sandbox;
 mod secret_store;
 mod servers;
@@ -42,9 +42,9 @@ mod session;
 mod site_secrets;
 mod sources;
 mod staged;
+mod start_preview;
 mod status;
 mod supervision;
-mod telling;
 mod tool_sources;
 mod upgrades;
 mod views;
@@ -71,13 +71,13 @@ use crate::browser::Browsers;
 use crate::catalog::Catalog;
 use crate::host::{Host, invalid};
 use crate::models::Models;
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 use crate::store::definition_table::Definitions;
 use crate::supervisor::Supervisor;
 use client::Client;
 use clients::Clients;
-use dispatch::{Turn, long_answer};
-use mcp::Asked;
+use dispatch::{RequestContext, long_answer};
+use mcp::McpRequestContext;
 pub(crate) use session::version_mismatch;
 
 /// The router, with everything that handlers work with.
@@ -220,7 +220,7 @@ impl Router {
             let message = "too many requests of this client are open; wait for answers before sending more";
             return client.finish(&id, tag, Err(ErrorBody::new(Code::RateLimited, message)));
         };
-        let due = Due { router: self.clone(), client: client.clone(), id, tag, _slot: slot };
+        let due = PendingReply { router: self.clone(), client: client.clone(), id, tag, _slot: slot };
         match (pass, request) {
             (Ok(pass), Request::Mcp(McpRequest::McpCallTool(message))) => calling::mcp(due, pass, message),
             (Ok(_), Request::Host(HostRequest::HostCallTool(message))) => calling::host(due, message),
@@ -232,14 +232,14 @@ impl Router {
     async fn deny(&self, client: &Client, tag: &'static str) -> ErrorBody {
         let error = denied(tag);
         let code = Some(error.code.as_str());
-        let record = Record { message: Some(tag), code, ..Record::default() };
+        let record = AuditRecord { message: Some(tag), code, ..AuditRecord::default() };
         self.host.trail.refused(&client.sender(), None, record).await;
         error
     }
 }
 
 /// An answer that is due. Its request is open until the answer is given, or until this is dropped by a cancellation.
-struct Due {
+struct PendingReply {
     router: Rc<Router>,
     client: Rc<Client>,
     id: Rc<str>,
@@ -247,9 +247,9 @@ struct Due {
     _slot: Slot,
 }
 
-impl Due {
+impl PendingReply {
     /// Has a task answer the request.
-    fn work_on(self, pass: Result<Pass, access::Denied>, request: Request) {
+    fn work_on(self, pass: Result<Pass, access::AccessDenied>, request: Request) {
         let (client, id) = (self.client.clone(), self.id.clone());
         let work = {
             let client = client.clone();
@@ -265,11 +265,11 @@ impl Due {
         client.spawn(&id, work);
     }
 
-    async fn result(&self, pass: Result<Pass, access::Denied>, request: Request) -> Handled {
+    async fn result(&self, pass: Result<Pass, access::AccessDenied>, request: Request) -> Handled {
         let Self { router, client, id, tag, .. } = self;
         match pass {
-            Ok(pass) => Turn { router, client, pass, id }.handle(request).await,
-            Err(access::Denied) => Err(Box::pin(router.deny(client, tag)).await),
+            Ok(pass) => RequestContext { router, client, pass, id }.handle(request).await,
+            Err(access::AccessDenied) => Err(Box::pin(router.deny(client, tag)).await),
         }
     }
 
@@ -280,7 +280,7 @@ impl Due {
     }
 }
 
-impl Drop for Due {
+impl Drop for PendingReply {
     /// By now its server has heard that the request has ended.
     fn drop(&mut self) {
         self.client.questions().end(&self.id);

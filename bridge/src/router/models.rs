@@ -25,8 +25,8 @@ use super::client::Client;
 use super::grants::asker;
 use super::{Handled, Router, denied, reply, to_the_end};
 use crate::host::asker::parse_origin;
-use crate::models::{Added, Ask, Changes, Chatted, Models, Who};
-use crate::store::audit::Record;
+use crate::models::{Changes, Chatted, ModelCaller, ModelQuery, Models, ProviderDraft};
+use crate::store::audit::AuditRecord;
 
 pub(super) async fn detect(router: &Router) -> Handled {
     let found = router.models.detect().await?;
@@ -49,7 +49,7 @@ pub(super) fn supported(router: &Router) -> Handled {
 
 pub(super) async fn add(router: &Rc<Router>, client: &Client, message: LlmAddProvider) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
-    let added = Added {
+    let added = ProviderDraft {
         kind: message.provider_type,
         name: message.name,
         base_url: message.base_url,
@@ -59,7 +59,7 @@ pub(super) async fn add(router: &Rc<Router>, client: &Client, message: LlmAddPro
         allow_other_user: message.allow_other_user == Some(true),
     };
     to_the_end(async move {
-        let record = Record { provider: Some(Arc::from(&*added.kind)), ..Record::default() };
+        let record = AuditRecord { provider: Some(Arc::from(&*added.kind)), ..AuditRecord::default() };
         router.host.trail.decided(LlmAddProvider::TAG, &sender, record, true).await?;
         let provider = router.models.add(added).await?;
         reply(LlmAddProviderResult { id: provider.id.clone(), provider })
@@ -174,7 +174,8 @@ pub(super) async fn chat(
 ) -> Handled {
     let permit = pass.model_permit().ok_or_else(|| denied(LlmChat::TAG))?;
     router.host.trail.is_open()?;
-    let who = Who { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None };
+    let who =
+        ModelCaller { principal: OWNER.into(), by: client.sender().by.clone(), origin: None, profile: None };
     let wishes = Wishes { streams: message.stream == Some(true), counts: message.credit == Some(true) };
     let Chatted { response, provider, model } =
         answered(router, client, id, permit, who, message.into(), wishes).await?;
@@ -191,7 +192,7 @@ pub(super) async fn host_chat(
     // Tools that an origin names here are its own, and it is the one that calls them.
     let permit = router.host.model_permit(&asker, false).await?;
     router.host.may_choose_model(&asker, message.provider.as_ref(), message.model.as_ref()).await?;
-    let who = Who {
+    let who = ModelCaller {
         principal: asker.origin.shared(),
         by: asker.sender.by.clone(),
         origin: Some(asker.origin.shared()),
@@ -219,8 +220,8 @@ async fn answered(
     client: &Rc<Client>,
     id: &str,
     permit: ModelPermit,
-    who: Who,
-    ask: Ask,
+    who: ModelCaller,
+    ask: ModelQuery,
     wishes: Wishes,
 ) -> Result<Chatted, ErrorBody> {
     let stream = wishes.streams.then(|| client.stream(&id.into(), wishes.counts)).flatten();
@@ -265,8 +266,11 @@ pub(super) async fn set_budget(router: &Rc<Router>, client: &Client, message: Ll
     };
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        let record =
-            Record { origin: Some(Arc::from(&*principal)), count: tokens_per_day, ..Record::default() };
+        let record = AuditRecord {
+            origin: Some(Arc::from(&*principal)),
+            count: tokens_per_day,
+            ..AuditRecord::default()
+        };
         router.host.trail.decided(LlmSetBudget::TAG, &sender, record, true).await?;
         reply(LlmSetBudgetResult { budget: router.models.set_budget(&principal, tokens_per_day).await? })
     })
@@ -277,6 +281,6 @@ pub(super) fn budgets(router: &Router) -> Handled {
     reply(LlmListBudgetsResult { budgets: router.models.budgets(), of_an_origin: OF_AN_ORIGIN })
 }
 
-fn about(provider: &str) -> Record {
-    Record { provider: Some(Arc::from(provider)), ..Record::default() }
+fn about(provider: &str) -> AuditRecord {
+    AuditRecord { provider: Some(Arc::from(provider)), ..AuditRecord::default() }
 }

@@ -28,22 +28,22 @@ use tokio::task::JoinHandle;
 use super::client::Client;
 use super::servers::about;
 use super::{Handled, Router, invalid, reply, to_the_end};
-use crate::landing::Name;
 use crate::link::EndReport;
-use crate::supervisor::{PERSON, Server, Wanted};
+use crate::oauth_callback::Name;
+use crate::supervisor::{AuthorizationRequest, PERSON, Server};
 
 /// The longest name of a client, in bytes.
 const MAX_CLIENT: usize = 4096;
 
 /// Authorizations that wait, or that have ended and were not asked about yet.
 #[derive(Debug, Default)]
-pub(super) struct Flows(RefCell<BTreeMap<ServerId, (Weak<Client>, Waiting)>>);
+pub(super) struct Flows(RefCell<BTreeMap<ServerId, (Weak<Client>, AuthorizationGuard)>>);
 
 /// An authorization that waits: it ends when this is dropped.
 #[derive(Debug)]
-struct Waiting(JoinHandle<Result<Grant, Rc<EndReport>>>);
+struct AuthorizationGuard(JoinHandle<Result<Grant, Rc<EndReport>>>);
 
-impl Drop for Waiting {
+impl Drop for AuthorizationGuard {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -55,7 +55,7 @@ impl Flows {
         self.0.borrow_mut().retain(|_, (owner, _)| !std::ptr::eq(owner.as_ptr(), client));
     }
 
-    fn take(&self, id: &ServerId, client: &Client) -> Option<Waiting> {
+    fn take(&self, id: &ServerId, client: &Client) -> Option<AuthorizationGuard> {
         let mut all = self.0.borrow_mut();
         let is_its_own = all.get(id).is_some_and(|(owner, _)| std::ptr::eq(owner.as_ptr(), client));
         if is_its_own { all.remove(id).map(|(_, waiting)| waiting) } else { None }
@@ -75,13 +75,13 @@ pub(super) async fn start(router: &Rc<Router>, client: &Rc<Client>, message: Oau
         expires_at: wall_clock() + u64::try_from(PERSON.as_millis()).unwrap_or(u64::MAX),
     };
     // At once: the browser may be faster than the front.
-    let waiting = Waiting(tokio::task::spawn_local(asked.answered()));
+    let waiting = AuthorizationGuard(tokio::task::spawn_local(asked.answered()));
     router.flows.0.borrow_mut().insert(id, (Rc::downgrade(client), waiting));
     reply(answer)
 }
 
 /// Checks what the message's types do not.
-fn wanted(message: OauthStart) -> Result<Wanted, ErrorBody> {
+fn wanted(message: OauthStart) -> Result<AuthorizationRequest, ErrorBody> {
     let OauthStart { client_id, client_secret, scopes, redirect_port, redirect_host, .. } = message;
     let scopes = scopes.unwrap_or_default();
     if !scopes.iter().all(|scope| is_scope(scope)) {
@@ -105,7 +105,7 @@ fn wanted(message: OauthStart) -> Result<Wanted, ErrorBody> {
         Some("localhost") => Name::Localhost,
         Some(_) => return Err(invalid("redirect_host", "127.0.0.1 or localhost")),
     };
-    Ok(Wanted { client: client_id.map(|id| (id, client_secret)), scopes, port, name })
+    Ok(AuthorizationRequest { client: client_id.map(|id| (id, client_secret)), scopes, port, name })
 }
 
 pub(super) async fn finish(router: &Rc<Router>, client: &Client, id: ServerId) -> Handled {

@@ -16,32 +16,32 @@ const MOST: usize = 64;
 
 /// The asker of a question, who waits for the answer.
 #[derive(Debug)]
-pub(super) enum Asked {
+pub(super) enum PendingQuestion {
     ByServer(Question, SourceId),
     ByHarbor(oneshot::Sender<AskAnswer<'static>>),
 }
 
 /// The open questions of a client.
 #[derive(Debug, Default)]
-pub(super) struct Questions {
+pub(super) struct ClientQuestions {
     next: Cell<u64>,
     /// By number, each with the request that it is about.
-    open: RefCell<HashMap<u64, (String, Asked)>>,
+    open: RefCell<HashMap<u64, (String, PendingQuestion)>>,
 }
 
-impl Questions {
+impl ClientQuestions {
     pub(super) fn have_room(&self) -> bool {
         self.open.borrow().len() < MOST
     }
 
-    pub(super) fn open(&self, request_id: &str, asked: Asked) -> u64 {
+    pub(super) fn open(&self, request_id: &str, asked: PendingQuestion) -> u64 {
         self.next.set(self.next.get() + 1);
         self.open.borrow_mut().insert(self.next.get(), (request_id.to_owned(), asked));
         self.next.get()
     }
 
     /// Closes one, which has its answer. Gives who asked.
-    pub(super) fn take(&self, number: u64) -> Option<Asked> {
+    pub(super) fn take(&self, number: u64) -> Option<PendingQuestion> {
         self.open.borrow_mut().remove(&number).map(|(_, asked)| asked)
     }
 

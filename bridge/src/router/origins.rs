@@ -18,7 +18,7 @@ use super::grants::asker;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::config::OWNER;
 use crate::host::asker::parse_origin;
-use crate::store::audit::{Query, Record};
+use crate::store::audit::{AuditRecord, Query};
 use crate::supervisor::ListKind;
 
 /// How many audit lines are given if a request does not say, and at most.
@@ -152,11 +152,11 @@ pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAc
     to_the_end(async move {
         let HostAcceptToolChange { server_id, tool_name, tool_hash } = message;
         let source = router.host.source(&server_id)?;
-        let record = Record {
+        let record = AuditRecord {
             server: Some(server_id.shared()),
             tool: Some(tool_name.as_str().into()),
             tool_hash: Some(router.host.registry.now(&*source, &tool_name, &tool_hash)?.hash),
-            ..Record::default()
+            ..AuditRecord::default()
         };
         router.host.trail.decided("tool_accepted", &sender, record, true).await?;
         router.host.registry.accept(&*source, &tool_name, &tool_hash).await?;

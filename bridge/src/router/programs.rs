@@ -6,7 +6,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_policy::runtimes::lacks;
 
 use super::{Handled, Router, reply};
-use crate::runtimes::{Looked, version_of};
+use crate::runtimes::{FoundRuntimes, version_of};
 
 pub(super) async fn runtimes(router: &Router) -> Handled {
     let runtimes = router.supervisor.runtimes();
@@ -20,7 +20,7 @@ pub(super) async fn runtimes(router: &Router) -> Handled {
     reply(CheckRuntimesResult { runtimes: shown_runtimes(&looked, versions) })
 }
 
-fn shown_runtimes(looked: &Looked, versions: Vec<Option<String>>) -> RuntimesView {
+fn shown_runtimes(looked: &FoundRuntimes, versions: Vec<Option<String>>) -> RuntimesView {
     let programs = looked.all().zip(versions).map(|((runtime, found), version)| RuntimeView {
         name: runtime.name.into(),
         path: found.map(|(path, _)| path.to_owned()),
@@ -32,7 +32,7 @@ fn shown_runtimes(looked: &Looked, versions: Vec<Option<String>>) -> RuntimesVie
     let has = |name: &str| looked.get(name).is_some();
     let can_install =
         lacks(has).filter(|(_, lack)| lack.is_empty()).map(|(kind, _)| kind.to_owned()).collect();
-    let place = |place: &harbor_policy::runtimes::Place| LookedIn {
+    let place = |place: &harbor_policy::runtimes::SearchedDirectory| LookedIn {
         dir: place.dir.clone(),
         found_by: place.how.into(),
     };

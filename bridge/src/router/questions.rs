@@ -18,7 +18,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_ipc_proto::source_id::SourceId;
 
 use super::client::Client;
-use super::open_questions::Asked;
+use super::open_questions::PendingQuestion;
 use super::{Handled, Router, invalid, reply};
 use crate::link::Answerer;
 
@@ -53,7 +53,7 @@ pub(super) fn answerer_of(
                     server.to_string(),
                     method,
                     params,
-                    Asked::ByServer(question, about),
+                    PendingQuestion::ByServer(question, about),
                 );
             }
         };
@@ -75,7 +75,7 @@ pub(super) fn ask(
     source: String,
     method: &str,
     params: Json,
-    asked: Asked,
+    asked: PendingQuestion,
 ) -> bool {
     let can_be_asked = has_room(client, request_id, &params);
     if can_be_asked {
@@ -90,7 +90,14 @@ fn has_room(client: &Client, request_id: &str, params: &Json) -> bool {
     params.as_str().len() <= room && client.questions().have_room()
 }
 
-fn put(client: &Client, request_id: &str, server_id: String, method: &str, params: Json, asked: Asked) {
+fn put(
+    client: &Client,
+    request_id: &str,
+    server_id: String,
+    method: &str,
+    params: Json,
+    asked: PendingQuestion,
+) {
     let ask_id = client.questions().open(request_id, asked);
     let (request_id, method) = (request_id.to_owned(), method.to_owned());
     client.send_push(&AskPush { ask_id, request_id, server_id, method, params });
@@ -113,9 +120,9 @@ pub(super) fn answer(router: &Router, client: &Client, message: McpAnswer) -> Ha
 }
 
 /// Takes an answer there. What an AI client with a guard answers a server may wait for the person.
-fn pass_on(asked: Asked, router: &Router, client: &Client, answer: AskAnswer<'static>) {
+fn pass_on(asked: PendingQuestion, router: &Router, client: &Client, answer: AskAnswer<'static>) {
     match asked {
-        Asked::ByServer(question, source) => {
+        PendingQuestion::ByServer(question, source) => {
             let (host, sender) = (router.host.clone(), client.sender());
             let AskAnswer::Result(result) = &answer else { return question.answer(answer) };
             let result = result.to_string();
@@ -130,7 +137,7 @@ fn pass_on(asked: Asked, router: &Router, client: &Client, answer: AskAnswer<'st
             });
         }
         // Who waits no more needs none.
-        Asked::ByHarbor(waiting) => drop(waiting.send(answer)),
+        PendingQuestion::ByHarbor(waiting) => drop(waiting.send(answer)),
     }
 }
 

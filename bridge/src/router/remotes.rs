@@ -7,7 +7,7 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{AddRemoteServer, AddRemoteServerResult, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
-use harbor_policy::remote::Reach;
+use harbor_policy::remote::AllowedAddresses;
 use harbor_policy::{environment, remote, settings};
 
 use super::client::Client;
@@ -91,7 +91,7 @@ pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBo
 fn checked(given: &Remote) -> Result<(), ErrorBody> {
     let url = remote::parse(&given.url).map_err(|why| invalid("url", why))?;
     let mut lacks = Vec::new();
-    if !Reach::of(&url, given.allow_private).permits_host(&url) {
+    if !AllowedAddresses::of(&url, given.allow_private).permits_host(&url) {
         lacks.push(("is a private address", "allow_private (--allow-private)"));
     }
     if remote::is_exposed(&url) && !given.allow_http {

@@ -14,7 +14,7 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::consent::facts::Reach;
 use harbor_policy::sandbox::gaps::without_pid_namespace;
 use harbor_policy::sandbox::paths::clean;
-use harbor_policy::sandbox::{Facts, Profile, Why, settings};
+use harbor_policy::sandbox::{Profile, SandboxFacts, Why, settings};
 
 use super::client::Client;
 use super::servers::{about, replace, stored};
@@ -208,7 +208,7 @@ fn limits(profile: &Profile) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-fn place(place: &harbor_policy::sandbox::Place, facts: &Facts) -> SandboxPath {
+fn place(place: &harbor_policy::sandbox::SandboxPlace, facts: &SandboxFacts) -> SandboxPath {
     let access = match place.access {
         PathAccess::Read => "read",
         PathAccess::Write => "write",

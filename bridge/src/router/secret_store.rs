@@ -18,8 +18,8 @@ use super::credentials::unstored;
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::host::secret_store;
 use crate::store::StoreError;
-use crate::store::audit::Record;
-use crate::store::secrets::{Secrets, Standing};
+use crate::store::audit::AuditRecord;
+use crate::store::secrets::{Secrets, SecretsStatus};
 
 pub(super) fn get(router: &Router) -> Handled {
     reply(GetSecretStoreResult { secret_store: secret_store(router.supervisor.secrets().standing()) })
@@ -66,11 +66,11 @@ async fn changed(
     client: &Client,
     event: &'static str,
     opens: bool,
-    work: impl AsyncFnOnce(Secrets) -> Result<Standing, StoreError> + 'static,
+    work: impl AsyncFnOnce(Secrets) -> Result<SecretsStatus, StoreError> + 'static,
 ) -> Result<SecretStoreView, ErrorBody> {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
-        router.host.trail.decided(event, &sender, Record::default(), opens).await?;
+        router.host.trail.decided(event, &sender, AuditRecord::default(), opens).await?;
         let standing = work(router.supervisor.secrets().clone()).await;
         let standing = standing.map_err(|error| unstored(&error))?;
         // The person's messages to models are kept as secrets are.

@@ -29,9 +29,9 @@ use super::{
 };
 use crate::host::start_failed;
 use crate::store::StoreError;
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 use crate::store::definitions::{Definition, Image, Stored};
-use crate::supervisor::{Note, Server, StartError};
+use crate::supervisor::{Server, StartError, StartListener};
 
 pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddServer) -> Handled {
     definitions::keep(router, &message.server_id, message.keep_env.take(), "keep_env", &mut message.env)?;
@@ -329,8 +329,8 @@ fn text(path: PathBuf) -> String {
     path.to_string_lossy().into_owned()
 }
 
-pub(super) fn about(server: &ServerId) -> Record {
-    Record { server: Some(server.shared()), decision: "allowed", ..Record::default() }
+pub(super) fn about(server: &ServerId) -> AuditRecord {
+    AuditRecord { server: Some(server.shared()), decision: "allowed", ..AuditRecord::default() }
 }
 
 pub(super) fn list(router: &Router) -> Handled {
@@ -338,9 +338,9 @@ pub(super) fn list(router: &Router) -> Handled {
 }
 
 /// Pushes the steps of a start as progress of the request, if its client wants it.
-pub(super) fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<Note> {
+pub(super) fn note(client: &Rc<Client>, request_id: &str, wanted: Option<bool>) -> Option<StartListener> {
     let (client, request_id, steps) = (Rc::downgrade(client), request_id.to_owned(), Cell::new(0u64));
-    let note: Note = Rc::new(move |text: &str| {
+    let note: StartListener = Rc::new(move |text: &str| {
         let Some(client) = client.upgrade() else { return };
         steps.set(steps.get() + 1);
         let progress = Json::from_valid(steps.get().to_string());
@@ -376,7 +376,7 @@ pub(super) async fn connect(
 pub(super) async fn start(
     router: &Router,
     id: &ServerId,
-    note: Option<Note>,
+    note: Option<StartListener>,
 ) -> Result<(Rc<Server>, ConnectionInfo), ErrorBody> {
     let server = router.host.server(id)?;
     let started = router.supervisor.start_paced(&server, note).await;

@@ -26,22 +26,22 @@ use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::curated::CURATED;
-use harbor_policy::recipe::source::{self, KINDS, Source};
+use harbor_policy::recipe::source::{self, InstallSource, KINDS};
 use harbor_policy::remote;
 
 use super::client::Client;
 use super::installs::NOTHING;
-use super::runs::Said;
 use super::servers::{about, note, secret_names, stored};
+use super::start_preview::RequestNames;
 use super::views::view;
 use super::{Handled, Router, credentials, installs, remotes, reply, sandbox, servers, to_the_end};
 use crate::host::asker::Sender;
 use crate::link::NEEDS_AUTHORIZATION;
 use crate::store::definitions::{Definition, Stored};
-use crate::supervisor::{Note, Server, StartError, TrialOf};
+use crate::supervisor::{Server, StartError, StartListener, TrialOf};
 
 pub(super) use entry::unknown;
-pub(super) use looking::Looked;
+pub(super) use looking::ReadSource;
 
 pub(super) async fn install(
     router: &Rc<Router>,
@@ -49,7 +49,7 @@ pub(super) async fn install(
     request_id: &str,
     message: InstallServer,
 ) -> Handled {
-    let said = Said::of(&message);
+    let said = RequestNames::of(&message);
     let incomplete = message.incomplete == Some(true);
     if incomplete && message.plan != Some(true) {
         return Err(super::invalid("incomplete", "said with `plan` only"));
@@ -57,28 +57,28 @@ pub(super) async fn install(
     let message = entry::expanded(router, client, request_id, message).await?;
     if let Some(sample) = sample(&message.source).filter(|_| incomplete) {
         let source = message.source.clone();
-        let whole = Whole { name: source.clone(), source, ..of_remote(sample, message)? };
+        let whole = DirectInstall { name: source.clone(), source, ..of_remote(sample, message)? };
         return install_whole(router, client, request_id, whole, &said).await;
     }
     match sorted(&message.source)? {
-        Source::Package(source) => {
+        InstallSource::Package(source) => {
             let message = InstallServer { source, ..message };
             nothing_of_remotes(&message)?;
             let missing = lacking(&message);
             installs::install(router, client, request_id, message, &said, missing).await
         }
-        Source::Image(_) | Source::Remote(_) if is_of_packages(&message) => {
+        InstallSource::Image(_) | InstallSource::Remote(_) if is_of_packages(&message) => {
             Err(super::invalid("install_env", "said, as `with`, of a package only"))
         }
-        Source::Image(image) => {
+        InstallSource::Image(image) => {
             let whole = of_image(image, message)?;
             sandbox::may_be_granted(router, &whole.id, &whole.definition).await?;
             install_whole(router, client, request_id, whole, &said).await
         }
-        Source::Remote(url) => {
+        InstallSource::Remote(url) => {
             install_whole(router, client, request_id, of_remote(url, message)?, &said).await
         }
-        Source::Entry(_) => Err(wrong("the entry names no source")),
+        InstallSource::Entry(_) => Err(wrong("the entry names no source")),
     }
 }
 
@@ -89,21 +89,21 @@ pub(super) async fn resolve(
     message: ResolveServer,
 ) -> Handled {
     let ResolveServer { source, manifest, package, progress } = message;
-    let wanted = entry::Wanted { source: &source, manifest: manifest.as_ref(), planned: None };
+    let wanted = entry::NamedSource { source: &source, manifest: manifest.as_ref(), planned: None };
     let found = wanted.find(router, client, note(client, request_id, progress)).await?;
     let found = match found {
         Some(found) => found,
-        None => entry::Found::of_person(&source, &sorted(&source)?),
+        None => entry::FoundEntry::of_person(&source, &sorted(&source)?),
     };
     reply(ResolveServerResult { server: found.view(router, package)? })
 }
 
 pub(super) fn curated(router: &Router) -> Handled {
-    let servers = CURATED.iter().map(|curated| entry::Found::of_harbor(curated).view(router, None));
+    let servers = CURATED.iter().map(|curated| entry::FoundEntry::of_harbor(curated).view(router, None));
     reply(GetCuratedListResult { servers: servers.collect::<Result<_, _>>()? })
 }
 
-fn sorted(source: &str) -> Result<Source, ErrorBody> {
+fn sorted(source: &str) -> Result<InstallSource, ErrorBody> {
     source::sort(source).map_err(|why| wrong(&why))
 }
 
@@ -116,7 +116,7 @@ fn sample(source: &str) -> Option<String> {
     let is_unfilled =
         source.contains('{') && ["https://", "http://"].iter().any(|start| source.starts_with(start));
     let sample = source.replace(['{', '}'], "x");
-    (is_unfilled && matches!(source::sort(&sample), Ok(Source::Remote(_)))).then_some(sample)
+    (is_unfilled && matches!(source::sort(&sample), Ok(InstallSource::Remote(_)))).then_some(sample)
 }
 
 /// The secrets that are needed and were not given.
@@ -127,7 +127,7 @@ fn lacking(message: &InstallServer) -> Vec<String> {
 }
 
 /// An installation in one step: there is no version to find out.
-struct Whole {
+struct DirectInstall {
     id: ServerId,
     definition: Definition,
     given: Vec<(String, Credential)>,
@@ -140,7 +140,7 @@ struct Whole {
     progress: Option<bool>,
 }
 
-impl Whole {
+impl DirectInstall {
     fn shown(&self) -> InstalledView {
         InstalledView {
             server_id: self.id.to_string(),
@@ -173,7 +173,7 @@ impl Whole {
 }
 
 /// The given name, or one made from the source.
-fn named(message: &InstallServer, source: &Source) -> Result<ServerId, ErrorBody> {
+fn named(message: &InstallServer, source: &InstallSource) -> Result<ServerId, ErrorBody> {
     let id = message.server_id.clone().or_else(|| source::default_name(source));
     id.ok_or_else(|| {
         let message = format!("no name can be made from {}; pass --name", message.source);
@@ -181,8 +181,8 @@ fn named(message: &InstallServer, source: &Source) -> Result<ServerId, ErrorBody
     })
 }
 
-fn of_image(image: String, message: InstallServer) -> Result<Whole, ErrorBody> {
-    let id = named(&message, &Source::Image(image.clone()))?;
+fn of_image(image: String, message: InstallServer) -> Result<DirectInstall, ErrorBody> {
+    let id = named(&message, &InstallSource::Image(image.clone()))?;
     nothing_of_remotes(&message)?;
     let (missing, given) = (lacking(&message), credentials::given(message.secret_values)?);
     let definition = servers::definition(AddServer {
@@ -205,11 +205,22 @@ fn of_image(image: String, message: InstallServer) -> Result<Whole, ErrorBody> {
     let (plan, progress) = (message.plan == Some(true), message.progress);
     let keep_data = message.keep_data == Some(true);
     let source = format!("oci:{image}");
-    Ok(Whole { id, definition, given, missing, kind: "oci", name: image, source, plan, keep_data, progress })
+    Ok(DirectInstall {
+        id,
+        definition,
+        given,
+        missing,
+        kind: "oci",
+        name: image,
+        source,
+        plan,
+        keep_data,
+        progress,
+    })
 }
 
-fn of_remote(url: String, mut message: InstallServer) -> Result<Whole, ErrorBody> {
-    let id = named(&message, &Source::Remote(url.clone()))?;
+fn of_remote(url: String, mut message: InstallServer) -> Result<DirectInstall, ErrorBody> {
+    let id = named(&message, &InstallSource::Remote(url.clone()))?;
     if message.args.as_ref().is_some_and(|args| !args.is_empty()) {
         return Err(super::invalid("args", "absent: a server elsewhere has none"));
     }
@@ -241,7 +252,7 @@ fn of_remote(url: String, mut message: InstallServer) -> Result<Whole, ErrorBody
     let definition = Definition { secrets, ..definition };
     let (plan, progress, name) = (message.plan == Some(true), message.progress, remote::shown(&url));
     let (kind, source, keep_data) = ("remote", name.clone(), message.keep_data == Some(true));
-    Ok(Whole { id, definition, given, missing, kind, source, name, plan, keep_data, progress })
+    Ok(DirectInstall { id, definition, given, missing, kind, source, name, plan, keep_data, progress })
 }
 
 fn nothing_of_remotes(message: &InstallServer) -> Result<(), ErrorBody> {
@@ -263,8 +274,8 @@ async fn install_whole(
     router: &Rc<Router>,
     client: &Rc<Client>,
     request_id: &str,
-    mut whole: Whole,
-    said: &Said,
+    mut whole: DirectInstall,
+    said: &RequestNames,
 ) -> Handled {
     installs::not_there(router, &whole.id)?;
     if whole.plan {
@@ -327,7 +338,7 @@ fn wants_person(error: &StartError) -> bool {
 }
 
 /// Defines a server that wants a sign-in first, and has its state say so.
-async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: Whole) -> Handled {
+async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: DirectInstall) -> Handled {
     installs::not_claimed(router, &whole.id).await?;
     installs::not_there(router, &whole.id)?;
     let (router, sender, shown) = (router.clone(), client.sender(), whole.shown());
@@ -348,9 +359,9 @@ async fn keep_unauthorized(router: &Rc<Router>, client: &Client, whole: Whole) -
 async fn put_off(
     router: &Rc<Router>,
     client: &Client,
-    whole: Whole,
+    whole: DirectInstall,
     missing: Vec<String>,
-    note: Option<Note>,
+    note: Option<StartListener>,
 ) -> Handled {
     let claim = installs::claim_new(router, &whole.id).await?;
     let of = TrialOf { plan_only: true, ..TrialOf::default() };
@@ -375,9 +386,9 @@ async fn put_off(
 async fn keep(
     router: &Rc<Router>,
     sender: &Sender,
-    whole: Whole,
+    whole: DirectInstall,
 ) -> Result<(Rc<Server>, Option<String>), ErrorBody> {
-    let Whole { id, definition, given, keep_data, .. } = whole;
+    let DirectInstall { id, definition, given, keep_data, .. } = whole;
     let turn = router.changing.lock().await;
     installs::not_there(router, &id)?;
     router.host.trail.decided(InstallServer::TAG, sender, about(&id), true).await?;

@@ -15,12 +15,12 @@ use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
-use harbor_policy::package::older::Unfit;
+use harbor_policy::package::older::UnfitVersion;
 
 use super::client::Client;
-use super::sources::Looked;
+use super::sources::ReadSource;
 use crate::store::locks::Lock;
-use crate::supervisor::{Installed, Plan, Trial};
+use crate::supervisor::{Installed, Trial, VersionPlan};
 
 /// How many results of one client wait; beyond that the oldest goes.
 const MOST: usize = 8;
@@ -28,35 +28,35 @@ const MOST: usize = 8;
 /// All that wait.
 #[derive(Debug, Default)]
 pub(super) struct Staged {
-    waiting: RefCell<Vec<Waiting>>,
+    waiting: RefCell<Vec<StagedInstall>>,
     last: Cell<u64>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct StagedInstall {
     client: Weak<Client>,
     /// Its server; none while it has no name.
     id: Option<ServerId>,
     token: String,
-    what: What,
+    what: InstallStage,
 }
 
 /// A result that waits.
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum InstallStage {
     /// The declarations of a repository or a manifest.
-    Looked(Rc<Looked>),
+    Looked(Rc<ReadSource>),
     /// Versions. Nothing of them has run.
-    Planned(Box<Planned>),
+    Planned(Box<PlannedVersions>),
     /// An installed trial that needs something of the person's.
     Alone(Trial),
     /// A trial that has listed its tools.
-    Tried(Box<Tried>),
+    Tried(Box<TriedUpgrade>),
 }
 
 /// The versions of a package.
 #[derive(Debug, Clone)]
-pub(super) struct Planned {
+pub(super) struct PlannedVersions {
     /// The package that was asked for.
     pub wanted: Package,
     /// The package; for git at its commit, once that is known.
@@ -64,33 +64,33 @@ pub(super) struct Planned {
     /// The whole lock file; none before something is built.
     pub lock: Option<Rc<Lock>>,
     /// In an upgrade: the newest version, if that is another one.
-    pub unfit: Unfit,
+    pub unfit: UnfitVersion,
     /// In an upgrade: true if somebody has named the version.
     pub is_named: bool,
     /// What its repository or manifest said, if one was read.
-    pub looked: Option<Rc<Looked>>,
+    pub looked: Option<Rc<ReadSource>>,
 }
 
 /// An upgrade that was tried out.
 #[derive(Debug)]
-pub(super) struct Tried {
+pub(super) struct TriedUpgrade {
     pub installed: Installed,
     pub view: UpgradeView,
     pub trial: Trial,
 }
 
-impl Planned {
+impl PlannedVersions {
     /// A plan without facts yet.
     pub(super) fn of(package: Package) -> Self {
-        let unfit = Unfit::default();
+        let unfit = UnfitVersion::default();
         Self { wanted: package.clone(), package, lock: None, unfit, is_named: false, looked: None }
     }
 
     /// The plan with the versions that were found out.
-    pub(super) fn with(self, plan: Plan) -> Self {
+    pub(super) fn with(self, plan: VersionPlan) -> Self {
         match plan {
-            Plan::Locked(lock) => Self { lock: Some(lock), ..self },
-            Plan::NeedsBuild { commit } => {
+            VersionPlan::Locked(lock) => Self { lock: Some(lock), ..self },
+            VersionPlan::NeedsBuild { commit } => {
                 let package = commit.and_then(|commit| self.package.exactly(&commit));
                 Self { package: package.unwrap_or(self.package), lock: None, ..self }
             }
@@ -105,13 +105,13 @@ impl Staged {
         &self,
         client: &Rc<Client>,
         id: impl Into<Option<&'i ServerId>>,
-        what: What,
+        what: InstallStage,
     ) -> String {
         let id = id.into().cloned();
         self.last.set(self.last.get() + 1);
         let token = self.last.get().to_string();
         let mine = id.clone();
-        let waiting = Waiting { client: Rc::downgrade(client), id, token: token.clone(), what };
+        let waiting = StagedInstall { client: Rc::downgrade(client), id, token: token.clone(), what };
         let mut all = self.waiting.borrow_mut();
         let mut gone: Vec<_> =
             all.extract_if(.., |one| one.is_of(client) && mine.is_some() && one.id == mine).collect();
@@ -138,39 +138,39 @@ impl Staged {
     }
 
     /// Results that go are dropped after the list is free again.
-    fn drop_if(&self, is_gone: impl Fn(&Waiting) -> bool) {
+    fn drop_if(&self, is_gone: impl Fn(&StagedInstall) -> bool) {
         let gone: Vec<_> = self.waiting.borrow_mut().extract_if(.., |one| is_gone(one)).collect();
         drop(gone);
     }
 
     /// The planned versions. They go on waiting, since an installation may be tried again.
-    pub(super) fn planned(&self, client: &Client, id: &ServerId, token: &str) -> Option<Planned> {
+    pub(super) fn planned(&self, client: &Client, id: &ServerId, token: &str) -> Option<PlannedVersions> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is(client, id, token)).and_then(|one| match &one.what {
-            What::Planned(planned) => Some(Planned::clone(planned)),
-            What::Looked(_) | What::Alone(_) | What::Tried(_) => None,
+            InstallStage::Planned(planned) => Some(PlannedVersions::clone(planned)),
+            InstallStage::Looked(_) | InstallStage::Alone(_) | InstallStage::Tried(_) => None,
         })
     }
 
     /// The declarations of a repository or a manifest, by their own token or that of a plan made from them.
-    pub(super) fn looked(&self, client: &Client, token: &str) -> Option<Rc<Looked>> {
+    pub(super) fn looked(&self, client: &Client, token: &str) -> Option<Rc<ReadSource>> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is_of(client) && one.token == token).and_then(|one| match &one.what {
-            What::Looked(looked) => Some(looked.clone()),
-            What::Planned(planned) => planned.looked.clone(),
-            What::Alone(_) | What::Tried(_) => None,
+            InstallStage::Looked(looked) => Some(looked.clone()),
+            InstallStage::Planned(planned) => planned.looked.clone(),
+            InstallStage::Alone(_) | InstallStage::Tried(_) => None,
         })
     }
 
     /// Takes out the result that a token names.
-    pub(super) fn take(&self, client: &Client, id: &ServerId, token: &str) -> Option<What> {
+    pub(super) fn take(&self, client: &Client, id: &ServerId, token: &str) -> Option<InstallStage> {
         let mut all = self.waiting.borrow_mut();
         let at = all.iter().position(|one| one.is(client, id, token))?;
         Some(all.remove(at).what)
     }
 }
 
-impl Waiting {
+impl StagedInstall {
     fn is_of(&self, client: &Client) -> bool {
         std::ptr::eq(self.client.as_ptr(), client)
     }

@@ -20,7 +20,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::server_id::ServerId;
 
 use super::client::Client;
-use super::feed::{Feed, News};
+use super::feed::{Feed, PendingStatus};
 use super::{Handled, Router, invalid, reply};
 use crate::host::Presence;
 
@@ -83,12 +83,12 @@ pub(super) fn presence(router: &Router) -> Presence {
 
 /// Tells one client from now on.
 fn feed(router: &Rc<Router>, client: &Rc<Client>, interval: Duration) -> Feed {
-    let news = Rc::<News>::default();
+    let news = Rc::<PendingStatus>::default();
     let follow = follow(Rc::downgrade(router), Rc::downgrade(client), news.clone(), interval);
     Feed::of(news, follow)
 }
 
-async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<News>, interval: Duration) {
+async fn follow(router: Weak<Router>, client: Weak<Client>, news: Rc<PendingStatus>, interval: Duration) {
     let mut due = tokio::time::interval(interval);
     due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -134,7 +134,7 @@ fn numbers(router: &Router) -> StatusUpdate {
     }
 }
 
-fn changes(router: &Router, news: &News) -> Vec<StatusUpdate> {
+fn changes(router: &Router, news: &PendingStatus) -> Vec<StatusUpdate> {
     let of_server = |id: ServerId| match router.supervisor.get(&id) {
         Some(server) => {
             let servers = Some(vec![router.host.server_status(&server)]);

@@ -13,7 +13,7 @@ use harbor_ipc_proto::client::{
 use super::client::Client;
 use super::watching::sources_changed;
 use super::{Handled, Router, reply};
-use crate::browser::Road;
+use crate::browser::ExtensionChannel;
 
 /// The way to an extension.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ struct Pushes {
     browser_session: Arc<str>,
 }
 
-impl Road for Pushes {
+impl ExtensionChannel for Pushes {
     fn connection(&self) -> u64 {
         self.connection
     }

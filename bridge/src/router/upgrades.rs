@@ -18,7 +18,7 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
-use harbor_policy::package::older::{Unfit, goes_back, is_older};
+use harbor_policy::package::older::{UnfitVersion, goes_back, is_older};
 use harbor_policy::package::{Ecosystem, Package};
 
 use super::client::Client;
@@ -26,12 +26,12 @@ use super::installs::{
     AS_BEFORE, claim, failed, file, installed, lacking, locked, names_given, needs_build, python, settled,
 };
 use super::servers::{about, note, replace, stored};
-use super::staged::{Planned, Tried, What, gone};
+use super::staged::{InstallStage, PlannedVersions, TriedUpgrade, gone};
 use super::{Handled, Router, invalid, reply, to_the_end};
 use crate::link::{Tool, ToolList};
 use crate::store::definitions::Definition;
 use crate::store::locks::{Lock, Locked};
-use crate::supervisor::{Installed, Note, Server, Trial, TrialOf};
+use crate::supervisor::{Installed, Server, StartListener, Trial, TrialOf};
 
 /// An upgrade on its way.
 struct Attempt<'a> {
@@ -41,7 +41,7 @@ struct Attempt<'a> {
     kind: &'static str,
     /// The lock file in use; `None` if it was lost.
     before: Option<Rc<Lock>>,
-    note: Option<Note>,
+    note: Option<StartListener>,
     may_build: bool,
     with_all: bool,
 }
@@ -57,7 +57,7 @@ pub(super) async fn upgrade(
     let (package, locked) = locked(router, &server)?;
     if let Some(token) = &message.apply {
         return match router.staged.take(client, id, token) {
-            Some(What::Tried(tried)) => apply(router, client, id.clone(), *tried).await,
+            Some(InstallStage::Tried(tried)) => apply(router, client, id.clone(), *tried).await,
             _ => Err(gone("apply")),
         };
     }
@@ -85,11 +85,11 @@ pub(super) async fn upgrade(
                 None if package.is_exact() => package.newest(),
                 None => package,
             };
-            Planned { is_named: message.to.is_some(), ..Planned::of(wanted) }
+            PlannedVersions { is_named: message.to.is_some(), ..PlannedVersions::of(wanted) }
         }
         Some(token) => match router.staged.take(client, id, token) {
-            Some(What::Planned(planned)) => *planned,
-            Some(What::Alone(trial)) => return attempt.run(trial).await,
+            Some(InstallStage::Planned(planned)) => *planned,
+            Some(InstallStage::Alone(trial)) => return attempt.run(trial).await,
             _ => return Err(gone("planned")),
         },
     };
@@ -114,7 +114,7 @@ impl Attempt<'_> {
         self.server.id()
     }
 
-    async fn begin(&self, planned: &Planned, plan_only: bool) -> Result<Trial, ErrorBody> {
+    async fn begin(&self, planned: &PlannedVersions, plan_only: bool) -> Result<Trial, ErrorBody> {
         self.router.staged.drop_of(self.id());
         let claim = claim(self.router, self.id()).await?;
         let of = TrialOf {
@@ -136,7 +136,7 @@ impl Attempt<'_> {
 
     /// Plans a version, unless that is done already. Tries it out if that is wanted and it is another
     /// version.
-    async fn go(self, mut planned: Planned, plan_only: bool) -> Handled {
+    async fn go(self, mut planned: PlannedVersions, plan_only: bool) -> Handled {
         if planned.lock.is_none() {
             let trial = self.begin(&planned, true).await?;
             let plan = trial.plan(self.note.clone()).await;
@@ -158,7 +158,8 @@ impl Attempt<'_> {
         match (is_same, planned.lock.is_some()) {
             (true, _) => reply(UpgradeServerResult { upgrade: UpgradeView { needs_build: None, ..view } }),
             (false, _) if plan_only => {
-                let token = self.router.staged.keep(self.client, self.id(), What::Planned(Box::new(planned)));
+                let token =
+                    self.router.staged.keep(self.client, self.id(), InstallStage::Planned(Box::new(planned)));
                 reply(UpgradeServerResult { upgrade: UpgradeView { planned: Some(token), ..view } })
             }
             (false, false) => Err(needs_build()),
@@ -170,7 +171,7 @@ impl Attempt<'_> {
     }
 
     /// Checks that an older version is only used if somebody has named it.
-    fn is_not_older(&self, planned: &Planned) -> Result<(), ErrorBody> {
+    fn is_not_older(&self, planned: &PlannedVersions) -> Result<(), ErrorBody> {
         let (Some(before), Some(lock), false) = (&self.before, &planned.lock, planned.is_named) else {
             return Ok(());
         };
@@ -187,7 +188,7 @@ impl Attempt<'_> {
     /// The view before anything was tried out: the versions, or the commit of a repository.
     fn view(
         &self,
-        (package, unfit): (Option<&Package>, &Unfit),
+        (package, unfit): (Option<&Package>, &UnfitVersion),
         lock: Option<&Lock>,
         commit: &str,
     ) -> UpgradeView {
@@ -224,7 +225,7 @@ impl Attempt<'_> {
             Ok(installed) => self.tried(trial, installed, &known),
             Err(why) => {
                 let view = self.view((trial.package(), &trial.unfit()), trial.lock().as_deref(), "");
-                let token = self.router.staged.keep(self.client, self.id(), What::Alone(trial));
+                let token = self.router.staged.keep(self.client, self.id(), InstallStage::Alone(trial));
                 UpgradeView { failed: Some(why), planned: Some(token), ..view }
             }
         };
@@ -257,8 +258,8 @@ impl Attempt<'_> {
         let (added, removed, changed) = differences(&installed, known, (&seen, &is_same));
         let view = self.view((trial.package(), &trial.unfit()), Some(&installed.lock), "");
         let view = UpgradeView { added, removed, changed, ..view };
-        let tried = Tried { installed, view: view.clone(), trial };
-        let token = self.router.staged.keep(self.client, self.id(), What::Tried(Box::new(tried)));
+        let tried = TriedUpgrade { installed, view: view.clone(), trial };
+        let token = self.router.staged.keep(self.client, self.id(), InstallStage::Tried(Box::new(tried)));
         UpgradeView { apply: Some(token), ..view }
     }
 }
@@ -275,14 +276,14 @@ fn version_of(lock: Option<&Lock>) -> String {
 }
 
 /// The tools as the person saw them, and a function that tells if a tool still says the same.
-type Seen<'a> = (&'a ToolList, &'a dyn Fn(&Tool, &Tool) -> bool);
+type SeenTools<'a> = (&'a ToolList, &'a dyn Fn(&Tool, &Tool) -> bool);
 
 /// Tools that are new, tools that are gone, and tools that have changed.
 type Differences = (Vec<String>, Vec<String>, Vec<ToolDifference>);
 
 /// New and missing tools are found by comparison with the last list; changed tools by comparison with those that the
 /// person saw.
-fn differences(tried: &Installed, known: &ToolList, (seen, is_same): Seen<'_>) -> Differences {
+fn differences(tried: &Installed, known: &ToolList, (seen, is_same): SeenTools<'_>) -> Differences {
     let nothing = ToolList::default();
     let tools = tried.tools.as_deref().unwrap_or(&nothing);
     let absent_in = |list: &ToolList, of: &ToolList| {
@@ -301,13 +302,13 @@ fn differences(tried: &Installed, known: &ToolList, (seen, is_same): Seen<'_>) -
     (added, absent_in(tools, known), changed)
 }
 
-async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: Tried) -> Handled {
+async fn apply(router: &Rc<Router>, client: &Client, id: ServerId, tried: TriedUpgrade) -> Handled {
     let (router, sender) = (router.clone(), client.sender());
     to_the_end(async move {
         router.host.trail.decided(UpgradeServer::TAG, &sender, about(&id), true).await?;
         let server = router.host.server(&id)?;
         let (_, locked) = locked(&router, &server)?;
-        let Tried { installed, mut view, trial } = tried;
+        let TriedUpgrade { installed, mut view, trial } = tried;
         // A version that was agreed upon but never installed is nothing to go back to.
         let previous = locked.map(|locked| locked.current).filter(|previous| previous.installed_at.is_some());
         let earlier = previous.as_ref().map(|previous| previous.version.clone());

@@ -16,7 +16,7 @@ use harbor_policy::telltale::without_secrets;
 use super::{Router, sandbox};
 use crate::link::{EndReport, Info};
 use crate::store::definitions::Remote;
-use crate::supervisor::{Change, Line, Server, Source, Status};
+use crate::supervisor::{Line, Server, ServerSnapshot, Source, StateChange};
 
 /// The state of a removed server in events.
 const REMOVED: &str = "removed";
@@ -121,7 +121,7 @@ fn exit(report: &EndReport) -> ExitView {
 }
 
 /// The server's facts about itself; empty if it has ended meanwhile.
-pub(super) fn connection_info(status: &Status) -> ConnectionInfo {
+pub(super) fn connection_info(status: &ServerSnapshot) -> ConnectionInfo {
     let info = status.info.as_ref();
     let text = |get: fn(&Info) -> &String| info.map(get).cloned().unwrap_or_default();
     ConnectionInfo {
@@ -133,7 +133,7 @@ pub(super) fn connection_info(status: &Status) -> ConnectionInfo {
     }
 }
 
-pub(super) fn event(change: &Change) -> ServerEvent {
+pub(super) fn event(change: &StateChange) -> ServerEvent {
     let word = |state: State| state.as_str().into();
     ServerEvent {
         server_id: change.server.to_string(),

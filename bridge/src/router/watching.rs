@@ -19,8 +19,8 @@ use super::approvals;
 use super::client::Client;
 use super::views::{event, log_line, log_push, views};
 use super::{Handled, Router, invalid, reply};
-use crate::host::News;
-use crate::supervisor::{Line, ListKind, MAX_LINES, Source, Told};
+use crate::host::HostEvent;
+use crate::supervisor::{Line, ListKind, MAX_LINES, Source, SupervisorEvent};
 
 /// The values of a level.
 pub(super) const LEVELS_EXPECTED: &str = "debug, info, notice, warning, error, critical, alert or emergency";
@@ -91,10 +91,10 @@ pub(super) fn forget(router: &Router, client: &Client) {
 }
 
 /// Tells those of `clients` that are interested. The push is written once, however many they are.
-pub fn tell(router: &Router, told: &Told<'_>) {
+pub fn tell(router: &Router, told: &SupervisorEvent<'_>) {
     let clients = &router.clients.all()[..];
     match told {
-        Told::Change(change) => {
+        SupervisorEvent::Change(change) => {
             clients.iter().for_each(|client| client.note_change(&change.server));
             let interested = clients.iter().filter(|client| client.watches_servers());
             send(interested, || event(change));
@@ -107,17 +107,17 @@ pub fn tell(router: &Router, told: &Told<'_>) {
                 offers_changed(clients, &change.server, "prompts");
             }
         }
-        Told::Supervised(server) => {
+        SupervisorEvent::Supervised(server) => {
             clients.iter().for_each(|client| client.note_change(server));
             // A change of what a call may start also changes which tools are listed.
             tools_changed(clients, server);
         }
-        Told::Tools(server, _) => tools_changed(clients, server),
-        Told::Offers(server, ListKind::Prompts) => offers_changed(clients, server, "prompts"),
-        Told::Offers(server, _) => offers_changed(clients, server, "resources"),
-        Told::Listed(..) => {}
-        Told::Instance(server) => clients.iter().for_each(|client| client.note_change(server)),
-        Told::Resource(server, uri, only) => {
+        SupervisorEvent::Tools(server, _) => tools_changed(clients, server),
+        SupervisorEvent::Offers(server, ListKind::Prompts) => offers_changed(clients, server, "prompts"),
+        SupervisorEvent::Offers(server, _) => offers_changed(clients, server, "resources"),
+        SupervisorEvent::Listed(..) => {}
+        SupervisorEvent::Instance(server) => clients.iter().for_each(|client| client.note_change(server)),
+        SupervisorEvent::Resource(server, uri, only) => {
             let interested = clients.iter().filter(|client| client.is_subscribed(server.as_str(), uri));
             let is_meant = |client: u64| only.as_ref().is_none_or(|only| only.contains(&client));
             let interested = interested.filter(|client| is_meant(client.sender().client));
@@ -126,7 +126,7 @@ pub fn tell(router: &Router, told: &Told<'_>) {
                 .filter(|client| router.host.may_use_all(&client.sender(), server))
                 .for_each(|client| client.send_update(server.as_str(), uri));
         }
-        Told::Log(server, line) => {
+        SupervisorEvent::Log(server, line) => {
             tell_message(router, clients, server, line);
             let mut interested =
                 clients.iter().filter(|client| client.follows_logs(server.as_str())).peekable();
@@ -140,21 +140,23 @@ pub fn tell(router: &Router, told: &Told<'_>) {
 
 /// Passes the host's news to the clients that are interested. An AI client hears of its own grants only, and only that
 /// some tools have changed, not of which server.
-pub fn tell_of_host(router: &Router, news: &News<'_>) {
+pub fn tell_of_host(router: &Router, news: &HostEvent<'_>) {
     let clients = router.clients.all();
-    if let News::Grant { origin, .. } = news {
+    if let HostEvent::Grant { origin, .. } = news {
         let own = |client: &&Rc<Client>| client.sender().own.as_ref().is_some_and(|own| *own == **origin);
         clients.iter().filter(own).for_each(|client| want_messages(router, client, None));
     }
     let watching = clients.iter().filter(|client| client.watches_host());
     match news {
-        News::Grant { change, origin, grant } => {
+        HostEvent::Grant { change, origin, grant } => {
             let interested =
                 watching.filter(|client| client.sender().own.as_ref().is_none_or(|own| *own == **origin));
             send(interested, || GrantChanged { change: (*change).into(), grant: grant.clone() });
         }
-        News::Question { approval, client, waits } => approvals::tell(&clients, approval, *client, *waits),
-        News::Tool(change) => {
+        HostEvent::Question { approval, client, waits } => {
+            approvals::tell(&clients, approval, *client, *waits)
+        }
+        HostEvent::Tool(change) => {
             let owners = watching.filter(|client| client.sender().own.is_none());
             send(owners, || (*change).clone());
         }

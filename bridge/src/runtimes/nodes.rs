@@ -8,14 +8,14 @@ use std::path::Path;
 
 use harbor_policy::pythons::{Python, version};
 
-use super::{Looked, is_program, version_of};
+use super::{FoundRuntimes, is_program, version_of};
 
 /// The most of them that are asked.
 const MOST: usize = 16;
 
 /// All of them, each once, the usual one first.
 #[must_use]
-pub fn installed(looked: &Looked) -> Vec<Python> {
+pub fn installed(looked: &FoundRuntimes) -> Vec<Python> {
     let mut seen = BTreeSet::new();
     // What lies in one of shims is no interpreter.
     let dirs = looked.places.iter().map(|place| &place.dir).filter(|dir| !dir.ends_with("/shims"));

@@ -10,14 +10,14 @@ use std::process::Command;
 
 use harbor_policy::pythons::{Python, QUESTION, answer, directories, files, kept_by_uv};
 
-use super::{Looked, VERSION_LIMIT, ask, is_program, names, variable};
+use super::{FoundRuntimes, VERSION_LIMIT, ask, is_program, names, variable};
 
 /// The most of them that are asked.
 const MOST: usize = 32;
 
 /// All interpreters that an environment can be made of.
 #[must_use]
-pub fn installed(looked: &Looked) -> Vec<Python> {
+pub fn installed(looked: &FoundRuntimes) -> Vec<Python> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     let home = home.as_deref().and_then(Path::to_str);
     let in_it = |dir: String| names(Path::new(&dir)).into_iter().map(move |name| (dir.clone(), name));

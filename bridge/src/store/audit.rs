@@ -25,15 +25,15 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 pub use self::files::Limits;
-pub use self::queue::Full;
+pub use self::queue::AuditQueueFull;
 pub use self::read::Query;
-pub use self::record::Record;
+pub use self::record::AuditRecord;
 
-use self::files::Files;
-use self::queue::Queue;
-use self::writer::Writer;
+use self::files::AuditFiles;
+use self::queue::AuditQueue;
+use self::writer::AuditWriter;
 use super::StoreError;
-use super::worker::Worker;
+use super::worker::WriterThread;
 
 /// How long the end waits for what is still to be written.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -44,9 +44,9 @@ const READ_LIMIT: Duration = Duration::from_secs(2);
 /// The audit log.
 #[derive(Debug)]
 pub struct Audit {
-    queue: Arc<Queue>,
-    files: Arc<Files>,
-    worker: Worker,
+    queue: Arc<AuditQueue>,
+    files: Arc<AuditFiles>,
+    worker: WriterThread,
 }
 
 impl Audit {
@@ -55,22 +55,22 @@ impl Audit {
     /// # Errors
     /// When the file cannot be opened to write.
     pub fn open(path: &Path, limits: Limits) -> Result<Self, StoreError> {
-        let files = Arc::new(Files::new(path, limits));
-        let queue = Arc::<Queue>::default();
+        let files = Arc::new(AuditFiles::new(path, limits));
+        let queue = Arc::<AuditQueue>::default();
         // Whoever must write down what happens asks before anything has.
         let held = files.newest()?.reserve();
         queue.set_failing(held.is_err());
-        let writer = Writer::new(files.clone(), held.unwrap_or(false));
+        let writer = AuditWriter::new(files.clone(), held.unwrap_or(false));
         Self::start(files, queue, move |queue| writer.run(queue))
     }
 
     fn start(
-        files: Arc<Files>,
-        queue: Arc<Queue>,
-        work: impl FnOnce(&Queue) + Send + 'static,
+        files: Arc<AuditFiles>,
+        queue: Arc<AuditQueue>,
+        work: impl FnOnce(&AuditQueue) + Send + 'static,
     ) -> Result<Self, StoreError> {
         let theirs = queue.clone();
-        let worker = Worker::start("harbor.audit", move || work(&theirs))?;
+        let worker = WriterThread::start("harbor.audit", move || work(&theirs))?;
         Ok(Self { queue, files, worker })
     }
 
@@ -78,7 +78,7 @@ impl Audit {
     ///
     /// # Errors
     /// When too many wait for the disk already, or the log is closed. The record is then counted as lost.
-    pub fn append(&self, record: Record) -> Result<(), Full> {
+    pub fn append(&self, record: AuditRecord) -> Result<(), AuditQueueFull> {
         self.queue.append(record)
     }
 
@@ -89,7 +89,7 @@ impl Audit {
     /// is dropped and not counted: what it tells of must not happen.
     pub fn append_durably(
         &self,
-        record: Record,
+        record: AuditRecord,
         or_later: bool,
     ) -> impl Future<Output = Result<(), StoreError>> + use<> {
         let (done, written) = oneshot::channel();

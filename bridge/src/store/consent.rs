@@ -44,7 +44,7 @@ pub(super) const TABLES: &str = "
 
 /// A yes for always.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Always {
+pub struct StandingApproval {
     /// Whose it is.
     pub principal: String,
     /// The tool, `source/tool`.
@@ -73,7 +73,7 @@ impl ConsentTables {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn always(&self) -> Result<Vec<Always>, StoreError> {
+    pub async fn always(&self) -> Result<Vec<StandingApproval>, StoreError> {
         let all = self.0.run(|connection| {
             let mut rows = connection.prepare("SELECT principal, tool, hash, at FROM tool_answers")?;
             let rows = rows.query_map([], |row| {
@@ -85,7 +85,12 @@ impl ConsentTables {
             for row in rows {
                 let (principal, tool, hash, at) = row?;
                 if let Ok(hash) = hash.try_into() {
-                    all.push(Always { principal, tool, hash, at: u64::try_from(at).unwrap_or_default() });
+                    all.push(StandingApproval {
+                        principal,
+                        tool,
+                        hash,
+                        at: u64::try_from(at).unwrap_or_default(),
+                    });
                 }
             }
             Ok(all)
@@ -97,9 +102,9 @@ impl ConsentTables {
     ///
     /// # Errors
     /// When the database refuses.
-    pub async fn put(&self, always: Always) -> Result<(), StoreError> {
+    pub async fn put(&self, always: StandingApproval) -> Result<(), StoreError> {
         let put = self.0.run(move |connection| {
-            let Always { principal, tool, hash, at } = always;
+            let StandingApproval { principal, tool, hash, at } = always;
             let at = i64::try_from(at).unwrap_or(i64::MAX);
             connection.execute(
                 "INSERT OR REPLACE INTO tool_answers VALUES (?1, ?2, ?3, ?4)",

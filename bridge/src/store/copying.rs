@@ -15,7 +15,7 @@ const DEEPEST: usize = 16;
 
 /// How much may still be copied.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
+pub struct CopyAllowance {
     /// Files and directories.
     pub entries: usize,
     /// In bytes.
@@ -26,11 +26,11 @@ pub struct Room {
 ///
 /// # Errors
 /// When the disk refuses.
-pub fn copy_tree(from: &Path, to: &Path, room: &mut Room) -> io::Result<bool> {
+pub fn copy_tree(from: &Path, to: &Path, room: &mut CopyAllowance) -> io::Result<bool> {
     copy_level(from, to, room, DEEPEST)
 }
 
-fn copy_level(from: &Path, to: &Path, room: &mut Room, depth: usize) -> io::Result<bool> {
+fn copy_level(from: &Path, to: &Path, room: &mut CopyAllowance, depth: usize) -> io::Result<bool> {
     private_directory(to).map_err(io::Error::other)?;
     for entry in from.read_dir()? {
         let (entry, left) = (entry?, room.entries.checked_sub(1));
@@ -49,7 +49,7 @@ fn copy_level(from: &Path, to: &Path, room: &mut Room, depth: usize) -> io::Resu
     Ok(true)
 }
 
-fn copy_file(from: &Path, to: &Path, room: &mut Room) -> io::Result<bool> {
+fn copy_file(from: &Path, to: &Path, room: &mut CopyAllowance) -> io::Result<bool> {
     let plain = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let file = OpenOptions::new().read(true).custom_flags(plain).open(from)?;
     let about = file.metadata()?;
@@ -72,10 +72,10 @@ mod tests {
         fs::create_dir_all(from.join("a/b")).unwrap();
         fs::write(from.join("a/b/key"), "k").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", from.join("link")).unwrap();
-        assert!(copy_tree(&from, &to, &mut Room { entries: 9, bytes: 9 }).unwrap());
+        assert!(copy_tree(&from, &to, &mut CopyAllowance { entries: 9, bytes: 9 }).unwrap());
         assert_eq!(fs::read_to_string(to.join("a/b/key")).unwrap(), "k");
         assert!(!to.join("link").exists());
-        for room in [Room { entries: 2, bytes: 9 }, Room { entries: 9, bytes: 0 }] {
+        for room in [CopyAllowance { entries: 2, bytes: 9 }, CopyAllowance { entries: 9, bytes: 0 }] {
             let other = tempfile::tempdir().unwrap();
             assert!(!copy_tree(&from, &other.path().join("to"), &mut { room }).unwrap());
         }

@@ -21,8 +21,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Notify, oneshot};
 
-use super::room::Room;
-use super::worker::Worker;
+use super::disk_reserve::DiskReserve;
+use super::worker::WriterThread;
 use super::{StoreError, private_file, sums};
 
 const SETUP: &str = "
@@ -32,7 +32,7 @@ const SETUP: &str = "
     PRAGMA secure_delete = ON;
 ";
 
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+type DatabaseJob = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// The version of the tables. Newer ones are left alone, older ones are made to have what this one has.
 pub(super) const VERSION: i64 = 6;
@@ -40,12 +40,12 @@ pub(super) const VERSION: i64 = 6;
 /// The database.
 #[derive(Debug)]
 pub struct Database {
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<DatabaseJob>,
     /// The file.
-    place: Arc<Place>,
+    place: Arc<DatabaseFile>,
     /// The room that is kept for revocations.
-    room: Arc<Room>,
-    trouble: RefCell<Trouble>,
+    room: Arc<DiskReserve>,
+    trouble: RefCell<DatabaseTrouble>,
     /// Set off when there is trouble.
     troubled: Notify,
     /// The last: its jobs have to be closed before it is waited for.
@@ -57,7 +57,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The thread; its end is waited for where this is dropped.
 #[derive(Debug)]
-struct Thread(Worker);
+struct Thread(WriterThread);
 
 impl Drop for Thread {
     fn drop(&mut self) {
@@ -69,14 +69,14 @@ impl Drop for Thread {
 
 /// A file by its path, and by what it was there when it was opened.
 #[derive(Debug)]
-struct Place {
+struct DatabaseFile {
     path: PathBuf,
     opened: Option<(u64, u64)>,
     /// It is not there any more, when that was last looked at.
     gone: AtomicBool,
 }
 
-impl Place {
+impl DatabaseFile {
     fn new(path: PathBuf) -> Arc<Self> {
         let opened = identity(&path);
         Arc::new(Self { path, opened, gone: AtomicBool::new(false) })
@@ -94,7 +94,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 
 /// Why changes are not stored, by what they need.
 #[derive(Debug, Default)]
-struct Trouble {
+struct DatabaseTrouble {
     /// Every change needs the tables,
     tables: Option<String>,
     /// and some the journal. It is the one file that fails a job beside SQLite's own.
@@ -139,11 +139,11 @@ impl Database {
 
     /// Gives a connection to a thread.
     pub(super) fn start(mut connection: Connection) -> Result<Self, StoreError> {
-        let (jobs, todo) = mpsc::channel::<Job>();
+        let (jobs, todo) = mpsc::channel::<DatabaseJob>();
         let path = connection.path().map(PathBuf::from).unwrap_or_default();
-        let (room, place) = (Arc::new(Room::of(&path)), Place::new(path));
+        let (room, place) = (Arc::new(DiskReserve::of(&path)), DatabaseFile::new(path));
         let first = room.clone();
-        let thread = Worker::start("harbor.db", move || {
+        let thread = WriterThread::start("harbor.db", move || {
             first.hold();
             todo.into_iter().for_each(|job| job(&mut connection));
         })?;
@@ -194,7 +194,7 @@ impl Database {
     ) -> Result<T, StoreError> {
         let (done, result) = oneshot::channel();
         let place = self.place.clone();
-        let job: Job = Box::new(move |connection| {
+        let job: DatabaseJob = Box::new(move |connection| {
             let before = connection.total_changes();
             let result = job(connection);
             place.look();
@@ -256,7 +256,7 @@ impl Database {
 
     /// A change was stored, in the tables and in the journal.
     pub(super) fn is_well(&self) {
-        *self.trouble.borrow_mut() = Trouble::default();
+        *self.trouble.borrow_mut() = DatabaseTrouble::default();
     }
 
     /// A change got into the journal.

@@ -24,7 +24,7 @@ const FILE: &str = "image.json";
 const MAX: u64 = 16 * 1024;
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct ImageRow {
     reference: String,
     engine: String,
     id: String,
@@ -53,7 +53,7 @@ pub fn look(image: &Image, dir: &Path) -> Result<Option<Pinned>, String> {
         return Err(why(&"it is not what Harbor writes"));
     }
     let text = fs::read(&path).map_err(|error| why(&error))?;
-    let kept: Kept = serde_json::from_slice(&text).map_err(|error| why(&error))?;
+    let kept: ImageRow = serde_json::from_slice(&text).map_err(|error| why(&error))?;
     let is_id =
         kept.id.strip_prefix("sha256:").is_some_and(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
     let engine = Engine::of(&kept.engine).filter(|_| is_id).ok_or_else(|| why(&"it names no image"))?;
@@ -73,7 +73,7 @@ pub fn look(image: &Image, dir: &Path) -> Result<Option<Pinned>, String> {
 /// When the file system refuses.
 pub fn pin(pinned: &Pinned, dir: &Path) -> Result<(), StoreError> {
     private_directory(dir)?;
-    let kept = Kept {
+    let kept = ImageRow {
         reference: pinned.reference.clone(),
         engine: pinned.engine.as_str().into(),
         id: pinned.id.clone(),

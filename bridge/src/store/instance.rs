@@ -18,10 +18,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use harbor_home::Paths;
-use harbor_home::above::{home_directory, is_ours_alone};
 use harbor_home::files::FileError;
 use harbor_home::instance::random_token;
 use harbor_home::lock::whole_file;
+use harbor_home::parent_directories::{home_directory, is_ours_alone};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, ToFsName as _};
 use interprocess::os::unix::local_socket::ListenerOptionsExt as _;
 use nix::errno::Errno;
@@ -39,12 +39,12 @@ pub struct Instance {
     _lock: File,
     token: String,
     /// None once they are removed.
-    files: Arc<Mutex<Option<Files>>>,
+    files: Arc<Mutex<Option<InstanceFiles>>>,
 }
 
 /// The files that let programs in.
 #[derive(Debug)]
-struct Files {
+struct InstanceFiles {
     run_dir: PathBuf,
     lock_at: PathBuf,
     token_at: PathBuf,
@@ -117,7 +117,7 @@ impl Instance {
         let (run_dir, lock_at, token_at) = (paths.run_dir(), paths.lock(), paths.token());
         let ids = [&lock_at, &token_at, &socket].map(|path| id(path));
         let (token_text, locks) = (token.clone(), Vec::new());
-        let files = Files { run_dir, lock_at, token_at, token: token_text, socket, ids, locks };
+        let files = InstanceFiles { run_dir, lock_at, token_at, token: token_text, socket, ids, locks };
         Ok((Self { _lock: lock, token, files: Arc::new(Mutex::new(Some(files))) }, listener))
     }
 
@@ -186,7 +186,7 @@ impl Instance {
     }
 }
 
-impl Files {
+impl InstanceFiles {
     /// Makes anew what is gone: the lock is held, so whatever is there instead is nobody's. Gives the new socket.
     fn mend(&mut self) -> Result<Option<UnixListener>, InstanceError> {
         let there = [&self.lock_at, &self.token_at, &self.socket].map(|path| id(path));

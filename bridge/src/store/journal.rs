@@ -57,7 +57,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// A line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum Line {
+enum JournalLine {
     /// A row of the definitions, its texts as they are.
     Definition { server_id: String, definition: String },
     /// A row of the locks.
@@ -84,7 +84,7 @@ pub struct LockRow {
 
 /// The content of a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Content {
+pub struct JournalContent {
     /// Server ids and their definitions.
     pub definitions: Vec<(String, String)>,
     /// The versions of their packages.
@@ -114,7 +114,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the file cannot be read at all.
-    pub fn read(&self) -> Result<Option<Content>, StoreError> {
+    pub fn read(&self) -> Result<Option<JournalContent>, StoreError> {
         Ok(self.bytes().map_err(failed("read", &self.path))?.map(|bytes| parse(&bytes)))
     }
 
@@ -130,7 +130,7 @@ impl Journal {
 
     /// Writes an empty journal, where there is none.
     pub(super) fn begin(&self) -> Result<(), StoreError> {
-        write_durably(&self.path, &text(&Content::default()))
+        write_durably(&self.path, &text(&JournalContent::default()))
     }
 
     /// Works as `change`, on the database's own thread. What it takes away is in the database itself at once.
@@ -223,7 +223,10 @@ impl Journal {
 }
 
 /// A row that cannot be read, and is not the one that was stored: what SQLite does not see of a damaged page.
-pub(super) fn damaged(connection: &Connection, stored: &Content) -> Result<Option<String>, StoreError> {
+pub(super) fn damaged(
+    connection: &Connection,
+    stored: &JournalContent,
+) -> Result<Option<String>, StoreError> {
     let found = rows(connection)?;
     let definition = found
         .definitions
@@ -237,12 +240,12 @@ pub(super) fn damaged(connection: &Connection, stored: &Content) -> Result<Optio
 }
 
 /// The content of the tables.
-fn rows(connection: &Connection) -> Result<Content, StoreError> {
+fn rows(connection: &Connection) -> Result<JournalContent, StoreError> {
     let mut definitions = connection.prepare("SELECT server_id, definition FROM definitions ORDER BY 1")?;
     let definitions = definitions.query_map([], |row| Ok((column(row, 0)?, column(row, 1)?)))?;
     let mut written = connection.prepare("SELECT path FROM written ORDER BY 1")?;
     let written = written.query_map([], |row| column(row, 0))?;
-    Ok(Content {
+    Ok(JournalContent {
         definitions: definitions.collect::<Result<_, _>>()?,
         locks: lock_rows(connection)?,
         written: written.collect::<Result<_, _>>()?,
@@ -262,7 +265,7 @@ pub(super) fn lock_rows(connection: &Connection) -> Result<Vec<LockRow>, StoreEr
 }
 
 /// Puts what a journal held into new tables.
-pub(super) fn restore(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
+pub(super) fn restore(connection: &Connection, content: &JournalContent) -> rusqlite::Result<()> {
     for (id, definition) in &content.definitions {
         let sql = "INSERT OR REPLACE INTO definitions (server_id, definition) VALUES (?1, ?2)";
         connection.execute(sql, params![id, definition])?;
@@ -276,7 +279,7 @@ pub(super) fn restore(connection: &Connection, content: &Content) -> rusqlite::R
 }
 
 /// Where servers could ever write is never forgotten, whichever of the two has it.
-pub(super) fn restore_written(connection: &Connection, content: &Content) -> rusqlite::Result<()> {
+pub(super) fn restore_written(connection: &Connection, content: &JournalContent) -> rusqlite::Result<()> {
     for path in &content.written {
         connection.execute("INSERT OR IGNORE INTO written VALUES (?1)", params![path])?;
     }
@@ -285,27 +288,30 @@ pub(super) fn restore_written(connection: &Connection, content: &Content) -> rus
 
 /// The file's text.
 #[must_use]
-pub fn text(content: &Content) -> Vec<u8> {
+pub fn text(content: &JournalContent) -> Vec<u8> {
     let mut out = Vec::new();
     for (server_id, definition) in &content.definitions {
-        put(&mut out, &Line::Definition { server_id: server_id.clone(), definition: definition.clone() });
+        put(
+            &mut out,
+            &JournalLine::Definition { server_id: server_id.clone(), definition: definition.clone() },
+        );
     }
     for row in &content.locks {
-        put(&mut out, &Line::Lock(row.clone()));
+        put(&mut out, &JournalLine::Lock(row.clone()));
     }
     for path in &content.written {
-        put(&mut out, &Line::Written { path: path.clone() });
+        put(&mut out, &JournalLine::Written { path: path.clone() });
     }
     for row in &content.programs {
-        put(&mut out, &Line::Program(row.clone()));
+        put(&mut out, &JournalLine::Program(row.clone()));
     }
-    let Content { definitions, locks, written, programs, .. } = content;
+    let JournalContent { definitions, locks, written, programs, .. } = content;
     let lines = definitions.len() + locks.len() + written.len() + programs.len();
-    put(&mut out, &Line::End { lines });
+    put(&mut out, &JournalLine::End { lines });
     out
 }
 
-fn put(out: &mut Vec<u8>, line: &Line) {
+fn put(out: &mut Vec<u8>, line: &JournalLine) {
     // Nothing in a line can fail to be written as JSON, nor has that a newline in it.
     let json = serde_json::to_vec(line).unwrap_or_default();
     out.extend_from_slice(sum(&json).as_bytes());
@@ -320,17 +326,17 @@ fn sum(json: &[u8]) -> String {
 
 /// Reads a file's text, whatever it is.
 #[must_use]
-pub fn parse(bytes: &[u8]) -> Content {
-    let (mut content, mut lines, mut end) = (Content::default(), 0_usize, None);
+pub fn parse(bytes: &[u8]) -> JournalContent {
+    let (mut content, mut lines, mut end) = (JournalContent::default(), 0_usize, None);
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         match read_line(line) {
-            Some(Line::End { lines }) => end = Some(lines),
-            Some(Line::Definition { server_id, definition }) => {
+            Some(JournalLine::End { lines }) => end = Some(lines),
+            Some(JournalLine::Definition { server_id, definition }) => {
                 content.definitions.push((server_id, definition));
             }
-            Some(Line::Lock(row)) => content.locks.push(row),
-            Some(Line::Written { path }) => content.written.push(path),
-            Some(Line::Program(row)) => content.programs.push(row),
+            Some(JournalLine::Lock(row)) => content.locks.push(row),
+            Some(JournalLine::Written { path }) => content.written.push(path),
+            Some(JournalLine::Program(row)) => content.programs.push(row),
             None => content.unread += 1,
         }
         lines += 1;
@@ -342,7 +348,7 @@ pub fn parse(bytes: &[u8]) -> Content {
     content
 }
 
-fn read_line(line: &[u8]) -> Option<Line> {
+fn read_line(line: &[u8]) -> Option<JournalLine> {
     let (found, json) = line.split_at_checked(SUM * 2)?;
     let json = json.strip_prefix(b" ")?;
     if found != sum(json).as_bytes() { None } else { serde_json::from_slice(json).ok() }

@@ -121,7 +121,7 @@ impl Exactness {
 
 /// The tokens that requests have used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Used {
+pub struct TokenUsage {
     /// Tokens that were read.
     pub input: u64,
     /// Tokens that were written.
@@ -148,13 +148,13 @@ pub struct UsageKey {
 }
 
 /// A row of the usage: what it is grouped by, how many requests, and what they used.
-pub type UsageRow = (UsageKey, u64, Used);
+pub type UsageRow = (UsageKey, u64, TokenUsage);
 
 /// The tables.
 #[derive(Debug)]
-pub struct Models(Rc<Database>);
+pub struct ModelTables(Rc<Database>);
 
-impl Models {
+impl ModelTables {
     /// The tables of this database, which are made when there are none.
     ///
     /// # Errors
@@ -225,7 +225,7 @@ impl Models {
     }
 
     /// Counts a request. Nobody waits for it: whoever asked may have left.
-    pub fn count(&self, key: UsageKey, used: Used) {
+    pub fn count(&self, key: UsageKey, used: TokenUsage) {
         self.0.run_later("what a model has used", move |connection| {
             let sql = "INSERT INTO model_usage VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, ?8, ?9)
                        ON CONFLICT DO UPDATE SET
@@ -264,7 +264,7 @@ impl Models {
                     principal: row.get(2)?,
                     day: number(3)?,
                 };
-                let used = Used {
+                let used = TokenUsage {
                     input: number(5)?,
                     output: number(6)?,
                     cached: number(7)?,
@@ -373,10 +373,10 @@ mod tests {
         }
     }
 
-    async fn open() -> (tempfile::TempDir, Models) {
+    async fn open() -> (tempfile::TempDir, ModelTables) {
         let home = tempfile::tempdir().unwrap();
         let database = Rc::new(Database::open(&home.path().join("harbor.db")).unwrap());
-        (home, Models::open(database).await.unwrap())
+        (home, ModelTables::open(database).await.unwrap())
     }
 
     #[tokio::test(flavor = "local")]
@@ -397,11 +397,12 @@ mod tests {
     async fn what_is_used_adds_up_by_day_and_is_as_exact_as_the_least() {
         let (_home, models) = open().await;
         let key = |day| UsageKey { provider: "a".into(), model: "m".into(), principal: "owner".into(), day };
-        let used = |exactness| Used { input: 10, output: 5, cached: 1, reasoning: 2, exactness };
+        let used = |exactness| TokenUsage { input: 10, output: 5, cached: 1, reasoning: 2, exactness };
         models.count(key(7), used(Exactness::Estimated));
         models.count(key(7), used(Exactness::Exact));
         models.count(key(8), used(Exactness::Exact));
-        let twice = Used { input: 20, output: 10, cached: 2, reasoning: 4, exactness: Exactness::Estimated };
+        let twice =
+            TokenUsage { input: 20, output: 10, cached: 2, reasoning: 4, exactness: Exactness::Estimated };
         let newest = (key(8), 1, used(Exactness::Exact));
         assert_eq!(models.usage(0).await.unwrap(), [newest.clone(), (key(7), 2, twice)]);
         assert_eq!(models.usage(8).await.unwrap(), [newest]);

@@ -197,12 +197,13 @@ fn read_to(file: &Path, most: u64) -> Result<Vec<u8>, String> {
 /// The fault in it.
 pub fn bins(text: &[u8]) -> Result<Bins, String> {
     #[derive(Deserialize)]
-    struct Manifest {
+    struct PackageJsonBin {
         #[serde(default)]
         bin: Value,
     }
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let Manifest { bin } = serde_json::from_slice(text).map_err(|_| "is not the JSON that it should be")?;
+    let PackageJsonBin { bin } =
+        serde_json::from_slice(text).map_err(|_| "is not the JSON that it should be")?;
     Ok(bins_of(bin))
 }
 

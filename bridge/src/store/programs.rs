@@ -76,12 +76,12 @@ pub fn digest(program: &str) -> String {
 
 /// The table.
 #[derive(Debug)]
-pub struct Programs {
+pub struct AcceptedPrograms {
     database: Rc<Database>,
     journal: Journal,
 }
 
-impl Programs {
+impl AcceptedPrograms {
     /// The table of this database, which is made when there is none. What is defined already is accepted.
     ///
     /// # Errors

@@ -37,13 +37,13 @@ use rusqlite::config::DbConfig;
 use serde::{Deserialize, Serialize};
 
 use super::database::{Database, VERSION, connect};
-use super::journal::{Content, Journal, LockRow, damaged, restore, restore_written};
+use super::journal::{Journal, JournalContent, LockRow, damaged, restore, restore_written};
 use super::locks::files::LockFiles;
 use super::program_rows::ProgramRow;
 use super::programs;
 use super::{
     StoreError, beginning_with, beside, consent, definition_table, definitions, failed, free_name, grants,
-    locks, met_clients, models, pins, private_directory, sums, sync_directory, write_durably, written,
+    locks, met_clients, models, pins, private_directory, sums, sync_directory, write_durably, written_places,
 };
 
 /// The part between the database's name and the time, in the name of a directory that holds a lost database.
@@ -123,7 +123,7 @@ pub const AFTER_A_LOSS: &str =
 
 /// A database that can be worked with.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedDatabase {
     /// The database.
     pub database: Rc<Database>,
     /// The journal of its definitions.
@@ -138,10 +138,10 @@ pub struct Opened {
 ///
 /// # Errors
 /// When it cannot be used, or not be made.
-pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
+pub fn open(paths: &Paths) -> Result<OpenedDatabase, StoreError> {
     let (path, journal) = (paths.database(), Journal::at(&paths.journal()));
     // A killed bridge has left it. Whether the database is lost does not depend on it.
-    drop(Next(beside(&path, NEXT)));
+    drop(RebuiltDatabase(beside(&path, NEXT)));
     let (connection, rebuilt) = match sound(&path, &journal)? {
         Ok(connection) => (connection, false),
         Err(why) => (rebuild(paths, &journal, why)?, true),
@@ -150,7 +150,7 @@ pub fn open(paths: &Paths) -> Result<Opened, StoreError> {
     if let (true, Some(loss)) = (rebuilt, losses.last()) {
         tracing::error!("{loss}. {AFTER_A_LOSS}");
     }
-    Ok(Opened { database: Rc::new(Database::start(connection)?), journal, losses, rebuilt })
+    Ok(OpenedDatabase { database: Rc::new(Database::start(connection)?), journal, losses, rebuilt })
 }
 
 /// Why a database counts as lost that is empty or not there, if it does.
@@ -236,7 +236,7 @@ fn corrupt(path: &Path, error: &StoreError) -> Result<String, StoreError> {
 const TABLES: [Tables; 11] = [
     Tables { since: 1, names: &["definitions"], sql: definition_table::TABLES },
     Tables { since: 1, names: &["locks"], sql: locks::TABLES },
-    Tables { since: 1, names: &["written"], sql: written::TABLES },
+    Tables { since: 1, names: &["written"], sql: written_places::TABLES },
     Tables { since: 1, names: &["grants"], sql: grants::TABLES },
     Tables { since: 1, names: &["pins"], sql: pins::TABLES },
     Tables { since: 1, names: &["met_clients"], sql: met_clients::TABLES },
@@ -292,7 +292,7 @@ fn make_tables(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes a sound database and its journal agree.
-fn settle(connection: &Connection, journal: &Journal, read: &Content) -> Result<(), StoreError> {
+fn settle(connection: &Connection, journal: &Journal, read: &JournalContent) -> Result<(), StoreError> {
     let transaction = connection.unchecked_transaction()?;
     restore_written(&transaction, read)?;
     transaction.commit()?;
@@ -331,7 +331,7 @@ fn rebuild(paths: &Paths, journal: &Journal, why: String) -> Result<Connection, 
 }
 
 /// Where lines are missing, one of them may have been the lock of a package that has none.
-fn unknown_locks(content: &Content) -> Vec<LockRow> {
+fn unknown_locks(content: &JournalContent) -> Vec<LockRow> {
     let has_package = |(id, text): &&(String, String)| {
         definitions::read_row(id, text).is_some_and(|(_, definition)| definition.package().is_some())
     };
@@ -341,7 +341,7 @@ fn unknown_locks(content: &Content) -> Vec<LockRow> {
 }
 
 /// Where lines are missing, one of them may have said that a server runs another program than its name was given to.
-fn unknown_programs(content: &Content) -> Vec<ProgramRow> {
+fn unknown_programs(content: &JournalContent) -> Vec<ProgramRow> {
     let is_known = |id: &str| content.unread == 0 || content.programs.iter().any(|row| row.server_id == id);
     let unknown = content.definitions.iter().filter(|(id, _)| !is_known(id));
     unknown.map(|(id, _)| ProgramRow::unknown(id)).collect()
@@ -355,8 +355,12 @@ fn readable<'a>(rows: impl Iterator<Item = &'a LockRow>, files: &LockFiles) -> (
 }
 
 /// Makes all that must be on disk before a lost database is moved.
-fn prepare(path: &Path, journal: &Journal, read: Option<&Content>) -> Result<Next, StoreError> {
-    let next = Next::build(path, read.unwrap_or(&Content::default()))?;
+fn prepare(
+    path: &Path,
+    journal: &Journal,
+    read: Option<&JournalContent>,
+) -> Result<RebuiltDatabase, StoreError> {
+    let next = RebuiltDatabase::build(path, read.unwrap_or(&JournalContent::default()))?;
     if read.is_none() {
         // Without one, a home whose database is gone would count as new.
         journal.begin()?;
@@ -365,10 +369,10 @@ fn prepare(path: &Path, journal: &Journal, read: Option<&Content>) -> Result<Nex
 }
 
 /// A database that is whole, and not yet in its place. It goes if it does not get there.
-struct Next(PathBuf);
+struct RebuiltDatabase(PathBuf);
 
-impl Next {
-    fn build(path: &Path, content: &Content) -> Result<Self, StoreError> {
+impl RebuiltDatabase {
+    fn build(path: &Path, content: &JournalContent) -> Result<Self, StoreError> {
         let next = Self(beside(path, NEXT));
         next.clear();
         let connection = connect(&next.0)?;
@@ -398,7 +402,7 @@ impl Next {
     }
 }
 
-impl Drop for Next {
+impl Drop for RebuiltDatabase {
     fn drop(&mut self) {
         self.clear();
     }

@@ -16,10 +16,10 @@ mod changing;
 mod dropped;
 mod file;
 mod form;
-mod given;
 mod keyring;
 mod keys;
 mod origin;
+mod passphrase_file;
 mod trouble;
 
 use std::io;
@@ -27,18 +27,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harbor_policy::credentials::{Credential, Credentials};
-use harbor_policy::secret_store::{Choice, Form};
+use harbor_policy::secret_store::{Choice, StoreProtection};
 use tokio::sync::Notify;
 
 pub(super) use changing::random;
 pub use dropped::Forgotten;
 pub use file::check;
-pub use form::All;
+pub use form::SecretsByServer;
 
 use self::dropped::DROPPED;
 use self::file::MAX_FILE;
 use self::keys::Keys;
-use self::trouble::Trouble;
+use self::trouble::SecretsTrouble;
 use super::{StoreError, failed, own_directory, sync_directory, temporary, write_durably};
 use crate::config::SecretsConfig;
 
@@ -47,11 +47,11 @@ const NAMES: &str = "servers";
 
 /// How they are kept at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct SecretsStatus {
     /// Where the person wants them.
     pub choice: Choice,
     /// How the file is.
-    pub form: Form,
+    pub form: StoreProtection,
     /// True if it takes a passphrase, or the keyring, to read them.
     pub is_locked: bool,
     /// True if the person is to be asked for that passphrase.
@@ -66,8 +66,8 @@ pub struct Secrets {
     turn: Arc<Mutex<()>>,
     keys: Arc<Keys>,
     /// How it was when it was last looked at.
-    form: Arc<Mutex<Form>>,
-    trouble: Arc<Trouble>,
+    form: Arc<Mutex<StoreProtection>>,
+    trouble: Arc<SecretsTrouble>,
     unlocked: Arc<Notify>,
 }
 
@@ -106,11 +106,11 @@ impl Secrets {
 
     /// How they are kept, as far as that is known without the disk.
     #[must_use]
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> SecretsStatus {
         let form = *self.form.lock().unwrap_or_else(PoisonError::into_inner);
         let is_locked = form.is_encrypted() && !self.keys.is_open();
-        let asks = is_locked && form == Form::Passphrase && !self.keys.is_given();
-        Standing { choice: self.keys.choice(), form, is_locked, asks }
+        let asks = is_locked && form == StoreProtection::Passphrase && !self.keys.is_given();
+        SecretsStatus { choice: self.keys.choice(), form, is_locked, asks }
     }
 
     /// Why they cannot be read, however much is unlocked; as of a moment ago.
@@ -153,11 +153,11 @@ impl Secrets {
     ///
     /// # Errors
     /// When the file is not this user's alone, or cannot be read.
-    pub async fn all(&self) -> Result<All, StoreError> {
+    pub async fn all(&self) -> Result<SecretsByServer, StoreError> {
         self.off_the_loop(Self::read_all).await
     }
 
-    fn read_all(&self) -> Result<All, StoreError> {
+    fn read_all(&self) -> Result<SecretsByServer, StoreError> {
         let read = self.read()?;
         if read.has_dropped {
             let _turn = self.turn();
@@ -250,7 +250,7 @@ impl Secrets {
     async fn change<T: Send + 'static>(
         &self,
         adds: bool,
-        change: impl FnOnce(&mut All) -> Result<Option<T>, StoreError> + Send + 'static,
+        change: impl FnOnce(&mut SecretsByServer) -> Result<Option<T>, StoreError> + Send + 'static,
     ) -> Result<Option<T>, StoreError> {
         self.off_the_loop(move |secrets| {
             let _turn = secrets.turn();

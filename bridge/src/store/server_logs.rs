@@ -20,12 +20,12 @@ use std::time::Duration;
 use harbor_ipc_proto::server_id::ServerId;
 use tokio::sync::oneshot;
 
-pub use self::record::{Record, Source, parse};
+pub use self::record::{ServerLogRecord, Source, parse};
 
-use self::files::Files;
-use self::queue::{Ask, Queue};
-use self::writer::Writer;
-use super::worker::Worker;
+use self::files::ServerLogFiles;
+use self::queue::{LogTailRequest, ServerLogQueue};
+use self::writer::ServerLogWriter;
+use super::worker::WriterThread;
 use super::{StoreError, private_directory};
 
 /// How long the end waits for what is still to be written.
@@ -37,8 +37,8 @@ const READ_LIMIT: Duration = Duration::from_secs(2);
 /// The log files of all servers.
 #[derive(Debug)]
 pub struct ServerLogs {
-    queue: Arc<Queue>,
-    worker: Worker,
+    queue: Arc<ServerLogQueue>,
+    worker: WriterThread,
 }
 
 impl ServerLogs {
@@ -48,27 +48,27 @@ impl ServerLogs {
     /// When the system refuses one of them.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         private_directory(dir)?;
-        let writer = Writer::new(Files::new(dir));
+        let writer = ServerLogWriter::new(ServerLogFiles::new(dir));
         Self::start(move |queue| writer.run(queue))
     }
 
-    fn start(work: impl FnOnce(&Queue) + Send + 'static) -> Result<Self, StoreError> {
-        let queue = Arc::<Queue>::default();
+    fn start(work: impl FnOnce(&ServerLogQueue) + Send + 'static) -> Result<Self, StoreError> {
+        let queue = Arc::<ServerLogQueue>::default();
         let theirs = queue.clone();
-        let worker = Worker::start("harbor.logs", move || work(&theirs))?;
+        let worker = WriterThread::start("harbor.logs", move || work(&theirs))?;
         Ok(Self { queue, worker })
     }
 
     /// Takes a line to be written. Never waits: a line that finds no room is counted, and the file will say so.
-    pub fn append(&self, id: &ServerId, line: &Record) {
+    pub fn append(&self, id: &ServerId, line: &ServerLogRecord) {
         self.queue.change(|batch| batch.add(id, line));
     }
 
     /// The newest lines, oldest first, at most `limit`, with all that was appended before. None when the disk
     /// does not answer.
-    pub async fn last(&self, id: &ServerId, limit: usize) -> Vec<Record> {
+    pub async fn last(&self, id: &ServerId, limit: usize) -> Vec<ServerLogRecord> {
         let (answer, answered) = oneshot::channel();
-        self.queue.change(|batch| batch.ask(Ask { id: id.clone(), limit, answer }));
+        self.queue.change(|batch| batch.ask(LogTailRequest { id: id.clone(), limit, answer }));
         if let Ok(Ok(lines)) = tokio::time::timeout(READ_LIMIT, answered).await {
             return lines;
         }

@@ -24,12 +24,12 @@ pub fn end_by(until: Instant) {
 
 /// A thread at work.
 #[derive(Debug)]
-pub(super) struct Worker {
+pub(super) struct WriterThread {
     /// Says nothing; it is closed when the work is done.
     done: mpsc::Receiver<Infallible>,
 }
 
-impl Worker {
+impl WriterThread {
     /// Starts it.
     pub(super) fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<Self, StoreError> {
         let (ending, done) = mpsc::channel();

@@ -17,18 +17,18 @@ use harbor_ipc_proto::client::SandboxSettings;
 use harbor_policy::environment::CA_FILES;
 use harbor_policy::pythons::of_uv;
 use harbor_policy::sandbox::paths::{below, is_within};
-use harbor_policy::sandbox::{Facts, protected, system};
+use harbor_policy::sandbox::{SandboxFacts, protected, system};
 
 mod named;
+mod path_links;
 mod program;
 mod repositories;
-mod way;
 
-use way::{Way, walk};
+use path_links::{ResolvedPath, walk};
 
 /// The program to start, and where its own things are.
 #[derive(Debug)]
-pub struct Wanted<'a> {
+pub struct FactsQuery<'a> {
     /// The program.
     pub command: &'a str,
     /// Its arguments.
@@ -78,7 +78,7 @@ const EGRESS: &str = "harbor-egress";
 
 /// Looks at the disk.
 #[must_use]
-pub fn collect(wanted: &Wanted<'_>) -> Facts {
+pub fn collect(wanted: &FactsQuery<'_>) -> SandboxFacts {
     let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let executable = std::env::current_exe().unwrap_or_default();
     look(
@@ -92,10 +92,10 @@ pub fn collect(wanted: &Wanted<'_>) -> Facts {
     )
 }
 
-fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
+fn look(wanted: &FactsQuery<'_>, around: &Surroundings) -> SandboxFacts {
     let home = around.home.as_deref().and_then(settled);
     let own = |path: &Path| settled(path).unwrap_or_default();
-    let mut facts = Facts {
+    let mut facts = SandboxFacts {
         protected: home.as_deref().map(moved).unwrap_or_default(),
         home,
         harbor_home: own(wanted.harbor_home),
@@ -112,7 +112,7 @@ fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
         hideable: hideable(),
         socket: wanted.socket.map(own).unwrap_or_default(),
         proxy: own(&around.programs.join(EGRESS)),
-        ..Facts::default()
+        ..SandboxFacts::default()
     };
     granted(wanted.sandbox, &mut facts);
     let path = wanted.path.unwrap_or(&around.path);
@@ -125,7 +125,7 @@ fn look(wanted: &Wanted<'_>, around: &Surroundings) -> Facts {
     // The entries of the person's own PATH do not concern this server.
     let left_out = if wanted.path.is_some() { needed.left_out } else { Vec::new() };
     let not_followed = needed.led_out.into_iter().chain(named.led_out).collect();
-    Facts { program: needed.program, named: named.named, left_out, not_followed, ..facts }
+    SandboxFacts { program: needed.program, named: named.named, left_out, not_followed, ..facts }
 }
 
 /// Where these paths are.
@@ -189,9 +189,9 @@ fn hideable() -> Vec<String> {
 
 /// Finds where granted paths lead. Paths that may be written are found first, with all of them taken for writable: a server that
 /// may write one of two directories has no say in where the other one is.
-fn granted(sandbox: &SandboxSettings, facts: &mut Facts) {
-    let ways = |paths: &Option<Vec<String>>, facts: &Facts| {
-        let way = |path: &String| (path.clone(), walk(path, facts).filter(Way::is_accepted));
+fn granted(sandbox: &SandboxSettings, facts: &mut SandboxFacts) {
+    let ways = |paths: &Option<Vec<String>>, facts: &SandboxFacts| {
+        let way = |path: &String| (path.clone(), walk(path, facts).filter(ResolvedPath::is_accepted));
         paths.iter().flatten().map(way).collect::<Vec<_>>()
     };
     let written = ways(&sandbox.write, facts);

@@ -20,18 +20,18 @@ use std::time::Duration;
 use harbor_home::files::private_directory;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
-use harbor_policy::package::last::{asked_for_at_home, last_error};
-use harbor_policy::package::older::Unfit;
+use harbor_policy::package::exit_words::{asked_for_at_home, last_error};
+use harbor_policy::package::older::UnfitVersion;
 use harbor_policy::package::typed::source_of;
 use harbor_policy::recipe::repository::Files;
 use harbor_policy::sandbox::hint::{Advice, is_about, is_of_kernel, kept_file, shell};
 
-use super::server::{NEEDS_BUILD, Note, PLANNED, Server, TrialOf};
-use super::{Denied, StartError, Supervisor, Told, remove_if_empty};
+use super::server::{NEEDS_BUILD, PLANNED, Server, StartListener, TrialOf};
+use super::{Denied, StartError, Supervisor, SupervisorEvent, remove_if_empty};
 use crate::link::{EndReport, ToolList};
 use crate::runtimes::Runtimes;
 use crate::store::StoreError;
-use crate::store::copying::{Room, copy_tree};
+use crate::store::copying::{CopyAllowance, copy_tree};
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
 use crate::store::packages;
@@ -52,7 +52,7 @@ const WITHOUT_NETWORK: Duration = Duration::from_secs(10);
 const KEPT: Duration = Duration::from_secs(600);
 
 /// Packages that are installed, whole and nobody's: their server lacked something that only its person can give.
-pub(super) type Kept = RefCell<BTreeMap<ServerId, KeptPackage>>;
+pub(super) type KeptPackages = RefCell<BTreeMap<ServerId, KeptPackage>>;
 
 /// One of these packages.
 #[derive(Debug, Clone)]
@@ -94,7 +94,7 @@ pub struct Trial {
 
 /// The result of looking for versions.
 #[derive(Debug, Clone)]
-pub enum Plan {
+pub enum VersionPlan {
     /// All versions.
     Locked(Rc<Lock>),
     /// Code of the package would have to run for that.
@@ -160,7 +160,7 @@ impl Supervisor {
         if let Some(server) = self.get(id) {
             server.knows(tools.clone());
         }
-        self.runners.tell(&Told::Tools(id, tools));
+        self.runners.tell(&SupervisorEvent::Tools(id, tools));
     }
 
     /// This machine's programs.
@@ -304,7 +304,7 @@ impl Supervisor {
 }
 
 /// How much of a home is copied for a trial.
-const OF_A_HOME: Room = Room { entries: 10_000, bytes: 256 << 20 };
+const OF_A_HOME: CopyAllowance = CopyAllowance { entries: 10_000, bytes: 256 << 20 };
 
 /// Copies a home for a trial, once.
 async fn copy_data(from: PathBuf, to: PathBuf) -> Result<(), StartError> {
@@ -342,13 +342,13 @@ impl Trial {
     ///
     /// # Errors
     /// Why they cannot be found out.
-    pub async fn plan(&self, note: Option<Note>) -> Result<Plan, StartError> {
+    pub async fn plan(&self, note: Option<StartListener>) -> Result<VersionPlan, StartError> {
         match self.server.start(note).await {
             Err(StartError::Failed(report)) if report.cause == PLANNED => {
-                self.server.lock().map(Plan::Locked).ok_or(StartError::Failed(report))
+                self.server.lock().map(VersionPlan::Locked).ok_or(StartError::Failed(report))
             }
             Err(StartError::Failed(report)) if report.cause == NEEDS_BUILD => {
-                Ok(Plan::NeedsBuild { commit: self.server.commit() })
+                Ok(VersionPlan::NeedsBuild { commit: self.server.commit() })
             }
             Err(error) => Err(error),
             Ok(()) => Err(StartError::Stopped),
@@ -359,7 +359,7 @@ impl Trial {
     ///
     /// # Errors
     /// Why it cannot be fetched or read.
-    pub async fn look(&self, note: Option<Note>) -> Result<(String, Rc<Files>), StartError> {
+    pub async fn look(&self, note: Option<StartListener>) -> Result<(String, Rc<Files>), StartError> {
         match self.server.start(note).await {
             Err(StartError::Failed(report)) if report.cause == PLANNED => {
                 let found = self.server.commit().zip(self.server.files());
@@ -374,7 +374,7 @@ impl Trial {
     ///
     /// # Errors
     /// Why it cannot be found.
-    pub async fn pin(&self, note: Option<Note>) -> Result<(), StartError> {
+    pub async fn pin(&self, note: Option<StartListener>) -> Result<(), StartError> {
         match self.server.start(note).await {
             Err(StartError::Failed(report)) if report.cause == PLANNED => Ok(()),
             Err(error) => Err(error),
@@ -397,7 +397,7 @@ impl Trial {
 
     /// The newest version of its package, where only an older one fits.
     #[must_use]
-    pub fn unfit(&self) -> Unfit {
+    pub fn unfit(&self) -> UnfitVersion {
         self.server.unfit()
     }
 
@@ -505,7 +505,7 @@ impl Trial {
     ///
     /// # Errors
     /// Why it does not run.
-    pub async fn run(&self, note: Option<Note>) -> Result<Installed, StartError> {
+    pub async fn run(&self, note: Option<StartListener>) -> Result<Installed, StartError> {
         let tools = self.run_once(note).await?;
         let lock = self.server.lock().ok_or(StartError::Stopped)?;
         Ok(Installed { lock, tools })
@@ -515,12 +515,12 @@ impl Trial {
     ///
     /// # Errors
     /// Why it does not run.
-    pub async fn run_once(&self, note: Option<Note>) -> Result<Option<Rc<ToolList>>, StartError> {
+    pub async fn run_once(&self, note: Option<StartListener>) -> Result<Option<Rc<ToolList>>, StartError> {
         self.run_within(note, Duration::MAX).await
     }
 
     /// True if it also starts without a network, and lists tools there. Whatever is tried from then on has no network.
-    pub async fn runs_without_network(&self, note: Option<Note>) -> bool {
+    pub async fn runs_without_network(&self, note: Option<StartListener>) -> bool {
         self.server.is_cut_off();
         let ran = self.run_within(note, WITHOUT_NETWORK).await;
         ran.is_ok_and(|tools| tools.is_some_and(|tools| tools.iter().next().is_some()))
@@ -528,7 +528,7 @@ impl Trial {
 
     async fn run_within(
         &self,
-        note: Option<Note>,
+        note: Option<StartListener>,
         limit: Duration,
     ) -> Result<Option<Rc<ToolList>>, StartError> {
         let own = self.claim.as_ref().filter(|_| self.server.is_in_its_place());

@@ -29,25 +29,25 @@ pub struct Leftovers {
 
 /// As long as this is there, nobody else touches the leftovers of a name.
 #[derive(Debug)]
-pub struct Turn {
+pub struct LeftoversGuard {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Leftovers {
     /// Waits until nobody removes the leftovers of this name any more; `waits` is told if that takes time.
-    pub(super) async fn turn(&self, id: &ServerId, waits: impl FnOnce()) -> Turn {
+    pub(super) async fn turn(&self, id: &ServerId, waits: impl FnOnce()) -> LeftoversGuard {
         let turns = self.turns_of(id);
         if turns.available_permits() == 0 {
             waits();
         }
         // It is never closed.
-        Turn { _permit: turns.acquire_owned().await.ok() }
+        LeftoversGuard { _permit: turns.acquire_owned().await.ok() }
     }
 
     /// The turn, if nobody has it.
-    pub(super) fn turn_now(&self, id: &ServerId) -> Option<Turn> {
+    pub(super) fn turn_now(&self, id: &ServerId) -> Option<LeftoversGuard> {
         let permit = self.turns_of(id).try_acquire_owned().ok()?;
-        Some(Turn { _permit: Some(permit) })
+        Some(LeftoversGuard { _permit: Some(permit) })
     }
 
     fn turns_of(&self, id: &ServerId) -> Arc<Semaphore> {
@@ -62,7 +62,7 @@ impl Leftovers {
     }
 }
 
-impl Turn {
+impl LeftoversGuard {
     /// Takes the content of `tmp` away; it is removed when nobody waits for it. Only on a thread where waiting does no harm: what
     /// cannot be moved is removed at once. Files that a server has made unremovable stay: they harm nobody but this server.
     pub(super) fn set_aside(self, tmp: &Path) {

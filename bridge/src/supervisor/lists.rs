@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::link::{Answer, Audience, CallError, Failure, Link, TimeLimit, ToolList, one_line};
+use crate::link::{Audience, CallError, Failure, Link, ServerAnswer, TimeLimit, ToolList, one_line};
 
 /// How long one list may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -124,7 +124,7 @@ impl Default for Fetched {
 
 /// Tells if a list is another one than before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum ListChange {
     None,
     Some,
 }
@@ -244,7 +244,7 @@ impl Lists {
         link: &Rc<Link>,
         server: u32,
         check_output: bool,
-        tell: impl Fn(ListKind, Result<Change, String>),
+        tell: impl Fn(ListKind, Result<ListChange, String>),
     ) {
         loop {
             let is_restless =
@@ -262,7 +262,7 @@ impl Lists {
                     kind => kind.operation(),
                 };
                 let fetched = self.fetch(link, server, kind, operation).await;
-                let is_other = matches!(fetched, Ok(Change::Some));
+                let is_other = matches!(fetched, Ok(ListChange::Some));
                 tell(kind, fetched);
                 is_other
             };
@@ -286,10 +286,10 @@ impl Lists {
         self.next_round.set(Some(Instant::now() + self.pause.get()));
     }
 
-    fn put(&self, kind: ListKind, items: Json, count: u32, flaws: Vec<String>) -> Change {
+    fn put(&self, kind: ListKind, items: Json, count: u32, flaws: Vec<String>) -> ListChange {
         let list = &mut self.lists.borrow_mut()[kind as usize];
         let before = std::mem::replace(list, Fetched { items, count, flaws, error: None });
-        if before.items == list.items { Change::None } else { Change::Some }
+        if before.items == list.items { ListChange::None } else { ListChange::Some }
     }
 
     /// Fetches one list; says why when it could not, and keeps that.
@@ -299,9 +299,9 @@ impl Lists {
         server: u32,
         kind: ListKind,
         operation: Operation<'_>,
-    ) -> Result<Change, String> {
+    ) -> Result<ListChange, String> {
         match self.ask(link, server, kind, operation).await {
-            Err(_) if !self.is_expected(kind) => Ok(Change::None),
+            Err(_) if !self.is_expected(kind) => Ok(ListChange::None),
             Err(why) => {
                 self.lists.borrow_mut()[kind as usize].error = Some(why.clone());
                 Err(why)
@@ -316,29 +316,33 @@ impl Lists {
         server: u32,
         kind: ListKind,
         operation: Operation<'_>,
-    ) -> Result<Change, String> {
+    ) -> Result<ListChange, String> {
         let limit = if self.is_expected(kind) { LIMIT } else { UNANNOUNCED_LIMIT };
         let call = link.call(server, operation, TimeLimit::fixed(limit), Audience::default());
         match call.map_err(|_| "its runner has ended".to_owned())?.await {
-            Ok(Answer::Tools(items, tools, flaws)) if kind == ListKind::Tools => {
+            Ok(ServerAnswer::Tools(items, tools, flaws)) if kind == ListKind::Tools => {
                 let count = u32::try_from(tools.len()).unwrap_or(u32::MAX);
                 let change = self.put(kind, items, count, flaws);
                 *self.tools.borrow_mut() = Some(Rc::new(tools));
                 self.settle_tools();
                 Ok(change)
             }
-            Ok(Answer::Items(items, count, flaws)) => Ok(self.put(kind, items, count, flaws)),
+            Ok(ServerAnswer::Items(items, count, flaws)) => Ok(self.put(kind, items, count, flaws)),
             // A server without templates may well not know the request for them.
-            Ok(Answer::ServerError { .. }) if kind == ListKind::ResourceTemplates => Ok(Change::None),
-            Ok(Answer::ServerError { code, message, .. }) => Err(format!("{} ({code})", one_line(&message))),
+            Ok(ServerAnswer::ServerError { .. }) if kind == ListKind::ResourceTemplates => {
+                Ok(ListChange::None)
+            }
+            Ok(ServerAnswer::ServerError { code, message, .. }) => {
+                Err(format!("{} ({code})", one_line(&message)))
+            }
             // It has ended meanwhile, and its end says more.
-            Ok(Answer::Failed(Failure::NotConnected)) => Ok(Change::None),
-            Ok(Answer::Failed(failure)) => Err(one_line(&failure.in_short())),
-            Ok(Answer::Result(_) | Answer::ToolError(_) | Answer::Tools(..)) => {
+            Ok(ServerAnswer::Failed(Failure::NotConnected)) => Ok(ListChange::None),
+            Ok(ServerAnswer::Failed(failure)) => Err(one_line(&failure.in_short())),
+            Ok(ServerAnswer::Result(_) | ServerAnswer::ToolError(_) | ServerAnswer::Tools(..)) => {
                 Err("the runner answered with something else".into())
             }
             Err(CallError::Timeout | CallError::Unanswered) => Err("it took too long".into()),
-            Err(_) => Ok(Change::None),
+            Err(_) => Ok(ListChange::None),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use harbor_ipc_proto::link::runner::LogSource;
 
-pub use crate::store::server_logs::{Record as Line, Source};
+pub use crate::store::server_logs::{ServerLogRecord as Line, Source};
 
 /// Lines and bytes that are kept per server.
 pub const MAX_LINES: usize = 1000;

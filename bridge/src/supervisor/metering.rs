@@ -30,20 +30,20 @@ const MAX_FILES: usize = 10_000;
 
 /// A measurement.
 #[derive(Debug, Clone)]
-pub struct Measured {
+pub struct UsageMeasurement {
     /// When it was made.
     pub at: Instant,
     /// The bridge's own process.
-    pub bridge: Used,
+    pub bridge: ProcessUsage,
     /// The servers that ran.
-    pub servers: BTreeMap<ServerId, Used>,
+    pub servers: BTreeMap<ServerId, ProcessUsage>,
     /// The sizes on the disk.
     pub stores: Stores,
 }
 
 /// The use of some processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct ProcessUsage {
     /// The first of them: when it is another process, the numbers begin anew.
     pub root: u32,
     /// Bytes; shared memory is counted once.
@@ -74,7 +74,7 @@ pub struct Stores {
 /// The last measurement.
 #[derive(Debug)]
 pub(super) struct Meter {
-    last: RefCell<Option<Rc<Measured>>>,
+    last: RefCell<Option<Rc<UsageMeasurement>>>,
     turn: Semaphore,
 }
 
@@ -94,7 +94,7 @@ struct Places {
 impl Supervisor {
     /// The last measurement, if there is one.
     #[must_use]
-    pub fn measured(&self) -> Option<Rc<Measured>> {
+    pub fn measured(&self) -> Option<Rc<UsageMeasurement>> {
         self.meter.last.borrow().clone()
     }
 
@@ -119,7 +119,7 @@ impl Supervisor {
             (used(&[std::process::id()][..]), servers, sizes(&places))
         });
         let Ok((bridge, servers, stores)) = taken.await else { return };
-        let now = Measured { at: Instant::now(), bridge, servers, stores };
+        let now = UsageMeasurement { at: Instant::now(), bridge, servers, stores };
         *self.meter.last.borrow_mut() = Some(Rc::new(now.since(before.as_deref())));
     }
 
@@ -144,12 +144,12 @@ impl Supervisor {
     }
 }
 
-impl Measured {
+impl UsageMeasurement {
     /// With what has been used since `before`.
     fn since(mut self, before: Option<&Self>) -> Self {
         let Some(before) = before else { return self };
         let passed = u64::try_from((self.at - before.at).as_millis()).unwrap_or(u64::MAX).max(1);
-        let permille = |now: &Used, then: &Used| {
+        let permille = |now: &ProcessUsage, then: &ProcessUsage| {
             let is_same = now.root == then.root;
             is_same.then(|| now.cpu_ms.saturating_sub(then.cpu_ms).saturating_mul(1000) / passed)
         };
@@ -161,14 +161,14 @@ impl Measured {
     }
 }
 
-fn used(roots: &[u32]) -> Used {
+fn used(roots: &[u32]) -> ProcessUsage {
     // The bridge's own children are servers, and what has ended of them is no work of its own.
     let is_bridge = roots == [std::process::id()];
     let usage =
         if is_bridge { usage::of_one(std::process::id()) } else { usage::of_trees(roots, MAX_PROCESSES) };
     let ended = if is_bridge { 0 } else { usage.ended_ticks };
     let shares = shares(&usage.pids).unwrap_or_default();
-    Used {
+    ProcessUsage {
         root: roots.first().copied().unwrap_or_default(),
         // Where the shares cannot be read, what is shared counts for each.
         memory: Some(shares.own + shares.shmem).filter(|shared| *shared > 0).unwrap_or(usage.resident),
@@ -215,17 +215,18 @@ mod tests {
     #[test]
     fn processor_time_is_that_since_the_last_time_of_the_same_process() {
         let at = Instant::now();
-        let measured = |seconds: u64, root, cpu_ms| Measured {
+        let measured = |seconds: u64, root, cpu_ms| UsageMeasurement {
             at: at + Duration::from_secs(seconds),
-            bridge: Used { root: 1, cpu_ms, ..Used::default() },
+            bridge: ProcessUsage { root: 1, cpu_ms, ..ProcessUsage::default() },
             servers: BTreeMap::from([(
                 ServerId::parse("s").unwrap(),
-                Used { root, cpu_ms, ..Used::default() },
+                ProcessUsage { root, cpu_ms, ..ProcessUsage::default() },
             )]),
             stores: Stores::default(),
         };
-        let permille =
-            |of: Measured| (of.bridge.cpu_permille, of.servers.into_values().next().unwrap().cpu_permille);
+        let permille = |of: UsageMeasurement| {
+            (of.bridge.cpu_permille, of.servers.into_values().next().unwrap().cpu_permille)
+        };
         let first = measured(0, 7, 1000);
         assert_eq!(permille(first.clone().since(None)), (None, None));
         assert_eq!(permille(measured(10, 7, 6000).since(Some(&first))), (Some(500), Some(500)));

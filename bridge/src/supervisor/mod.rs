@@ -10,7 +10,7 @@
 //! does; nor let a call through without a permit and a slot.
 
 mod asks;
-mod errands;
+mod errand_runners;
 mod facts;
 mod installed_file;
 mod installs;
@@ -22,7 +22,7 @@ mod place;
 mod renewals;
 mod runners;
 mod server;
-mod told;
+mod supervisor_events;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,19 +50,19 @@ use crate::store::locks::Locks;
 use crate::store::removal::remove_tree;
 use crate::store::secrets::Secrets;
 use crate::store::server_logs::ServerLogs;
-use crate::store::written::Written;
+use crate::store::written_places::WrittenPlaces;
 use crate::store::{StoreError, beginning_with, free_name};
 
-pub use installs::{Claim, Installed, Plan, Trial};
+pub use installs::{Claim, Installed, Trial, VersionPlan};
 pub use leftovers::Leftovers;
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
-pub use metering::{Measured, Stores, Used};
+pub use metering::{ProcessUsage, Stores, UsageMeasurement};
 pub use server::{
-    Came, Confined, Denied, Looked, NEEDS_BUILD, NoInstance, Note, PERSON, Server, Status, TrialOf,
-    Unavailable, User, Wanted, Why,
+    AuthorizationRequest, Confined, Denied, NEEDS_BUILD, NoInstance, PERSON, RemarkedOutcome, Server,
+    ServerOnDisk, ServerSnapshot, StartListener, TrialOf, UnansweredReason, Unavailable, User,
 };
-pub use told::{Change, Listener, Told};
+pub use supervisor_events::{StateChange, SupervisorEvent, SupervisorEventListener};
 
 use runners::Runners;
 
@@ -76,7 +76,7 @@ pub struct Supervisor {
     claimed: RefCell<BTreeSet<ServerId>>,
     unclaimed: Notify,
     /// Packages that were installed in vain and may be tried again soon.
-    kept: installs::Kept,
+    kept: installs::KeptPackages,
     /// How many start at once, of the servers that are started without a call.
     turns: Rc<Semaphore>,
     writing: installed_file::Writing,
@@ -86,13 +86,13 @@ pub struct Supervisor {
 
 /// The things that all servers share.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SupervisorParts {
     /// Where data directories are.
     pub paths: Paths,
     /// Where the facts that were learnt are kept.
     pub definitions: Rc<Definitions>,
     /// The places where servers could ever write.
-    pub written: Written,
+    pub written: WrittenPlaces,
     /// Their secrets.
     pub secrets: Secrets,
     /// Where their logs are kept.
@@ -127,7 +127,7 @@ impl Supervisor {
     /// The servers that are defined; none of them runs yet.
     #[must_use]
     pub fn new(
-        shared: Rc<Shared>,
+        shared: Rc<SupervisorParts>,
         executables: Executables,
         isolation: bool,
         reaper: Rc<Reaper>,
@@ -138,7 +138,7 @@ impl Supervisor {
             .into_iter()
             .map(|stored| {
                 let id = stored.server_id.clone();
-                (id, Server::new(Looked::at_once(stored, &runners.shared), runners.clone()))
+                (id, Server::new(ServerOnDisk::at_once(stored, &runners.shared), runners.clone()))
             })
             .collect();
         for server in servers.values() {
@@ -150,7 +150,7 @@ impl Supervisor {
             leaving: RefCell::default(),
             claimed: RefCell::default(),
             unclaimed: Notify::new(),
-            kept: installs::Kept::default(),
+            kept: installs::KeptPackages::default(),
             turns: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
             writing: installed_file::Writing::default(),
             runners,
@@ -183,13 +183,13 @@ impl Supervisor {
     }
 
     /// Looks for what is on the disk of a server already, before it is put in its place.
-    pub async fn look(&self, stored: Stored) -> Looked {
-        Looked::at(stored, &self.runners.shared).await
+    pub async fn look(&self, stored: Stored) -> ServerOnDisk {
+        ServerOnDisk::at(stored, &self.runners.shared).await
     }
 
     /// Puts a server in the place of the one with its id, which is stopped and given back. The new one does not
     /// start before the old one is down: both have the same data directory.
-    pub fn put(&self, looked: Looked) -> (Rc<Server>, Option<Rc<Server>>) {
+    pub fn put(&self, looked: ServerOnDisk) -> (Rc<Server>, Option<Rc<Server>>) {
         let server = Server::new(looked, self.runners.clone());
         let id = server.id().clone();
         let before = self.remove(&id);
@@ -200,7 +200,7 @@ impl Supervisor {
         drop(leaving);
         self.servers.borrow_mut().insert(id, server.clone());
         server.look_for_secrets();
-        self.runners.tell(&Told::Change(&server.change(None)));
+        self.runners.tell(&SupervisorEvent::Change(&server.change(None)));
         (server, before)
     }
 
@@ -215,9 +215,9 @@ impl Supervisor {
     /// Takes a server out of the table and stops it.
     pub fn remove(&self, id: &ServerId) -> Option<Rc<Server>> {
         let server = self.servers.borrow_mut().remove(id)?;
-        let change = Change { now: None, ..server.change(Some(server.state())) };
+        let change = StateChange { now: None, ..server.change(Some(server.state())) };
         server.go();
-        self.runners.tell(&Told::Change(&change));
+        self.runners.tell(&SupervisorEvent::Change(&change));
         let mut leaving = self.leaving.borrow_mut();
         leaving.retain(|server| !server.is_down() || !server.all_instances().is_empty());
         leaving.push(server.clone());
@@ -368,7 +368,7 @@ impl Supervisor {
     }
 
     /// Has `listener` told of what happens to servers.
-    pub fn listen(&self, listener: Listener) {
+    pub fn listen(&self, listener: SupervisorEventListener) {
         self.runners.listen(listener);
     }
 
@@ -415,7 +415,11 @@ impl Supervisor {
     ///
     /// # Errors
     /// Why it does not run.
-    pub async fn start_paced(&self, server: &Rc<Server>, note: Option<Note>) -> Result<(), StartError> {
+    pub async fn start_paced(
+        &self,
+        server: &Rc<Server>,
+        note: Option<StartListener>,
+    ) -> Result<(), StartError> {
         if server.is_up() {
             return server.start(note).await;
         }

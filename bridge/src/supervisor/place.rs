@@ -8,7 +8,7 @@ use crate::link::runner::Runner;
 
 /// Where a start of a server runs.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct RunnerPlace {
     pub runner: Rc<Runner>,
     pub number: u32,
 }

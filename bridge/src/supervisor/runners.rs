@@ -17,15 +17,15 @@ use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_policy::environment::INSTANCE_MARK;
 use tokio::sync::{Notify, mpsc, watch};
 
-use super::place::Place;
+use super::place::RunnerPlace;
 use super::renewals::Renewals;
 use super::server::Server;
-use super::told::{Listener, Told};
-use super::{Shared, asks};
-use crate::link::runner::{Executables, Kind, Purpose, RUNNER, Runner, end_server_group};
+use super::supervisor_events::{SupervisorEvent, SupervisorEventListener};
+use super::{SupervisorParts, asks};
+use crate::link::runner::{Executables, Purpose, RUNNER, Runner, RunnerKind, end_server_group};
 use crate::link::{EndReport, LinkEvent};
 
-struct Start {
+struct TrackedStart {
     server: Weak<Server>,
     runner_pid: u32,
     pid: Option<u32>,
@@ -36,12 +36,12 @@ pub(super) struct Runners {
     pub(super) executables: Executables,
     isolation: bool,
     pub(super) reaper: Rc<Reaper>,
-    pub(super) shared: Rc<Shared>,
+    pub(super) shared: Rc<SupervisorParts>,
     next: Cell<u32>,
-    starts: RefCell<HashMap<u32, Start>>,
+    starts: RefCell<HashMap<u32, TrackedStart>>,
     /// The runner of each kind, where servers share one.
-    common: RefCell<HashMap<Kind, Rc<Runner>>>,
-    listeners: RefCell<Vec<Listener>>,
+    common: RefCell<HashMap<RunnerKind, Rc<Runner>>>,
+    listeners: RefCell<Vec<SupervisorEventListener>>,
     /// True once nothing of an earlier bridge is left, and it is known what the kernel offers.
     swept: watch::Sender<bool>,
     offer: RefCell<Offer<'static>>,
@@ -64,7 +64,7 @@ impl Runners {
         executables: Executables,
         isolation: bool,
         reaper: Rc<Reaper>,
-        shared: Rc<Shared>,
+        shared: Rc<SupervisorParts>,
     ) -> Rc<Self> {
         Rc::new(Self {
             executables,
@@ -84,11 +84,11 @@ impl Runners {
         })
     }
 
-    pub(super) fn listen(&self, listener: Listener) {
+    pub(super) fn listen(&self, listener: SupervisorEventListener) {
         self.listeners.borrow_mut().push(listener);
     }
 
-    pub(super) fn tell(&self, told: &Told<'_>) {
+    pub(super) fn tell(&self, told: &SupervisorEvent<'_>) {
         self.listeners.borrow().iter().for_each(|listener| listener(told));
     }
 
@@ -111,8 +111,13 @@ impl Runners {
     /// Has a throw-away process find out what the kernel offers for sandboxes.
     async fn try_offer(&self) -> Offer<'static> {
         let nothing = |why: String| Offer { why_no_namespaces: why.into(), ..Offer::default() };
-        let started =
-            Runner::start(&self.executables, Kind::Local, &self.shared.marks, Purpose::Offer, &self.reaper);
+        let started = Runner::start(
+            &self.executables,
+            RunnerKind::Local,
+            &self.shared.marks,
+            Purpose::Offer,
+            &self.reaper,
+        );
         let (_runner, mut events) = match started {
             Ok(started) => started,
             Err(error) => return nothing(format!("it could not be tried: {error}")),
@@ -143,11 +148,11 @@ impl Runners {
     }
 
     /// A place for one start of `server`.
-    pub(super) fn place(self: &Rc<Self>, server: &Rc<Server>) -> io::Result<Place> {
+    pub(super) fn place(self: &Rc<Self>, server: &Rc<Server>) -> io::Result<RunnerPlace> {
         if self.ending.get() {
             return Err(io::Error::other("the bridge is shutting down"));
         }
-        let kind = if server.definition().remote.is_some() { Kind::Remote } else { Kind::Local };
+        let kind = if server.definition().remote.is_some() { RunnerKind::Remote } else { RunnerKind::Local };
         let common = self.common.borrow().get(&kind).cloned().filter(|_| !self.isolation);
         let runner = match common {
             Some(runner) => runner,
@@ -158,12 +163,12 @@ impl Runners {
         }
         let number = self.next.get();
         self.next.set(number + 1);
-        let start = Start { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None };
+        let start = TrackedStart { server: Rc::downgrade(server), runner_pid: runner.pid(), pid: None };
         self.starts.borrow_mut().insert(number, start);
-        Ok(Place { runner, number })
+        Ok(RunnerPlace { runner, number })
     }
 
-    fn start_runner(self: &Rc<Self>, kind: Kind, has_image: bool) -> io::Result<Rc<Runner>> {
+    fn start_runner(self: &Rc<Self>, kind: RunnerKind, has_image: bool) -> io::Result<Rc<Runner>> {
         let purpose = match self.isolation {
             true if has_image => Purpose::Engine,
             true => Purpose::Isolated,
@@ -187,7 +192,7 @@ impl Runners {
                 self.with(runner_pid, server, |server| server.on_list_changed(list))
             }
             LinkEvent::ResourceUpdated { server, uri } => self.with(runner_pid, server, |server| {
-                self.tell(&Told::Resource(server.id(), &uri, server.clients()));
+                self.tell(&SupervisorEvent::Resource(server.id(), &uri, server.clients()));
             }),
             LinkEvent::Log { server, source, level, text } => {
                 self.with_any(runner_pid, server, |server| server.on_log(source, level, text));

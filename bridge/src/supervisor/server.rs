@@ -9,13 +9,11 @@
 //! machine.
 
 mod authorizing;
-mod behind;
-mod beside;
+mod call_remarks;
 mod calling;
 mod confining;
 mod container;
 mod driving;
-mod elsewhere;
 mod events;
 mod explaining;
 mod filled;
@@ -23,12 +21,14 @@ mod installing;
 mod instances;
 mod lacking;
 mod launch;
-mod looked;
 mod nodes;
+mod on_disk;
 mod prepared;
+mod remote_start;
 mod renewing;
 mod resolving;
 mod secrets;
+mod start_remains;
 mod status;
 mod subscribing;
 mod watching;
@@ -42,10 +42,10 @@ use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::Pinned;
 use harbor_policy::credentials::Credentials;
-use harbor_policy::lifecycle::{Event, Lifecycle, Limits, Rules, State};
+use harbor_policy::lifecycle::{Lifecycle, LifecycleEvent, LifecycleLimits, Rules, State};
 use harbor_policy::limits;
 use harbor_policy::liveness::Liveness;
-use harbor_policy::package::older::Unfit;
+use harbor_policy::package::older::UnfitVersion;
 use harbor_policy::package::{self, Package};
 use harbor_policy::pythons::Chosen;
 use harbor_policy::recipe::repository::Files;
@@ -56,26 +56,26 @@ use tokio::sync::{Notify, oneshot};
 use super::StartError;
 use super::lists::Lists;
 use super::logs::Ring;
-use super::place::Place;
+use super::place::RunnerPlace;
 use super::runners::Runners;
-use super::told::Told;
+use super::supervisor_events::SupervisorEvent;
 use crate::alarm::Alarm;
 use crate::link::{Containment, EndReport, Info, ToolList};
 use crate::store::definitions::{Definition, Spoken, Stored};
 use crate::store::locks::{Lock, Locks};
 
-use behind::Behind;
-use instances::{Instances, Owner};
+use instances::{InstanceOwner, Instances};
+use start_remains::StartRemains;
 
-pub use authorizing::{PERSON, Wanted};
-pub use beside::Came;
-pub use calling::{Unavailable, Why};
+pub use authorizing::{AuthorizationRequest, PERSON};
+pub use call_remarks::RemarkedOutcome;
+pub use calling::{UnansweredReason, Unavailable};
 pub use confining::{Confined, Denied};
 pub use explaining::NEEDS_BUILD;
 pub(super) use installing::PLANNED;
 pub use instances::{NoInstance, User};
-pub use looked::Looked;
-pub use status::Status;
+pub use on_disk::ServerOnDisk;
+pub use status::ServerSnapshot;
 
 /// How long a start waits for the server's lists.
 const LISTS_WAIT: Duration = Duration::from_secs(10);
@@ -84,7 +84,7 @@ const LISTS_WAIT: Duration = Duration::from_secs(10);
 type Started = Result<Rc<Lists>, StartError>;
 
 /// Somebody who wants to hear what happens until a server runs.
-pub type Note = Rc<dyn Fn(&str)>;
+pub type StartListener = Rc<dyn Fn(&str)>;
 
 /// The thing that is tried out.
 #[derive(Debug, Clone, Default)]
@@ -94,7 +94,7 @@ pub struct TrialOf {
     /// The lock that was planned: exactly that is installed.
     pub planned: Option<Rc<Lock>>,
     /// The facts about the newest version that were found out with it.
-    pub unfit: Unfit,
+    pub unfit: UnfitVersion,
     /// The lock that an earlier try has installed. `try_out` finds that out.
     pub kept: Option<Rc<Lock>>,
     /// Only its versions are to be found out.
@@ -109,12 +109,11 @@ pub struct TrialOf {
     pub secrets: Credentials,
     /// True if it is tried with a copy of the home that its server will have.
     pub with_data: bool,
-    /// True if it runs in the server's own directories, which nobody has used. A tool that names such a directory is then the
-    /// same one when the server runs. `try_out` finds that out.
+    /// True if it runs in the server's own directories, unused so far: a tool that names one stays the same. Set by `try_out`.
     pub in_its_place: bool,
 }
 
-type WeakNote = Weak<dyn Fn(&str)>;
+type WeakStartListener = Weak<dyn Fn(&str)>;
 
 /// The end of a run of the installer: its number, and who waits for it.
 type RunEnd = (u32, oneshot::Sender<Rc<EndReport>>);
@@ -132,7 +131,7 @@ pub struct Server {
     /// It is tried out: nobody's server yet.
     trial: Option<TrialOf>,
     /// It belongs to one web origin or AI client.
-    owner: Option<Owner>,
+    owner: Option<InstanceOwner>,
     instances: Instances,
     /// It is started with nothing of the person's.
     alone: Cell<bool>,
@@ -156,8 +155,8 @@ pub struct Server {
     /// The machine's times as milliseconds since 1970, noted when its state changed: clocks drift apart.
     since: Cell<u64>,
     next_retry: Cell<Option<u64>>,
-    place: RefCell<Option<Place>>,
-    behind: Behind,
+    place: RefCell<Option<RunnerPlace>>,
+    behind: StartRemains,
     /// How often it was launched: of two launches that are under way the later one counts.
     launches: Cell<u64>,
     pid: Cell<Option<u32>>,
@@ -166,7 +165,7 @@ pub struct Server {
     last_exit: RefCell<Option<Rc<EndReport>>>,
     confined: RefCell<Option<Rc<Confined>>>,
     denied: RefCell<confining::Refusals>,
-    given: RefCell<secrets::Given>,
+    given: RefCell<secrets::StartSecrets>,
     /// Its words about the one whom it refuses.
     challenge: RefCell<Option<String>>,
     /// Its last start was given up because its secrets are locked.
@@ -185,7 +184,7 @@ pub struct Server {
     slots: Slots,
     queue: Slots,
     starters: RefCell<Vec<oneshot::Sender<Started>>>,
-    notes: RefCell<Vec<WeakNote>>,
+    notes: RefCell<Vec<WeakStartListener>>,
     run: RefCell<Option<RunEnd>>,
     installing: Cell<bool>,
     /// Held by whoever looks for containers that are left.
@@ -224,20 +223,25 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    pub(super) fn new(looked: Looked, runners: Rc<Runners>) -> Rc<Self> {
+    pub(super) fn new(looked: ServerOnDisk, runners: Rc<Runners>) -> Rc<Self> {
         Self::make(looked, runners, None, None)
     }
 
     /// One that is tried out: a package is installed anew for it.
     pub(super) fn on_trial(stored: Stored, runners: Rc<Runners>, trial: TrialOf) -> Rc<Self> {
         let missing = stored.definition.image.is_some() || trial.package.is_some();
-        let server = Self::make(Looked { stored, image: None, missing }, runners, Some(trial), None);
+        let server = Self::make(ServerOnDisk { stored, image: None, missing }, runners, Some(trial), None);
         server.gone.set(true);
         server
     }
 
-    fn make(looked: Looked, runners: Rc<Runners>, trial: Option<TrialOf>, owner: Option<Owner>) -> Rc<Self> {
-        let Looked { stored: Stored { server_id: id, definition, era }, image, missing } = looked;
+    fn make(
+        looked: ServerOnDisk,
+        runners: Rc<Runners>,
+        trial: Option<TrialOf>,
+        owner: Option<InstanceOwner>,
+    ) -> Rc<Self> {
+        let ServerOnDisk { stored: Stored { server_id: id, definition, era }, image, missing } = looked;
         let (package, lock) = match &trial {
             Some(trial) => (trial.package.clone(), trial.planned.clone()),
             None => used(&definition, &id, &runners.shared.locks),
@@ -271,7 +275,7 @@ impl Server {
             since: Cell::new(wall_clock()),
             next_retry: Cell::default(),
             place: RefCell::default(),
-            behind: Behind::default(),
+            behind: StartRemains::default(),
             launches: Cell::default(),
             pid: Cell::default(),
             info: RefCell::default(),
@@ -362,7 +366,7 @@ impl Server {
             return;
         }
         self.supervise_instances(&self.definition());
-        self.runners.tell(&Told::Supervised(&self.id));
+        self.runners.tell(&SupervisorEvent::Supervised(&self.id));
     }
 
     /// The package that is installed for it, as its installer is given it: in its version, once that is known.
@@ -410,8 +414,8 @@ impl Server {
     }
 
     /// The newest version of its package, where an older one was resolved.
-    pub(super) fn unfit(&self) -> Unfit {
-        Unfit { newest: self.newest.borrow().clone(), requires: self.lacks_runtime.borrow().clone() }
+    pub(super) fn unfit(&self) -> UnfitVersion {
+        UnfitVersion { newest: self.newest.borrow().clone(), requires: self.lacks_runtime.borrow().clone() }
     }
 
     /// The commit that its installation has checked out.
@@ -435,7 +439,7 @@ impl Server {
     ///
     /// # Errors
     /// Why it does not run.
-    pub async fn start(self: &Rc<Self>, note: Option<Note>) -> Result<(), StartError> {
+    pub async fn start(self: &Rc<Self>, note: Option<StartListener>) -> Result<(), StartError> {
         if self.is_removed() {
             return Err(StartError::Stopped);
         }
@@ -443,7 +447,7 @@ impl Server {
         self.notes.borrow_mut().extend(note.as_ref().map(Rc::downgrade));
         let (starter, running) = oneshot::channel();
         self.starters.borrow_mut().push(starter);
-        self.apply(Event::Start);
+        self.apply(LifecycleEvent::Start);
         if self.state() == State::Running {
             self.answer_starters(&Ok(self.lists.borrow().clone()));
         }
@@ -508,7 +512,7 @@ impl Server {
             self.changed.notify_waiters();
         }
         self.end_instances(|_| true);
-        self.apply(Event::Stop);
+        self.apply(LifecycleEvent::Stop);
         was_up
     }
 
@@ -585,7 +589,7 @@ fn rules(settings: &Settings, has_image: bool) -> Rules {
     let steps = 3;
     let removal = if has_image { limits::REMOVAL } else { Duration::ZERO };
     Rules {
-        limits: Limits {
+        limits: LifecycleLimits {
             install: limits::INSTALL_TIMEOUT * steps,
             start: settings.start_timeout + limits::START_SLACK,
             stop: settings.eof_grace + settings.term_grace + removal + limits::STOP_SLACK,

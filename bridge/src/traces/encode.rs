@@ -7,7 +7,7 @@
 use harbor_ipc_proto::hex::hex;
 use serde::{Serialize, Serializer};
 
-use super::span::{Call, Part};
+use super::span::{Part, TracedCall};
 
 /// Kinds of spans and of status, as OTLP numbers them.
 const INTERNAL: u8 = 1;
@@ -17,7 +17,7 @@ const ERROR: u8 = 2;
 
 /// The facts about this bridge that each request has.
 #[derive(Debug)]
-pub(super) struct Resource {
+pub(super) struct TraceResource {
     /// An id that is new at each start.
     pub(super) instance: String,
     pub(super) version: &'static str,
@@ -68,11 +68,11 @@ struct Span<'a> {
     end_time_unix_nano: u64,
     attributes: Vec<Attribute<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<Status>,
+    status: Option<SpanStatus>,
 }
 
 #[derive(Serialize)]
-struct Status {
+struct SpanStatus {
     code: u8,
 }
 
@@ -96,7 +96,7 @@ fn as_text<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error
 }
 
 /// The body of a request with these calls. `origins` is true if the person still wants origins told.
-pub(super) fn encode(resource: &Resource, calls: &[Call], origins: bool) -> Vec<u8> {
+pub(super) fn encode(resource: &TraceResource, calls: &[TracedCall], origins: bool) -> Vec<u8> {
     let spans = calls.iter().flat_map(|call| spans(call, origins)).collect();
     let scope = Scope { name: "harbor", version: resource.version };
     let attributes = vec![
@@ -111,7 +111,7 @@ pub(super) fn encode(resource: &Resource, calls: &[Call], origins: bool) -> Vec<
     serde_json::to_vec(&request).unwrap_or_default()
 }
 
-fn spans(call: &Call, origins: bool) -> impl Iterator<Item = Span<'_>> {
+fn spans(call: &TracedCall, origins: bool) -> impl Iterator<Item = Span<'_>> {
     let id = |nth: u64| hex(&call.ids.span.wrapping_add(nth).max(1).to_be_bytes());
     call.parts().zip(0..).map(move |((part, began, ended), nth)| {
         let (name, kind, attributes) = match part {
@@ -130,17 +130,17 @@ fn spans(call: &Call, origins: bool) -> impl Iterator<Item = Span<'_>> {
             start_time_unix_nano: began,
             end_time_unix_nano: ended,
             attributes,
-            status: has_failed.then_some(Status { code: ERROR }),
+            status: has_failed.then_some(SpanStatus { code: ERROR }),
         }
     })
 }
 
-fn name(call: &Call) -> String {
+fn name(call: &TracedCall) -> String {
     call.tool.as_ref().map_or_else(|| call.method.to_owned(), |tool| format!("{} {tool}", call.method))
 }
 
 /// The attributes that the conventions want of a request, on either side of it.
-fn of_request(call: &Call) -> impl Iterator<Item = Attribute<'_>> {
+fn of_request(call: &TracedCall) -> impl Iterator<Item = Attribute<'_>> {
     let is_tool = call.method == "tools/call";
     [
         Some(text("mcp.method.name", call.method)),
@@ -152,11 +152,11 @@ fn of_request(call: &Call) -> impl Iterator<Item = Attribute<'_>> {
     .flatten()
 }
 
-fn of_server(call: &Call) -> impl Iterator<Item = Attribute<'_>> {
+fn of_server(call: &TracedCall) -> impl Iterator<Item = Attribute<'_>> {
     call.server.as_deref().map(|server| text("harbor.server.id", server)).into_iter()
 }
 
-fn of_call(call: &Call, origins: bool) -> Vec<Attribute<'_>> {
+fn of_call(call: &TracedCall, origins: bool) -> Vec<Attribute<'_>> {
     let own = [
         call.sandbox.map(|level| text("harbor.server.sandbox", level)),
         Some(text("harbor.caller", call.caller)),
@@ -167,7 +167,7 @@ fn of_call(call: &Call, origins: bool) -> Vec<Attribute<'_>> {
     of_request(call).chain(of_server(call)).chain(own.into_iter().flatten()).collect()
 }
 
-fn of_work(call: &Call) -> Vec<Attribute<'_>> {
+fn of_work(call: &TracedCall) -> Vec<Attribute<'_>> {
     of_request(call).chain([text("network.transport", "pipe")]).chain(of_server(call)).collect()
 }
 
@@ -183,12 +183,12 @@ fn number(key: &'static str, value: u64) -> Attribute<'static> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::span::Times;
+    use super::super::span::CallTimes;
     use super::super::span::tests::call;
     use super::*;
 
-    fn encoded(calls: &[Call], origins: bool) -> String {
-        let resource = Resource { instance: "i-1".into(), version: "0.1.0" };
+    fn encoded(calls: &[TracedCall], origins: bool) -> String {
+        let resource = TraceResource { instance: "i-1".into(), version: "0.1.0" };
         String::from_utf8(encode(&resource, calls, origins)).unwrap()
     }
 
@@ -203,13 +203,13 @@ mod tests {
     #[test]
     fn a_call_is_told_in_otlps_json() {
         let millis = Duration::from_millis;
-        let times = Times {
+        let times = CallTimes {
             began: 1_700_000_000_000_000_000,
             whole: millis(9),
             queued: Some(millis(2)),
             asked: Some(millis(5)),
         };
-        let failed = Call { error: Some("ERR_TIMEOUT"), bytes_out: None, ..call(times) };
+        let failed = TracedCall { error: Some("ERR_TIMEOUT"), bytes_out: None, ..call(times) };
         let wanted = [
             START,
             r#"{"traceId":"abababababababababababababababab","spanId":"0102030405060708","name":"tools/call echo","kind":2,"#,
@@ -242,13 +242,14 @@ mod tests {
 
     #[test]
     fn origins_are_told_only_where_they_are_wanted_and_what_is_not_known_is_absent() {
-        let known = call(Times::default());
+        let known = call(CallTimes::default());
         assert!(!encoded(std::slice::from_ref(&known), false).contains("a.example"));
         let told = r#"{"key":"harbor.origin","value":{"stringValue":"https://a.example"}}"#;
         assert!(encoded(std::slice::from_ref(&known), true).contains(told));
         let size = r#"{"key":"harbor.response.size","value":{"intValue":"9223372036854775807"}}"#;
         assert!(encoded(std::slice::from_ref(&known), false).contains(size));
-        let unknown = Call { method: "resources/read", tool: None, server: None, sandbox: None, ..known };
+        let unknown =
+            TracedCall { method: "resources/read", tool: None, server: None, sandbox: None, ..known };
         let text = encoded(&[unknown], false);
         assert!(text.contains(r#""name":"resources/read","kind":2"#), "{text}");
         for absent in ["gen_ai", "harbor.server", "status", "parentSpanId", "error.type"] {

@@ -25,17 +25,17 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
 pub use self::ids::CallIds;
-pub use self::span::{Call, Times};
+pub use self::span::{CallTimes, TracedCall};
 
-use self::encode::Resource;
+use self::encode::TraceResource;
 use self::ids::Ids;
-use self::queue::Queue;
+use self::queue::TraceQueue;
 use crate::config::traces::Endpoint;
 use crate::config::{HostConfig, TracesEnvironment};
 
 /// How many spans collectors took, and how many nobody took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SpanCounts {
     /// A collector has them.
     pub sent: u64,
     /// There was no room for them, or no collector wanted them.
@@ -48,22 +48,22 @@ pub struct Traces {
     /// How many of a hundred calls are traced; 0 while nothing is sent.
     percent: Cell<u32>,
     ids: Ids,
-    shared: Rc<Shared>,
+    shared: Rc<TracesState>,
     /// The address, and the task that sends there.
     sender: RefCell<Option<(Endpoint, JoinHandle<()>)>>,
 }
 
 /// The part that the task shares.
 #[derive(Debug)]
-struct Shared {
+struct TracesState {
     environment: TracesEnvironment,
-    resource: Resource,
+    resource: TraceResource,
     origins: Cell<bool>,
-    queue: RefCell<Queue>,
+    queue: RefCell<TraceQueue>,
     /// Set off when there is something to send, or the end has come.
     woken: Notify,
     is_ending: Cell<bool>,
-    counts: Cell<Counts>,
+    counts: Cell<SpanCounts>,
 }
 
 impl Traces {
@@ -75,8 +75,8 @@ impl Traces {
             tracing::warn!("{ignored}; it is left out");
         }
         let ids = Ids::new(seed);
-        let resource = Resource { instance: ids.instance(), version: env!("CARGO_PKG_VERSION") };
-        let shared = Rc::new(Shared {
+        let resource = TraceResource { instance: ids.instance(), version: env!("CARGO_PKG_VERSION") };
+        let shared = Rc::new(TracesState {
             environment,
             resource,
             origins: Cell::default(),
@@ -129,7 +129,7 @@ impl Traces {
     }
 
     /// Notes a finished call.
-    pub fn note(&self, call: Call) {
+    pub fn note(&self, call: TracedCall) {
         let mut queue = self.shared.queue.borrow_mut();
         let (was_empty, was_full) = (queue.spans() == 0, queue.is_full());
         match queue.push(call, Instant::now()) {
@@ -141,9 +141,9 @@ impl Traces {
 
     /// The counts; none if nothing was ever to be sent.
     #[must_use]
-    pub fn counts(&self) -> Option<Counts> {
+    pub fn counts(&self) -> Option<SpanCounts> {
         let counts = self.shared.counts.get();
-        (self.sender.borrow().is_some() || counts != Counts::default()).then_some(counts)
+        (self.sender.borrow().is_some() || counts != SpanCounts::default()).then_some(counts)
     }
 
     /// Sends the rest, within `limit`.
@@ -167,15 +167,15 @@ impl Drop for Traces {
     }
 }
 
-impl Shared {
+impl TracesState {
     fn count_dropped(&self, spans: usize) {
         let counts = self.counts.get();
-        self.counts.set(Counts { dropped: counts.dropped.saturating_add(spans as u64), ..counts });
+        self.counts.set(SpanCounts { dropped: counts.dropped.saturating_add(spans as u64), ..counts });
     }
 
     fn count_sent(&self, spans: usize) {
         let counts = self.counts.get();
-        self.counts.set(Counts { sent: counts.sent.saturating_add(spans as u64), ..counts });
+        self.counts.set(SpanCounts { sent: counts.sent.saturating_add(spans as u64), ..counts });
     }
 
     /// Drops and counts all spans, since nobody wants them any more.

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::span::Call;
+use super::span::TracedCall;
 
 /// Most spans that wait.
 const MAX_SPANS: usize = 4096;
@@ -19,17 +19,17 @@ const DELAY: Duration = Duration::from_secs(5);
 
 /// The calls, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct TraceQueue {
     /// The calls, each with its number of spans.
-    calls: VecDeque<(Call, usize)>,
+    calls: VecDeque<(TracedCall, usize)>,
     spans: usize,
     /// The time from which `DELAY` counts; none while the queue is empty.
     since: Option<Instant>,
 }
 
-impl Queue {
+impl TraceQueue {
     /// Takes a call. If there is no room, gives the number of its spans.
-    pub(super) fn push(&mut self, call: Call, now: Instant) -> Result<(), usize> {
+    pub(super) fn push(&mut self, call: TracedCall, now: Instant) -> Result<(), usize> {
         let spans = call.parts().count();
         if self.spans + spans > MAX_SPANS {
             return Err(spans);
@@ -56,7 +56,7 @@ impl Queue {
     }
 
     /// The calls for one request, and their number of spans.
-    pub(super) fn take(&mut self, now: Instant) -> (Vec<Call>, usize) {
+    pub(super) fn take(&mut self, now: Instant) -> (Vec<TracedCall>, usize) {
         let (mut batch, mut taken) = (Vec::new(), 0);
         while let Some((call, spans)) = self.calls.pop_front_if(|(_, spans)| taken + *spans <= MAX_BATCH) {
             taken += spans;
@@ -70,23 +70,23 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::span::Times;
+    use super::super::span::CallTimes;
     use super::super::span::tests::call;
     use super::*;
 
     #[test]
     fn what_finds_no_room_is_given_back_and_requests_have_a_bound() {
-        let (mut queue, now) = (Queue::default(), Instant::now());
+        let (mut queue, now) = (TraceQueue::default(), Instant::now());
         let three = || {
             let whole = Duration::from_millis(9);
-            call(Times { began: 0, whole, queued: Some(Duration::from_millis(2)), asked: None })
+            call(CallTimes { began: 0, whole, queued: Some(Duration::from_millis(2)), asked: None })
         };
         assert_eq!((queue.due(), queue.is_full()), (None, false));
         queue.push(three(), now).unwrap();
         assert_eq!(queue.due(), Some(now + DELAY));
         while queue.push(three(), now + DELAY).is_ok() {}
         assert_eq!((queue.spans(), queue.push(three(), now)), (4095, Err(3)));
-        assert_eq!(queue.push(call(Times::default()), now), Ok(()), "a smaller one fits");
+        assert_eq!(queue.push(call(CallTimes::default()), now), Ok(()), "a smaller one fits");
         let (batch, spans) = queue.take(now + DELAY);
         assert_eq!((batch.len(), spans, queue.spans()), (170, 510, 3586));
         assert_eq!(queue.due(), Some(now + DELAY + DELAY), "the rest waits for others again");

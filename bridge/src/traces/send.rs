@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::answer::Verdict;
 use super::encode::encode;
 use super::post::{PostError, post};
-use super::{Call, Shared};
+use super::{TracedCall, TracesState};
 use crate::config::traces::Endpoint;
 
 /// The pauses before a request is made again; then its spans are given up.
@@ -21,7 +21,7 @@ const PAUSES: [Duration; 4] =
 const QUIET: Duration = Duration::from_secs(300);
 
 /// Sends until the end has come.
-pub(super) async fn run(shared: Rc<Shared>, to: Endpoint) {
+pub(super) async fn run(shared: Rc<TracesState>, to: Endpoint) {
     let mut complaints = Complaints::default();
     loop {
         wait(&shared).await;
@@ -32,16 +32,16 @@ pub(super) async fn run(shared: Rc<Shared>, to: Endpoint) {
                 false => continue,
             }
         }
-        let batch = Batch { shared: &shared, spans };
+        let batch = SpanBatch { shared: &shared, spans };
         match deliver(&shared, &to, &calls, &mut complaints).await {
             Ok(()) => batch.count_sent(),
-            Err(Kept) => drop(batch),
+            Err(Undelivered) => drop(batch),
         }
     }
 }
 
 /// Waits until there is enough for a request, the oldest call has waited long enough, or the end has come.
-async fn wait(shared: &Shared) {
+async fn wait(shared: &TracesState) {
     loop {
         let due = {
             let queue = shared.queue.borrow();
@@ -60,32 +60,32 @@ async fn wait(shared: &Shared) {
 }
 
 /// Spans under way.
-struct Batch<'a> {
-    shared: &'a Shared,
+struct SpanBatch<'a> {
+    shared: &'a TracesState,
     spans: usize,
 }
 
-impl Batch<'_> {
+impl SpanBatch<'_> {
     fn count_sent(mut self) {
         self.shared.count_sent(std::mem::take(&mut self.spans));
     }
 }
 
-impl Drop for Batch<'_> {
+impl Drop for SpanBatch<'_> {
     fn drop(&mut self) {
         self.shared.count_dropped(self.spans);
     }
 }
 
 /// The collector did not take the spans.
-struct Kept;
+struct Undelivered;
 
 async fn deliver(
-    shared: &Shared,
+    shared: &TracesState,
     to: &Endpoint,
-    calls: &[Call],
+    calls: &[TracedCall],
     complaints: &mut Complaints,
-) -> Result<(), Kept> {
+) -> Result<(), Undelivered> {
     let body = encode(&shared.resource, calls, shared.origins.get());
     let mut pauses = PAUSES.into_iter();
     loop {
@@ -99,17 +99,17 @@ async fn deliver(
             Err(PostError::Unreachable(_)) => None,
             Ok(Verdict::Refused(_)) | Err(_) => {
                 complaints.make(to, &posted);
-                return Err(Kept);
+                return Err(Undelivered);
             }
         };
         complaints.make(to, &posted);
-        let pause = pauses.next().filter(|_| !shared.is_ending.get()).ok_or(Kept)?;
+        let pause = pauses.next().filter(|_| !shared.is_ending.get()).ok_or(Undelivered)?;
         rest(shared, named.unwrap_or(pause)).await;
     }
 }
 
 /// Waits until the pause is over, or the end has come.
-async fn rest(shared: &Shared, pause: Duration) {
+async fn rest(shared: &TracesState, pause: Duration) {
     let ending = async {
         while !shared.is_ending.get() {
             shared.woken.notified().await;
@@ -133,7 +133,7 @@ impl Complaints {
             return;
         }
         self.last = Some(Instant::now());
-        tracing::warn!(%to, why = %Why(posted), "the collector does not take traces");
+        tracing::warn!(%to, why = %DeliveryText(posted), "the collector does not take traces");
     }
 
     fn end(&mut self) {
@@ -144,9 +144,9 @@ impl Complaints {
 }
 
 /// A reason, in words.
-struct Why<'a>(&'a Result<Verdict, PostError>);
+struct DeliveryText<'a>(&'a Result<Verdict, PostError>);
 
-impl fmt::Display for Why<'_> {
+impl fmt::Display for DeliveryText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Ok(Verdict::Accepted) => f.write_str("it took them"),

@@ -19,7 +19,7 @@ const WORTH_TELLING: Duration = Duration::from_millis(1);
 
 /// A call that is over.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct TracedCall {
     /// Its ids.
     pub ids: CallIds,
     /// MCP's name of the method.
@@ -41,12 +41,12 @@ pub struct Call {
     /// The length of its result, in bytes.
     pub bytes_out: Option<u64>,
     /// When it came, and how its time was spent.
-    pub times: Times,
+    pub times: CallTimes,
 }
 
 /// When a call came, and how its time was spent.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Times {
+pub struct CallTimes {
     /// Nanoseconds since 1970.
     pub began: u64,
     /// From its beginning to its end.
@@ -66,10 +66,10 @@ pub(super) enum Part {
     Work,
 }
 
-impl Call {
+impl TracedCall {
     /// Its spans: the subject, the beginning and the end of each, in nanoseconds since 1970.
     pub(super) fn parts(&self) -> impl Iterator<Item = (Part, u64, u64)> {
-        let Times { began, whole, queued, asked } = self.times;
+        let CallTimes { began, whole, queued, asked } = self.times;
         let at = |time: Duration| {
             began.saturating_add(u64::try_from(time.min(whole).as_nanos()).unwrap_or(u64::MAX))
         };
@@ -91,8 +91,8 @@ impl Call {
 pub(super) mod tests {
     use super::*;
 
-    pub(crate) fn call(times: Times) -> Call {
-        Call {
+    pub(crate) fn call(times: CallTimes) -> TracedCall {
+        TracedCall {
             ids: CallIds { trace: [0xab; 16], span: 0x0102_0304_0506_0708 },
             method: "tools/call",
             tool: Some("echo".into()),
@@ -110,7 +110,7 @@ pub(super) mod tests {
     fn parts(queued: Option<u64>, asked: Option<u64>) -> Vec<(Part, u64, u64)> {
         let micros = Duration::from_micros;
         let (queued, asked) = (queued.map(micros), asked.map(micros));
-        call(Times { began: 5, whole: micros(10_000), queued, asked }).parts().collect()
+        call(CallTimes { began: 5, whole: micros(10_000), queued, asked }).parts().collect()
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod sources;
 mod tests;
 
 pub use enrich::{Candidate, Found};
-pub use pass::Pass;
+pub use pass::PassTransaction;
 pub use sources::{Ended, Origin, Source};
 
 /// Tables, index and triggers.

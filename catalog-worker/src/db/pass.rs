@@ -37,7 +37,7 @@ const BEFORE: &str =
 
 /// An open pass. Dropped, it has not happened.
 #[derive(Debug)]
-pub struct Pass<'d> {
+pub struct PassTransaction<'d> {
     change: Transaction<'d>,
     source: String,
     registered: bool,
@@ -77,7 +77,12 @@ impl Db {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn begin(&mut self, source: &str, registered: bool, now: u64) -> Result<Pass<'_>, DbError> {
+    pub fn begin(
+        &mut self,
+        source: &str,
+        registered: bool,
+        now: u64,
+    ) -> Result<PassTransaction<'_>, DbError> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let change = begun.map_err(sql("written"))?;
         let told = change
@@ -87,11 +92,18 @@ impl Db {
             .optional()
             .map_err(sql("read"))?
             .unwrap_or(false);
-        Ok(Pass { change, source: source.into(), registered, told, now, changes: Changes::default() })
+        Ok(PassTransaction {
+            change,
+            source: source.into(),
+            registered,
+            told,
+            now,
+            changes: Changes::default(),
+        })
     }
 }
 
-impl Pass<'_> {
+impl PassTransaction<'_> {
     /// The source told of this entry. Of two with one name the first counts.
     ///
     /// # Errors

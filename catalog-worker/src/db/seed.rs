@@ -1,7 +1,7 @@
 //! The entries that Harbor brings along: the catalog of a machine that was never online.
 
 use harbor_ipc_proto::hex::hex;
-use harbor_policy::curated::{self, Curated, Source};
+use harbor_policy::curated::{self, Curated, CuratedPackage};
 use rusqlite::OptionalExtension as _;
 use serde_json::{Value, json};
 
@@ -39,10 +39,10 @@ fn fingerprint(entries: &[Entry]) -> String {
 
 fn entry(curated: &Curated) -> Entry {
     let (packages, remotes) = match curated.source {
-        Source::Npm(name) => (vec![package("npm", name, curated)], vec![]),
-        Source::Pypi(name) => (vec![package("pypi", name, curated)], vec![]),
-        Source::Oci(image) => (vec![package("oci", image, curated)], vec![]),
-        Source::Remote(url) => (vec![], vec![remote(url, curated)]),
+        CuratedPackage::Npm(name) => (vec![package("npm", name, curated)], vec![]),
+        CuratedPackage::Pypi(name) => (vec![package("pypi", name, curated)], vec![]),
+        CuratedPackage::Oci(image) => (vec![package("oci", image, curated)], vec![]),
+        CuratedPackage::Remote(url) => (vec![], vec![remote(url, curated)]),
     };
     let tags = curated.tags.iter().map(ToString::to_string).chain(packages::kinds(&packages, &remotes));
     Entry {

@@ -1,9 +1,9 @@
 //! The sources: their places, how fetching them went, and the ends of passes.
 
-use harbor_ipc_proto::link::worker::{Changes, SourceKind};
+use harbor_ipc_proto::link::worker::{CatalogSourceKind, Changes};
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::pass::Pass;
+use super::pass::PassTransaction;
 use super::{Db, DbError, int, sql, uint};
 use crate::schedule::{self, History};
 
@@ -16,7 +16,7 @@ pub struct Origin {
     /// Its id.
     pub id: String,
     /// How it is read.
-    pub kind: SourceKind,
+    pub kind: CatalogSourceKind,
     /// Where it is.
     pub url: String,
 }
@@ -150,7 +150,7 @@ fn succeed(connection: &Connection, id: &str, now: u64) -> rusqlite::Result<()> 
     connection.execute(statement, (id, int(now))).map(drop)
 }
 
-impl Pass<'_> {
+impl PassTransaction<'_> {
     /// Ends the pass as a success and makes it visible; gives what changed, and how many entries the source has now.
     ///
     /// # Errors
@@ -167,9 +167,9 @@ impl Pass<'_> {
 }
 
 /// As `sources.kind` has it.
-fn word(kind: SourceKind) -> &'static str {
+fn word(kind: CatalogSourceKind) -> &'static str {
     match kind {
-        SourceKind::Registry => "registry",
-        SourceKind::Awesome => "awesome",
+        CatalogSourceKind::Registry => "registry",
+        CatalogSourceKind::Awesome => "awesome",
     }
 }

@@ -1,6 +1,6 @@
 //! What passes do to the tables, beyond what is seen from outside.
 
-use harbor_ipc_proto::link::worker::{Changes, SourceKind};
+use harbor_ipc_proto::link::worker::{CatalogSourceKind, Changes};
 
 use super::*;
 use crate::entry::{Entry, Status};
@@ -12,8 +12,12 @@ fn open() -> (tempfile::TempDir, Db) {
     let dir = tempfile::tempdir().unwrap();
     let (mut db, set_aside) = Db::open(&dir.path().join("catalog.db"), NOW).unwrap();
     assert_eq!(set_aside, None);
-    db.configure(&[Origin { id: "r".into(), kind: SourceKind::Registry, url: "https://r.example/".into() }])
-        .unwrap();
+    db.configure(&[Origin {
+        id: "r".into(),
+        kind: CatalogSourceKind::Registry,
+        url: "https://r.example/".into(),
+    }])
+    .unwrap();
     (dir, db)
 }
 

@@ -32,7 +32,7 @@ const READ_BY_NAME: [(&str, &str); 15] = [
     ("commands/changes.rs", "MCP's tools"),
     ("commands/complete.rs", "MCP's tools"),
     ("commands/offers.rs", "MCP's resources and prompts"),
-    ("commands/remarks.rs", "MCP's tools"),
+    ("commands/result_notes.rs", "MCP's tools"),
     ("commands/switch.rs", "MCP's tools"),
     ("commands/tool_list.rs", "MCP's tools"),
     ("commands/tools.rs", "MCP's tools"),

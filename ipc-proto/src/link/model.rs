@@ -19,7 +19,7 @@
 
 use bincode::{BorrowDecode, Encode};
 
-use crate::model::{Dialect, Finish, Image, Kind, Message, Options, Tool, ToolChoice, Usage};
+use crate::model::{Dialect, Finish, Image, Kind, ModelMessage, ModelTool, Options, ToolChoice, Usage};
 use crate::secret::Secret;
 
 /// From the bridge to the model worker.
@@ -67,7 +67,7 @@ pub enum ToModel {
         /// Comes back in the answer.
         id: u32,
         /// The places to look at, at most 16: those of [`PLACES`] where no server of Harbor's listens.
-        places: Vec<Place>,
+        places: Vec<ProviderPort>,
     },
     /// Count the tokens that a chat would read, if the provider can. The chat is not answered.
     Count(Chat),
@@ -111,9 +111,9 @@ pub struct Chat {
     /// The model, in the provider's words.
     pub model: String,
     /// The conversation so far; system messages come first. See [`crate::model::check`].
-    pub messages: Vec<Message>,
+    pub messages: Vec<ModelMessage>,
     /// The tools that the model may call.
-    pub tools: Vec<Tool>,
+    pub tools: Vec<ModelTool>,
     /// Whether the model must call a tool.
     pub tool_choice: ToolChoice,
     /// Settings of the answer.
@@ -123,12 +123,12 @@ pub struct Chat {
     /// How many deltas (text, reasoning, arguments) may come before the first [`ToModel::More`]; `None`: all.
     pub credit: Option<u32>,
     /// The time limits of the chat.
-    pub limits: Limits,
+    pub limits: ChatLimits,
 }
 
 /// The time limits of a chat, in milliseconds; 0: the worker's own choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Encode, BorrowDecode)]
-pub struct Limits {
+pub struct ChatLimits {
     /// How long nothing may come, before the answer's first byte or between two bytes.
     pub idle_ms: u64,
     /// How long the whole chat may take, not counting the time without credit.
@@ -137,7 +137,7 @@ pub struct Limits {
 
 /// A port of this machine, and the provider that may be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
-pub struct Place {
+pub struct ProviderPort {
     /// The kind of provider that must prove itself there.
     pub kind: Kind,
     /// The port at 127.0.0.1.
@@ -145,12 +145,12 @@ pub struct Place {
 }
 
 /// The usual ports of local providers.
-pub const PLACES: [Place; 5] = [
-    Place { kind: Kind::Ollama, port: 11434 },
-    Place { kind: Kind::LlamaServer, port: 8080 },
-    Place { kind: Kind::LlamaServer, port: 9931 },
-    Place { kind: Kind::LmStudio, port: 1234 },
-    Place { kind: Kind::Vllm, port: 8000 },
+pub const PLACES: [ProviderPort; 5] = [
+    ProviderPort { kind: Kind::Ollama, port: 11434 },
+    ProviderPort { kind: Kind::LlamaServer, port: 8080 },
+    ProviderPort { kind: Kind::LlamaServer, port: 9931 },
+    ProviderPort { kind: Kind::LmStudio, port: 1234 },
+    ProviderPort { kind: Kind::Vllm, port: 8000 },
 ];
 
 /// From the model worker to the bridge.

@@ -27,7 +27,7 @@ pub struct Sandbox<'a> {
     /// The system calls that it is refused.
     pub filter: Option<Filter>,
     /// The limits of what it may use.
-    pub limits: Limits<'a>,
+    pub limits: SandboxLimits<'a>,
     /// True if a server of root gives up the capabilities that ordinary programs do not need.
     pub fewer_capabilities: bool,
     /// The runner's answers to a server that wants a port of this machine and waits for the answer. `None`: the filter decides.
@@ -120,7 +120,7 @@ pub struct Filter {
 
 /// The limits of what a server may use. `None`: the limit of the bridge itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, BorrowDecode)]
-pub struct Limits<'a> {
+pub struct SandboxLimits<'a> {
     /// Bytes of memory: of each process's data (RLIMIT_DATA), and of all processes together (watched).
     pub memory: Option<u64>,
     /// Processes and threads.

@@ -70,14 +70,14 @@ pub struct WorkerSource<'a> {
     /// Its name in catalog.db: `[a-z0-9_]`, 1 to 32 characters, not `curated`.
     pub id: Cow<'a, str>,
     /// How the worker reads it.
-    pub kind: SourceKind,
+    pub kind: CatalogSourceKind,
     /// http or https. For a registry: its base, without `/v0.1/servers`. For a list: its Markdown file.
     pub url: Cow<'a, str>,
 }
 
 /// How a source is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Encode, BorrowDecode)]
-pub enum SourceKind {
+pub enum CatalogSourceKind {
     /// An MCP registry, API v0.1.
     Registry,
     /// A Markdown list of links to repositories.

@@ -1,6 +1,6 @@
 //! The bounds of one conversation, and the rules for pictures. Owns both for each end of the link.
 
-use super::{Image, Message, Part, Role};
+use super::{Image, ModelMessage, Part, Role};
 
 /// The most pictures of one request.
 pub const MAX_IMAGES: usize = 8;
@@ -13,7 +13,7 @@ const MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/w
 
 /// Why messages are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum InvalidMessagesReason {
     /// There are no messages.
     Empty,
     /// There are more than [`MAX_IMAGES`] pictures.
@@ -28,7 +28,7 @@ pub enum Wrong {
     Misplaced,
 }
 
-impl std::fmt::Display for Wrong {
+impl std::fmt::Display for InvalidMessagesReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Empty => "there is no message",
@@ -41,21 +41,21 @@ impl std::fmt::Display for Wrong {
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for InvalidMessagesReason {}
 
 /// Checks that these messages may be sent to a model.
 ///
 /// # Errors
 /// The first thing that is wrong with them.
-pub fn check(messages: &[Message]) -> Result<(), Wrong> {
+pub fn check(messages: &[ModelMessage]) -> Result<(), InvalidMessagesReason> {
     if messages.is_empty() {
-        return Err(Wrong::Empty);
+        return Err(InvalidMessagesReason::Empty);
     }
     let mut images = 0;
     for message in messages {
         for part in &message.parts {
             if !belongs(message.role, part) {
-                return Err(Wrong::Misplaced);
+                return Err(InvalidMessagesReason::Misplaced);
             }
             for image in images_of(part) {
                 images += 1;
@@ -63,7 +63,7 @@ pub fn check(messages: &[Message]) -> Result<(), Wrong> {
             }
         }
     }
-    if images > MAX_IMAGES { Err(Wrong::TooManyImages) } else { Ok(()) }
+    if images > MAX_IMAGES { Err(InvalidMessagesReason::TooManyImages) } else { Ok(()) }
 }
 
 fn belongs(role: Role, part: &Part) -> bool {
@@ -83,17 +83,21 @@ fn images_of(part: &Part) -> &[Image] {
     }
 }
 
-fn check_image(image: &Image) -> Result<(), Wrong> {
+fn check_image(image: &Image) -> Result<(), InvalidMessagesReason> {
     if !MEDIA_TYPES.contains(&image.media_type.as_str()) {
-        return Err(Wrong::MediaType);
+        return Err(InvalidMessagesReason::MediaType);
     }
     let data = image.data.as_bytes();
     if data.len() > MAX_IMAGE.div_ceil(3) * 4 {
-        return Err(Wrong::ImageTooLarge);
+        return Err(InvalidMessagesReason::ImageTooLarge);
     }
     let bare = data.strip_suffix(b"==").or(data.strip_suffix(b"=")).unwrap_or(data);
     let is_base64 = bare.iter().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(b));
-    if is_base64 && !bare.is_empty() && data.len().is_multiple_of(4) { Ok(()) } else { Err(Wrong::ImageData) }
+    if is_base64 && !bare.is_empty() && data.len().is_multiple_of(4) {
+        Ok(())
+    } else {
+        Err(InvalidMessagesReason::ImageData)
+    }
 }
 
 #[cfg(test)]
@@ -104,32 +108,41 @@ mod tests {
         Part::Image(Image { media_type: "image/png".into(), data: data.into() })
     }
 
-    fn says(role: Role, parts: Vec<Part>) -> Result<(), Wrong> {
-        check(&[Message { role, parts }])
+    fn says(role: Role, parts: Vec<Part>) -> Result<(), InvalidMessagesReason> {
+        check(&[ModelMessage { role, parts }])
     }
 
     #[test]
     fn pictures_are_few_small_and_data() {
         assert_eq!(says(Role::User, vec![image("AAAA"), image("AAA="), image("AA==")]), Ok(()));
-        assert_eq!(says(Role::User, vec![image("AAAA"); MAX_IMAGES + 1]), Err(Wrong::TooManyImages));
+        assert_eq!(
+            says(Role::User, vec![image("AAAA"); MAX_IMAGES + 1]),
+            Err(InvalidMessagesReason::TooManyImages)
+        );
         for data in
             ["", "=", "====", "AAA", "A=AA", "https://example.com/cat.png", "data:image/png;base64,AAAA"]
         {
-            assert_eq!(says(Role::User, vec![image(data)]), Err(Wrong::ImageData), "{data}");
+            assert_eq!(says(Role::User, vec![image(data)]), Err(InvalidMessagesReason::ImageData), "{data}");
         }
         let largest = "A".repeat(MAX_IMAGE.div_ceil(3) * 4);
         assert_eq!(says(Role::User, vec![image(&largest)]), Ok(()));
-        assert_eq!(says(Role::User, vec![image(&(largest + "AAAA"))]), Err(Wrong::ImageTooLarge));
+        assert_eq!(
+            says(Role::User, vec![image(&(largest + "AAAA"))]),
+            Err(InvalidMessagesReason::ImageTooLarge)
+        );
         let page = Image { media_type: "image/svg+xml".into(), data: "AAAA".into() };
-        assert_eq!(says(Role::User, vec![Part::Image(page)]), Err(Wrong::MediaType));
+        assert_eq!(says(Role::User, vec![Part::Image(page)]), Err(InvalidMessagesReason::MediaType));
     }
 
     #[test]
     fn each_part_belongs_to_its_roles() {
-        assert_eq!(check(&[]), Err(Wrong::Empty));
-        assert_eq!(says(Role::Tool, vec![Part::Text("x".into())]), Err(Wrong::Misplaced));
-        assert_eq!(says(Role::User, vec![Part::Reasoning("x".into())]), Err(Wrong::Misplaced));
-        assert_eq!(says(Role::Assistant, vec![image("AAAA")]), Err(Wrong::Misplaced));
+        assert_eq!(check(&[]), Err(InvalidMessagesReason::Empty));
+        assert_eq!(says(Role::Tool, vec![Part::Text("x".into())]), Err(InvalidMessagesReason::Misplaced));
+        assert_eq!(
+            says(Role::User, vec![Part::Reasoning("x".into())]),
+            Err(InvalidMessagesReason::Misplaced)
+        );
+        assert_eq!(says(Role::Assistant, vec![image("AAAA")]), Err(InvalidMessagesReason::Misplaced));
         assert_eq!(says(Role::System, vec![Part::Text("x".into())]), Ok(()));
     }
 }

@@ -12,7 +12,7 @@ use bincode::{BorrowDecode, Encode};
 mod bounds;
 mod provider;
 
-pub use bounds::{MAX_IMAGE, MAX_IMAGES, Wrong, check};
+pub use bounds::{InvalidMessagesReason, MAX_IMAGE, MAX_IMAGES, check};
 pub(crate) use provider::named;
 pub use provider::{Dialect, Kind};
 
@@ -31,7 +31,7 @@ pub enum Role {
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
-pub struct Message {
+pub struct ModelMessage {
     /// The speaker.
     pub role: Role,
     /// The content, in order.
@@ -103,7 +103,7 @@ pub struct Opaque {
 
 /// A tool that the model may ask for.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, BorrowDecode)]
-pub struct Tool {
+pub struct ModelTool {
     /// The name, any text; the worker gives providers a name that they take.
     pub name: String,
     /// Its description.

@@ -59,8 +59,8 @@ impl Delegated {
     ///
     /// # Errors
     /// When the kernel refuses; nothing is left behind then.
-    pub fn group(&self, name: &str, share: &Share) -> io::Result<Group> {
-        let group = Group(self.0.join(name));
+    pub fn group(&self, name: &str, share: &Share) -> io::Result<Cgroup> {
+        let group = Cgroup(self.0.join(name));
         fs::create_dir(&group.0)?;
         group.limit(share)?;
         Ok(group)
@@ -69,9 +69,9 @@ impl Delegated {
 
 /// The group of one start of a server. With this, what is left in it is killed, and the group removed.
 #[derive(Debug)]
-pub struct Group(PathBuf);
+pub struct Cgroup(PathBuf);
 
-impl Group {
+impl Cgroup {
     /// The file by which a process joins it: whoever writes `0` there.
     #[must_use]
     pub fn entrance(&self) -> PathBuf {
@@ -101,7 +101,7 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for Cgroup {
     fn drop(&mut self) {
         // The kernel is older than 5.14, or there is nobody left.
         let _ = fs::write(self.0.join("cgroup.kill"), "1");

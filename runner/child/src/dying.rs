@@ -52,7 +52,7 @@ impl Dying {
     pub fn watch(pid: u32) -> Self {
         let mut dying = Self { pid, threads: None, looks: LOOKS };
         // A list of one takes pages that a runner would keep.
-        if Stat::read(&format!("/proc/{pid}/stat")).is_some_and(|process| process.threads > 1) {
+        if ThreadStat::read(&format!("/proc/{pid}/stat")).is_some_and(|process| process.threads > 1) {
             dying.watch_some_of(&threads(pid));
         }
         dying
@@ -80,8 +80,8 @@ impl Dying {
     }
 
     /// The oldest ones that go on. Not the first thread of all, which ends last.
-    fn watch_some_of(&mut self, threads: &[(u32, Option<Stat>)]) {
-        let goes_on = |stat: &Option<Stat>| stat.as_ref().is_some_and(|stat| !stat.is_doomed());
+    fn watch_some_of(&mut self, threads: &[(u32, Option<ThreadStat>)]) {
+        let goes_on = |stat: &Option<ThreadStat>| stat.as_ref().is_some_and(|stat| !stat.is_doomed());
         let others = threads.iter().filter(|(thread, stat)| *thread != self.pid && goes_on(stat));
         let mut others: Vec<_> = others.map(|(thread, _)| *thread).collect();
         others.sort_unstable();
@@ -159,28 +159,30 @@ pub(crate) fn open(number: u32, kind: libc::c_int) -> nix::Result<OwnedFd> {
 }
 
 /// The threads of a process; without a [`Stat`] those that have ended meanwhile.
-fn threads(pid: u32) -> Vec<(u32, Option<Stat>)> {
-    threads_of(pid).map(|thread| (thread, Stat::read(&format!("/proc/{pid}/task/{thread}/stat")))).collect()
+fn threads(pid: u32) -> Vec<(u32, Option<ThreadStat>)> {
+    threads_of(pid)
+        .map(|thread| (thread, ThreadStat::read(&format!("/proc/{pid}/task/{thread}/stat"))))
+        .collect()
 }
 
 /// How a process ends of which these were the threads; none unless all of them do, and have begun no others.
-fn exit_of(pid: u32, threads: &[(u32, Option<Stat>)]) -> Option<Exit> {
-    if !threads.iter().filter_map(|(_, stat)| stat.as_ref()).all(Stat::is_doomed) {
+fn exit_of(pid: u32, threads: &[(u32, Option<ThreadStat>)]) -> Option<Exit> {
+    if !threads.iter().filter_map(|(_, stat)| stat.as_ref()).all(ThreadStat::is_doomed) {
         return None;
     }
-    Stat::read(&format!("/proc/{pid}/stat"))?.exit(threads.len())
+    ThreadStat::read(&format!("/proc/{pid}/stat"))?.exit(threads.len())
 }
 
 /// The kernel's facts about a thread, or about a process by its first thread.
 #[derive(Debug)]
-struct Stat {
+struct ThreadStat {
     flags: u64,
     threads: usize,
     pending: u64,
     exit_code: i32,
 }
 
-impl Stat {
+impl ThreadStat {
     /// Without asking for memory, of which a runner would keep a page.
     fn read(path: &str) -> Option<Self> {
         let mut text = [0; 1024];

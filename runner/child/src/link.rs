@@ -17,10 +17,10 @@ use nix::sys::stat::{SFlag, fstat};
 use tokio::net::unix::pipe;
 
 /// The half that is read from.
-pub type Reader = pipe::Receiver;
+pub type LinkReader = pipe::Receiver;
 
 /// The half that is written to.
-pub type Writer = pipe::Sender;
+pub type LinkWriter = pipe::Sender;
 
 /// One process's ends.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ impl Ends {
     ///
     /// # Errors
     /// When the runtime takes no more descriptors.
-    pub fn watch(self) -> io::Result<(Reader, Writer)> {
-        Ok((Reader::from_owned_fd(self.from.into())?, Writer::from_owned_fd(self.to.into())?))
+    pub fn watch(self) -> io::Result<(LinkReader, LinkWriter)> {
+        Ok((LinkReader::from_owned_fd(self.from.into())?, LinkWriter::from_owned_fd(self.to.into())?))
     }
 }
 

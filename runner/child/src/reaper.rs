@@ -36,7 +36,7 @@ pub enum Exit {
 
 /// How far the end of a child ends its process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum ChildGroup {
     /// The child leads a group of its own; what is left of it is killed.
     Own,
     /// The child shares its parent's group.
@@ -45,7 +45,7 @@ pub enum Group {
 
 #[derive(Debug)]
 struct Watch {
-    group: Group,
+    group: ChildGroup,
     exited: Option<oneshot::Sender<Exit>>,
 }
 
@@ -90,7 +90,7 @@ impl Reaper {
     }
 
     /// Watches a child that was just started, before anything else could run. The receiver gets its end.
-    pub fn watch(&self, pid: u32, group: Group) -> oneshot::Receiver<Exit> {
+    pub fn watch(&self, pid: u32, group: ChildGroup) -> oneshot::Receiver<Exit> {
         let (sender, receiver) = oneshot::channel();
         self.watched.borrow_mut().insert(pid, Watch { group, exited: Some(sender) });
         receiver
@@ -99,7 +99,7 @@ impl Reaper {
     /// Notes a process group whose leader is a grandchild: if it ever becomes a child of this process, its
     /// group ends with it.
     pub fn expect_orphan(&self, leader: u32) {
-        self.watched.borrow_mut().entry(leader).or_insert(Watch { group: Group::Own, exited: None });
+        self.watched.borrow_mut().entry(leader).or_insert(Watch { group: ChildGroup::Own, exited: None });
     }
 
     /// Forgets [`expect_orphan`](Self::expect_orphan).
@@ -180,7 +180,7 @@ impl Reaper {
         let number = u32::try_from(pid.as_raw()).unwrap_or_default();
         let watch = self.watched.borrow_mut().remove(&number);
         self.foreign.borrow_mut().remove(&number);
-        if watch.as_ref().is_some_and(|watch| watch.group == Group::Own) {
+        if watch.as_ref().is_some_and(|watch| watch.group == ChildGroup::Own) {
             let _ = killpg(pid, Signal::SIGKILL);
         }
         let exit = match waitpid(pid, None) {

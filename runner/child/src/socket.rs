@@ -23,7 +23,7 @@ use crate::turn::{AS_ONE, SHARE};
 
 /// The half that is read from.
 #[derive(Debug)]
-pub struct Reader(AsyncFd<UnixStream>);
+pub struct SocketReader(AsyncFd<UnixStream>);
 
 /// The half that is read from, for a thread that blocks. A plain read(2) would be woken up for nothing whenever the peer
 /// takes what was written: poll(2) says what it waits for.
@@ -39,7 +39,7 @@ impl io::Read for BlockingReader {
 
 /// The half that is written to.
 #[derive(Debug)]
-pub struct Writer {
+pub struct SocketWriter {
     socket: Rc<UnixStream>,
     /// Watches the socket while a write has to wait.
     waiting: RefCell<Option<AsyncFd<UnixStream>>>,
@@ -49,10 +49,10 @@ pub struct Writer {
 ///
 /// # Errors
 /// When the runtime or the system takes no more descriptors.
-pub fn split(socket: UnixStream) -> io::Result<(Reader, Writer)> {
+pub fn split(socket: UnixStream) -> io::Result<(SocketReader, SocketWriter)> {
     socket.set_nonblocking(true)?;
     let reader = watch(&socket, Interest::READABLE)?;
-    Ok((Reader(reader), Writer { socket: Rc::new(socket), waiting: RefCell::default() }))
+    Ok((SocketReader(reader), SocketWriter { socket: Rc::new(socket), waiting: RefCell::default() }))
 }
 
 /// Has the runtime watch a descriptor of its own for one direction.
@@ -65,7 +65,7 @@ fn watch(socket: &UnixStream, interest: Interest) -> io::Result<AsyncFd<UnixStre
     Ok(watched?)
 }
 
-impl AsyncRead for Reader {
+impl AsyncRead for SocketReader {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -92,7 +92,7 @@ impl AsyncRead for Reader {
     }
 }
 
-impl Sink for Writer {
+impl Sink for SocketWriter {
     fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         // One answer wakes its client up once; of more, as a flood queues it, a share is written.
         let most = if bytes.len() <= AS_ONE { bytes.len() } else { SHARE };
@@ -115,7 +115,7 @@ impl Sink for Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for SocketWriter {
     fn drop(&mut self) {
         // A peer that is gone already needs no end of the stream.
         let _ = self.socket.shutdown(Shutdown::Write);

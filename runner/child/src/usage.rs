@@ -156,7 +156,7 @@ pub fn ticks_to_ms(ticks: u64) -> u64 {
 }
 
 /// A process, seen by a thread that lives: where the first one has ended, it shows neither memory nor files.
-fn living(pid: u32) -> Option<(u32, Stat)> {
+fn living(pid: u32) -> Option<(u32, ProcessStat)> {
     let first = stat(pid)?;
     if first.size > 0 || first.threads < 2 {
         return Some((pid, first));
@@ -165,7 +165,7 @@ fn living(pid: u32) -> Option<(u32, Stat)> {
     Some(other.unwrap_or((pid, first)))
 }
 
-struct Stat {
+struct ProcessStat {
     threads: u64,
     /// Bytes of its address space; 0 when it has ended.
     size: u64,
@@ -174,7 +174,7 @@ struct Stat {
     ended_ticks: u64,
 }
 
-fn stat(pid: u32) -> Option<Stat> {
+fn stat(pid: u32) -> Option<ProcessStat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name stands in brackets and may hold anything. Behind it: state is proc(5)'s field 3.
     let mut fields = text.rsplit_once(')')?.1.split_whitespace();
@@ -186,7 +186,7 @@ fn stat(pid: u32) -> Option<Stat> {
     let size = fields.nth(2)?.parse().ok()?;
     let pages: u64 = fields.next()?.parse().ok()?;
     let (ticks, ended_ticks) = (user + system, ended_user + ended_system);
-    Some(Stat { threads, size, resident: pages * page_size(), ticks, ended_ticks })
+    Some(ProcessStat { threads, size, resident: pages * page_size(), ticks, ended_ticks })
 }
 
 fn page_size() -> u64 {

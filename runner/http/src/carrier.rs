@@ -16,11 +16,11 @@ use crate::oauth::{self, Holder};
 
 /// Carries by HTTP.
 #[derive(Debug, Default)]
-pub struct Http {
+pub struct HttpCarrier {
     room: Room,
 }
 
-impl Carrier for Http {
+impl Carrier for HttpCarrier {
     fn confine(&self) -> io::Result<()> {
         harbor_web::confine::confine()
     }

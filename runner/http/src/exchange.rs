@@ -299,7 +299,7 @@ impl Connection {
 /// The JSON-RPC error in a body, as the answer to `id`: an error about a request that was not read has no id.
 fn error_in(body: &[u8], id: u64) -> Option<String> {
     #[derive(Deserialize)]
-    struct Message<'a> {
+    struct RawErrorMessage<'a> {
         #[serde(borrow)]
         error: &'a RawValue,
     }
@@ -308,7 +308,7 @@ fn error_in(body: &[u8], id: u64) -> Option<String> {
         #[serde(rename = "code")]
         _code: i64,
     }
-    let message: Message<'_> = serde_json::from_slice(body).ok()?;
+    let message: RawErrorMessage<'_> = serde_json::from_slice(body).ok()?;
     let error = message.error.get();
     serde_json::from_str::<Number>(error).ok()?;
     Some(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}"))

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::link::runner::{Remote, RemoteEnd};
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::remote::{Reach, parse, place};
+use harbor_policy::remote::{AllowedAddresses, parse, place};
 use harbor_web::address::Rules;
 use harbor_web::body::is_packed;
 use harbor_web::client::client;
@@ -169,7 +169,7 @@ impl Http {
 fn rules_of(server: &Remote<'_>) -> Result<(Rules, Url), Trouble> {
     let forbidden = |why: &str| Trouble::of(RemoteEnd::Forbidden, why);
     let url = parse(&server.url).map_err(forbidden)?;
-    let rules = Rules::within(&url, Reach::of(&url, server.allow_private), server.allow_http)?;
+    let rules = Rules::within(&url, AllowedAddresses::of(&url, server.allow_private), server.allow_http)?;
     Ok((rules, url))
 }
 

@@ -40,5 +40,5 @@ pub fn run() -> ExitCode {
     if let Some(code) = download::run(&arguments) {
         return code;
     }
-    harbor_runner::program::run_with(c"harbor-http", Rc::new(carrier::Http::default()))
+    harbor_runner::program::run_with(c"harbor-http", Rc::new(carrier::HttpCarrier::default()))
 }

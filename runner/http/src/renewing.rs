@@ -48,14 +48,14 @@ impl Loss {
 /// True if a body says that there is no such session: by MCP's number, or in its words.
 fn says_unknown(body: &[u8]) -> bool {
     #[derive(Deserialize)]
-    struct Message {
+    struct ErrorCodeMessage {
         error: Error,
     }
     #[derive(Deserialize)]
     struct Error {
         code: i64,
     }
-    let said = serde_json::from_slice::<Message>(body);
+    let said = serde_json::from_slice::<ErrorCodeMessage>(body);
     let text = String::from_utf8_lossy(body).to_ascii_lowercase();
     said.is_ok_and(|message| message.error.code == -32001) || text.contains("session not found")
 }

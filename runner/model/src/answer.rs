@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 
 use crate::failure::failed;
 use crate::names::Names;
-use crate::thoughts::{Piece, Thoughts};
+use crate::thoughts::{TextPiece, Thoughts};
 
 /// Calls of one answer.
 const MAX_CALLS: usize = 256;
@@ -205,10 +205,10 @@ impl Answer {
     }
 }
 
-fn event(piece: Piece) -> Event {
+fn event(piece: TextPiece) -> Event {
     match piece {
-        Piece::Text(text) => Event::Text(text),
-        Piece::Thought(text) => Event::Reasoning(text),
+        TextPiece::Text(text) => Event::Text(text),
+        TextPiece::Thought(text) => Event::Reasoning(text),
     }
 }
 

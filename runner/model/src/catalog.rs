@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::failure::{failed, no_such_thing};
 use crate::places::beside;
-use crate::way::{Clients, Way};
+use crate::provider_http::{Clients, Way};
 
 mod read;
 

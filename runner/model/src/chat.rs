@@ -11,7 +11,7 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, SystemTime};
 
-use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, Limits};
+use harbor_ipc_proto::link::model::{Cause, Chat, ChatLimits, Event, Failure};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, sleep, timeout};
@@ -21,10 +21,10 @@ use crate::dialect::{self, Prepared};
 use crate::errors::refused_tool;
 use crate::failure::failed;
 use crate::names::wire_name;
+use crate::provider_http::{Clients, Way};
 use crate::retry;
 use crate::stream::Stream;
-use crate::up::Up;
-use crate::way::{Clients, Way};
+use crate::to_bridge::Up;
 
 /// Where nobody has said otherwise. A local server may load a model for minutes before its first byte.
 const IDLE: Duration = Duration::from_secs(300);
@@ -156,7 +156,7 @@ fn joined(events: Vec<Event>) -> Vec<Event> {
 }
 
 impl Clock {
-    fn of(limits: Limits) -> Self {
+    fn of(limits: ChatLimits) -> Self {
         let or = |ms, usual| if ms == 0 { usual } else { Duration::from_millis(ms).min(TOTAL) };
         let total = or(limits.total_ms, TOTAL);
         Self { idle: or(limits.idle_ms, IDLE), total, end: Instant::now() + total }
@@ -217,7 +217,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_total_stands_still_while_nobody_reads() {
-        let mut clock = Clock::of(Limits { idle_ms: 100, total_ms: 150 });
+        let mut clock = Clock::of(ChatLimits { idle_ms: 100, total_ms: 150 });
         assert!(clock.within(sleep(Duration::from_millis(90))).await.is_ok());
         let late = clock.within(sleep(Duration::from_millis(90))).await.unwrap_err();
         assert_eq!(late.message, "the answer took more than 0.15 s");

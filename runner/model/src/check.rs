@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 use crate::catalog::json;
 use crate::failure::failed;
 use crate::places::beside;
-use crate::way::Clients;
+use crate::provider_http::Clients;
 
 const LIMIT: Duration = Duration::from_secs(10);
 

@@ -14,7 +14,7 @@ use crate::catalog::MAX_LIST;
 use crate::dialect::{anthropic, written};
 use crate::failure::failed;
 use crate::places::endpoint;
-use crate::way::Clients;
+use crate::provider_http::Clients;
 
 const LIMIT: Duration = Duration::from_secs(20);
 

@@ -10,14 +10,14 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_ipc_proto::link::model::{Cause, Found, Place, Target};
+use harbor_ipc_proto::link::model::{Cause, Found, ProviderPort, Target};
 use harbor_ipc_proto::model::{Dialect, Kind};
 use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::catalog::json;
 use crate::places::beside;
-use crate::way::{Clients, Way};
+use crate::provider_http::{Clients, Way};
 
 /// For one place, in all.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 const MAX_PLACES: usize = 16;
 
 /// The providers at `places`, each proven by its own answer.
-pub async fn detect(clients: &Rc<Clients>, places: &[Place]) -> Vec<Found> {
+pub async fn detect(clients: &Rc<Clients>, places: &[ProviderPort]) -> Vec<Found> {
     let mut looks = Vec::new();
     for place in places.iter().take(MAX_PLACES).copied() {
         let clients = clients.clone();
@@ -53,7 +53,7 @@ impl Drop for Aborted {
     }
 }
 
-async fn look(clients: &Clients, place: Place) -> Option<Found> {
+async fn look(clients: &Clients, place: ProviderPort) -> Option<Found> {
     let dialect = if place.kind == Kind::Ollama { Dialect::Ollama } else { Dialect::Chat };
     let target = Target {
         provider: String::new(),

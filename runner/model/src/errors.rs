@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// The parts of a provider's error, each as far as the provider says it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct ProviderError {
     /// Its words.
     pub message: String,
     /// Its names for the kind of error: `type` and `code`.
@@ -21,23 +21,23 @@ pub struct Said {
 }
 
 /// Reads the body of an error; none where it says nothing.
-pub fn read(body: &[u8]) -> Option<Said> {
+pub fn read(body: &[u8]) -> Option<ProviderError> {
     match serde_json::from_slice(body) {
         Ok(value) => said(&value),
         Err(_) => {
             let text = str::from_utf8(body).ok()?.trim();
             // A page is no sentence.
             let is_plain = !text.is_empty() && !text.starts_with('<');
-            is_plain.then(|| Said { message: text.to_owned(), ..Said::default() })
+            is_plain.then(|| ProviderError { message: text.to_owned(), ..ProviderError::default() })
         }
     }
 }
 
 /// Reads an error from JSON that is parsed already.
-pub fn said(value: &Value) -> Option<Said> {
+pub fn said(value: &Value) -> Option<ProviderError> {
     let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
     if let Some(text) = error.as_str() {
-        return Some(Said { message: text.to_owned(), ..Said::default() });
+        return Some(ProviderError { message: text.to_owned(), ..ProviderError::default() });
     }
     let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let message = ["message", "detail", "error_description"].iter().map(|name| text(name));
@@ -48,7 +48,7 @@ pub fn said(value: &Value) -> Option<Said> {
     if message.is_empty() && kind == " " && status.is_none() {
         return None;
     }
-    Some(Said { message: message.to_owned(), kind, about: text("param").to_owned(), status })
+    Some(ProviderError { message: message.to_owned(), kind, about: text("param").to_owned(), status })
 }
 
 const QUOTA: [&str; 6] = [
@@ -75,7 +75,7 @@ const UNAUTHORIZED: [&str; 3] = ["authentication_error", "invalid_api_key", "per
 const OVERLOADED: [&str; 3] = ["overloaded", "loading model", "server_error"];
 
 /// The cause of an error. If `status` is no error, the number in the body stands for it.
-pub fn cause(status: Option<u16>, said: &Said) -> Cause {
+pub fn cause(status: Option<u16>, said: &ProviderError) -> Cause {
     let status = status.filter(|status| *status >= 400).or(said.status).unwrap_or_default();
     let text = format!("{} {}", said.kind, said.message).to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));

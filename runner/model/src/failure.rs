@@ -4,7 +4,7 @@ use harbor_ipc_proto::link::model::{Cause, Failure};
 use harbor_ipc_proto::secret::Secret;
 use harbor_web::trouble::Trouble;
 
-use crate::errors::{self, Said};
+use crate::errors::{self, ProviderError};
 
 /// Characters of a provider's words.
 const MAX_WORDS: usize = 1000;
@@ -35,7 +35,7 @@ pub fn no_such_thing() -> Failure {
 }
 
 /// The failure that a provider tells in the midst of a stream.
-pub fn told(said: &Said) -> Failure {
+pub fn told(said: &ProviderError) -> Failure {
     let cause = errors::cause(None, said);
     let message = match said.message.is_empty() {
         true => "the provider broke off its answer".to_owned(),

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 
 use harbor_ipc_proto::hex::hex;
-use harbor_ipc_proto::model::Tool;
+use harbor_ipc_proto::model::ModelTool;
 use sha2::{Digest as _, Sha256};
 
 /// The longest name that all dialects take, in characters: letters, digits, `_` and `-`.
@@ -26,7 +26,7 @@ pub struct Names {
 
 impl Names {
     /// The table for these tools.
-    pub fn of(tools: &[Tool]) -> Self {
+    pub fn of(tools: &[ModelTool]) -> Self {
         Self { offered: tools.iter().map(|tool| (wire_name(&tool.name), tool.name.clone())).collect() }
     }
 
@@ -52,8 +52,8 @@ pub fn wire_name(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn tool(name: &str) -> Tool {
-        Tool { name: name.into(), description: String::new(), schema: "{}".into() }
+    fn tool(name: &str) -> ModelTool {
+        ModelTool { name: name.into(), description: String::new(), schema: "{}".into() }
     }
 
     #[test]

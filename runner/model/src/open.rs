@@ -14,7 +14,7 @@ use crate::credit::Credit;
 pub const MOST: usize = 256;
 
 #[derive(Debug)]
-struct Request {
+struct OpenRequest {
     task: Option<AbortHandle>,
     credit: Option<Rc<Credit>>,
 }
@@ -22,7 +22,7 @@ struct Request {
 /// All of them, by the bridge's ids.
 #[derive(Debug, Default)]
 pub struct Open {
-    requests: RefCell<HashMap<u32, Request>>,
+    requests: RefCell<HashMap<u32, OpenRequest>>,
 }
 
 impl Open {
@@ -39,7 +39,7 @@ impl Open {
         credit: Option<Rc<Credit>>,
         task: impl Future<Output = ()> + 'static,
     ) {
-        self.requests.borrow_mut().insert(id, Request { task: None, credit });
+        self.requests.borrow_mut().insert(id, OpenRequest { task: None, credit });
         let open = self.clone();
         let task = tokio::task::spawn_local(async move {
             task.await;

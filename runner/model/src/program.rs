@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_child::link::{Ends, Reader};
+use harbor_child::link::{Ends, LinkReader};
 use harbor_child::reading::read_some;
 use harbor_child::signal::Signal;
 use harbor_child::signals::Signals;
@@ -21,7 +21,7 @@ use harbor_ipc_proto::link::codec::{MAX_MESSAGE, get_message};
 use harbor_ipc_proto::link::model::{FromModel, ToModel};
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 
-use crate::up::Up;
+use crate::to_bridge::Up;
 use crate::worker::Worker;
 
 /// Exit code for a wrong command line.
@@ -81,7 +81,7 @@ async fn serve(link: Ends) -> io::Result<()> {
 }
 
 /// Reads the bridge's messages until the link ends or the bridge says so.
-async fn read_link(mut reader: Reader, worker: Worker) -> io::Result<()> {
+async fn read_link(mut reader: LinkReader, worker: Worker) -> io::Result<()> {
     let mut frames = FrameDecoder::new(MAX_MESSAGE);
     let mut greeted = false;
     loop {

@@ -15,7 +15,7 @@ const MAX_BLANK: usize = 64;
 
 /// A piece of the text, sorted.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum TextPiece {
     /// Text of the answer.
     Text(String),
     /// A thought.
@@ -40,29 +40,29 @@ impl Thoughts {
     }
 
     /// Takes more text.
-    pub fn take(&mut self, text: &str, put: &mut impl FnMut(Piece)) {
+    pub fn take(&mut self, text: &str, put: &mut impl FnMut(TextPiece)) {
         match std::mem::replace(self, Self::Outside) {
-            Self::Outside => put(Piece::Text(text.to_owned())),
+            Self::Outside => put(TextPiece::Text(text.to_owned())),
             Self::Undecided(held) => self.decide(held + text, put),
             Self::Inside(held) => self.think(&(held + text), put),
         }
     }
 
-    fn decide(&mut self, all: String, put: &mut impl FnMut(Piece)) {
+    fn decide(&mut self, all: String, put: &mut impl FnMut(TextPiece)) {
         let seen = all.trim_start();
         if let Some(thought) = seen.strip_prefix(OPEN) {
             self.think(thought, put);
         } else if OPEN.starts_with(seen) && all.len() - seen.len() <= MAX_BLANK {
             *self = Self::Undecided(all);
         } else {
-            put(Piece::Text(all));
+            put(TextPiece::Text(all));
         }
     }
 
-    fn think(&mut self, all: &str, put: &mut impl FnMut(Piece)) {
+    fn think(&mut self, all: &str, put: &mut impl FnMut(TextPiece)) {
         let mut thought = |text: &str| {
             if !text.is_empty() {
-                put(Piece::Thought(text.to_owned()));
+                put(TextPiece::Thought(text.to_owned()));
             }
         };
         if let Some((inside, behind)) = all.split_once(CLOSE) {
@@ -70,7 +70,7 @@ impl Thoughts {
             *self = Self::Outside;
             let behind = behind.trim_start();
             if !behind.is_empty() {
-                put(Piece::Text(behind.to_owned()));
+                put(TextPiece::Text(behind.to_owned()));
             }
             return;
         }
@@ -81,10 +81,10 @@ impl Thoughts {
     }
 
     /// No more text comes.
-    pub fn end(&mut self, put: &mut impl FnMut(Piece)) {
+    pub fn end(&mut self, put: &mut impl FnMut(TextPiece)) {
         match std::mem::replace(self, Self::Outside) {
-            Self::Undecided(held) if !held.is_empty() => put(Piece::Text(held)),
-            Self::Inside(held) if !held.is_empty() => put(Piece::Thought(held)),
+            Self::Undecided(held) if !held.is_empty() => put(TextPiece::Text(held)),
+            Self::Inside(held) if !held.is_empty() => put(TextPiece::Thought(held)),
             _ => {}
         }
     }
@@ -98,8 +98,8 @@ mod tests {
     fn read<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, String) {
         let (mut text, mut thought) = (String::new(), String::new());
         let mut put = |piece| match piece {
-            Piece::Text(more) => text += &more,
-            Piece::Thought(more) => thought += &more,
+            TextPiece::Text(more) => text += &more,
+            TextPiece::Thought(more) => thought += &more,
         };
         let mut thoughts = Thoughts::new();
         for piece in pieces {

@@ -9,8 +9,8 @@ use harbor_ipc_proto::link::model::{Cause, Chat, Event, FromModel, ToModel};
 use crate::credit::Credit;
 use crate::failure::failed;
 use crate::open::Open;
-use crate::up::Up;
-use crate::way::Clients;
+use crate::provider_http::Clients;
+use crate::to_bridge::Up;
 use crate::{catalog, chat, check, count, detect, pictures};
 
 /// The worker.

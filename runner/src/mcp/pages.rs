@@ -66,7 +66,7 @@ impl Kind {
     /// The name of an item, as far as it has one.
     fn name_of(self, item: &str) -> Option<String> {
         #[derive(Deserialize)]
-        struct Item<'a> {
+        struct ItemName<'a> {
             #[serde(borrow)]
             name: Option<&'a RawValue>,
             #[serde(borrow)]
@@ -74,7 +74,7 @@ impl Kind {
             #[serde(borrow, rename = "uriTemplate")]
             template: Option<&'a RawValue>,
         }
-        let item: Item<'_> = serde_json::from_str(item).ok()?;
+        let item: ItemName<'_> = serde_json::from_str(item).ok()?;
         let name = match self {
             Self::Tools | Self::Prompts => item.name,
             Self::Resources => item.uri,

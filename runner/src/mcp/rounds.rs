@@ -50,13 +50,13 @@ struct InputRequired<'a> {
     #[serde(rename = "resultType")]
     result_type: String,
     #[serde(rename = "inputRequests", borrow)]
-    requests: Option<BTreeMap<String, Asked<'a>>>,
+    requests: Option<BTreeMap<String, ServerInputRequest<'a>>>,
     #[serde(rename = "requestState", borrow)]
     state: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-struct Asked<'a> {
+struct ServerInputRequest<'a> {
     method: String,
     #[serde(borrow)]
     params: Option<&'a RawValue>,

@@ -52,7 +52,7 @@ pub struct LeftOut {
 const KNOWN: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// An item's members, each value as it was written.
-struct Item<'a> {
+struct ItemMembers<'a> {
     /// In the order of [`KNOWN`].
     known: [Option<&'a str>; 6],
     /// All others, without what Harbors tell each other.
@@ -90,7 +90,7 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     if !item.starts_with('{') {
         return Err("it is no object");
     }
-    let read = Item::read(item)?;
+    let read = ItemMembers::read(item)?;
     let [name, title, description, input_schema, output_schema, annotations] = read.known;
     let name = name.and_then(text_of).ok_or("it has no name")?;
     if name.is_empty() || name.len() > MAX_NAME {
@@ -118,7 +118,7 @@ pub fn read_tool(item: &str) -> Result<Tool<'_>, &'static str> {
     })
 }
 
-impl<'a> Item<'a> {
+impl<'a> ItemMembers<'a> {
     fn read(item: &'a str) -> Result<Self, &'static str> {
         let (mut known, mut more, mut seen) = ([None; 6], Vec::new(), HashSet::new());
         for member in Members::of(item) {
@@ -194,7 +194,7 @@ struct Identity {
 ///
 /// Without an RFC 8785 form of its values (a number out of range, half a surrogate pair, a key that stands twice) the
 /// whole item is hashed as it was written, with a prefix. Its texts cannot be looked through, so they count as hidden.
-fn identity(read: &Item<'_>) -> Identity {
+fn identity(read: &ItemMembers<'_>) -> Identity {
     let mut hidden = false;
     let mut values = Map::new();
     let mut is_whole = true;

@@ -18,7 +18,7 @@ const AROUND: usize = 32;
 
 /// Facts that each request tells a server of the modern generation.
 #[derive(Debug, Clone, Default)]
-pub struct Meta {
+pub struct RequestMeta {
     /// True if the server may ask for roots.
     pub offers_roots: bool,
     /// The level at which it shall log, MCP's word.
@@ -136,7 +136,13 @@ fn put_number(out: &mut Vec<u8>, number: u64) {
 }
 
 /// Appends a request line with the id `id`. `token` asks for progress.
-pub fn put_request(out: &mut Vec<u8>, id: u64, request: &Request, token: Option<u64>, meta: Option<&Meta>) {
+pub fn put_request(
+    out: &mut Vec<u8>,
+    id: u64,
+    request: &Request,
+    token: Option<u64>,
+    meta: Option<&RequestMeta>,
+) {
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     put_number(out, id);
     out.extend_from_slice(b",\"method\":\"");
@@ -154,7 +160,7 @@ pub fn put_request(out: &mut Vec<u8>, id: u64, request: &Request, token: Option<
     out.extend_from_slice(b"}}\n");
 }
 
-fn put_meta(out: &mut Vec<u8>, token: Option<u64>, meta: Option<&Meta>, request: &Request) {
+fn put_meta(out: &mut Vec<u8>, token: Option<u64>, meta: Option<&RequestMeta>, request: &Request) {
     if let Some(token) = token {
         out.extend_from_slice(b"\"progressToken\":");
         put_number(out, token);
@@ -270,7 +276,7 @@ mod tests {
              \"arguments\":{ \"x\": 1e2},\"_meta\":{\"progressToken\":7}}}\n"
         );
         assert_eq!(
-            text(|out| put_request(out, 1, &discover(), None, Some(&Meta::default()))),
+            text(|out| put_request(out, 1, &discover(), None, Some(&RequestMeta::default()))),
             format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{{\"_meta\":{{\
                  \"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\

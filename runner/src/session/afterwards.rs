@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use harbor_child::instructions::Server;
-use harbor_child::reaper::{Group, Reaper, send_group};
+use harbor_child::reaper::{ChildGroup, Reaper, send_group};
 use harbor_child::signal::Signal;
 use harbor_child::spawn;
 
@@ -27,7 +27,7 @@ pub async fn afterwards(plan: &Plan, reaper: &Reaper) {
 async fn run(server: &Server, reaper: &Reaper) -> io::Result<()> {
     let nothing = File::open("/dev/null")?;
     let helper = spawn::start_helper(server, nothing.into(), reaper.namespace())?;
-    let mut exited = reaper.watch(helper.pid, Group::Own);
+    let mut exited = reaper.watch(helper.pid, ChildGroup::Own);
     if tokio::time::timeout(LIMIT, &mut exited).await.is_err() {
         // It may have ended this very moment.
         let _ = send_group(helper.pid, Signal::SIGKILL);

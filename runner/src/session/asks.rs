@@ -29,7 +29,7 @@ const BUSY: i64 = -32000;
 #[derive(Debug, Default)]
 pub(super) struct Asks {
     next: u64,
-    open: HashMap<u64, Asked>,
+    open: HashMap<u64, OpenQuestion>,
     /// Calls that wait for answers to their server's questions, or for a pause, by the bridge's id.
     rounds: HashMap<u64, Call>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Asks {
 struct TooMany;
 
 #[derive(Debug)]
-enum Asked {
+enum OpenQuestion {
     /// A request with this id, JSON text.
     Legacy(String),
     /// The question `name` about a call.
@@ -46,7 +46,7 @@ enum Asked {
 }
 
 impl Asks {
-    fn open(&mut self, asked: Asked) -> u64 {
+    fn open(&mut self, asked: OpenQuestion) -> u64 {
         self.next += 1;
         self.open.insert(self.next, asked);
         self.next
@@ -64,7 +64,7 @@ impl Session {
             self.write(|out| put_answer(out, id, Err((BUSY, "too many requests are open"))));
             return;
         }
-        let ask = self.asks.borrow_mut().open(Asked::Legacy(id.to_owned()));
+        let ask = self.asks.borrow_mut().open(OpenQuestion::Legacy(id.to_owned()));
         self.ask(ask, None, method, params);
     }
 
@@ -84,7 +84,7 @@ impl Session {
         }
         self.asks.borrow_mut().rounds.insert(id, call);
         for question in &questions {
-            let asked = Asked::Modern { call: id, name: question.name.clone() };
+            let asked = OpenQuestion::Modern { call: id, name: question.name.clone() };
             let ask = self.asks.borrow_mut().open(asked);
             self.ask(ask, Some(id), &question.method, &question.params);
         }
@@ -116,19 +116,19 @@ impl Session {
         let asked = self.asks.borrow_mut().open.remove(&ask);
         match (asked, answer) {
             (None, _) => {}
-            (Some(Asked::Legacy(id)), AskAnswer::Result(result)) => {
+            (Some(OpenQuestion::Legacy(id)), AskAnswer::Result(result)) => {
                 self.write(|out| put_answer(out, &id, Ok(result)));
             }
-            (Some(Asked::Legacy(id)), AskAnswer::Refused { code, message }) => {
+            (Some(OpenQuestion::Legacy(id)), AskAnswer::Refused { code, message }) => {
                 self.write(|out| put_answer(out, &id, Err((*code, message))));
             }
-            (Some(Asked::Modern { call, name }), AskAnswer::Result(result)) => {
+            (Some(OpenQuestion::Modern { call, name }), AskAnswer::Result(result)) => {
                 if let Some(round) = self.asks.borrow_mut().round(call) {
                     round.answer(&name, result.to_string());
                 }
                 self.send_again_if_complete(call);
             }
-            (Some(Asked::Modern { call, .. }), AskAnswer::Refused { message, .. }) => {
+            (Some(OpenQuestion::Modern { call, .. }), AskAnswer::Refused { message, .. }) => {
                 if self.forget_round(call) {
                     self.fail(call, CallFailure::InputRefused(message.clone()));
                 }
@@ -154,7 +154,7 @@ impl Session {
     /// Drops the round of a call and its questions; whether there was one.
     pub(super) fn forget_round(&self, id: u64) -> bool {
         let mut asks = self.asks.borrow_mut();
-        asks.open.retain(|_, asked| !matches!(asked, Asked::Modern { call, .. } if *call == id));
+        asks.open.retain(|_, asked| !matches!(asked, OpenQuestion::Modern { call, .. } if *call == id));
         asks.rounds.remove(&id).is_some()
     }
 }

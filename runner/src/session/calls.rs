@@ -182,11 +182,11 @@ fn fetch_of(operation: &Operation<'_>) -> Option<Fetch> {
 /// True if params bring a `_meta`: Harbor writes its own, and a key must not stand twice.
 fn has_meta(params: &str) -> bool {
     #[derive(Deserialize)]
-    struct Meta {
+    struct ParamsMeta {
         #[serde(rename = "_meta")]
         meta: Option<IgnoredAny>,
     }
-    serde_json::from_str::<Meta>(params).is_ok_and(|params| params.meta.is_some())
+    serde_json::from_str::<ParamsMeta>(params).is_ok_and(|params| params.meta.is_some())
 }
 
 /// The one request that `operation` is; those that are more were handled before.

@@ -23,7 +23,7 @@ const MODERN_BY_INITIALIZE: &str = "it answered initialize with 2026-07-28, a re
 
 /// The members of an answer to `initialize` or `server/discover` that are read.
 #[derive(Deserialize)]
-struct Said<'a> {
+struct HandshakeAnswer<'a> {
     #[serde(rename = "protocolVersion")]
     protocol_version: Option<String>,
     #[serde(rename = "supportedVersions")]
@@ -136,7 +136,7 @@ impl Session {
 
     pub(super) fn on_probe_answer(&self, answer: Answer<'_>) {
         let event = match answer {
-            Answer::Result(result) => match serde_json::from_str::<Said<'_>>(result) {
+            Answer::Result(result) => match serde_json::from_str::<HandshakeAnswer<'_>>(result) {
                 // An older server may answer anything to a method that it does not know, `{}` for instance.
                 Ok(said) if said.supported_versions.is_some() => {
                     let versions = said.supported_versions.clone().unwrap_or_default();
@@ -153,7 +153,7 @@ impl Session {
 
     pub(super) fn on_initialize_answer(&self, answer: Answer<'_>) {
         match answer {
-            Answer::Result(result) => match serde_json::from_str::<Said<'_>>(result) {
+            Answer::Result(result) => match serde_json::from_str::<HandshakeAnswer<'_>>(result) {
                 Ok(said) if said.protocol_version.is_some() => {
                     let version = said.protocol_version.clone().unwrap_or_default();
                     if version == MODERN {
@@ -197,7 +197,7 @@ impl Session {
     }
 }
 
-fn info(said: Said<'_>) -> ServerInfo<'static> {
+fn info(said: HandshakeAnswer<'_>) -> ServerInfo<'static> {
     let of_meta = said.meta.and_then(|meta| meta.server_info);
     let implementation = said.server_info.or(of_meta);
     let (name, version) = implementation.map_or((None, None), |i| (i.name, i.version));

@@ -11,11 +11,11 @@ use harbor_child::cgroup::{self, Delegated, Share};
 use harbor_child::instructions::Server;
 use harbor_child::interpreter;
 use harbor_child::launcher::{Failure, Step};
-use harbor_child::reaper::{Exit, Group, Reaper, send_group};
+use harbor_child::reaper::{ChildGroup, Exit, Reaper, send_group};
 use harbor_child::signal::Signal;
 use harbor_child::spawn::{self, Started};
 use harbor_ipc_proto::link::runner::EndCause;
-use harbor_ipc_proto::link::sandbox::Limits;
+use harbor_ipc_proto::link::sandbox::SandboxLimits;
 use tokio::sync::oneshot;
 use tokio::time::timeout_at;
 
@@ -33,7 +33,7 @@ pub(super) struct Launched {
     pub proxy: Option<Proxy>,
     pub answering: Option<Answering>,
     pub unmounting: Option<Unmounting>,
-    pub group: Option<cgroup::Group>,
+    pub group: Option<cgroup::Cgroup>,
 }
 
 /// Starts the server, by `deadline`.
@@ -47,11 +47,11 @@ pub(super) async fn launch(
     deadline: Instant,
 ) -> Result<Launched, EndCause<'static>> {
     let group = group(session.number, &plan.limits);
-    let server = Server { group: group.as_ref().map(cgroup::Group::entrance), ..plan.server.clone() };
+    let server = Server { group: group.as_ref().map(cgroup::Cgroup::entrance), ..plan.server.clone() };
     let disks = unmounting::disks(&server);
     let started = spawn::start(&server, reaper.namespace())
         .map_err(|error| failed("start a process".into(), &error))?;
-    let exited = reaper.watch(started.pid, Group::Own);
+    let exited = reaper.watch(started.pid, ChildGroup::Own);
     let end = || {
         // It may have ended already.
         let _ = send_group(started.pid, Signal::SIGKILL);
@@ -87,7 +87,7 @@ pub(super) async fn launch(
 }
 
 /// A control group for a start, where the session delegates one. Without it rlimits and the watcher hold the limits.
-fn group(number: u32, limits: &Limits<'_>) -> Option<cgroup::Group> {
+fn group(number: u32, limits: &SandboxLimits<'_>) -> Option<cgroup::Cgroup> {
     let share = Share { memory: limits.memory, processes: limits.processes, nice: limits.nice };
     if share == Share::default() {
         return None;

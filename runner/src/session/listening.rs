@@ -17,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
-use harbor_child::sandbox::calls::{Call, Calls, Kind, Wish};
+use harbor_child::sandbox::calls::{Call, Calls, SocketKind, Wish};
 use harbor_ipc_proto::link::runner::Lack;
 use harbor_ipc_proto::link::sandbox::{Listening, Sandbox};
 use harbor_policy::sandbox::hint::Said;
@@ -143,14 +143,18 @@ impl Known {
 fn answer(call: Call<'_>, allowed: Allowed, known: &mut Known) -> Option<u16> {
     let Listening { port, unix_sockets } = allowed.listening;
     match (call.wish, call.kind()) {
-        (Wish::Bind, Kind::Tcp | Kind::Udp) => bound(call, port, known),
-        (Wish::Bind, kind) if !call.has_room_for_port() || allowed.has_unix_sockets && kind == Kind::Unix => {
+        (Wish::Bind, SocketKind::Tcp | SocketKind::Udp) => bound(call, port, known),
+        (Wish::Bind, kind)
+            if !call.has_room_for_port() || allowed.has_unix_sockets && kind == SocketKind::Unix =>
+        {
             call.go_on();
             None
         }
         (Wish::Bind, _) => refuse(call, None),
-        (Wish::Listen(_), Kind::Tcp) if port.is_none() => refuse(call, Some(known.asked)),
-        (Wish::Listen(backlog), kind) if kind == Kind::Tcp || unix_sockets && kind == Kind::Unix => {
+        (Wish::Listen(_), SocketKind::Tcp) if port.is_none() => refuse(call, Some(known.asked)),
+        (Wish::Listen(backlog), kind)
+            if kind == SocketKind::Tcp || unix_sockets && kind == SocketKind::Unix =>
+        {
             with_socket(call, |socket| listen(socket, backlog, allowed.listening, known))
         }
         (Wish::Listen(_), _) => refuse(call, None),
@@ -239,7 +243,7 @@ fn bound(call: Call<'_>, granted: Option<u16>, known: &mut Known) -> Option<u16>
     match read {
         // Nothing is opened for what is refused for any socket.
         Ok(wanted) if bind(granted, wanted, false) == Bind::Refuse => {
-            if call.kind() == Kind::Tcp {
+            if call.kind() == SocketKind::Tcp {
                 known.asked = wanted.port();
             }
             refuse(call, Some(wanted.port()))

@@ -45,8 +45,8 @@ use tokio::sync::{Notify, oneshot};
 use crate::mcp::contact::Contact;
 use crate::mcp::requests::Requests;
 use crate::mcp::shown::Shown;
-use crate::mcp::write::Meta;
-use crate::up::Up;
+use crate::mcp::write::RequestMeta;
+use crate::to_bridge::Up;
 use alive::Alive;
 use asks::Asks;
 use news::News;
@@ -84,7 +84,7 @@ pub struct Session {
     open: RefCell<Requests<Open>>,
     tools: RefCell<Tools>,
     asks: RefCell<Asks>,
-    meta: RefCell<Meta>,
+    meta: RefCell<RequestMeta>,
     contact: RefCell<Option<Contact>>,
     contacted: RefCell<Option<Contacted>>,
     /// The newest facts that the server has told about itself.
@@ -126,7 +126,7 @@ impl Session {
             open: RefCell::default(),
             tools: RefCell::default(),
             asks: RefCell::default(),
-            meta: RefCell::new(Meta { offers_roots: launch.offers_roots, log_level: None }),
+            meta: RefCell::new(RequestMeta { offers_roots: launch.offers_roots, log_level: None }),
             contact: RefCell::default(),
             contacted: RefCell::default(),
             said: RefCell::default(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harbor_child::instructions::Server;
 use harbor_ipc_proto::link::runner::{Era, Launch};
-use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
+use harbor_ipc_proto::link::sandbox::{Sandbox, SandboxLimits};
 
 use super::listening::Allowed;
 use crate::confinement;
@@ -25,7 +25,7 @@ pub struct Plan {
     pub(super) max_line: usize,
     pub(super) eof_grace: Duration,
     pub(super) term_grace: Duration,
-    pub(super) limits: Limits<'static>,
+    pub(super) limits: SandboxLimits<'static>,
     /// True if the server sees a /dev/shm of its own.
     pub(super) own_shared_memory: bool,
     /// How its egress proxy is started, where it has one.
@@ -106,8 +106,8 @@ fn afterwards(launch: &Launch<'_>) -> Option<Server> {
     })
 }
 
-fn owned(limits: &Limits<'_>) -> Limits<'static> {
+fn owned(limits: &SandboxLimits<'_>) -> SandboxLimits<'static> {
     let writable = limits.writable.iter().map(|path| path.to_string().into()).collect();
-    let Limits { memory, processes, open_files, file_size, nice, disk, .. } = *limits;
-    Limits { memory, processes, open_files, file_size, nice, disk, writable }
+    let SandboxLimits { memory, processes, open_files, file_size, nice, disk, .. } = *limits;
+    SandboxLimits { memory, processes, open_files, file_size, nice, disk, writable }
 }

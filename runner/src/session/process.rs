@@ -126,7 +126,7 @@ struct Process<'a> {
     _proxy: Option<Proxy>,
     _answering: Option<Answering>,
     _unmounting: Option<Unmounting>,
-    group: Option<cgroup::Group>,
+    group: Option<cgroup::Cgroup>,
 }
 
 impl Drop for Process<'_> {
@@ -391,7 +391,7 @@ impl<'a> Process<'a> {
     /// True if the kernel has killed for want of memory since the process began. Where its memory is counted apart, only
     /// kills in its group count; otherwise any do.
     fn memory_ran_out(&self) -> bool {
-        self.group.as_ref().map_or_else(|| oom_kills() > self.oom_kills, cgroup::Group::ran_out_of_memory)
+        self.group.as_ref().map_or_else(|| oom_kills() > self.oom_kills, cgroup::Cgroup::ran_out_of_memory)
     }
 
     /// True if this process was killed for want of memory. To be asked once it is reaped.

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 
 use harbor_child::instructions::Server;
 use harbor_child::reading::read_some;
-use harbor_child::reaper::{Group, Reaper, send_group};
+use harbor_child::reaper::{ChildGroup, Reaper, send_group};
 use harbor_child::signal::Signal;
 use harbor_child::spawn;
 use harbor_ipc_proto::link::runner::LogSource;
@@ -18,7 +18,7 @@ use super::Session;
 use super::refusals::Refusals;
 use crate::logs::{MAX_LINE, readable};
 use crate::mcp::line::{LineSplitter, Popped};
-use crate::up::Up;
+use crate::to_bridge::Up;
 
 /// A running proxy; it is ended with this.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Proxy {
         server.args.insert(1, parent.to_string().into());
         let helper = spawn::start_helper(&server, socket, reaper.namespace())?;
         let proxy = Self { pid: helper.pid };
-        let exited = reaper.watch(helper.pid, Group::Own);
+        let exited = reaper.watch(helper.pid, ChildGroup::Own);
         helper.executed().await.map_err(|failure| io::Error::other(failure.what))?;
         let (up, number, refusals) = (session.up.clone(), session.number, session.refusals.clone());
         let name = name.to_owned();

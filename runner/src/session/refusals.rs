@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use harbor_ipc_proto::link::runner::FromRunner;
-use harbor_policy::outside::is_its_own_refusal;
-use harbor_policy::sandbox::hint::{Reader, Refusal, Said, refused_host, said};
+use harbor_policy::sandbox::hint::{HintReader, PathRefusal, Said, refused_host, said};
+use harbor_policy::unreachable_places::is_its_own_refusal;
 use memchr::memmem::Finder;
 use serde::Deserialize;
 
 use super::Session;
-use crate::up::Up;
+use crate::to_bridge::Up;
 
 /// How many different ones are told of one start.
 const MOST: usize = 64;
@@ -43,7 +43,7 @@ struct Part<'a> {
 /// True if the result of a call says that its tool has failed. Most results do not have the words for it, and are not read.
 pub(super) fn reports_error(result: &str) -> bool {
     #[derive(Deserialize)]
-    struct Said {
+    struct ErrorFlag {
         #[serde(rename = "isError")]
         is_error: bool,
     }
@@ -53,14 +53,14 @@ pub(super) fn reports_error(result: &str) -> bool {
         value.is_some_and(|value| value.trim_ascii_start().starts_with(b"true"))
     };
     FINDER.find_iter(bytes).any(says_so)
-        && serde_json::from_str::<Said>(result).is_ok_and(|said| said.is_error)
+        && serde_json::from_str::<ErrorFlag>(result).is_ok_and(|said| said.is_error)
 }
 
 /// The state of one start: how far stderr is read, and what the bridge was told.
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     /// Reads its stderr.
-    reader: RefCell<Reader>,
+    reader: RefCell<HintReader>,
     told: RefCell<BTreeSet<Said>>,
 }
 
@@ -120,7 +120,7 @@ impl Refusals {
             return;
         }
         up.send(&match said {
-            Said::Refused(Refusal { path, write, missing }) => {
+            Said::Refused(PathRefusal { path, write, missing }) => {
                 FromRunner::Denied { server, path: path.into(), write, missing }
             }
             Said::Lacks(what) => FromRunner::Lacks { server, what },

@@ -327,13 +327,13 @@ fn leave_out_wrong_headers(tools: &mut Vec<Tool<'_>>, left_out: &mut LeftOut) {
 /// The structured content of a result, as text; none where the tool failed.
 fn structured(result: &str) -> Result<Option<&str>, &'static str> {
     #[derive(Deserialize)]
-    struct Said<'a> {
+    struct StructuredResult<'a> {
         #[serde(rename = "structuredContent", borrow, default, deserialize_with = "even_null")]
         content: Option<&'a RawValue>,
         #[serde(rename = "isError", borrow)]
         is_error: Option<&'a RawValue>,
     }
-    let said: Said<'_> =
+    let said: StructuredResult<'_> =
         serde_json::from_str(result).map_err(|_| "structuredContent or isError stands in it twice")?;
     if said.is_error.is_some_and(|is_error| is_error.get() == "true") {
         return Ok(None);

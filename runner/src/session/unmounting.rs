@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use harbor_child::instructions::Server;
 use harbor_child::mounted::{Disk, Disks};
-use harbor_child::reaper::{Exit, Group, Reaper};
+use harbor_child::reaper::{ChildGroup, Exit, Reaper};
 use harbor_child::spawn;
 use tokio::task::JoinHandle;
 
@@ -73,5 +73,5 @@ async fn unmount(mounts: &OwnedFd, gone: &[Disk], reaper: &Reaper) -> bool {
     let started =
         mounts.try_clone().and_then(|mounts| spawn::start_unmounting(mounts, gone, reaper.namespace()));
     let Ok(pid) = started else { return false };
-    matches!(reaper.watch(pid, Group::Shared).await, Ok(Exit::Code(0)))
+    matches!(reaper.watch(pid, ChildGroup::Shared).await, Ok(Exit::Code(0)))
 }

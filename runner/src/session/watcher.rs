@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use harbor_child::still::Still;
 use harbor_child::usage::{self, Found, Held, Usage, Walk};
 use harbor_ipc_proto::link::runner::{EndCause, Resource};
-use harbor_ipc_proto::link::sandbox::Limits;
+use harbor_ipc_proto::link::sandbox::SandboxLimits;
 use tokio::sync::oneshot;
 
 use self::room::{FLOOR, Room};
@@ -62,7 +62,7 @@ struct Counting {
 /// Watches one process and what it starts.
 #[derive(Debug)]
 pub(super) struct Watcher {
-    limits: Limits<'static>,
+    limits: SandboxLimits<'static>,
     directories: Vec<PathBuf>,
     /// True if the server sees a /dev/shm of its own.
     own_shared_memory: bool,
@@ -84,7 +84,11 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// None where nothing is limited.
-    pub(super) fn new(limits: &Limits<'static>, own_shared_memory: bool, now: Instant) -> Option<Self> {
+    pub(super) fn new(
+        limits: &SandboxLimits<'static>,
+        own_shared_memory: bool,
+        now: Instant,
+    ) -> Option<Self> {
         let is_limited = limits.memory.or(limits.processes).or(limits.disk).is_some();
         let mut watcher = is_limited.then(|| Self {
             limits: limits.clone(),

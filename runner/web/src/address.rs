@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use harbor_ipc_proto::link::runner::RemoteEnd;
-use harbor_policy::remote::{Reach, is_local_name, place};
+use harbor_policy::remote::{AllowedAddresses, is_local_name, place};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::time::timeout;
 use url::{Host, Url};
@@ -28,7 +28,7 @@ const MAX_ADDRESSES: usize = 8;
 #[derive(Debug, Clone)]
 pub struct Rules {
     host: String,
-    reach: Reach,
+    reach: AllowedAddresses,
     /// Only this machine: without TLS nobody else is spoken to.
     only_loopback: bool,
 }
@@ -38,7 +38,7 @@ impl Rules {
     ///
     /// # Errors
     /// When its own URL says that it is not.
-    pub fn within(url: &Url, reach: Reach, allow_http: bool) -> Result<Self, Trouble> {
+    pub fn within(url: &Url, reach: AllowedAddresses, allow_http: bool) -> Result<Self, Trouble> {
         let host = url.host_str().unwrap_or_default().to_owned();
         let rules = Self { host, reach, only_loopback: url.scheme() == "http" && !allow_http };
         let refused = match url.host() {
@@ -108,12 +108,15 @@ mod tests {
         let url = Url::parse("https://localhost/").unwrap();
         let rules = |reach| Rules::within(&url, reach, false).unwrap();
         // A document of a public server names it.
-        assert!(matches!(look_up(&rules(Reach::Public), "localhost").await, Err(Unresolved::Private(_))));
-        for reach in [Reach::Loopback, Reach::Private] {
+        assert!(matches!(
+            look_up(&rules(AllowedAddresses::Public), "localhost").await,
+            Err(Unresolved::Private(_))
+        ));
+        for reach in [AllowedAddresses::Loopback, AllowedAddresses::Private] {
             assert!(look_up(&rules(reach), "localhost").await.is_ok());
         }
         // A proxy's name is the person's own setting.
-        let other = Rules { host: "example.com".into(), ..rules(Reach::Public) };
+        let other = Rules { host: "example.com".into(), ..rules(AllowedAddresses::Public) };
         assert!(look_up(&other, "localhost").await.is_ok());
     }
 }

@@ -6,7 +6,7 @@
 use std::io;
 use std::path::Path;
 
-use harbor_child::sandbox::landlock::{self, Access, Rule};
+use harbor_child::sandbox::landlock::{self, Access, LandlockRule};
 use harbor_child::sandbox::limits::{self, Limits};
 use harbor_child::sandbox::seccomp::{self, Filter, Listen};
 
@@ -54,8 +54,8 @@ fn files() -> io::Result<()> {
     }
     let certificates = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map(std::env::var_os);
     let read = READ.iter().map(Path::new).chain(certificates.iter().flatten().map(Path::new));
-    let rule = |path: &Path, access| path.canonicalize().ok().map(|path| Rule { path, access });
-    let rules: Vec<Rule> = read
+    let rule = |path: &Path, access| path.canonicalize().ok().map(|path| LandlockRule { path, access });
+    let rules: Vec<LandlockRule> = read
         .filter_map(|path| rule(path, Access::Read))
         .chain(TALK.iter().filter_map(|path| rule(Path::new(path), Access::Device)))
         .collect();

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use harbor_child::link::{self, Ends};
 use harbor_ipc_proto::link::codec::{get_message, put_message};
 use harbor_ipc_proto::link::worker::{
-    Changes, Enrichment, FromWorker, SourceKind, SourceOutcome, ToWorker, WorkerFailure, WorkerSettings,
-    WorkerSource, WorkerStatus, WorkerStep,
+    CatalogSourceKind, Changes, Enrichment, FromWorker, SourceOutcome, ToWorker, WorkerFailure,
+    WorkerSettings, WorkerSource, WorkerStatus, WorkerStep,
 };
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -41,7 +41,7 @@ pub enum Said {
 pub struct Place {
     dir: TempDir,
     /// What it reads.
-    pub sources: Vec<(&'static str, SourceKind, String)>,
+    pub sources: Vec<(&'static str, CatalogSourceKind, String)>,
     /// Milliseconds between refreshes; 0: never by itself.
     pub interval: u64,
     /// Milliseconds for one request.
@@ -54,7 +54,7 @@ pub struct Place {
 
 impl Place {
     /// A new directory, and these sources.
-    pub fn new(sources: &[(&'static str, SourceKind, String)]) -> Self {
+    pub fn new(sources: &[(&'static str, CatalogSourceKind, String)]) -> Self {
         let dir = tempfile::Builder::new().prefix("hb-").tempdir().unwrap();
         Self { dir, sources: sources.to_vec(), interval: 0, timeout: 5000, github: None, npm: None }
     }
@@ -80,7 +80,7 @@ impl Place {
     }
 
     fn settings(&self) -> WorkerSettings<'_> {
-        let source = |(id, kind, url): &(&'static str, SourceKind, String)| WorkerSource {
+        let source = |(id, kind, url): &(&'static str, CatalogSourceKind, String)| WorkerSource {
             id: (*id).into(),
             kind: *kind,
             url: url.clone().into(),

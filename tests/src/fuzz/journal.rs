@@ -2,7 +2,7 @@
 //!
 //! Input: the bytes of a journal. Also, as a definition's text, a lock's names, the path of a written place and a program, one that was changed in one byte.
 
-use harbor_bridge::store::journal::{Content, LockRow, parse, text};
+use harbor_bridge::store::journal::{JournalContent, LockRow, parse, text};
 use harbor_bridge::store::program_rows::ProgramRow;
 
 use super::Target;
@@ -24,10 +24,10 @@ pub(super) const DEFINITIONS_JOURNAL: Target = Target {
 fn definitions_journal(bytes: &[u8]) {
     let read = parse(bytes);
     let again = parse(&text(&read));
-    assert_eq!(again, Content { unread: 0, ..read });
+    assert_eq!(again, JournalContent { unread: 0, ..read });
     let own = String::from_utf8_lossy(bytes).into_owned();
     let lock = LockRow { server_id: own.clone(), current: own.clone(), previous: Some(own.clone()) };
-    let content = Content {
+    let content = JournalContent {
         definitions: vec![(own.clone(), own.clone())],
         locks: vec![lock, LockRow::default()],
         written: vec![own.clone()],

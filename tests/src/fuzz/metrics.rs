@@ -1,6 +1,6 @@
 //! Requests for metrics: nothing is served but what a plain request to this machine's own name asks for.
 
-use harbor_bridge::front::metrics::head::{MAX_HEAD, Page, content_type, end, judge};
+use harbor_bridge::front::metrics::head::{MAX_HEAD, MetricsPage, content_type, end, judge};
 
 use super::Target;
 
@@ -39,7 +39,7 @@ fn metrics_head(bytes: &[u8]) {
             let name = host.strip_suffix(":9464").expect("the port");
             assert!(name == "localhost" || name.starts_with("127.") || name.starts_with('['), "{host}");
             assert!(
-                matches!(page, Page::Metrics(_) | Page::Index)
+                matches!(page, MetricsPage::Metrics(_) | MetricsPage::Index)
                     && content_type(page).contains("charset=utf-8")
             );
         }

@@ -2,13 +2,13 @@
 //!
 //! Whatever comes: what is taken is bounded, leads nowhere that it may not, and is the one answer that was waited for.
 
-use harbor_bridge::landing::{Head, PATH, head};
+use harbor_bridge::oauth_callback::{PATH, RedirectHead, head};
 use harbor_ipc_proto::secret::Secret;
 use harbor_policy::oauth::challenge::parse;
 use harbor_policy::oauth::documents::{Issuer, Resource};
-use harbor_policy::oauth::redirect::{Answer, read};
+use harbor_policy::oauth::redirect::{RedirectAnswer, read};
 use harbor_policy::oauth::{MAX_CHALLENGE, is_scope};
-use harbor_policy::remote::Reach;
+use harbor_policy::remote::AllowedAddresses;
 
 use super::Target;
 
@@ -47,7 +47,7 @@ fn documents(bytes: &[u8]) {
                 && said.scopes_supported.iter().all(|scope| is_scope(scope))
         );
     }
-    if let Ok(about) = Issuer::read(bytes, "https://b.example", Reach::Public) {
+    if let Ok(about) = Issuer::read(bytes, "https://b.example", AllowedAddresses::Public) {
         assert_eq!(about.issuer, "https://b.example");
         let optional = [about.registration_endpoint, about.revocation_endpoint].into_iter().flatten();
         for url in [about.authorization_endpoint, about.token_endpoint].into_iter().chain(optional) {
@@ -68,13 +68,13 @@ pub(super) const REDIRECT: Target = Target {
 };
 
 fn redirect(bytes: &[u8]) {
-    let Head::Query(query) = head(bytes, "127.0.0.1:80") else { return };
+    let RedirectHead::Query(query) = head(bytes, "127.0.0.1:80") else { return };
     let text = String::from_utf8_lossy(bytes).into_owned();
     assert!(text.starts_with(&format!("GET {PATH}?")) && text.contains("127.0.0.1:80"));
     let state = Secret::new("st4te".into());
     match read(query.expose(), &state, "https://b.example", true) {
-        Ok(Answer::Code(code)) => assert!(!code.is_empty() && query.expose().contains("iss=")),
-        Ok(Answer::Error(word)) => assert!(word.is_ascii() && !word.contains('<')),
+        Ok(RedirectAnswer::Code(code)) => assert!(!code.is_empty() && query.expose().contains("iss=")),
+        Ok(RedirectAnswer::Error(word)) => assert!(word.is_ascii() && !word.contains('<')),
         Err(_) => {}
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use harbor_policy::environment::wrong_of_others;
 use harbor_policy::package::Content;
 use harbor_policy::recipe::repository::{DOCUMENTS, Files, find, of_document};
-use harbor_policy::recipe::server_json::{self, Way};
-use harbor_policy::recipe::source::{Source, default_name, sort};
-use harbor_policy::recipe::{Given, MOST, Unfilled};
+use harbor_policy::recipe::server_json::{self, InstallOption};
+use harbor_policy::recipe::source::{InstallSource, default_name, sort};
+use harbor_policy::recipe::{MOST, RecipeValues, Unfilled};
 use harbor_policy::sandbox::prefixes::path_in_argument;
 use harbor_policy::sandbox::settings::checked;
 
@@ -57,12 +57,14 @@ fn source(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(found) = sort(text) else { return };
     let again = match &found {
-        Source::Image(image) => format!("oci:{image}"),
-        Source::Package(text) | Source::Remote(text) | Source::Entry(text) => text.clone(),
+        InstallSource::Image(image) => format!("oci:{image}"),
+        InstallSource::Package(text) | InstallSource::Remote(text) | InstallSource::Entry(text) => {
+            text.clone()
+        }
     };
     assert_eq!(sort(&again), Ok(found.clone()));
     assert!(!again.chars().any(char::is_control));
-    assert!(!matches!(&found, Source::Image(image) if image.starts_with('-')));
+    assert!(!matches!(&found, InstallSource::Image(image) if image.starts_with('-')));
     let _ = default_name(&found);
 }
 
@@ -98,7 +100,7 @@ fn manifest(bytes: &[u8]) {
 }
 
 /// Whatever is filled in has Harbor's own sandbox, and a way that can be gone leads somewhere.
-fn ways(all: &[Way]) {
+fn ways(all: &[InstallOption]) {
     for way in all {
         let recipe = &way.recipe;
         assert!(recipe.sandbox == Default::default() && recipe.inputs.len() <= MOST);
@@ -110,7 +112,7 @@ fn ways(all: &[Way]) {
         let env = recipe.env.iter().map(|one| (one.name.clone(), "v".to_owned())).collect::<BTreeMap<_, _>>();
         let nothing = (BTreeMap::new(), BTreeMap::new());
         for (inputs, env, incomplete) in [(&inputs, &env, false), (&nothing.0, &nothing.1, true)] {
-            let given = Given { inputs, env, secrets: &secrets, data: "/d", incomplete };
+            let given = RecipeValues { inputs, env, secrets: &secrets, data: "/d", incomplete };
             match recipe.fill(given) {
                 Ok(filled) => {
                     assert_eq!(checked(&filled.sandbox), Ok(()));

@@ -1,7 +1,7 @@
 //! Results that ask for input: what is sent again carries every answer and the state as the server wrote it.
 
 use harbor_runner::mcp::rounds::{Round, asks_for_input};
-use harbor_runner::mcp::write::{Meta, Request, put_request};
+use harbor_runner::mcp::write::{Request, RequestMeta, put_request};
 
 use super::Target;
 use super::json::{Pairs, one_value};
@@ -42,7 +42,7 @@ fn rounds(bytes: &[u8]) {
     }
     let mut line = Vec::new();
     let again = round.retry(&Request::new("tools/call", b"\"name\":\"t\"".to_vec()));
-    put_request(&mut line, 9, &again, Some(9), Some(&Meta::default()));
+    put_request(&mut line, 9, &again, Some(9), Some(&RequestMeta::default()));
     let params = params_of(&line);
     let params = Pairs::unique(params.as_bytes()).expect("no key stands twice");
     let asked = Pairs::parse(bytes).expect("a result is an object");

@@ -10,7 +10,7 @@ use harbor_policy::sandbox::offer::Lowered;
 use harbor_policy::sandbox::paths::{clean, parent};
 use harbor_policy::sandbox::protected::why_never;
 use harbor_policy::sandbox::settings::{checked, network, numbers};
-use harbor_policy::sandbox::{Facts, Named, profile};
+use harbor_policy::sandbox::{NamedPath, SandboxFacts, profile};
 
 use super::Target;
 
@@ -72,15 +72,15 @@ pub(super) const LOWERED: Target = Target {
     ],
 };
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> SandboxFacts {
+    SandboxFacts {
         home: Some("/home/u".into()),
         harbor_home: "/home/u/.harbor".into(),
         data: "/home/u/.harbor/servers/s/data".into(),
         tmp: "/home/u/.harbor/servers/s/tmp".into(),
         socket: "/home/u/.harbor/run/bridge.sock".into(),
         proxy: "/opt/harbor/harbor-egress".into(),
-        ..Facts::default()
+        ..SandboxFacts::default()
     }
 }
 
@@ -116,8 +116,8 @@ fn allowed(text: &str, path: &str, write: bool) {
 
 /// In every network, since hosts are of no matter where all may be reached.
 fn hinted(lack: &Lack<'_>) {
-    let script = Named { path: "/srv/a/s.py".into(), package_root: None, is_cwd: false };
-    let facts = Facts { named: vec![script], ..facts() };
+    let script = NamedPath { path: "/srv/a/s.py".into(), package_root: None, is_cwd: false };
+    let facts = SandboxFacts { named: vec![script], ..facts() };
     for network in [NetworkKind::All, NetworkKind::None] {
         let settings = SandboxSettings { network: Some(network), ..SandboxSettings::default() };
         let profile = profile(&settings, &facts, &full()).expect("nothing is granted");

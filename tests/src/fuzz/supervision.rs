@@ -9,7 +9,7 @@ use harbor_policy::credentials::named_as_missing;
 use harbor_policy::environment::wrong_of_others;
 use harbor_policy::package::failure::{Unresolved, reason, unresolved};
 use harbor_policy::package::readme::start_in;
-use harbor_policy::package::usage::{Given, next_try};
+use harbor_policy::package::usage::{GivenArguments, next_try};
 use harbor_policy::package::{Ecosystem, Package, npm_program, recognise, resolve, source};
 use harbor_policy::settings::Settings;
 
@@ -160,7 +160,7 @@ fn readme(bytes: &[u8]) {
     let Some(start) = start_in(&text, &package, "X_TOKEN is required") else { return };
     assert!(start.args.len() <= 24 && start.variables.len() <= 12, "{start:?}");
     assert!(start.variables.iter().all(|(name, _)| wrong_of_others(name).is_none()), "{start:?}");
-    let told = next_try(&package, "", None, Some(&text), Given::default()).unwrap_or_default();
+    let told = next_try(&package, "", None, Some(&text), GivenArguments::default()).unwrap_or_default();
     assert!(told.len() <= 600 && !has_hidden(&told) && !told.contains(['\n', '\r', '\t']), "{told:?}");
     assert!(told.matches('`').count() <= 2, "{told:?}");
 }

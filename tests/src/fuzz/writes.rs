@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use harbor_ipc_proto::link::runner::{Era, Operation};
 use harbor_runner::mcp::message::{Message, read};
-use harbor_runner::mcp::write::{Meta, Request, put_answer, put_cancelled, put_request};
+use harbor_runner::mcp::write::{Request, RequestMeta, put_answer, put_cancelled, put_request};
 
 use super::Target;
 use super::input::Input;
@@ -76,7 +76,7 @@ fn requests(bytes: &[u8]) {
     let (operation, wanted) = operation(which, flags & 8 != 0, &texts);
     let era = if flags & 1 == 0 { Era::Legacy } else { Era::Modern };
     let request = Request::of(&operation, era).expect("it is one request");
-    let meta = Meta { offers_roots: flags & 4 != 0, log_level: Some(texts[3].to_string()) };
+    let meta = RequestMeta { offers_roots: flags & 4 != 0, log_level: Some(texts[3].to_string()) };
     let meta = (era == Era::Modern).then_some(&meta);
     let progress = flags & 2 != 0;
     let mut line = Vec::new();

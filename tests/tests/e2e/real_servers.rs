@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use harbor_ipc_proto::field::PutField as _;
-use harbor_policy::curated::{CURATED, Curated, Source};
-use harbor_policy::recipe::{Given, Recipe};
+use harbor_policy::curated::{CURATED, Curated, CuratedPackage};
+use harbor_policy::recipe::{Recipe, RecipeValues};
 use harbor_tests::git::git;
 use harbor_tests::home::TEST_ID;
 use harbor_tests::programs::installed;
@@ -254,9 +254,9 @@ fn curated_servers_work_in_the_sandbox_of_the_list() {
     let drives_none = |curated: &&Curated| curated.inputs.iter().all(|input| input.places.is_empty());
     for curated in CURATED.iter().filter(drives_none) {
         let (command, mut args) = match curated.source {
-            Source::Npm(name) => node(name.rsplit('/').next().unwrap()),
-            Source::Pypi(name) => (json!(installed(&format!("venv/bin/{name}"))), json!([])),
-            Source::Oci(_) | Source::Remote(_) => continue,
+            CuratedPackage::Npm(name) => node(name.rsplit('/').next().unwrap()),
+            CuratedPackage::Pypi(name) => (json!(installed(&format!("venv/bin/{name}"))), json!([])),
+            CuratedPackage::Oci(_) | CuratedPackage::Remote(_) => continue,
         };
         let home = Home::new();
         let bridge = Bridge::start(&home);
@@ -267,8 +267,13 @@ fn curated_servers_work_in_the_sandbox_of_the_list() {
         let inputs =
             curated.inputs.iter().map(|input| (input.name.to_owned(), vec![dir.display().to_string()]));
         let own = [(TEST_ID.to_owned(), home.id().to_owned())].into();
-        let given =
-            Given { inputs: &inputs.collect(), env: &own, secrets: &[], data: &data, incomplete: false };
+        let given = RecipeValues {
+            inputs: &inputs.collect(),
+            env: &own,
+            secrets: &[],
+            data: &data,
+            incomplete: false,
+        };
         let filled = Recipe::of_curated(curated, &|path| Path::new(path).exists()).fill(given).unwrap();
         args.as_array_mut().unwrap().extend(filled.args.into_iter().map(Value::from));
         let env = json!(filled.env);

@@ -19,7 +19,7 @@ const ROOMS: &[(&str, u32)] = &[
     ("models", 4),
     ("keeper", 3),
     ("supervisor", 3),
-    ("landing", 2),
+    ("oauth_callback", 2),
     ("link", 2),
     ("traces", 2),
     ("store", 2),

@@ -20,14 +20,14 @@ const ALL: &[Floors] = &[
         rows: &[
             &["clock", "date", "files", "lock", "mounted", "places"],
             &["paths"],
-            &["above", "copied", "instance"],
+            &["parent_directories", "copied", "instance"],
             &["dial"],
         ],
     },
     Floors {
         dir: "bridge/client/src",
         below: &[],
-        rows: &[&["payload", "settings", "terminal"], &["errors"], &["beside", "id", "reply"]],
+        rows: &[&["payload", "settings", "terminal"], &["errors"], &["error_hints", "id", "reply"]],
     },
     Floors {
         dir: "bridge/client-configs/src",
@@ -35,7 +35,7 @@ const ALL: &[Floors] = &[
         rows: &[
             &["entry", "extensions", "names", "placeholders", "swap"],
             &["browsers", "clients", "jsonc", "launch", "toml"],
-            &["elsewhere", "engine"],
+            &["remote_entries", "engine"],
             &["servers"],
         ],
     },
@@ -59,7 +59,7 @@ const ALL: &[Floors] = &[
         rows: &[
             &["connections", "tokens"],
             &["reply", "routes"],
-            &["alone", "body", "gate"],
+            &["single_request", "body", "gate"],
             &["message", "parked", "places", "sessions"],
             &["server"],
             &["exchange", "listen"],
@@ -83,13 +83,13 @@ const ALL: &[Floors] = &[
         below: &["commands"],
         rows: &[
             &[
-                "apart",
+                "definition_secrets",
                 "arguments",
                 "follow",
                 "ids",
                 "mcp",
                 "metrics",
-                "outside",
+                "unreachable_places",
                 "places",
                 "printing",
                 "progress",
@@ -110,7 +110,7 @@ const ALL: &[Floors] = &[
                 "sessions",
             ],
             &["grants"],
-            &["audit", "catalog", "completions", "remarks"],
+            &["audit", "catalog", "completions", "result_notes"],
             &["activity", "clients", "list", "servers", "service", "stats", "tools"],
             &["add", "call", "native_host", "status", "switch"],
             &["doctor", "edit", "import", "offers", "sandbox", "set"],
@@ -133,7 +133,7 @@ const ALL: &[Floors] = &[
             &["flow"],
             &["detail"],
             &["model"],
-            &["draw", "keys", "page", "talk"],
+            &["draw", "keys", "page", "bridge_requests"],
         ],
     },
     Floors {
@@ -144,7 +144,13 @@ const ALL: &[Floors] = &[
     Floors {
         dir: "bridge/cli/src/commands/install",
         below: &["commands", "install"],
-        rows: &[&["runs"], &["asking", "closed", "document", "wanted"], &["plan"], &["entry"], &["network"]],
+        rows: &[
+            &["runs"],
+            &["asking", "closed_places", "document", "declared_secret"],
+            &["plan"],
+            &["entry"],
+            &["network"],
+        ],
     },
 ];
 

@@ -5,7 +5,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::worker::SourceKind;
+use harbor_ipc_proto::link::worker::CatalogSourceKind;
 use harbor_tests::random::Random;
 use rusqlite::{Connection, named_params};
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn search(connection: &Connection, words: &str) -> usize {
 #[test]
 fn twenty_thousand_entries() {
     let web = pages();
-    let place = Place::new(&[("registry", SourceKind::Registry, web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, web.url("/"))]);
     let mut worker = Driven::configured(&place);
     // What is judged is the time of the processor; beside other builds the refresh takes a multiple of it.
     worker.limit = Duration::from_secs(240);

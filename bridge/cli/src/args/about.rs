@@ -25,7 +25,7 @@ pub struct HelpWanted {
 
 /// A reference page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Page {
+pub enum ReferencePage {
     /// Every message of the bridge's local socket, with its fields and errors
     Protocol,
     /// Every command with its options
@@ -39,7 +39,7 @@ pub enum Page {
 #[command(hide = true)]
 pub struct Names {
     /// The kind of names
-    pub kind: Kind,
+    pub kind: NameKind,
     /// The word as far as it is typed; for `tools`, the server
     #[arg(default_value = "", hide_default_value = true)]
     pub word: String,
@@ -50,7 +50,7 @@ pub struct Names {
 
 /// The kind of names that are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
+pub enum NameKind {
     Servers,
     Tools,
     /// A server, or one of its tools.

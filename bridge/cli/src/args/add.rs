@@ -51,7 +51,7 @@ pub struct Remote {
     pub allow_http: bool,
 }
 
-read_by! { Definition: Options; }
+read_by! { Definition: AddOptions; }
 
 /// Define a server and start it
 ///
@@ -70,7 +70,7 @@ read_by! { Definition: Options; }
 ///
 /// Example: `harbor add docs --url https://example.com/mcp`
 #[derive(Debug, Args)]
-struct Options {
+struct AddOptions {
     /// The server's name
     #[arg(value_name = "NAME", value_parser = server_id)]
     server: String,
@@ -189,7 +189,7 @@ impl RemoteOptions {
 }
 
 impl Definition {
-    fn read(options: Options) -> Result<Self, String> {
+    fn read(options: AddOptions) -> Result<Self, String> {
         if options.url.is_none() && options.elsewhere.is_said() {
             return Err("--transport, --header, --allow-private and --allow-http are for remote servers; they need --url"
                 .into());

@@ -25,7 +25,7 @@ use super::ToolUse;
 ///
 /// Example: `git diff | harbor ask - --system "Review this change."`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct Question {
+pub struct AskOptions {
     /// The question; `-` reads it from stdin
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub question: String,

@@ -24,7 +24,7 @@ pub struct Call {
     pub save: Option<String>,
 }
 
-read_by! { Call: Options; }
+read_by! { Call: ToolCallOptions; }
 
 /// Call a tool
 ///
@@ -40,7 +40,7 @@ read_by! { Call: Options; }
 ///
 /// Example: `harbor call time/get_current_time '{"timezone": "Europe/Oslo"}'`
 #[derive(Debug, Args)]
-struct Options {
+struct ToolCallOptions {
     /// The tool
     #[arg(value_name = "SERVER/TOOL", value_parser = tool_or_name)]
     tool: (String, String),
@@ -60,8 +60,8 @@ struct Options {
 }
 
 impl Call {
-    fn read(options: Options) -> Result<Self, String> {
-        let Options { tool: (server, tool), timeout, max_timeout, save, .. } = options;
+    fn read(options: ToolCallOptions) -> Result<Self, String> {
+        let ToolCallOptions { tool: (server, tool), timeout, max_timeout, save, .. } = options;
         if let (Some(timeout), Some(most)) = (timeout, max_timeout)
             && most < timeout
         {

@@ -8,7 +8,7 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, value_parser};
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_policy::package::binary::Binary;
-use harbor_policy::recipe::source::{Source, sort};
+use harbor_policy::recipe::source::{InstallSource, sort};
 use harbor_policy::remote::parse;
 
 use super::add::{Definition, Remote, RemoteOptions};
@@ -39,7 +39,7 @@ pub struct Package {
     pub definition: Definition,
 }
 
-read_by! { Package: Options; }
+read_by! { Package: InstallOptions; }
 
 /// Install a server: by id, package, image or URL
 ///
@@ -59,7 +59,7 @@ read_by! { Package: Options; }
 ///
 /// Example: `harbor install pypi:mcp-server-time`
 #[derive(Debug, Args)]
-struct Options {
+struct InstallOptions {
     /// The package to install
     source: String,
     /// The server's own arguments
@@ -155,22 +155,22 @@ impl Upgrade {
 }
 
 impl Package {
-    fn read(options: Options) -> Result<Self, String> {
+    fn read(options: InstallOptions) -> Result<Self, String> {
         let (download, elsewhere, text) = (options.download, options.elsewhere, options.source);
         let source = download.source(&text, &elsewhere)?;
         let sandbox = options.sandbox.read()?;
         let elsewhere = match sort(&source) {
-            Ok(Source::Remote(_)) if options.keep_data || sandbox != SandboxSettings::default() => {
+            Ok(InstallSource::Remote(_)) if options.keep_data || sandbox != SandboxSettings::default() => {
                 return Err(
                     "--keep-data and sandbox options are for programs; a remote server does not run here"
                         .into(),
                 );
             }
-            Ok(Source::Remote(url)) => elsewhere.read("", parse(&url).ok().as_ref())?,
+            Ok(InstallSource::Remote(url)) => elsewhere.read("", parse(&url).ok().as_ref())?,
             // Where it is, the catalog knows.
-            Ok(Source::Entry(_)) => elsewhere.read("", None)?,
+            Ok(InstallSource::Entry(_)) => elsewhere.read("", None)?,
             // Where a download may come from stands in its source.
-            Ok(Source::Package(package)) if package.starts_with("binary:") => Remote::default(),
+            Ok(InstallSource::Package(package)) if package.starts_with("binary:") => Remote::default(),
             _ if elsewhere.is_said() => {
                 return Err(
                     "--transport, --header, --allow-private and --allow-http are for remote servers".into()

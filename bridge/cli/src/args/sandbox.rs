@@ -27,8 +27,8 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    fn read(options: Options) -> Result<Self, String> {
-        let Options { server, explain, forget: forgotten, reset, sandbox } = options;
+    fn read(options: SandboxCommandOptions) -> Result<Self, String> {
+        let SandboxCommandOptions { server, explain, forget: forgotten, reset, sandbox } = options;
         Ok(Self { server, explain, changes: sandbox.read()?, forgotten, reset })
     }
 
@@ -38,7 +38,7 @@ impl Sandbox {
     }
 }
 
-read_by! { Sandbox: Options; }
+read_by! { Sandbox: SandboxCommandOptions; }
 
 /// Show or change what a server may do
 ///
@@ -48,7 +48,7 @@ read_by! { Sandbox: Options; }
 ///
 /// Example: `harbor sandbox files --write ~/notes`
 #[derive(Debug, Args)]
-struct Options {
+struct SandboxCommandOptions {
     /// The server's name
     #[arg(value_parser = server_id)]
     server: String,

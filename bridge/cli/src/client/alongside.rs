@@ -18,7 +18,7 @@ use harbor_ipc_proto::frame::Popped;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::{Client, Meaning, NO_OBJECT, QUICK, Sent};
+use super::{Client, Meaning, NO_OBJECT, QUICK, SentRequest};
 use harbor_client::errors::Failure;
 use harbor_client::reply::{Answer, Pieces};
 
@@ -43,7 +43,7 @@ impl Client {
     ) -> Result<Answer<A::Reply>, Failure> {
         let id = self.next_id();
         self.write(&request_frame(&id, ask), QUICK)?;
-        let sent = Sent { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
+        let sent = SentRequest { id, tag: A::TAG, server: ask.server(), profile: ask.profile() };
         let mut pieces = Pieces::default();
         loop {
             let Some(frame) = self.frame_or_input(person.input()).map_err(|_| Failure::Lost)? else {

@@ -16,12 +16,12 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::field::JsonObject;
 
-use super::apart::{self, Apart};
-use super::outside;
+use super::definition_secrets::{self, Apart};
 use super::places::{absolute, current_dir, settings};
-use super::remarks;
 use super::remote::Spoken;
+use super::result_notes;
 use super::servers::{self, STOP};
+use super::unreachable_places;
 use crate::args::{Definition, options_of};
 use crate::client::Client;
 use crate::screen::{Screen, Status};
@@ -128,12 +128,12 @@ pub fn run(
 ) -> Result<(), Failure> {
     let name = &definition.name;
     let mut added = define(client, name, ask)?;
-    apart::keep(client, name, secrets)?;
-    apart::tell(name, secrets);
-    apart::warn_of_arguments(name, &apart::in_arguments(&definition.args));
+    definition_secrets::keep(client, name, secrets)?;
+    definition_secrets::tell(name, secrets);
+    definition_secrets::warn_of_arguments(name, &definition_secrets::in_arguments(&definition.args));
     old_sandbox(name, &added).iter().for_each(|text| remark(text));
     relative(definition, &current_dir()?).iter().for_each(|text| remark(text));
-    outside::tell_words(client, name, &definition.args, &definition.env);
+    unreachable_places::tell_words(client, name, &definition.args, &definition.env);
     if !screen.json {
         let verb = if added.replaced { "replaced" } else { "added" };
         screen.text(&format!("{verb} {name}"))?;
@@ -146,9 +146,9 @@ pub fn run(
             if added.server.package.is_none() {
                 tell_package(screen, &connected.server)?;
             }
-            remarks::on_image(&connected.server);
+            result_notes::on_image(&connected.server);
             servers::tell(client, name, &connected, screen)?;
-            remarks::on_sandbox(name, connected.server.sandbox.as_ref(), &definition.secrets);
+            result_notes::on_sandbox(name, connected.server.sandbox.as_ref(), &definition.secrets);
             return Ok(());
         }
         added.shown.insert("connection", connected.to_json());
@@ -209,8 +209,8 @@ pub fn define(client: &mut Client, name: &str, ask: &Adding) -> Result<Added, Fa
     drop(status);
     // Also where the result is JSON, and before the server runs: it may well be an old trap.
     let kept = matches!(ask, Adding::Here(ask) if ask.keep_data == Some(true));
-    remarks::on_old_data(name, added.old_data.as_deref(), kept);
-    added.program_change.iter().for_each(remarks::on_program);
+    result_notes::on_old_data(name, added.old_data.as_deref(), kept);
+    added.program_change.iter().for_each(result_notes::on_program);
     Ok(added)
 }
 

@@ -8,7 +8,7 @@
 //! Owns how a conversation of one question looks. Must never print the model's thoughts, nor wait for a
 //! reader: the bridge sends no more than was read.
 
-pub mod given;
+pub mod chat_request;
 mod tools;
 
 use std::io::{self, IsTerminal as _};
@@ -19,7 +19,7 @@ use harbor_ipc_proto::client::{LlmChat, LlmChatResult, LlmEvent, LlmMore};
 use harbor_ipc_proto::codes::Code;
 use nix::sys::signal::{Signal, raise};
 
-pub use self::given::chat;
+pub use self::chat_request::chat;
 pub use self::tools::{run as run_with_tools, wanted};
 use super::signals::Signals;
 use super::turn::ending::tokens;
@@ -36,7 +36,7 @@ const LIMIT: Duration = Duration::from_secs(3600);
 const CREDIT: u32 = 32;
 
 /// The part that has been printed so far.
-struct Shown<'a> {
+struct AnswerPrinter<'a> {
     screen: &'a mut Screen,
     /// Until the first word is there.
     status: Option<Status>,
@@ -47,7 +47,7 @@ struct Shown<'a> {
 pub fn run(mut client: Client, chat: &LlmChat, screen: &mut Screen) -> Result<(), Failure> {
     obey_signals(&client)?;
     let status = Status::is_visible().then(|| Status::new("waiting for the model …"));
-    let mut shown = Shown { screen, status, is_at_margin: true };
+    let mut shown = AnswerPrinter { screen, status, is_at_margin: true };
     let answered = asked(&mut client, chat, &mut shown);
     shown.end_line()?;
     match answered {
@@ -63,7 +63,7 @@ pub fn run(mut client: Client, chat: &LlmChat, screen: &mut Screen) -> Result<()
 fn asked(
     client: &mut Client,
     chat: &LlmChat,
-    shown: &mut Shown<'_>,
+    shown: &mut AnswerPrinter<'_>,
 ) -> Result<Answer<LlmChatResult>, Failure> {
     let (target, mut taken) = (client.coming_id(), 0);
     client.ask_with_pushes::<LlmEvent, _>(chat, LIMIT, &mut |push, client| {
@@ -77,7 +77,7 @@ fn asked(
     })
 }
 
-impl Shown<'_> {
+impl AnswerPrinter<'_> {
     fn take(&mut self, push: &LlmEvent) -> Result<(), Failure> {
         match (&*push.event.r#type, &push.event.text) {
             ("text", Some(text)) if !text.is_empty() => {
@@ -168,8 +168,8 @@ mod tests {
         let bridge = thread::spawn(move || serve(theirs, &answers));
         let (paper, mut client) = (Paper::default(), Client::over(ours));
         let mut screen = paper.screen(json, false);
-        let mut shown = Shown { screen: &mut screen, status: None, is_at_margin: true };
-        let chat = given::plain("hi", !json);
+        let mut shown = AnswerPrinter { screen: &mut screen, status: None, is_at_margin: true };
+        let chat = chat_request::plain("hi", !json);
         let answered = asked(&mut client, &chat, &mut shown).and_then(|answer| {
             shown.end_line()?;
             finish(&answer, shown.screen)

@@ -18,7 +18,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_policy::limits;
 use harbor_policy::suggest::hint;
 
-use super::{arguments, progress, remarks, servers, tool_list, tools};
+use super::{arguments, progress, result_notes, servers, tool_list, tools};
 use crate::args::{Arguments, Call};
 use crate::client::{Client, QUICK};
 use crate::content::{only_judge, render};
@@ -92,7 +92,7 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
             refitted(client, call, *refusal, screen)?
         }
         Err(Failure::Refused(refusal)) => {
-            remarks::on_call(&refusal.beside());
+            result_notes::on_call(&refusal.beside());
             return Err(Failure::Refused(refusal));
         }
         other => other?,
@@ -111,11 +111,11 @@ pub fn run(client: &mut Client, call: &Call, ask: &Calling, screen: &mut Screen)
         true if screen.json => Err(Failure::Said(Exit::ToolFailed)),
         true => {
             remark("harbor: the tool reported an error");
-            remarks::on_call(&beside);
+            result_notes::on_call(&beside);
             Err(Failure::Said(Exit::ToolFailed))
         }
         false => {
-            remarks::on_call(&beside);
+            result_notes::on_call(&beside);
             closed
         }
     }

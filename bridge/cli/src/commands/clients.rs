@@ -6,11 +6,11 @@
 //!
 //! Owns the messages about it. Must never show anything else from those files: there are secrets in them.
 
+pub mod client_access;
 pub mod copies;
 mod earlier;
 mod file;
 mod limits;
-pub mod may;
 mod replacing;
 pub mod status;
 mod undo;
@@ -25,12 +25,12 @@ use harbor_home::Paths;
 use harbor_policy::tool_name::EVERY;
 use serde_json::{Value, json};
 
+use self::client_access::ClientAccess;
 use self::earlier::Earlier;
 pub use self::file::{Found, failed};
-use self::may::Held;
 pub use self::replacing::replace;
 use self::replacing::{Restored, restore};
-use self::undo::Note;
+use self::undo::UndoNote;
 use super::patterns;
 use crate::args::{Install, Uninstall};
 use crate::check;
@@ -178,7 +178,7 @@ fn install_one(
     }
     let changed = !old.is_some_and(|old| is_ours(old) && entry.fits(old));
     if changed {
-        let note = Note::load(paths, &found.path);
+        let note = UndoNote::load(paths, &found.path);
         // What was ours is taken back before, so that the note is about the text without it.
         let original = note.as_ref().and_then(|note| note.undo(&text));
         let before = original.as_ref().unwrap_or(&text);
@@ -186,10 +186,10 @@ fn install_one(
         if wanted.dry_run {
             return show(screen, client, &found.path, &text, &after);
         }
-        let new = Note {
+        let new = UndoNote {
             made_file: found.text.is_none(),
             made_key: root.get(client.key).is_none(),
-            ..Note::of(&found.path, before, &after)
+            ..UndoNote::of(&found.path, before, &after)
         };
         let new = match (&note, original.is_some()) {
             (Some(note), true) => new.made_by(note),
@@ -208,11 +208,11 @@ fn install_one(
 
 /// The client's present rights. The tools that were typed become its grants, too, unless they are for another
 /// file, which may be a project's.
-fn held(wanted: &Install, name: &str, only: &[String], paths: &Paths) -> Result<Held, Failure> {
+fn held(wanted: &Install, name: &str, only: &[String], paths: &Paths) -> Result<ClientAccess, Failure> {
     if wanted.only.is_empty() || wanted.file.is_some() {
-        return may::held_here(paths, name);
+        return client_access::held_here(paths, name);
     }
-    let held = may::give(paths, name, only)?;
+    let held = client_access::give(paths, name, only)?;
     if let Some(mut client) = Client::connect_running(paths)? {
         patterns::unknown(&mut client, only)?.iter().for_each(|text| remark(text));
     }
@@ -220,15 +220,21 @@ fn held(wanted: &Install, name: &str, only: &[String], paths: &Paths) -> Result<
 }
 
 /// The note first: a change without one could not be undone exactly.
-fn write(paths: &Paths, found: &Found, after: &str, new: Note, old: Option<Note>) -> Result<(), Failure> {
+fn write(
+    paths: &Paths,
+    found: &Found,
+    after: &str,
+    new: UndoNote,
+    old: Option<UndoNote>,
+) -> Result<(), Failure> {
     new.save(paths)?;
     match found.write(after) {
         Ok(made) if made.is_empty() => Ok(()),
-        Ok(made_directories) => Note { made_directories, ..new }.save(paths),
+        Ok(made_directories) => UndoNote { made_directories, ..new }.save(paths),
         Err(error) => {
             match old {
                 Some(old) => old.save(paths)?,
-                None => Note::forget(paths, &found.path),
+                None => UndoNote::forget(paths, &found.path),
             }
             Err(error)
         }
@@ -237,7 +243,7 @@ fn write(paths: &Paths, found: &Found, after: &str, new: Note, old: Option<Note>
 
 fn tell_installed(
     (client, wanted, name, only): (&AiClient, &Install, &str, &[String]),
-    (held, paths): (&Held, &Paths),
+    (held, paths): (&ClientAccess, &Paths),
     entry: &Entry,
     found: &Found,
     changed: bool,
@@ -259,7 +265,7 @@ fn tell_installed(
     };
     let lines = [
         format!("Harbor {verb} {file}"),
-        may::sentence(title, name, held, only, paths),
+        client_access::sentence(title, name, held, only, paths),
         format!("{title}: {}", client.after),
         format!("undo: {undo}"),
     ];
@@ -344,7 +350,7 @@ fn uninstall_one(
     if !is_ours(old) {
         return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
     }
-    let note = Note::load(paths, &found.path).unwrap_or_default();
+    let note = UndoNote::load(paths, &found.path).unwrap_or_default();
     let exact = note.undo(&text);
     let restored = match &exact {
         Some(before) => Restored { text: before.clone(), back: Vec::new(), left: Vec::new() },
@@ -359,7 +365,7 @@ fn uninstall_one(
         true => found.remove(&note.made_directories)?,
         false => drop(found.write(after)?),
     }
-    Note::forget(paths, &found.path);
+    UndoNote::forget(paths, &found.path);
     tell_uninstalled(client, &found, Some((old, &restored)), exact.is_some(), screen)
 }
 

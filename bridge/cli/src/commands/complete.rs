@@ -14,7 +14,7 @@ use harbor_ipc_proto::client::{GetCredentialStatus, HostListAllPermissions, List
 use harbor_policy::scope::Scope;
 
 use super::tool_list;
-use crate::args::{self, Kind, Names};
+use crate::args::{self, NameKind, Names};
 use crate::client::Client;
 use crate::screen::Screen;
 
@@ -31,9 +31,9 @@ pub fn show(paths: &Paths, wanted: &Names, screen: &mut Screen) -> Result<(), Fa
 
 pub fn names(paths: &Paths, wanted: &Names) -> Vec<String> {
     match wanted.kind {
-        Kind::Clients => CLIENTS.iter().map(|client| client.id.to_owned()).collect(),
-        Kind::Scopes => Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect(),
-        Kind::Commands => {
+        NameKind::Clients => CLIENTS.iter().map(|client| client.id.to_owned()).collect(),
+        NameKind::Scopes => Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect(),
+        NameKind::Commands => {
             let command = args::command();
             let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
             shown.map(|command| command.get_name().to_owned()).collect()
@@ -48,13 +48,13 @@ pub fn names(paths: &Paths, wanted: &Names) -> Vec<String> {
 /// Names that only a bridge knows.
 fn asked(client: &mut Client, Names { kind, word, behind }: &Names) -> Result<Vec<String>, Failure> {
     match kind {
-        Kind::Listed if word.contains('/') => tools(client, word),
-        Kind::Servers | Kind::Listed => servers(client),
-        Kind::Tools => tools(client, word),
-        Kind::Keys => keys(client, behind),
-        Kind::Arguments => arguments(client, behind),
-        Kind::Origins => origins(client),
-        Kind::Clients | Kind::Scopes | Kind::Commands => Ok(Vec::new()),
+        NameKind::Listed if word.contains('/') => tools(client, word),
+        NameKind::Servers | NameKind::Listed => servers(client),
+        NameKind::Tools => tools(client, word),
+        NameKind::Keys => keys(client, behind),
+        NameKind::Arguments => arguments(client, behind),
+        NameKind::Origins => origins(client),
+        NameKind::Clients | NameKind::Scopes | NameKind::Commands => Ok(Vec::new()),
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
     use super::super::rig::{command, error};
     use super::*;
 
-    fn named(kind: Kind, word: &str, answer: &str) -> (Vec<String>, Vec<String>) {
+    fn named(kind: NameKind, word: &str, answer: &str) -> (Vec<String>, Vec<String>) {
         let wanted = Names { kind, word: word.into(), behind: word.into() };
         let mut given = Vec::new();
         let ran = command(false, &[answer], |client, _| {
@@ -122,16 +122,16 @@ mod tests {
     #[test]
     fn servers_and_then_their_tools() {
         let servers = r#"{"type":"list_servers_result","request_id":"1","servers":[{"server_id":"a"},{"server_id":"b"}]}"#;
-        assert_eq!(named(Kind::Servers, "", servers).0, ["a", "b"]);
-        assert_eq!(named(Kind::Tools, "x", servers).0, ["a/", "b/"]);
+        assert_eq!(named(NameKind::Servers, "", servers).0, ["a", "b"]);
+        assert_eq!(named(NameKind::Tools, "x", servers).0, ["a/", "b/"]);
         let tools = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now"},{"name":"a/b"},{"name":"$(reboot)"},{"name":"x y"},{"name":"`w`\n"}]}"#;
-        let (given, requests) = named(Kind::Tools, "a/n", tools);
+        let (given, requests) = named(NameKind::Tools, "a/n", tools);
         assert_eq!(given, ["a/now", "a/a/b"]);
         assert_eq!(requests, [r#"{"type":"mcp_list_tools","request_id":"1","server_id":"a","wait_ms":0}"#]);
         let schema = r#"{"type":"mcp_list_tools_result","request_id":"1","tools":[{"name":"now","inputSchema":{"properties":{"zone":{},"$(x)":{}}}}]}"#;
-        assert_eq!(named(Kind::Arguments, "a/now", schema).0, ["zone="]);
+        assert_eq!(named(NameKind::Arguments, "a/now", schema).0, ["zone="]);
         let grants = r#"{"type":"host_list_all_permissions_result","request_id":"1","grants":[{"origin":"https://b.example"},{"origin":"client://a"},{"origin":"client://a"},{"origin":"client://a b"}]}"#;
-        assert_eq!(named(Kind::Origins, "", grants).0, ["client://a", "https://b.example"]);
-        assert_eq!(named(Kind::Tools, "a/", &error("not_connected")).0, [""; 0]);
+        assert_eq!(named(NameKind::Origins, "", grants).0, ["client://a", "https://b.example"]);
+        assert_eq!(named(NameKind::Tools, "a/", &error("not_connected")).0, [""; 0]);
     }
 }

@@ -13,7 +13,7 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
 
 use super::{complete, paths};
-use crate::args::{self, Kind, Names, Shell};
+use crate::args::{self, NameKind, Names, Shell};
 
 /// Names the shell that asks.
 const VARIABLE: &str = "HARBOR_COMPLETE";
@@ -68,27 +68,27 @@ fn named(command: clap::Command) -> clap::Command {
 }
 
 /// The kind of name that an argument is, by its placeholder in the help.
-fn kind(arg: &Arg) -> Option<Kind> {
+fn kind(arg: &Arg) -> Option<NameKind> {
     match arg.get_value_names()?.first()?.as_str() {
-        "SERVER" => Some(Kind::Servers),
-        "SERVER/TOOL" => Some(Kind::Tools),
-        "SERVER[/TOOL]" => Some(Kind::Listed),
-        "ARGUMENTS" => Some(Kind::Arguments),
-        "KEY" if arg.is_positional() => Some(Kind::Keys),
-        "ORIGIN" => Some(Kind::Origins),
-        "CLIENT" | "CLIENT|FILE" => Some(Kind::Clients),
-        "COMMAND" if !arg.is_last_set() => Some(Kind::Commands),
+        "SERVER" => Some(NameKind::Servers),
+        "SERVER/TOOL" => Some(NameKind::Tools),
+        "SERVER[/TOOL]" => Some(NameKind::Listed),
+        "ARGUMENTS" => Some(NameKind::Arguments),
+        "KEY" if arg.is_positional() => Some(NameKind::Keys),
+        "ORIGIN" => Some(NameKind::Origins),
+        "CLIENT" | "CLIENT|FILE" => Some(NameKind::Clients),
+        "COMMAND" if !arg.is_last_set() => Some(NameKind::Commands),
         _ => None,
     }
 }
 
-fn candidates(kind: Kind, word: &OsStr) -> Vec<CompletionCandidate> {
+fn candidates(kind: NameKind, word: &OsStr) -> Vec<CompletionCandidate> {
     let plain = typed().filter_map(|word| word.into_string().ok()).filter(|word| !word.starts_with('-'));
     let mut plain = plain;
     let behind = match kind {
         // `harbor secrets set SERVER`
-        Kind::Keys => plain.nth(3),
-        Kind::Arguments => plain.skip(1).find(|word| word.contains('/')),
+        NameKind::Keys => plain.nth(3),
+        NameKind::Arguments => plain.skip(1).find(|word| word.contains('/')),
         _ => None,
     };
     let word = word.to_string_lossy().into_owned();

@@ -22,7 +22,7 @@ use std::env;
 
 use harbor_client::errors::{Exit, Failure};
 use harbor_home::Paths;
-use harbor_ipc_proto::check::{Checked, Part};
+use harbor_ipc_proto::check::{CheckPart, Checked};
 use serde_json::json;
 
 use super::printing::count;
@@ -85,7 +85,7 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
     // What it finds missing the bridge makes anew by itself, while the rest is looked at.
     let lost = entrance::look(paths, fix);
     let mut unanswered = None;
-    let mut ask = |parts: &[Part]| {
+    let mut ask = |parts: &[CheckPart]| {
         check::ask(paths, parts).unwrap_or_else(|failure| {
             unanswered = failure.message();
             Checked::default()
@@ -93,7 +93,7 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
     };
     let mut all = files::look(paths, fix, &mut ask);
     all.extend(lost);
-    all.extend(programs::look(ask(&[Part::Programs]).programs.as_deref()));
+    all.extend(programs::look(ask(&[CheckPart::Programs]).programs.as_deref()));
     all.extend(browsers::look(paths, fix));
     all.extend(
         service::is_installed().then(|| logout(service::lingers(), env::var_os("SSH_CONNECTION").is_some())),
@@ -118,7 +118,7 @@ pub fn run(paths: &Paths, (fix, verbose): (bool, bool), screen: &mut Screen) -> 
         }
     }
     // The bridge may have set one aside just now.
-    all.extend(files::lost(&ask(&[Part::Lost]).lost.unwrap_or_default()));
+    all.extend(files::lost(&ask(&[CheckPart::Lost]).lost.unwrap_or_default()));
     all.extend(unanswered.map(|what| Finding::wrong(State::Broken, "bridge", what, "")));
     all.sort_by_key(|finding| std::cmp::Reverse(finding.state));
     show(&all, verbose, screen)?;

@@ -15,12 +15,12 @@ use crate::table::flatten;
 use crate::when::{ahead, utc};
 
 /// The restarts that each server's definition allows, as far as we were told.
-type Limits = BTreeMap<String, Option<u32>>;
+type RestartLimits = BTreeMap<String, Option<u32>>;
 
 pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     let answer = client.follow::<ServerEvent, _>(&WatchServers { watch: None })?;
     let limit = |server: &ServerView| (server.server_id.clone(), restarts::limit(&server.supervision));
-    let mut limits: Limits = answer.servers.iter().map(limit).collect();
+    let mut limits: RestartLimits = answer.servers.iter().map(limit).collect();
     follow::each(client, |event: Answer<ServerEvent>| {
         // A new definition, which may say another limit than the one that we know.
         if event.old_state.is_none() {
@@ -30,7 +30,7 @@ pub fn show(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     })
 }
 
-fn describe(event: &ServerEvent, limits: &Limits) -> String {
+fn describe(event: &ServerEvent, limits: &RestartLimits) -> String {
     let (time, name) = (event.timestamp, &event.server_id);
     let message = event.message.as_deref().map(flatten).filter(|message| !message.is_empty());
     let message = message.map(|message| format!(": {message}")).unwrap_or_default();
@@ -72,7 +72,7 @@ mod tests {
     const CRASHED: &str = r#"{"type":"server_event","server_id":"time","old_state":"running","new_state":"crashed","timestamp":1000,"busy":false,"cause":"exited","message":"it exited with code 1","attempt":1,"next_retry":3000}"#;
 
     fn line(event: &str) -> String {
-        let limits = Limits::from([("time".into(), Some(3)), ("x".into(), None)]);
+        let limits = RestartLimits::from([("time".into(), Some(3)), ("x".into(), None)]);
         let line = describe(&typed(event), &limits);
         line.strip_prefix("1970-01-01 00:00:01.000Z ").unwrap().to_owned()
     }

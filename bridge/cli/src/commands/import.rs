@@ -8,7 +8,7 @@
 //! Owns the message about each server, and that no data of the person's goes into somebody else's text
 //! unnoticed. Must never change those files, or show a value of a variable: it may be a secret.
 
-mod here;
+mod existing_servers;
 mod risks;
 mod tell;
 
@@ -25,10 +25,10 @@ use harbor_ipc_proto::client::{CredentialType, ListServers, Supervision};
 use harbor_policy::remote::{is_exposed, parse, says_loopback, says_private};
 use serde_json::Value;
 
-use self::here::Known;
+use self::existing_servers::Known;
 use super::add;
-use super::apart::{self, Apart};
 use super::clients::{self, Found, failed, place, project};
+use super::definition_secrets::{self, Apart};
 use super::servers;
 use crate::args::{Definition, Import, Remote, Source};
 use crate::client::{Client, QUICK};
@@ -64,7 +64,7 @@ enum Start {
 }
 
 /// One server of a file.
-struct Server {
+struct ImportCandidate {
     name: String,
     file: PathBuf,
     /// The client whose own file it is, unless it is for one project only.
@@ -76,11 +76,12 @@ struct Server {
 
 pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let (origins, mut failures) = collect(wanted)?;
-    let all: Vec<Server> = origins.iter().flat_map(|origin| servers_of(origin, wanted.disabled)).collect();
-    let meant = |server: &Server| {
+    let all: Vec<ImportCandidate> =
+        origins.iter().flat_map(|origin| servers_of(origin, wanted.disabled)).collect();
+    let meant = |server: &ImportCandidate| {
         wanted.only.is_empty() || wanted.only.iter().any(|name| *name == server.name || *name == server.id)
     };
-    let servers: Vec<Server> = all.into_iter().filter(meant).collect();
+    let servers: Vec<ImportCandidate> = all.into_iter().filter(meant).collect();
     if servers.is_empty() && failures.is_empty() {
         let where_to = origins.iter().map(|origin| origin.path.display().to_string()).collect::<Vec<_>>();
         let what = match where_to.is_empty() {
@@ -95,10 +96,10 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
     let (mut outcomes, mut asked, mut ids) = (Vec::new(), false, Vec::new());
     if servers.iter().any(|server| server.launch.is_ok()) {
         let mut client = Client::connect(paths)?;
-        let mut known = here::known(&client.ask(&ListServers {}, QUICK)?.servers);
+        let mut known = existing_servers::known(&client.ask(&ListServers {}, QUICK)?.servers);
         let mut new = Vec::new();
         for server in &servers {
-            new.extend(here::here(&mut client, server, &known)?.is_none().then_some(server));
+            new.extend(existing_servers::here(&mut client, server, &known)?.is_none().then_some(server));
         }
         asked = risks::ask(&new, wanted)?;
         for server in &servers {
@@ -129,7 +130,7 @@ pub fn run(wanted: &Import, paths: &Paths, screen: &mut Screen) -> Result<(), Fa
 
 /// Puts Harbor in the place of what it has now, in the file of each client.
 fn replace(
-    servers: &[Server],
+    servers: &[ImportCandidate],
     outcomes: &[Outcome],
     ids: &[String],
     paths: &Paths,
@@ -147,7 +148,7 @@ fn replace(
         let taken = theirs().filter(|(_, outcome)| has(outcome));
         let taken: Vec<_> = taken.map(|(server, _)| (server.name.as_str(), server.id.as_str())).collect();
         let left = theirs().filter(|(_, outcome)| matches!(outcome, Outcome::Imported(Start::Failed(_))));
-        left.for_each(|(Server { name, id, .. }, _)| {
+        left.for_each(|(ImportCandidate { name, id, .. }, _)| {
             remark(&format!(
                 "{}: {name} stays in its file too, since it does not start in Harbor: `harbor start {id}` says why",
                 client.title
@@ -232,7 +233,7 @@ fn whole(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
+fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<ImportCandidate> {
     let home = env::var("HOME").unwrap_or_default();
     let fills = origin.client.map_or_else(|| fills_of(&whole(&origin.path)), |client| client.fills);
     named(&origin.root, origin.client.map(|client| client.key))
@@ -252,19 +253,19 @@ fn servers_of(origin: &Origin, disabled_too: bool) -> Vec<Server> {
             };
             let id = id.unwrap_or_default();
             let client = origin.client.filter(|_| found.project.is_none());
-            Server { name: found.name.to_owned(), file: origin.path.clone(), client, id, launch }
+            ImportCandidate { name: found.name.to_owned(), file: origin.path.clone(), client, id, launch }
         })
         .collect()
 }
 
 fn take_over(
     client: &mut Client,
-    server: &Server,
+    server: &ImportCandidate,
     known: &mut Vec<Known>,
     wanted: &Import,
     asked: bool,
 ) -> Result<Outcome, Failure> {
-    if let Some(outcome) = here::here(client, server, known)? {
+    if let Some(outcome) = existing_servers::here(client, server, known)? {
         return Ok(outcome);
     }
     let Ok(launch) = &server.launch else { return Ok(Outcome::Skipped(String::new())) };
@@ -278,7 +279,7 @@ fn take_over(
     let (definition, secrets) = (definition(server, launch, wanted.manual), secrets_of(launch));
     let added = add::ask(&definition, Path::new("/")).and_then(|ask| add::define(client, &server.id, &ask));
     // Nothing starts it before it has them.
-    let kept = added.and_then(|_| apart::keep(client, &server.id, &secrets));
+    let kept = added.and_then(|_| definition_secrets::keep(client, &server.id, &secrets));
     match kept {
         Err(refused @ Failure::Refused(_)) => Ok(Outcome::Failed(refused.message().unwrap_or_default())),
         Err(lost) => Err(lost),
@@ -290,7 +291,11 @@ fn take_over(
 }
 
 /// Starts what was imported and lacks nothing: a client sees no tools that were never listed.
-fn start_all(client: &mut Client, servers: &[Server], outcomes: &mut [Outcome]) -> Result<(), Failure> {
+fn start_all(
+    client: &mut Client,
+    servers: &[ImportCandidate],
+    outcomes: &mut [Outcome],
+) -> Result<(), Failure> {
     for (server, outcome) in servers.iter().zip(outcomes) {
         let Outcome::Imported(start) = outcome else { continue };
         if server.launch.as_ref().is_ok_and(|launch| launch.missing.is_empty()) {
@@ -306,13 +311,15 @@ fn start_all(client: &mut Client, servers: &[Server], outcomes: &mut [Outcome]) 
 
 /// The secrets of a launch.
 fn secrets_of(launch: &Launch) -> Vec<Apart> {
-    let mut all = apart::secrets_of(&launch.env, CredentialType::ApiKey);
+    let mut all = definition_secrets::secrets_of(&launch.env, CredentialType::ApiKey);
     let headers = launch.remote.iter();
-    all.extend(headers.flat_map(|remote| apart::secrets_of(&remote.headers, CredentialType::Header)));
+    all.extend(
+        headers.flat_map(|remote| definition_secrets::secrets_of(&remote.headers, CredentialType::Header)),
+    );
     all
 }
 
-fn definition(server: &Server, launch: &Launch, manual: bool) -> Definition {
+fn definition(server: &ImportCandidate, launch: &Launch, manual: bool) -> Definition {
     let secrets = secrets_of(launch);
     let apart = |name: &String| secrets.iter().any(|(key, ..)| key == name);
     let remote = launch.remote.as_ref().map(|remote| {

@@ -4,13 +4,13 @@
 //! `--yes`.
 
 mod asking;
-mod closed;
+mod closed_places;
+mod declared_secret;
 mod document;
 mod entry;
 mod network;
 mod plan;
 mod runs;
-mod wanted;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::field::Ask;
 use harbor_ipc_proto::secret::{Secret, SecretMap};
-use harbor_policy::recipe::source::{Source, default_name, sort};
+use harbor_policy::recipe::source::{InstallSource, default_name, sort};
 use harbor_policy::runtimes::lacks;
 
 pub use self::plan::{is_older, runs_with, vouched};
@@ -32,7 +32,7 @@ pub use self::runs::word;
 use super::printing::{count, print};
 use super::remote::Spoken;
 use super::servers::START;
-use super::{add, apart, auth, outside, places, remarks, secrets};
+use super::{add, auth, definition_secrets, places, result_notes, secrets, unreachable_places};
 use crate::args::{Auth, Package};
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -55,7 +55,7 @@ pub fn check(wanted: &Package) -> Result<(), Failure> {
         Some(path) => document::read(path).map(|_| true)?,
         None => {
             let source = sort(&wanted.source).map_err(Failure::Usage)?;
-            matches!(source, Source::Entry(_)) || default_name(&source).is_some()
+            matches!(source, InstallSource::Entry(_)) || default_name(&source).is_some()
         }
     };
     if wanted.definition.name.is_empty() && !is_named {
@@ -67,7 +67,7 @@ pub fn check(wanted: &Package) -> Result<(), Failure> {
 
 pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Result<(), Failure> {
     let mut wanted = wanted.clone();
-    let keys = apart::keys(&mut wanted.definition.env);
+    let keys = definition_secrets::keys(&mut wanted.definition.env);
     let mut complete = entry::complete(client, &wanted, screen)?;
     if !wanted.dry_run {
         network::propose_hosts(&mut complete, screen)?;
@@ -96,9 +96,9 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
         true => secrets::values(&name, &wanted.definition.secrets)?,
         false => entry::ask_for(secrets, &name)?,
     };
-    apart::tell(&name, &keys);
-    apart::warn_of_arguments(&name, &apart::in_arguments(&wanted.definition.args));
-    apart::warn_of_installer(&name, &wanted.install_env);
+    definition_secrets::tell(&name, &keys);
+    definition_secrets::warn_of_arguments(&name, &definition_secrets::in_arguments(&wanted.definition.args));
+    definition_secrets::warn_of_installer(&name, &wanted.install_env);
     let values = values.into_iter().chain(keys.into_iter().map(|(name, _, value)| (name, value))).collect();
     let without_network = network::is_tried_without(complete, screen).then_some(true);
     let ask = InstallServer { without_network, ..as_planned(complete, &plan, &values)? };
@@ -106,12 +106,12 @@ pub fn install(client: &mut Client, wanted: &Package, screen: &mut Screen) -> Re
     print(screen, &answer, |answer| describe_installed(&answer.installed))?;
     // Also where the result is JSON: it may well be an old trap.
     let old_data = answer.installed.old_data.as_deref();
-    remarks::on_old_data(&name, old_data, wanted.definition.keep_data);
+    result_notes::on_old_data(&name, old_data, wanted.definition.keep_data);
     if !screen.json {
         let keys: Vec<_> = secrets.iter().map(|secret| secret.name.clone()).collect();
-        remarks::on_sandbox(&name, plan.sandbox.as_ref(), &keys);
-        answer.installed.server.iter().for_each(remarks::on_image);
-        outside::tell_words(client, &name, &wanted.definition.args, &wanted.definition.env);
+        result_notes::on_sandbox(&name, plan.sandbox.as_ref(), &keys);
+        answer.installed.server.iter().for_each(result_notes::on_image);
+        unreachable_places::tell_words(client, &name, &wanted.definition.args, &wanted.definition.env);
         let later = secrets.iter().filter(|secret| !secret.required && !values.contains_key(&secret.name));
         later.for_each(|secret| remark(&secret.told_later(&name)));
         network::leave_without(client, &answer.installed)?;
@@ -274,7 +274,7 @@ fn ask(wanted: &Package) -> Result<InstallServer, Failure> {
 /// A plan, whether Harbor knows the server, and whose files it would get.
 fn described(plan: &InstalledView, wanted: &Package) -> String {
     let keep_data = wanted.definition.keep_data;
-    let notes = plan::known(&wanted.source).into_iter().chain(closed::places(plan, wanted));
+    let notes = plan::known(&wanted.source).into_iter().chain(closed_places::places(plan, wanted));
     let notes: String = notes.map(|note| format!("\nnote       {note}")).collect();
     let described = format!("{}{notes}", plan::describe(plan));
     match flatten(plan.old_data.as_deref().unwrap_or_default()) {

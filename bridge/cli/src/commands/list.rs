@@ -8,7 +8,7 @@ use harbor_ipc_proto::client::{ListServers, ServerView};
 use harbor_policy::telltale::without_secrets;
 
 use super::remote;
-use super::{remarks, restarts};
+use super::{restarts, result_notes};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
 use crate::table::{Table, flatten};
@@ -32,7 +32,7 @@ pub fn list(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
     if !notes.is_empty() {
         screen.text(&format!("\n{}", notes.join("\n")))?;
     }
-    servers.iter().filter_map(remarks::changed).for_each(|text| remark(&text));
+    servers.iter().filter_map(result_notes::changed).for_each(|text| remark(&text));
     Ok(())
 }
 
@@ -48,7 +48,7 @@ fn notes(server: &ServerView, now: u64) -> Vec<String> {
         let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
         notes.push(format!("{name}: last error: {error}{about}"));
     }
-    notes.extend(remarks::problems(server));
+    notes.extend(result_notes::problems(server));
     notes.extend(sandbox(server).map(|what| format!("{name}: {what}")));
     if server.state == "crashed" {
         let retry = server.next_retry.map(|retry| when::ahead(retry, now));

@@ -4,7 +4,6 @@
 
 mod activity;
 mod add;
-mod apart;
 mod approvals;
 mod arguments;
 mod ask;
@@ -19,6 +18,7 @@ mod clients;
 mod complete;
 pub mod completions;
 mod config;
+mod definition_secrets;
 mod doctor;
 mod edit;
 mod events;
@@ -34,14 +34,13 @@ mod metrics;
 mod models;
 mod native_host;
 mod offers;
-mod outside;
 mod patterns;
 mod places;
 mod printing;
 mod progress;
-mod remarks;
 mod remote;
 mod restarts;
+mod result_notes;
 mod sandbox;
 mod secrets;
 mod servers;
@@ -58,6 +57,7 @@ mod tools;
 mod top;
 mod turn;
 mod uninstall;
+mod unreachable_places;
 mod upgrade;
 
 use std::io;
@@ -69,8 +69,8 @@ use harbor_home::dial::DialError;
 use harbor_policy::origin::Origin;
 
 use crate::args::{
-    self, Approvals, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted, Models,
-    NativeHost, Prompts, Question, Removal, Resources, Secrets, Sessions, Upgrade,
+    self, Approvals, AskOptions, CatalogWanted, Chat, Command, Config, Definition, Listing, Mcp, McpWanted,
+    Models, NativeHost, Prompts, Removal, Resources, Secrets, Sessions, Upgrade,
 };
 use crate::client::Client;
 use crate::consent;
@@ -163,7 +163,7 @@ pub fn run(command: Command, screen: &mut Screen) -> Result<(), Failure> {
 }
 
 fn add_server(mut definition: Box<Definition>, screen: &mut Screen) -> Result<(), Failure> {
-    let secrets = apart::take(&mut definition);
+    let secrets = definition_secrets::take(&mut definition);
     let ask = add::ask(&definition, &places::current_dir()?)?;
     add::run(&mut connect()?, &definition, (&ask, &secrets), screen)
 }
@@ -199,7 +199,7 @@ fn upgrade_servers(wanted: &Upgrade, screen: &mut Screen) -> Result<(), Failure>
     }
 }
 
-fn ask_model(question: &Question, screen: &mut Screen) -> Result<(), Failure> {
+fn ask_model(question: &AskOptions, screen: &mut Screen) -> Result<(), Failure> {
     if question.using.tools.is_empty() {
         let chat = ask::chat(question, screen.json)?;
         return ask::run(connect()?, &chat, screen);

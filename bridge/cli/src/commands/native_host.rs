@@ -7,7 +7,7 @@
 //! Owns the choice of manifests, and their content. Must never start a bridge or a browser, and never remove
 //! a file that is not Harbor's.
 
-mod note;
+mod installed_manifests;
 mod program;
 mod status;
 mod targets;
@@ -22,9 +22,9 @@ use harbor_client_configs::extensions::NATIVE_HOST;
 use harbor_home::Paths;
 use serde_json::json;
 
-use self::note::{Entry, Note};
+use self::installed_manifests::{Entry, InstalledManifests};
 pub use self::program::is_program;
-pub use self::status::{Seen, look_at_all};
+pub use self::status::{ManifestStatus, look_at_all};
 pub use self::targets::{Here, Target};
 use super::clients::{Found, failed};
 use crate::args::{HostInstall, HostPlace, NativeHost};
@@ -67,8 +67,10 @@ fn install(wanted: &HostInstall, here: &Here, paths: &Paths, screen: &mut Screen
             ),
         ));
     }
-    let seen: Vec<_> =
-        targets.into_iter().map(|target| Seen::at(target, here, paths)).collect::<Result<_, _>>()?;
+    let seen: Vec<_> = targets
+        .into_iter()
+        .map(|target| ManifestStatus::at(target, here, paths))
+        .collect::<Result<_, _>>()?;
     // Before anything is written: half an installation is none.
     if let Some(seen) = seen.iter().find(|seen| seen.state.is_foreign() && !wanted.replace) {
         return Err(failed(&seen.target.file, &format!("{}; --replace sets it aside", seen.what())));
@@ -79,17 +81,18 @@ fn install(wanted: &HostInstall, here: &Here, paths: &Paths, screen: &mut Screen
 }
 
 /// Writes a manifest, if what stands there is another one.
-pub fn put_again(seen: &Seen, paths: &Paths) -> Result<(), Failure> {
-    let ids = Note::load(paths).entry(&seen.target.file).map(|entry| entry.extension_ids.clone());
+pub fn put_again(seen: &ManifestStatus, paths: &Paths) -> Result<(), Failure> {
+    let ids =
+        InstalledManifests::load(paths).entry(&seen.target.file).map(|entry| entry.extension_ids.clone());
     put(seen, &ids.unwrap_or_default(), paths).map(drop)
 }
 
-fn put(seen: &Seen, more: &[String], paths: &Paths) -> Result<Done, Failure> {
+fn put(seen: &ManifestStatus, more: &[String], paths: &Paths) -> Result<Done, Failure> {
     let Target { browser, file, .. } = &seen.target;
     let extension_ids: Vec<_> = more.iter().filter(|id| browser.can_have(id)).cloned().collect();
     let program = program::make(paths)?;
     let text = browser.text(&program::text(&program)?, &browser.extension_ids(&extension_ids));
-    let mut note = Note::load(paths);
+    let mut note = InstalledManifests::load(paths);
     let old = note.entry(file).cloned().unwrap_or_default();
     let mut entry = Entry { file: file.clone(), browser: browser.id.into(), extension_ids, ..old.clone() };
     if seen.state.is_foreign() {
@@ -111,7 +114,7 @@ fn put(seen: &Seen, more: &[String], paths: &Paths) -> Result<Done, Failure> {
 }
 
 /// Writes a manifest. The result: true if it had to be written, and the directories that were made for it.
-fn write(seen: &Seen, entry: &Entry, text: &str) -> Result<(bool, Vec<PathBuf>), Failure> {
+fn write(seen: &ManifestStatus, entry: &Entry, text: &str) -> Result<(bool, Vec<PathBuf>), Failure> {
     let file = &seen.target.file;
     if let Some(aside) = entry.aside.as_ref().filter(|_| seen.state.is_foreign()) {
         fs::rename(file, aside).map_err(|error| failed(file, &error))?;
@@ -122,7 +125,7 @@ fn write(seen: &Seen, entry: &Entry, text: &str) -> Result<(bool, Vec<PathBuf>),
 }
 
 /// A manifest that could not be written is not remembered. What cannot be put back is less than why it failed.
-fn take_back(seen: &Seen, note: &Note, before: &Note, paths: &Paths) {
+fn take_back(seen: &ManifestStatus, note: &InstalledManifests, before: &InstalledManifests, paths: &Paths) {
     if seen.state.is_foreign() {
         let _ = put_back(&seen.target.file, note);
     }
@@ -161,10 +164,10 @@ fn tell_installed(done: &[Done], screen: &mut Screen) -> Result<(), Failure> {
 }
 
 fn uninstall(place: &HostPlace, here: &Here, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
-    let mut note = Note::load(paths);
+    let mut note = InstalledManifests::load(paths);
     let mut gone = Vec::new();
     for target in here.all_targets(place, &note)? {
-        let seen = Seen::at(target, here, paths)?;
+        let seen = ManifestStatus::at(target, here, paths)?;
         match seen.state {
             State::Missing => put_back(&seen.target.file, &note)?,
             // Of all browsers: what is not ours is not meant.
@@ -186,14 +189,14 @@ fn uninstall(place: &HostPlace, here: &Here, paths: &Paths, screen: &mut Screen)
     tell_uninstalled(&gone, screen)
 }
 
-fn take(file: &Path, note: &Note) -> Result<(), Failure> {
+fn take(file: &Path, note: &InstalledManifests) -> Result<(), Failure> {
     let made = note.entry(file).map(|entry| entry.made_directories.clone());
     Found::read(file)?.remove(&made.unwrap_or_default())?;
     put_back(file, note)
 }
 
 /// Another program's manifest, where it was before ours.
-fn put_back(file: &Path, note: &Note) -> Result<(), Failure> {
+fn put_back(file: &Path, note: &InstalledManifests) -> Result<(), Failure> {
     let aside = note.entry(file).and_then(|entry| entry.aside.as_ref());
     match aside.filter(|aside| aside.symlink_metadata().is_ok()) {
         Some(aside) => fs::rename(aside, file).map_err(|error| failed(aside, &error)),

@@ -37,7 +37,7 @@ pub struct Offered {
 }
 
 /// A kind of things that servers offer.
-pub struct Kind {
+pub struct OfferKind {
     name: &'static str,
     /// Asks a server for them: what it offers, in lists, and the whole for `--json`.
     ask: fn(&mut Client, ServerId) -> Result<Offered, Failure>,
@@ -46,14 +46,14 @@ pub struct Kind {
     row: fn(&Payload) -> Option<Vec<String>>,
 }
 
-pub const RESOURCES: Kind = Kind {
+pub const RESOURCES: OfferKind = OfferKind {
     name: "resources",
     ask: resources,
     header: &["SERVER", "URI", "TYPE", "DESCRIPTION"],
     row: resource,
 };
 
-pub const PROMPTS: Kind = Kind {
+pub const PROMPTS: OfferKind = OfferKind {
     name: "prompts",
     ask: prompts,
     header: &["SERVER", "PROMPT", "ARGUMENTS", "DESCRIPTION"],
@@ -63,7 +63,7 @@ pub const PROMPTS: Kind = Kind {
 /// Lists those of one server, or of all that run.
 pub fn list(
     client: &mut Client,
-    kind: &Kind,
+    kind: &OfferKind,
     server: Option<&str>,
     screen: &mut Screen,
 ) -> Result<(), Failure> {
@@ -90,7 +90,7 @@ pub fn list(
 /// Adds those of all servers that run; what failed on the way comes back.
 fn of_all(
     client: &mut Client,
-    kind: &Kind,
+    kind: &OfferKind,
     table: &mut Table,
     screen: &mut Screen,
 ) -> Result<Option<Failure>, Failure> {
@@ -117,7 +117,7 @@ fn of_all(
     Ok(failed.map(Failure::Said))
 }
 
-fn ask(client: &mut Client, kind: &Kind, server: &str) -> Result<Offered, Failure> {
+fn ask(client: &mut Client, kind: &OfferKind, server: &str) -> Result<Offered, Failure> {
     let _status = Status::new(&format!("asking {server} …"));
     (kind.ask)(client, server_id(server)?)
 }
@@ -138,7 +138,7 @@ fn prompts(client: &mut Client, server_id: ServerId) -> Result<Offered, Failure>
     Ok(Offered { lists: vec![answer.into_value().prompts], shown })
 }
 
-fn tabulate(table: &mut Table, kind: &Kind, server: &str, offered: &Offered) {
+fn tabulate(table: &mut Table, kind: &OfferKind, server: &str, offered: &Offered) {
     let items = offered.lists.iter().flat_map(items);
     let read = items.filter_map(|item| Payload::parse(item.get().as_bytes()));
     for cells in read.filter_map(|item| (kind.row)(&item)) {

@@ -2,8 +2,8 @@
 //!
 //! Owns where a value comes from: a prompt without echo, or stdin. Must never print one.
 
-mod keeping;
 pub mod prompt;
+mod secrets_file;
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _};
@@ -43,7 +43,7 @@ pub fn value(wanted: &Secrets) -> Result<Option<Secret>, Failure> {
     }
     match wanted {
         Secrets::Set(new) if !io::stdin().is_terminal() => one(new),
-        Secrets::Keep(Keeping::Encrypt) => keeping::new_passphrase().map(Some),
+        Secrets::Keep(Keeping::Encrypt) => secrets_file::new_passphrase().map(Some),
         _ => Ok(None),
     }
 }
@@ -148,7 +148,7 @@ pub fn run(
     match (wanted, value) {
         (Secrets::List { server }, _) => {
             list(client, server.as_deref(), screen)?;
-            keeping::remind(client)
+            secrets_file::remind(client)
         }
         (Secrets::Check { server }, _) => check(client, server, screen),
         (Secrets::Remove { server, key, site }, _) => {
@@ -161,7 +161,7 @@ pub fn run(
             client.ask(&ListCredentials { server_id: Some(server_id(&new.server)?) }, PATIENT)?;
             one(new)?.map_or(Ok(()), |value| set(client, new, value, screen))
         }
-        (Secrets::Keep(wanted), passphrase) => keeping::run(client, *wanted, passphrase, screen),
+        (Secrets::Keep(wanted), passphrase) => secrets_file::run(client, *wanted, passphrase, screen),
     }
 }
 

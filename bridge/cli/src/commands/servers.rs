@@ -15,7 +15,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::codes::Code;
 
 use super::printing::{count, print};
-use super::remarks;
+use super::result_notes;
 use crate::args::Removal;
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -45,14 +45,14 @@ pub fn remove(client: &mut Client, removal: &Removal, screen: &mut Screen) -> Re
         (false, some) => format!(" and its {}", count(some, "secret")),
     };
     print(screen, &answer, |answer| {
-        let ended = remarks::ended_grants(answer.pins, &answer.grants);
+        let ended = result_notes::ended_grants(answer.pins, &answer.grants);
         std::iter::once(format!("removed {server}{what}")).chain(ended).collect::<Vec<_>>().join("\n")
     })?;
     if let Some(left) = &answer.secrets_left {
         remark(&format!("{server}: secrets that it had are still on disk: {left}"));
     }
-    remarks::on_kept_image(server, answer.image.as_ref());
-    remarks::on_kept_data(server, with_data, answer.data.as_deref());
+    result_notes::on_kept_image(server, answer.image.as_ref());
+    result_notes::on_kept_data(server, with_data, answer.data.as_deref());
     Ok(())
 }
 
@@ -93,7 +93,7 @@ pub fn tell(
 ) -> Result<(), Failure> {
     print(screen, answer, |answer| running(server, &answer.server))?;
     if !screen.json {
-        remarks::on_start(client, server, &answer.server);
+        result_notes::on_start(client, server, &answer.server);
     }
     Ok(())
 }
@@ -107,11 +107,11 @@ pub fn connect(client: &mut Client, server: &str) -> Result<Answer<ConnectServer
 fn tell_refusals(client: &mut Client, server: &str, failure: &Failure) {
     if let Failure::Refused(refusal) = failure {
         let tail = refusal.details.as_deref().unwrap_or_default();
-        remarks::on_failed_start(client, server, &format!("{} {tail}", refusal.message));
+        result_notes::on_failed_start(client, server, &format!("{} {tail}", refusal.message));
         if let Ok(server_id) = server_id(server)
             && let Ok(answer) = client.ask(&GetSandbox { server_id }, QUICK)
         {
-            remarks::on_missing(server, Some(&answer.sandbox.summary));
+            result_notes::on_missing(server, Some(&answer.sandbox.summary));
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns finding a session by the beginning of its id. Must never delete one that was not clearly meant.
 
-pub mod said;
+pub mod transcript;
 
 use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
@@ -73,7 +73,7 @@ fn show(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failur
         return Ok(screen.json(&answer.to_json())?);
     }
     screen.text(&format!("{}\n", answer.session.name))?;
-    Ok(screen.prose(&said::text(&answer.messages))?)
+    Ok(screen.prose(&transcript::text(&answer.messages))?)
 }
 
 fn delete(client: &mut Client, id: &str, screen: &mut Screen) -> Result<(), Failure> {

@@ -10,9 +10,9 @@ use harbor_ipc_proto::client::{ApprovalsGuard, GetDefinition, ServerView, SetSup
 use harbor_ipc_proto::field::JsonObject;
 
 use super::add;
-use super::apart::{self, Apart};
-use super::outside;
+use super::definition_secrets::{self, Apart};
 use super::printing::print;
+use super::unreachable_places;
 use crate::args::{Set, supervision_option};
 use crate::client::{Client, QUICK};
 use crate::screen::Screen;
@@ -23,10 +23,10 @@ pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(),
         return guard(client, wanted, screen);
     }
     let mut wanted = wanted.clone();
-    let keys = apart::keys(&mut wanted.env);
+    let keys = definition_secrets::keys(&mut wanted.env);
     take_back(client, &mut wanted, &keys)?;
     let answer = client.ask(&ask(&wanted)?, QUICK)?;
-    apart::keep(client, &wanted.server, &keys)?;
+    definition_secrets::keep(client, &wanted.server, &keys)?;
     print(screen, &answer, |answer| describe(&answer.server))?;
     if !screen.json && (wanted.changes_something() || !keys.is_empty()) {
         later(&wanted.server, &answer.next_start).iter().for_each(|text| remark(text));
@@ -35,11 +35,16 @@ pub fn run(client: &mut Client, wanted: &Set, screen: &mut Screen) -> Result<(),
             remark(&format!("{} starts with that from its next start on", wanted.server));
         }
     }
-    outside::tell_words(client, &wanted.server, wanted.args.as_deref().unwrap_or_default(), &wanted.env);
-    apart::tell(&wanted.server, &keys);
-    apart::warn_of_arguments(
+    unreachable_places::tell_words(
+        client,
         &wanted.server,
-        &apart::in_arguments(wanted.args.as_deref().unwrap_or_default()),
+        wanted.args.as_deref().unwrap_or_default(),
+        &wanted.env,
+    );
+    definition_secrets::tell(&wanted.server, &keys);
+    definition_secrets::warn_of_arguments(
+        &wanted.server,
+        &definition_secrets::in_arguments(wanted.args.as_deref().unwrap_or_default()),
     );
     Ok(())
 }

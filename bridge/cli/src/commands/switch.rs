@@ -13,7 +13,7 @@ use harbor_ipc_proto::source_id::is_reserved;
 use harbor_policy::tool_name::EVERY;
 use serde_json::json;
 
-use super::clients::may::{self, Held};
+use super::clients::client_access::{self, ClientAccess};
 use super::{clients, patterns, tool_list};
 use crate::args::Switch;
 use crate::client::{Client, QUICK};
@@ -21,10 +21,10 @@ use crate::screen::Screen;
 
 pub fn run(client: &mut Client, wanted: &Switch, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let name = &wanted.client;
-    let had = match may::held(client, name)? {
-        Held::New => vec![EVERY.to_owned()],
-        Held::Tools(had) => had,
-        Held::Nothing => {
+    let had = match client_access::held(client, name)? {
+        ClientAccess::New => vec![EVERY.to_owned()],
+        ClientAccess::Tools(had) => had,
+        ClientAccess::Nothing => {
             return Err(Failure::Nothing(
                 format!("{name} may not call tools yet"),
                 format!(
@@ -52,7 +52,7 @@ pub fn run(client: &mut Client, wanted: &Switch, paths: &Paths, screen: &mut Scr
     let expanded = had.into_iter().filter(|entry| !of_servers || entry != EVERY);
     let servers = ids.iter().filter(|_| of_servers).map(|id| format!("{id}/*"));
     let tools = switched(expanded.chain(servers).collect(), &known, &wanted.off, &wanted.on);
-    may::set(client, name, &tools)?;
+    client_access::set(client, name, &tools)?;
     let typed = [&wanted.off[..], &wanted.on].concat();
     patterns::unknown(client, &typed)?.iter().for_each(|text| remark(text));
     match screen.json {

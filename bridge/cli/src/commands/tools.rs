@@ -14,7 +14,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_policy::suggest::hint;
 
 use super::printing::print;
-use super::remarks;
+use super::result_notes;
 use super::tool_list::{read, request};
 use crate::args::Asker;
 use crate::client::{Client, QUICK};
@@ -59,7 +59,7 @@ pub fn of_server(client: &mut Client, server: &str, screen: &mut Screen) -> Resu
     show(&table, screen)?;
     earlier(server, &answer).iter().for_each(|text| remark(text));
     left_out.iter().for_each(|text| remark(text));
-    remarks::on_changes(client, |name| name == server);
+    result_notes::on_changes(client, |name| name == server);
     Ok(())
 }
 
@@ -110,7 +110,7 @@ pub fn seen_by(
     tabulate(&mut table, None, &answer.tools.to_json());
     show(&table, screen)?;
     // An origin may be kept from them; who wonders why is told.
-    remarks::on_changes(client, |name| server.is_none_or(|server| name == server));
+    result_notes::on_changes(client, |name| server.is_none_or(|server| name == server));
     Ok(())
 }
 
@@ -151,7 +151,7 @@ pub fn of_all(client: &mut Client, screen: &mut Screen) -> Result<(), Failure> {
         false => {
             show(&table, screen)?;
             left_out.iter().for_each(|text| remark(text));
-            remarks::on_changes(client, |name| names.iter().any(|listed| listed == name));
+            result_notes::on_changes(client, |name| names.iter().any(|listed| listed == name));
         }
     }
     failed.map_or(Ok(()), |exit| Err(Failure::Said(exit)))
@@ -168,7 +168,7 @@ fn tabulate(table: &mut Table, server: Option<&str>, list: &Json) -> Option<Stri
         let name = tool.text("name");
         table.add([server.map_or(name.clone(), |server| format!("{server}/{name}")), first_line]);
     }
-    remarks::left_out(server?, left_out)
+    result_notes::left_out(server?, left_out)
 }
 
 fn show(table: &Table, screen: &mut Screen) -> Result<(), Failure> {

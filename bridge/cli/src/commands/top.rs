@@ -10,6 +10,7 @@
 //! person can see.
 
 mod act;
+mod bridge_requests;
 mod detail;
 mod draw;
 mod facts;
@@ -24,7 +25,6 @@ mod page;
 mod requests;
 mod row;
 mod scroll;
-mod talk;
 mod terminal;
 mod words;
 
@@ -45,7 +45,7 @@ use self::draw::{Pen, draw};
 use self::key::Key;
 use self::link::Connection;
 use self::model::{Model, Out};
-use self::terminal::Taken;
+use self::terminal::TerminalGuard;
 use super::signals::Signals;
 use crate::screen::Screen;
 use crate::when;
@@ -91,7 +91,7 @@ pub fn run(paths: &Paths, screen: &Screen) -> Result<(), Failure> {
 /// Shows it until it ends; by which signal, if it was one. The terminal is as it was then.
 fn show(paths: &Paths, bridge: UnixStream, signals: Signals) -> io::Result<Option<Signal>> {
     let (events, heard) = sync_channel(QUEUE);
-    let mut taken = Taken::take()?;
+    let mut taken = TerminalGuard::take()?;
     spawn_keys(events.clone());
     spawn_signals(signals, events.clone());
     let size = taken.screen.size()?;
@@ -130,7 +130,7 @@ enum Ended {
 }
 
 impl Driver<'_> {
-    fn run(&mut self, taken: &mut Taken, heard: &Receiver<Event>) -> io::Result<Option<Signal>> {
+    fn run(&mut self, taken: &mut TerminalGuard, heard: &Receiver<Event>) -> io::Result<Option<Signal>> {
         let colour = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         loop {
             let now = when::now();
@@ -148,7 +148,12 @@ impl Driver<'_> {
     }
 
     /// Takes the next event, if one comes in this time; whether one did.
-    fn hear(&mut self, taken: &mut Taken, heard: &Receiver<Event>, limit: Duration) -> io::Result<bool> {
+    fn hear(
+        &mut self,
+        taken: &mut TerminalGuard,
+        heard: &Receiver<Event>,
+        limit: Duration,
+    ) -> io::Result<bool> {
         match heard.recv_timeout(limit) {
             Ok(event) => self.on_event(event, taken)?,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(false),
@@ -159,7 +164,7 @@ impl Driver<'_> {
         Ok(true)
     }
 
-    fn on_event(&mut self, event: Event, taken: &mut Taken) -> io::Result<()> {
+    fn on_event(&mut self, event: Event, taken: &mut TerminalGuard) -> io::Result<()> {
         let now = when::now();
         let current = |number| self.bridge.as_ref().is_some_and(|bridge| bridge.is(number));
         match event {

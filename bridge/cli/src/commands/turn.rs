@@ -28,7 +28,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::json::Json;
 
 pub use self::console::Console;
-use self::question::{Question, Said};
+use self::question::{ApprovalQuestion, Said};
 pub use self::stop::Stopper;
 use crate::client::{Alongside, Client};
 use crate::screen::Status;
@@ -44,7 +44,7 @@ struct Turn<'a, 'b> {
     /// Calls that have no result yet: their arguments.
     calls: BTreeMap<String, Json>,
     /// The open questions in their order; the first one is asked.
-    questions: VecDeque<Question>,
+    questions: VecDeque<ApprovalQuestion>,
     status: Option<Status>,
     /// True if the model has said something since the last call of a tool.
     has_spoken: bool,
@@ -179,7 +179,7 @@ impl Turn<'_, '_> {
 
     fn approval(&mut self, event: TurnEvent, client: &mut Client) -> Result<(), Failure> {
         let waits = event.waits != Some(false);
-        let Some(question) = event.approval.map(Question::of) else { return Ok(()) };
+        let Some(question) = event.approval.map(ApprovalQuestion::of) else { return Ok(()) };
         let at = self.questions.iter().position(|known| known.id() == question.id());
         match (waits, at) {
             (true, None) if !self.console.can_ask() => {

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use harbor_policy::environment::INSTANCE_MARK;
 
-use crate::above::home_directory;
 use crate::files::own_directory;
+use crate::parent_directories::home_directory;
 
 use super::{Dial, DialError, RETRY, Role, is_ours, is_timeout};
 

@@ -30,10 +30,10 @@ pub struct Standing {
 
 impl Standing {
     /// It has shown a valid token, and is served until the guard is dropped.
-    pub fn serve(self: &Arc<Self>) -> Served {
+    pub fn serve(self: &Arc<Self>) -> ServingGuard {
         self.is_known.store(true, Ordering::Relaxed);
         self.serving.fetch_add(1, Ordering::Relaxed);
-        Served(Arc::clone(self))
+        ServingGuard(Arc::clone(self))
     }
 
     fn is_known(&self) -> bool {
@@ -47,9 +47,9 @@ impl Standing {
 
 /// One of a connection's requests is served.
 #[derive(Debug)]
-pub struct Served(Arc<Standing>);
+pub struct ServingGuard(Arc<Standing>);
 
-impl Drop for Served {
+impl Drop for ServingGuard {
     fn drop(&mut self) {
         self.0.serving.fetch_sub(1, Ordering::Relaxed);
     }

@@ -25,7 +25,7 @@ use tokio::time::{interval, sleep, timeout};
 
 use super::body::Room;
 use super::connections::{Connections, Standing};
-use super::parked::Parked;
+use super::parked::ParkedMachines;
 use super::places::Places;
 use super::server::{PATH, Server, WRONG_TOKENS};
 use super::sessions::{Sessions, Works};
@@ -82,7 +82,7 @@ async fn listen(http: Http<'_>, works: Works) -> Result<(), Failure> {
         tokens: Mutex::new(Tokens::of(&works.paths)),
         works,
         sessions: Mutex::new(Sessions::default()),
-        parked: Parked::default(),
+        parked: ParkedMachines::default(),
         places: Places::default(),
         room: Room::default(),
         wrong: Semaphore::new(WRONG_TOKENS),

@@ -179,7 +179,7 @@ impl Message {
 
 /// A call's message, with its arguments as they stand there.
 #[derive(Deserialize)]
-struct Call<'a> {
+struct CallMessage<'a> {
     #[serde(borrow, default)]
     params: Params<'a>,
 }
@@ -192,7 +192,7 @@ struct Params<'a> {
 
 /// The arguments of a call, each one as a header would have it.
 fn arguments(body: &[u8]) -> Option<HashSet<String>> {
-    let call: Call<'_> = serde_json::from_slice(body).ok()?;
+    let call: CallMessage<'_> = serde_json::from_slice(body).ok()?;
     let text = |value: &RawValue| match serde_json::from_str(value.get()).ok()? {
         Value::String(text) => Some(text),
         Value::Bool(flag) => Some(flag.to_string()),

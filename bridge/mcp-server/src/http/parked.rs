@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::json::Fields;
 use tokio::sync::mpsc::{Sender, WeakSender};
 
-use super::alone::Alone;
 use super::body::Body;
+use super::single_request::Alone;
 use super::tokens::Client;
 use crate::driver::Lines;
 use crate::want::text;
@@ -26,20 +26,20 @@ const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// How many there are at once; the oldest goes for one more.
 const MOST: usize = 256;
 
-type Table = Mutex<HashMap<(Client, String), Waiting>>;
+type Table = Mutex<HashMap<(Client, String), ParkedMachine>>;
 
 /// The machines that wait, by client and state.
 #[derive(Debug, Default)]
-pub struct Parked(Arc<Table>);
+pub struct ParkedMachines(Arc<Table>);
 
 #[derive(Debug)]
-struct Waiting {
+struct ParkedMachine {
     machine: Sender<Body>,
     lines: Parking,
     since: Instant,
 }
 
-impl Parked {
+impl ParkedMachines {
     /// The lines of a new machine for this client's request.
     pub fn lines(&self, client: &Client, alone: Alone) -> Parking {
         let slot = Slot { alone, machine: None };
@@ -96,7 +96,7 @@ impl Parking {
             let oldest = table.iter().min_by_key(|(_, waiting)| waiting.since).map(|(key, _)| key.clone());
             oldest.and_then(|oldest| table.remove(&oldest));
         }
-        let waiting = Waiting { machine, lines: self.clone(), since: Instant::now() };
+        let waiting = ParkedMachine { machine, lines: self.clone(), since: Instant::now() };
         table.insert((self.client.clone(), state), waiting);
     }
 }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_machine_waits_for_its_own_client_and_state_and_answers_the_new_request() {
-        let parked = Parked::default();
+        let parked = ParkedMachines::default();
         let (machine, _heard) = channel(8);
         let (first, mut stream) = alone("1");
         let mut lines = parked.lines(&client("a", "1"), first);
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_nobody_comes_back_to_is_given_up() {
-        let parked = Parked::default();
+        let parked = ParkedMachines::default();
         let (machine, heard) = channel(8);
         let mut lines = parked.lines(&client("a", "1"), alone("1").0);
         lines.belongs_to(&machine);

@@ -11,7 +11,7 @@ use hyper::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::body::Share;
-use super::connections::{Served, Standing};
+use super::connections::{ServingGuard, Standing};
 use super::reply::Refusal;
 
 /// The most messages of a client that are read at once.
@@ -35,7 +35,7 @@ struct OfClient {
 #[derive(Debug)]
 pub struct Place {
     _permit: OwnedSemaphorePermit,
-    _served: Served,
+    _served: ServingGuard,
 }
 
 impl Places {

@@ -19,7 +19,6 @@ use hyper::{Request, StatusCode};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::timeout;
 
-use super::alone::Alone;
 use super::body::Body;
 use super::connections::Standing;
 use super::exchange::Exchange;
@@ -30,6 +29,7 @@ use super::reply::{self, Refusal, Reply, SESSION_ID};
 use super::routes::{Asked, NotAsked, Said};
 use super::server::{Server, find_session};
 use super::sessions::Session;
+use super::single_request::Alone;
 use super::tokens::Client;
 
 /// How long a body may take.

@@ -113,24 +113,24 @@ impl Routes {
     }
 
     fn pass(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
-        match Kind::of(&line) {
-            Kind::Answer(id) => self.end(&id, Said::Answer(line)),
-            Kind::Progress(token) => {
+        match LineKind::of(&line) {
+            LineKind::Answer(id) => self.end(&id, Said::Answer(line)),
+            LineKind::Progress(token) => {
                 let stream = self.open.values().find(|(asked, _)| asked.token.as_ref() == Some(&token));
                 if let Some((_, Some(stream))) = stream {
                     let _ = put(stream, line);
                 }
             }
-            Kind::Request(id) => {
+            LineKind::Request(id) => {
                 if self.put_anywhere(line).is_err() {
                     let why = "the client has no stream open on which it could be asked";
                     return Some(write::error(Some(&id), REFUSED, why, None));
                 }
             }
-            Kind::Aside => {
+            LineKind::Aside => {
                 let _ = self.put_anywhere(line);
             }
-            Kind::News => {
+            LineKind::News => {
                 let unread = match &self.listener {
                     Some((_, listener)) => put(listener, line),
                     None => Err(line),
@@ -181,7 +181,7 @@ pub fn put(stream: &Sender<Said>, line: Vec<u8>) -> Result<(), Vec<u8>> {
 
 /// The kind of a line, for the choice of its stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LineKind {
     Answer(String),
     Request(String),
     Progress(String),
@@ -190,7 +190,7 @@ pub enum Kind {
     News,
 }
 
-impl Kind {
+impl LineKind {
     pub fn of(line: &[u8]) -> Self {
         let fields = Fields::parse(line).unwrap_or_default();
         let id = fields.get("id").map(str::to_owned);

@@ -13,7 +13,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::body::Room;
 use super::gate;
-use super::parked::Parked;
+use super::parked::ParkedMachines;
 use super::places::Places;
 use super::reply::{Refusal, SESSION_ID};
 use super::sessions::{Session, Sessions, Works};
@@ -34,7 +34,7 @@ pub struct Server {
     pub(super) origins: Vec<String>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) sessions: Mutex<Sessions>,
-    pub(super) parked: Parked,
+    pub(super) parked: ParkedMachines,
     pub(super) places: Places,
     pub(super) room: Room,
     pub(super) wrong: Semaphore,

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use harbor_home::Paths;
-use harbor_home::above;
 use harbor_home::files;
+use harbor_home::parent_directories;
 use harbor_ipc_proto::hex::hex;
 use harbor_policy::origin::Origin;
 use nix::errno::Errno;
@@ -108,7 +108,8 @@ impl TokenFile {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Kepts) -> T) -> Result<T, Failure> {
-        above::home_directory(&self.home).map_err(|error| self.wrong(io::Error::other(error)))?;
+        parent_directories::home_directory(&self.home)
+            .map_err(|error| self.wrong(io::Error::other(error)))?;
         let _lock = self.lock().map_err(|error| self.wrong(error))?;
         let mut tokens = self.read()?;
         let changed = change(&mut tokens);

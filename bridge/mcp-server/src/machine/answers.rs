@@ -12,7 +12,7 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::source_id::SourceId;
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
-use super::super::directory::{Kind, Listed, Page, page};
+use super::super::directory::{Listed, McpList, Page, page};
 use super::super::line::{INVALID_PARAMS, NO_RESOURCE, REFUSED};
 use super::super::questions::{self, Ending};
 use super::super::target::Target;
@@ -160,7 +160,7 @@ impl Machine {
                     Some(kind) => self.directory.learn(*kind, &kind.read(answer)?, self.only.as_ref(), by),
                     None => Vec::new(),
                 };
-                if !open.modern && kinds.first() == Some(&Kind::Tools) {
+                if !open.modern && kinds.first() == Some(&McpList::Tools) {
                     learnt.iter_mut().for_each(make_older);
                 }
                 if let Some(open) = self.open.remove(&number) {

@@ -14,7 +14,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use harbor_ipc_proto::json::Fields;
-use harbor_ipc_proto::model::Tool;
+use harbor_ipc_proto::model::ModelTool;
 use serde_json::Value;
 
 /// Names that no other tool may have among a model's.
@@ -37,10 +37,10 @@ const FIRST_WORDS: usize = 200;
 
 /// The three, for a model.
 #[must_use]
-pub fn tools() -> Vec<Tool> {
+pub fn tools() -> Vec<ModelTool> {
     let list: Vec<Value> = serde_json::from_str(&format!("[{TOOLS}]")).unwrap_or_default();
     let text = |tool: &Value, name: &str| tool[name].as_str().unwrap_or_default().to_owned();
-    let of = |tool: &Value| Tool {
+    let of = |tool: &Value| ModelTool {
         name: text(tool, "name"),
         description: text(tool, "description"),
         schema: tool["inputSchema"].to_string(),
@@ -50,8 +50,8 @@ pub fn tools() -> Vec<Tool> {
 
 /// The tool that reads on in a result, for a model.
 #[must_use]
-pub fn read_more() -> Tool {
-    Tool {
+pub fn read_more() -> ModelTool {
+    ModelTool {
         name: READ_MORE.into(),
         description: "Reads a piece of a tool's result that was too long to be shown whole.".into(),
         schema: READ_MORE_SCHEMA.into(),

@@ -22,12 +22,12 @@ const DIGITS: usize = 6;
 
 /// The names of these tools, and the tools of these names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names {
+pub struct ToolNames {
     tools: BTreeMap<String, String>,
     names: BTreeMap<String, String>,
 }
 
-impl Names {
+impl ToolNames {
     /// Names each of `tools`, all of them `server/tool`. No tool gets one of the `reserved` names. The order does not matter.
     #[must_use]
     pub fn of<'a>(tools: impl IntoIterator<Item = &'a str>, reserved: &[&str]) -> Self {
@@ -110,7 +110,7 @@ mod tests {
     fn a_name_is_readable_and_has_a_hash_only_where_it_must() {
         let long = format!("s/{}", "x".repeat(100));
         let tools = ["time/now", "my.files/read all", "a_b/c", "a/b_c", "search/tools", "x/y_abcdef", &long];
-        let names = Names::of(tools, &["search_tools"]);
+        let names = ToolNames::of(tools, &["search_tools"]);
         assert_eq!(names.name("time/now"), Some("time_now"));
         for (tool, head) in [
             ("my.files/read all", "my_files_read_all_"),
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn hashes_that_begin_alike_are_told_apart() {
-        let mut names = Names::default();
+        let mut names = ToolNames::default();
         let short = names.hashed("a.b/c");
         names.tools.insert(short.clone(), "other/tool".into());
         let longer = names.hashed("a.b/c");
@@ -143,7 +143,7 @@ mod tests {
             tools in prop::collection::btree_set("[a-c_.]{1,3}/([_/.ab ä]{1,4}|[ab_]{55,70}|b_[a-f]{6})", 0..40),
         ) {
             let reserved = ["a_a", "b_b"];
-            let names = Names::of(tools.iter().map(String::as_str), &reserved);
+            let names = ToolNames::of(tools.iter().map(String::as_str), &reserved);
             for tool in &tools {
                 let name = names.name(tool).unwrap();
                 prop_assert!((1..=LONGEST).contains(&name.len()) && name.bytes().all(is_taken), "{}", name);
@@ -151,7 +151,7 @@ mod tests {
                 prop_assert!(!reserved.contains(&name));
             }
             prop_assert_eq!(names.all().count(), tools.len());
-            let backwards = Names::of(tools.iter().rev().map(String::as_str), &reserved);
+            let backwards = ToolNames::of(tools.iter().rev().map(String::as_str), &reserved);
             prop_assert_eq!(backwards, names);
         }
     }

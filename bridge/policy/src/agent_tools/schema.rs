@@ -48,7 +48,7 @@ const DEEPEST: usize = 8;
 
 /// Why a schema cannot be said to a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfit {
+pub enum UnfitSchemaReason {
     /// It is no JSON, or nested too deeply to be read.
     NoJson,
     /// No object fits it.
@@ -63,7 +63,7 @@ pub enum Unfit {
     ControlWord,
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for UnfitSchemaReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoJson => f.write_str("the schema of its parameters is no JSON that can be read"),
@@ -85,25 +85,25 @@ impl fmt::Display for Unfit {
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for UnfitSchemaReason {}
 
 /// The schema in this dialect. It accepts what `schema` accepts.
 ///
 /// # Errors
 /// Why there is none.
-pub fn fitted(dialect: Dialect, schema: &str) -> Result<Value, Unfit> {
+pub fn fitted(dialect: Dialect, schema: &str) -> Result<Value, UnfitSchemaReason> {
     let mut root = match serde_json::from_str(schema) {
         Ok(Value::Object(root)) => root,
         Ok(Value::Bool(true)) => Map::new(),
-        Ok(_) => return Err(Unfit::NoObject),
-        Err(_) => return Err(Unfit::NoJson),
+        Ok(_) => return Err(UnfitSchemaReason::NoObject),
+        Err(_) => return Err(UnfitSchemaReason::NoJson),
     };
     if !takes_objects(&root) {
-        return Err(Unfit::NoObject);
+        return Err(UnfitSchemaReason::NoObject);
     }
     flatten(&mut root)?;
     if let Some(word) = REFUSED.into_iter().find(|word| root.contains_key(*word)) {
-        return Err(Unfit::Word(word));
+        return Err(UnfitSchemaReason::Word(word));
     }
     // Without `if` they say nothing. References stay within the document, so its address says nothing either.
     for silent in ["then", "else", "$schema", "$id"] {
@@ -112,7 +112,7 @@ pub fn fitted(dialect: Dialect, schema: &str) -> Result<Value, Unfit> {
     let said = root.insert("type".into(), "object".into());
     let says_less = said.is_none_or(|said| said != "object");
     if !root.entry("properties").or_insert_with(|| Map::new().into()).is_object() {
-        return Err(Unfit::NoObject);
+        return Err(UnfitSchemaReason::NoObject);
     }
     let mut schema = Value::Object(root);
     written_out(&mut schema);
@@ -120,19 +120,19 @@ pub fn fitted(dialect: Dialect, schema: &str) -> Result<Value, Unfit> {
     gather(&schema, &mut references);
     let is_inside = |place: &&str| place.strip_prefix('#').is_some_and(|at| schema.pointer(at).is_some());
     if !references.iter().all(is_inside) {
-        return Err(Unfit::Elsewhere);
+        return Err(UnfitSchemaReason::Elsewhere);
     }
     // What is a parameter somewhere below may be no object, and was allowed to be none.
     if says_less && references.contains(&"#") {
-        return Err(Unfit::Word("$ref"));
+        return Err(UnfitSchemaReason::Word("$ref"));
     }
     let takes = |name: &String| dialect != Dialect::Anthropic || is_parameter(name);
     let named = schema.get("properties").and_then(Value::as_object);
     if named.is_some_and(|named| !named.keys().all(takes)) {
-        return Err(Unfit::Parameter);
+        return Err(UnfitSchemaReason::Parameter);
     }
     clean(&mut schema);
-    if has_control_word(&schema.to_string()) { Err(Unfit::ControlWord) } else { Ok(schema) }
+    if has_control_word(&schema.to_string()) { Err(UnfitSchemaReason::ControlWord) } else { Ok(schema) }
 }
 
 /// Makes harmless what says nothing about which arguments fit.
@@ -157,11 +157,11 @@ fn takes_objects(schema: &Map<String, Value>) -> bool {
 }
 
 /// Takes what a root says by `$ref`, `allOf` and combinations of one branch into the root itself, where that is the same.
-fn flatten(root: &mut Map<String, Value>) -> Result<(), Unfit> {
+fn flatten(root: &mut Map<String, Value>) -> Result<(), UnfitSchemaReason> {
     for _ in 0..DEEPEST {
         let mut branches = Vec::new();
         if let Some(reference) = root.remove("$ref") {
-            branches.push(referred(root, &reference).ok_or(Unfit::Elsewhere)?);
+            branches.push(referred(root, &reference).ok_or(UnfitSchemaReason::Elsewhere)?);
         }
         for word in ["allOf", "anyOf", "oneOf"] {
             match root.get(word) {
@@ -181,7 +181,7 @@ fn flatten(root: &mut Map<String, Value>) -> Result<(), Unfit> {
             merge(root, branch)?;
         }
     }
-    Err(Unfit::Word("$ref"))
+    Err(UnfitSchemaReason::Word("$ref"))
 }
 
 fn takes_all(schema: &Value) -> bool {
@@ -196,31 +196,31 @@ fn referred(root: &Map<String, Value>, reference: &Value) -> Option<Value> {
 }
 
 /// The schema that a branch stands for. A branch that is only a reference is replaced with its target.
-fn followed(root: &Map<String, Value>, mut branch: Value) -> Result<Value, Unfit> {
+fn followed(root: &Map<String, Value>, mut branch: Value) -> Result<Value, UnfitSchemaReason> {
     for _ in 0..DEEPEST {
         let Some(words) = branch.as_object() else { return Ok(branch) };
         let Some(reference) = words.get("$ref") else { return Ok(branch) };
         if words.keys().any(|word| word != "$ref" && !SILENT.contains(&word.as_str())) {
             return Ok(branch);
         }
-        branch = referred(root, reference).ok_or(Unfit::Elsewhere)?;
+        branch = referred(root, reference).ok_or(UnfitSchemaReason::Elsewhere)?;
     }
-    Err(Unfit::Word("$ref"))
+    Err(UnfitSchemaReason::Word("$ref"))
 }
 
 /// Adds what a branch demands to the root, which then demands both.
-fn merge(root: &mut Map<String, Value>, branch: Value) -> Result<(), Unfit> {
+fn merge(root: &mut Map<String, Value>, branch: Value) -> Result<(), UnfitSchemaReason> {
     let mut branch = match followed(root, branch)? {
         Value::Bool(true) => return Ok(()),
         Value::Object(branch) => branch,
-        _ => return Err(Unfit::NoObject),
+        _ => return Err(UnfitSchemaReason::NoObject),
     };
     if !takes_objects(&branch) {
-        return Err(Unfit::NoObject);
+        return Err(UnfitSchemaReason::NoObject);
     }
     // References of a branch with definitions of its own would lead elsewhere afterwards.
     if ["$defs", "definitions", "$id", "$anchor"].iter().any(|word| branch.contains_key(*word)) {
-        return Err(Unfit::Word("allOf"));
+        return Err(UnfitSchemaReason::Word("allOf"));
     }
     branch.remove("type");
     let says_nothing = root.keys().all(|word| word == "type" || SILENT.contains(&word.as_str()));
@@ -234,20 +234,20 @@ fn merge(root: &mut Map<String, Value>, branch: Value) -> Result<(), Unfit> {
         branch.remove(silent);
     }
     if branch.keys().any(|word| word != "properties" && word != "required") {
-        return Err(Unfit::Word("allOf"));
+        return Err(UnfitSchemaReason::Word("allOf"));
     }
     add_properties(root, branch.remove("properties"))?;
     add_required(root, branch.remove("required"))
 }
 
-fn add_properties(root: &mut Map<String, Value>, more: Option<Value>) -> Result<(), Unfit> {
+fn add_properties(root: &mut Map<String, Value>, more: Option<Value>) -> Result<(), UnfitSchemaReason> {
     let Some(Value::Object(more)) = more else { return Ok(()) };
     // What counts as additional depends on which properties stand beside it.
     let is_open = root.get("additionalProperties").is_none_or(takes_all);
     let known = root.entry("properties").or_insert_with(|| Map::new().into());
-    let known = known.as_object_mut().ok_or(Unfit::NoObject)?;
+    let known = known.as_object_mut().ok_or(UnfitSchemaReason::NoObject)?;
     if !is_open && !more.keys().all(|name| known.contains_key(name)) {
-        return Err(Unfit::Word("allOf"));
+        return Err(UnfitSchemaReason::Word("allOf"));
     }
     for (name, schema) in more {
         match known.get_mut(&name) {
@@ -261,10 +261,10 @@ fn add_properties(root: &mut Map<String, Value>, more: Option<Value>) -> Result<
     Ok(())
 }
 
-fn add_required(root: &mut Map<String, Value>, more: Option<Value>) -> Result<(), Unfit> {
+fn add_required(root: &mut Map<String, Value>, more: Option<Value>) -> Result<(), UnfitSchemaReason> {
     let Some(Value::Array(more)) = more else { return Ok(()) };
     let known = root.entry("required").or_insert_with(|| Value::Array(Vec::new()));
-    let known = known.as_array_mut().ok_or(Unfit::NoObject)?;
+    let known = known.as_array_mut().ok_or(UnfitSchemaReason::NoObject)?;
     for name in more {
         if !known.contains(&name) {
             known.push(name);

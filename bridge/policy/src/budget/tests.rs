@@ -12,7 +12,7 @@ fn an_origin_has_its_day_and_the_person_has_no_bound() {
     let mut budgets = Budgets::default();
     let first = budgets.reserve(PAGE, OF_AN_ORIGIN - 10, NOON).unwrap();
     let refused = budgets.reserve(PAGE, 11, NOON);
-    let wanted = Refusal::Exceeded { of_everybody: false, left: 10, retry_after_ms: DAY / 2 };
+    let wanted = BudgetRefusalReason::Exceeded { of_everybody: false, left: 10, retry_after_ms: DAY / 2 };
     assert_eq!(refused, Err(wanted));
     assert!(budgets.reserve(PAGE, 10, NOON).is_ok());
     assert!(budgets.reserve("https://other.example", OF_AN_ORIGIN, NOON).is_ok(), "each has its own");
@@ -37,7 +37,7 @@ fn a_person_sets_more_less_or_a_bound_for_everybody() {
     assert!(budgets.is_bounded(OWNER));
     budgets.note_used(OWNER, 90, NOON);
     let refused = budgets.reserve(OWNER, 5, NOON);
-    let wanted = Refusal::Exceeded { of_everybody: true, left: 4, retry_after_ms: DAY / 2 };
+    let wanted = BudgetRefusalReason::Exceeded { of_everybody: true, left: 4, retry_after_ms: DAY / 2 };
     assert_eq!(refused, Err(wanted), "the page's 6 count");
     let names: Vec<_> = budgets.all(NOON).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, [EVERYBODY, PAGE, OWNER]);
@@ -48,14 +48,14 @@ fn a_person_sets_more_less_or_a_bound_for_everybody() {
 fn too_many_at_once_and_too_many_in_a_minute_are_refused() {
     let mut budgets = Budgets::default();
     let open: Vec<_> = (0..ORIGINS_PACE.at_once).map(|_| budgets.reserve(PAGE, 1, NOON).unwrap()).collect();
-    assert_eq!(budgets.reserve(PAGE, 1, NOON), Err(Refusal::TooManyAtOnce));
+    assert_eq!(budgets.reserve(PAGE, 1, NOON), Err(BudgetRefusalReason::TooManyAtOnce));
     open.into_iter().for_each(|ticket| budgets.settle(ticket, 1, NOON));
     for _ in ORIGINS_PACE.at_once..ORIGINS_PACE.per_minute {
         let ticket = budgets.reserve(PAGE, 1, NOON).unwrap();
         budgets.settle(ticket, 1, NOON);
     }
     let refused = budgets.reserve(PAGE, 1, NOON).unwrap_err();
-    let Refusal::TooManyPerMinute { retry_after_ms } = refused else { panic!("{refused:?}") };
+    let BudgetRefusalReason::TooManyPerMinute { retry_after_ms } = refused else { panic!("{refused:?}") };
     assert!(budgets.reserve(PAGE, 1, NOON + retry_after_ms - 1).is_err());
     assert!(budgets.reserve(PAGE, 1, NOON + retry_after_ms).is_ok());
 }
@@ -82,18 +82,18 @@ proptest! {
     #[test]
     fn the_accounts_are_the_sum_of_their_requests(steps in prop::collection::vec(step(), 0..200)) {
         let (mut budgets, mut now) = (Budgets::default(), NOON);
-        let (mut open, mut used, mut day): (Vec<(Ticket, u64)>, u64, u64) = (Vec::new(), 0, NOON / DAY);
+        let (mut open, mut used, mut day): (Vec<(BudgetTicket, u64)>, u64, u64) = (Vec::new(), 0, NOON / DAY);
         for step in steps {
             match step {
                 Step::Reserve(tokens) => match budgets.reserve(PAGE, tokens, now) {
                     Ok(ticket) => open.push((ticket, tokens)),
-                    Err(Refusal::Exceeded { left, retry_after_ms, .. }) => {
+                    Err(BudgetRefusalReason::Exceeded { left, retry_after_ms, .. }) => {
                         let kept: u64 = open.iter().map(|(_, tokens)| tokens).sum();
                         prop_assert!(left < tokens && left == OF_AN_ORIGIN.saturating_sub(used + kept));
                         prop_assert_eq!((now + retry_after_ms) % DAY, 0);
                     }
-                    Err(Refusal::TooManyAtOnce) => prop_assert!(open.len() >= ORIGINS_PACE.at_once as usize),
-                    Err(Refusal::TooManyPerMinute { retry_after_ms }) => prop_assert!(retry_after_ms <= 60_000),
+                    Err(BudgetRefusalReason::TooManyAtOnce) => prop_assert!(open.len() >= ORIGINS_PACE.at_once as usize),
+                    Err(BudgetRefusalReason::TooManyPerMinute { retry_after_ms }) => prop_assert!(retry_after_ms <= 60_000),
                 },
                 Step::Settle(which, share) if which < open.len() => {
                     let (ticket, tokens) = open.swap_remove(which);

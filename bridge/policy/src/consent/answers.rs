@@ -99,7 +99,7 @@ pub fn offered(who: Who, call: &Call<'_>, why: Why) -> Vec<Cover> {
 
 /// An answer that stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct RememberedAnswer {
     /// Its id.
     pub id: String,
     /// The calls that it covers.
@@ -142,13 +142,13 @@ type Hash = [u8; 32];
 /// All answers that stand.
 #[derive(Debug, Clone, Default)]
 pub struct Answers {
-    yes: Vec<Answer>,
+    yes: Vec<RememberedAnswer>,
     no: Vec<Denial>,
     /// Single calls of sources that their client was not given.
-    let_in: Vec<Answer>,
+    let_in: Vec<RememberedAnswer>,
 }
 
-impl Answer {
+impl RememberedAnswer {
     /// A yes to a call, of which `shown` was shown where something would leave.
     #[must_use]
     pub fn to(call: &Call<'_>, cover: Cover, shown: Option<Names>, id: String, now: u64) -> Self {
@@ -235,7 +235,7 @@ impl Answer {
 
 impl Answers {
     /// A yes stands from now on.
-    pub fn add(&mut self, answer: Answer) {
+    pub fn add(&mut self, answer: RememberedAnswer) {
         self.yes.retain(|known| known.until.is_none_or(|until| answer.since < until));
         if self.yes.len() >= MOST
             && let Some(at) = self.yes.iter().position(|known| known.cover != Cover::Always)
@@ -283,7 +283,7 @@ impl Answers {
         if self.let_in.len() >= MOST {
             self.let_in.remove(0);
         }
-        self.let_in.push(Answer::to(call, Cover::Once, None, id, now));
+        self.let_in.push(RememberedAnswer::to(call, Cover::Once, None, id, now));
     }
 
     /// True if the person has let the client make this call.
@@ -312,7 +312,7 @@ impl Answers {
     }
 
     /// Takes back what `is_meant` says; gives it.
-    pub fn revoke(&mut self, is_meant: impl Fn(&Answer) -> bool) -> Vec<Answer> {
+    pub fn revoke(&mut self, is_meant: impl Fn(&RememberedAnswer) -> bool) -> Vec<RememberedAnswer> {
         let mut gone = Vec::new();
         for list in [&mut self.yes, &mut self.let_in] {
             gone.extend(list.extract_if(.., |answer| is_meant(answer)));
@@ -329,7 +329,7 @@ impl Answers {
 
     /// A call is made: a yes to it alone is used up.
     pub fn use_up(&mut self, call: &Call<'_>) {
-        let is_used = |yes: &Answer| {
+        let is_used = |yes: &RememberedAnswer| {
             yes.cover == Cover::Once
                 && yes.principal == call.principal
                 && yes.source == call.source
@@ -344,7 +344,7 @@ impl Answers {
     }
 
     /// All that stand now, the oldest first.
-    pub fn standing(&self, now: u64) -> impl Iterator<Item = &Answer> {
+    pub fn standing(&self, now: u64) -> impl Iterator<Item = &RememberedAnswer> {
         let all = self.yes.iter().chain(&self.let_in);
         all.filter(move |answer| answer.until.is_none_or(|until| now < until))
     }

@@ -7,11 +7,11 @@ use harbor_ipc_proto::link::sandbox::PathAccess;
 
 use super::facts::{Holding, Reach};
 use crate::sandbox::paths::is_within;
-use crate::sandbox::{Facts, Place, Profile, Why, is_script};
+use crate::sandbox::{Profile, SandboxFacts, SandboxPlace, Why, is_script};
 
 /// Other facts that are known of a server.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Given {
+pub struct ServerTraits {
     /// It has secrets, or a sign-in.
     pub secrets: bool,
     /// True if the person says that its answers are private.
@@ -22,13 +22,18 @@ pub struct Given {
 
 /// The holding of a process with this profile.
 #[must_use]
-pub fn of_profile(profile: &Profile, facts: &Facts, settings: &SandboxSettings, given: Given) -> Holding {
+pub fn of_profile(
+    profile: &Profile,
+    facts: &SandboxFacts,
+    settings: &SandboxSettings,
+    given: ServerTraits,
+) -> Holding {
     if matches!(profile.level, Level::Off | Level::Basic) {
         return Holding::UNKNOWN;
     }
     // Where the kernel holds no paths, all of them are open.
     let is_held = profile.launch.landlock > 0 || profile.launch.mounts.is_some() || given.image;
-    let theirs = |place: &&Place| is_theirs(place, facts);
+    let theirs = |place: &&SandboxPlace| is_theirs(place, facts);
     let opens = profile.places.iter().any(|place| theirs(&place));
     let writes = profile.places.iter().filter(theirs).any(|place| place.access != PathAccess::Read);
     Holding {
@@ -40,11 +45,11 @@ pub fn of_profile(profile: &Profile, facts: &Facts, settings: &SandboxSettings, 
 
 /// The holding of a remote server: it is one address.
 #[must_use]
-pub fn remote(given: Given) -> Holding {
+pub fn remote(given: ServerTraits) -> Holding {
     Holding { reach: Reach::Enforced, opens: given.secrets || given.private, writes_theirs: true }
 }
 
-fn reach(profile: &Profile, settings: &SandboxSettings, given: Given) -> Reach {
+fn reach(profile: &Profile, settings: &SandboxSettings, given: ServerTraits) -> Reach {
     let is_some = |list: &Option<Vec<String>>| list.iter().flatten().next().is_some();
     let has_device =
         profile.places.iter().any(|place| place.access == PathAccess::Device && place.why != Why::System);
@@ -61,7 +66,7 @@ fn reach(profile: &Profile, settings: &SandboxSettings, given: Given) -> Reach {
 }
 
 /// True if a place is something of the person's: not the system's, nor the server's own, nor its program.
-fn is_theirs(place: &Place, facts: &Facts) -> bool {
+fn is_theirs(place: &SandboxPlace, facts: &SandboxFacts) -> bool {
     let named = match place.why {
         Why::System | Why::Program | Why::Package | Why::Data | Why::Temporary => return false,
         Why::Granted => false,
@@ -75,7 +80,7 @@ fn is_theirs(place: &Place, facts: &Facts) -> bool {
 
 /// True if it is the script that its interpreter runs, or the installed package that the script belongs to. A project of the
 /// person's does not count as a program: beside its code lies whatever they put there.
-fn is_program(place: &Place, facts: &Facts) -> bool {
+fn is_program(place: &SandboxPlace, facts: &SandboxFacts) -> bool {
     let first = facts.named.iter().find(|named| !named.is_cwd);
     let Some(script) = first.filter(|named| is_script(&named.path)) else { return false };
     let is_installed =
@@ -89,17 +94,17 @@ mod tests {
     use harbor_ipc_proto::link::sandbox::Offer;
 
     use super::*;
-    use crate::sandbox::{Named, profile};
+    use crate::sandbox::{NamedPath, profile};
 
-    fn named(path: &str, is_cwd: bool) -> Named {
-        Named { path: path.into(), package_root: None, is_cwd }
+    fn named(path: &str, is_cwd: bool) -> NamedPath {
+        NamedPath { path: path.into(), package_root: None, is_cwd }
     }
 
     /// What holds a server with these settings, whose definition names these.
-    fn held(settings: &str, named: Vec<Named>, given: Given) -> Holding {
+    fn held(settings: &str, named: Vec<NamedPath>, given: ServerTraits) -> Holding {
         let settings = SandboxSettings::parse(settings).unwrap();
         let granted = settings.read.iter().chain(&settings.write).chain(&settings.sockets).flatten();
-        let facts = Facts {
+        let facts = SandboxFacts {
             home: Some("/home/u".into()),
             harbor_home: "/home/u/.harbor".into(),
             data: "/home/u/.harbor/servers/s/data".into(),
@@ -108,7 +113,7 @@ mod tests {
             granted: granted.map(|path| (path.clone(), path.clone())).collect(),
             named,
             proxy: "/opt/harbor/egress".into(),
-            ..Facts::default()
+            ..SandboxFacts::default()
         };
         let offer = Offer {
             landlock: 7,
@@ -122,7 +127,7 @@ mod tests {
 
     #[test]
     fn reach_is_what_the_confinement_leaves_open() {
-        let reach = |settings: &str| held(settings, Vec::new(), Given::default()).reach;
+        let reach = |settings: &str| held(settings, Vec::new(), ServerTraits::default()).reach;
         assert_eq!(reach("{}"), Reach::Open);
         assert_eq!(reach(r#"{"network":"none"}"#), Reach::Closed);
         assert_eq!(reach(r#"{"network":"loopback"}"#), Reach::Open);
@@ -130,31 +135,34 @@ mod tests {
         assert_eq!(reach(r#"{"network":"none","sockets":["/home/u/x.sock"]}"#), Reach::Open);
         for level in ["off", "basic"] {
             let level = format!(r#"{{"level":"{level}"}}"#);
-            assert_eq!(held(&level, Vec::new(), Given::default()), Holding::UNKNOWN);
+            assert_eq!(held(&level, Vec::new(), ServerTraits::default()), Holding::UNKNOWN);
         }
-        let image = Given { image: true, ..Given::default() };
+        let image = ServerTraits { image: true, ..ServerTraits::default() };
         assert_eq!(held(r#"{"network":"none"}"#, Vec::new(), image).reach, Reach::Open);
     }
 
     #[test]
     fn what_is_open_of_the_persons_makes_its_answers_private_and_its_own_program_does_not() {
-        let opens = |settings: &str, named| held(settings, named, Given::default()).opens;
+        let opens = |settings: &str, named| held(settings, named, ServerTraits::default()).opens;
         let script = || named("/home/u/fs.py", false);
         assert!(!opens("{}", vec![script()]));
-        let of =
-            |root: &str| Named { package_root: Some(root.into()), ..named(&format!("{root}/s.js"), false) };
+        let of = |root: &str| NamedPath {
+            package_root: Some(root.into()),
+            ..named(&format!("{root}/s.js"), false)
+        };
         assert!(opens("{}", vec![of("/home/u/project")]), "a project of theirs");
         assert!(!opens("{}", vec![of("/home/u/x/node_modules/s")]), "an installed package");
         assert!(opens("{}", vec![script(), named("/home/u/docs", false)]), "an argument");
         assert!(opens("{}", vec![named("/home/u/docs", true), script()]), "a working directory");
         assert!(opens(r#"{"read":["/home/u/docs"]}"#, vec![script()]), "a grant");
         assert!(!opens("{}", vec![named("/home/u/.harbor/servers/s/data", true)]), "its own");
-        for given in
-            [Given { secrets: true, ..Given::default() }, Given { private: true, ..Given::default() }]
-        {
+        for given in [
+            ServerTraits { secrets: true, ..ServerTraits::default() },
+            ServerTraits { private: true, ..ServerTraits::default() },
+        ] {
             assert!(held("{}", Vec::new(), given).opens);
         }
-        let writes = |settings: &str| held(settings, vec![script()], Given::default()).writes_theirs;
+        let writes = |settings: &str| held(settings, vec![script()], ServerTraits::default()).writes_theirs;
         assert!(!writes(r#"{"read":["/home/u/docs"]}"#) && writes(r#"{"write":["/home/u/docs"]}"#));
     }
 }

@@ -16,7 +16,7 @@ use harbor_ipc_proto::hidden::is_hidden;
 
 pub(super) mod values;
 
-use self::values::{Letters, Values};
+use self::values::{Letters, ValueCursor};
 
 /// The largest arguments that can be asked about, in bytes.
 pub const MOST: usize = 1024 * 1024;
@@ -46,7 +46,7 @@ pub struct Field {
 #[must_use]
 pub fn fields(arguments: &str) -> Vec<Field> {
     let mut shown = Shown::default();
-    match Values::of(arguments) {
+    match ValueCursor::of(arguments) {
         Some(mut values) => shown.object(&mut values),
         None => shown.add(Letters::plain(arguments)),
     }
@@ -59,12 +59,12 @@ struct Shown {
     fields: Vec<Field>,
     /// How many fields there are, those that are not kept among them.
     count: usize,
-    key: Piece,
+    key: ShownText,
     depth: usize,
 }
 
 impl Shown {
-    fn value(&mut self, values: &mut Values<'_>) {
+    fn value(&mut self, values: &mut ValueCursor<'_>) {
         match values.peek() {
             Some(b'{') if self.depth < DEEPEST => self.object(values),
             Some(b'[') if self.depth < DEEPEST => self.array(values),
@@ -72,7 +72,7 @@ impl Shown {
         }
     }
 
-    fn object(&mut self, values: &mut Values<'_>) {
+    fn object(&mut self, values: &mut ValueCursor<'_>) {
         let is_top = self.depth == 0;
         values.enter();
         if !is_top && values.leave() {
@@ -89,7 +89,7 @@ impl Shown {
         }
     }
 
-    fn array(&mut self, values: &mut Values<'_>) {
+    fn array(&mut self, values: &mut ValueCursor<'_>) {
         if let Some(row) = values.row(MOST_ROW) {
             return self.add(Letters::plain(row));
         }
@@ -103,7 +103,7 @@ impl Shown {
     }
 
     /// The next value, under a key that is longer by what `lengthen` adds.
-    fn below(&mut self, values: &mut Values<'_>, lengthen: impl FnOnce(&mut Piece)) {
+    fn below(&mut self, values: &mut ValueCursor<'_>, lengthen: impl FnOnce(&mut ShownText)) {
         let before = (self.key.text.len(), self.key.bytes, self.key.is_cut);
         // Nobody sees the keys of what is only counted.
         if self.count < MOST_FIELDS {
@@ -121,7 +121,7 @@ impl Shown {
         if self.count > MOST_FIELDS {
             return;
         }
-        let mut shown = Piece::default();
+        let mut shown = ShownText::default();
         shown.put(value, MOST_TEXT, is_odd);
         let bytes = shown.is_cut.then(|| u64::try_from(shown.bytes).unwrap_or(u64::MAX));
         self.fields.push(Field { key: self.key.as_key(), text: shown.text, bytes });
@@ -139,14 +139,14 @@ impl Shown {
 
 /// A text with its hidden characters written out, as far as there is room for it.
 #[derive(Debug, Default)]
-struct Piece {
+struct ShownText {
     text: String,
     /// How many bytes there were.
     bytes: usize,
     is_cut: bool,
 }
 
-impl Piece {
+impl ShownText {
     /// Adds what there is room for. `is_odd`: of a character, behind the one that stands there, whether it is written out.
     fn put(&mut self, mut letters: Letters<'_>, most: usize, is_odd: fn(char, char) -> bool) {
         self.bytes += letters.bytes();

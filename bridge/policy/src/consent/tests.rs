@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::answers::Answer;
+use super::answers::RememberedAnswer;
 use super::*;
 
 const HASH: [u8; 32] = [1; 32];
@@ -102,7 +102,7 @@ impl Case {
         let Verdict::Ask(question) = self.judge() else { panic!("it asks nothing: {self:?}") };
         assert!(question.covers.contains(&cover), "{question:?}");
         let shown = Some(question.private).filter(|_| question.why == Why::Leaves);
-        let answer = Answer::to(&self.call(), cover, shown, "a".into(), 1);
+        let answer = RememberedAnswer::to(&self.call(), cover, shown, "a".into(), 1);
         self.answers.add(answer);
         self
     }
@@ -252,7 +252,7 @@ prop_compose! {
             ..Case::new(who, effect, holding).with(arguments)
         };
         if let Some(cover) = yes {
-            let answer = Answer::to(&case.call(), cover, Some(shown), "a".into(), 1);
+            let answer = RememberedAnswer::to(&case.call(), cover, Some(shown), "a".into(), 1);
             case.answers.add(answer);
         }
         case

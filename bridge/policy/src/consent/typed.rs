@@ -17,8 +17,8 @@ use harbor_ipc_proto::hidden::has_hidden;
 use harbor_ipc_proto::strings::text_of;
 use serde_json::Value;
 
-use self::places::Place;
-use super::shown::values::Values;
+use self::places::ArgumentPlace;
+use super::shown::values::ValueCursor;
 
 mod places;
 
@@ -70,13 +70,13 @@ impl Typed {
         if arguments.len() > MOST_ARGUMENTS {
             return false;
         }
-        let Some(mut values) = Values::of(arguments) else { return false };
+        let Some(mut values) = ValueCursor::of(arguments) else { return false };
         // One that cannot be read names nothing.
         let root = schema.map(|schema| serde_json::from_str(schema).unwrap_or(Value::Null));
         let names_all = root.is_none();
         let root = root.unwrap_or_default();
         let mut look = Look { typed: &self.0, left: MOST_VALUES, bits: MOST_BITS };
-        look.top(&mut values, &Place::root(&root), names_all, ids)
+        look.top(&mut values, &ArgumentPlace::root(&root), names_all, ids)
     }
 }
 
@@ -92,7 +92,13 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// The arguments themselves. `names_all`: there is no schema that could name their keys.
-    fn top(&mut self, values: &mut Values<'_>, place: &Place<'_>, names_all: bool, ids: &[&str]) -> bool {
+    fn top(
+        &mut self,
+        values: &mut ValueCursor<'_>,
+        place: &ArgumentPlace<'_>,
+        names_all: bool,
+        ids: &[&str],
+    ) -> bool {
         self.members(values, place, |look, key, is_named, values, below| {
             let is_id = ids.contains(&key);
             if is_id && is_short(values) {
@@ -106,9 +112,9 @@ impl Look<'_> {
     /// True if all members of an object are covered, and no key stands twice. `member` checks one of them.
     fn members(
         &mut self,
-        values: &mut Values<'_>,
-        place: &Place<'_>,
-        mut member: impl FnMut(&mut Self, &str, bool, &mut Values<'_>, &Place<'_>) -> bool,
+        values: &mut ValueCursor<'_>,
+        place: &ArgumentPlace<'_>,
+        mut member: impl FnMut(&mut Self, &str, bool, &mut ValueCursor<'_>, &ArgumentPlace<'_>) -> bool,
     ) -> bool {
         let mut known = HashSet::new();
         values.enter();
@@ -122,7 +128,7 @@ impl Look<'_> {
         true
     }
 
-    fn value(&mut self, values: &mut Values<'_>, place: &Place<'_>) -> bool {
+    fn value(&mut self, values: &mut ValueCursor<'_>, place: &ArgumentPlace<'_>) -> bool {
         if !self.counts() {
             return false;
         }
@@ -150,7 +156,7 @@ impl Look<'_> {
         }
     }
 
-    fn items(&mut self, values: &mut Values<'_>, place: &Place<'_>) -> bool {
+    fn items(&mut self, values: &mut ValueCursor<'_>, place: &ArgumentPlace<'_>) -> bool {
         values.enter();
         for at in 0.. {
             if values.leave() {
@@ -184,7 +190,7 @@ impl Look<'_> {
 }
 
 /// True if the next value may be an id: a number, or a short string.
-fn is_short(values: &Values<'_>) -> bool {
+fn is_short(values: &ValueCursor<'_>) -> bool {
     let mut ahead = *values;
     let is_plain = matches!(ahead.peek(), Some(b'"' | b'-' | b'0'..=b'9'));
     is_plain && ahead.whole().len() <= LONGEST_ID

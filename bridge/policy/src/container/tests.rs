@@ -13,28 +13,31 @@ fn pinned(engine: Engine, rootless: bool) -> Pinned {
     Pinned { reference: "mcp/time".into(), engine, id: ID.into(), digest: None, rootless }
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> SandboxFacts {
+    SandboxFacts {
         home: Some("/home/u".into()),
         harbor_home: "/home/u/.harbor".into(),
         data: "/home/u/.harbor/servers/s/data".into(),
         tmp: "/home/u/.harbor/servers/s/tmp".into(),
-        ..Facts::default()
+        ..SandboxFacts::default()
     }
 }
 
 /// Facts in which these paths are what they seem.
-fn with(paths: &[&str]) -> Facts {
-    Facts { granted: paths.iter().map(|path| (path.to_string(), path.to_string())).collect(), ..facts() }
+fn with(paths: &[&str]) -> SandboxFacts {
+    SandboxFacts {
+        granted: paths.iter().map(|path| (path.to_string(), path.to_string())).collect(),
+        ..facts()
+    }
 }
 
 fn list(paths: &[&str]) -> Option<Vec<String>> {
     Some(paths.iter().map(ToString::to_string).collect())
 }
 
-fn line(settings: &SandboxSettings, facts: &Facts, image: &Pinned) -> Result<Vec<String>, String> {
+fn line(settings: &SandboxSettings, facts: &SandboxFacts, image: &Pinned) -> Result<Vec<String>, String> {
     let held = held(settings, facts, Some(image), &MACHINE)?;
-    let start = Start {
+    let start = ContainerStart {
         name: "harbor-i-s-1",
         instance: "i",
         server: "s",
@@ -89,9 +92,10 @@ fn every_level_has_its_line() {
 
 #[test]
 fn every_setting_is_an_option_or_refused_by_name() {
-    let docker =
-        |settings: SandboxSettings, facts: &Facts| line(&settings, facts, &pinned(Engine::Docker, false));
-    let words = |settings, facts: &Facts, first: &str| -> Vec<String> {
+    let docker = |settings: SandboxSettings, facts: &SandboxFacts| {
+        line(&settings, facts, &pinned(Engine::Docker, false))
+    };
+    let words = |settings, facts: &SandboxFacts, first: &str| -> Vec<String> {
         let line: Vec<String> = docker(settings, facts).unwrap();
         line.into_iter().filter(|word| word.starts_with(first)).collect()
     };
@@ -123,12 +127,12 @@ fn every_setting_is_an_option_or_refused_by_name() {
             "--mount=type=bind,source=/srv/w,target=/srv/w"
         ]
     );
-    let linked = Facts { granted: vec![("/srv/link".into(), "/srv/real".into())], ..facts() };
+    let linked = SandboxFacts { granted: vec![("/srv/link".into(), "/srv/real".into())], ..facts() };
     assert_eq!(
         words(SandboxSettings { read: list(&["/srv/link"]), ..none.clone() }, &linked, "--mount"),
         ["--mount=type=bind,source=/srv/real,target=/srv/link,readonly"]
     );
-    let absent = Facts { absent: vec!["/srv/a".into()], ..with(&["/srv/a"]) };
+    let absent = SandboxFacts { absent: vec!["/srv/a".into()], ..with(&["/srv/a"]) };
     assert_eq!(words(SandboxSettings { read: list(&["/srv/a"]), ..none }, &absent, "--mount"), [""; 0]);
 }
 
@@ -144,7 +148,7 @@ fn what_is_protected_or_cannot_be_said_is_refused() {
     assert!(refused("/srv/a,readonly=false").contains("cannot be given"));
     assert!(refused("/srv/a\"b").contains("cannot be given"));
     assert!(refused("/data/x").contains("own data directory"));
-    let colon = Facts { data: "/a:b/data".into(), ..facts() };
+    let colon = SandboxFacts { data: "/a:b/data".into(), ..facts() };
     assert!(held(&at(Level::Off), &colon, None, &MACHINE).unwrap_err().contains(':'));
 }
 
@@ -182,7 +186,7 @@ proptest! {
         let image = pinned(if is_docker { Engine::Docker } else { Engine::Podman }, !is_docker);
         let Ok(held) = held(&settings, &facts, Some(&image), &MACHINE) else { return Ok(()) };
         let variables = ["TOKEN".to_owned()];
-        let start = Start {
+        let start = ContainerStart {
             name: "n", instance: "i", server: "s", image: &image, variables: &variables, args: &args,
         };
         let line = run(&start, &held, &facts, &MACHINE).unwrap();

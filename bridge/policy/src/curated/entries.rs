@@ -1,6 +1,6 @@
 //! The list itself. A new entry is tried by `tests/tests/e2e/real_servers.rs` first, or says in docs/sandbox.md that it was not.
 
-use super::{Curated, Input, Sandbox, Secret, Source, Variable};
+use super::{Curated, CuratedInput, CuratedPackage, CuratedSecret, CuratedVariable, Sandbox};
 
 const REFERENCE: &str = "https://github.com/modelcontextprotocol/servers";
 
@@ -9,7 +9,7 @@ const BASE: Curated = Curated {
     id: "",
     title: "",
     description: "",
-    source: Source::Npm(""),
+    source: CuratedPackage::Npm(""),
     args: &[],
     inputs: &[],
     env: &[],
@@ -41,9 +41,9 @@ const FILESYSTEM: Curated = Curated {
     id: "filesystem",
     title: "Filesystem",
     description: "Reads, writes, moves and searches files in the directories that you name.",
-    source: Source::Npm("@modelcontextprotocol/server-filesystem"),
+    source: CuratedPackage::Npm("@modelcontextprotocol/server-filesystem"),
     args: &["{directory}"],
-    inputs: &[Input {
+    inputs: &[CuratedInput {
         name: "directory",
         description: "A directory that it may read and write.",
         many: true,
@@ -60,8 +60,8 @@ const MEMORY: Curated = Curated {
     id: "memory",
     title: "Memory",
     description: "Remembers facts about people and things, as a graph in a file.",
-    source: Source::Npm("@modelcontextprotocol/server-memory"),
-    env: &[Variable {
+    source: CuratedPackage::Npm("@modelcontextprotocol/server-memory"),
+    env: &[CuratedVariable {
         name: "MEMORY_FILE_PATH",
         description: "The file; its own default lies in its package, which is read-only.",
         value: Some("{data}/memory.jsonl"),
@@ -77,7 +77,7 @@ const TIME: Curated = Curated {
     id: "time",
     title: "Time",
     description: "Tells the time in any time zone, and converts between them.",
-    source: Source::Pypi("mcp-server-time"),
+    source: CuratedPackage::Pypi("mcp-server-time"),
     sandbox: Sandbox::NO_NETWORK,
     tags: &["clock", "time zone", "reference"],
     homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/time",
@@ -88,7 +88,7 @@ const FETCH: Curated = Curated {
     id: "fetch",
     title: "Fetch",
     description: "Fetches a page of the web and turns it into Markdown.",
-    source: Source::Pypi("mcp-server-fetch"),
+    source: CuratedPackage::Pypi("mcp-server-fetch"),
     // It must reach whatever page it is asked for.
     sandbox: Sandbox::DEFAULT,
     reads: &["fetch"],
@@ -101,9 +101,9 @@ const GIT: Curated = Curated {
     id: "git",
     title: "Git",
     description: "Reads a Git repository's history and changes, stages and commits.",
-    source: Source::Pypi("mcp-server-git"),
+    source: CuratedPackage::Pypi("mcp-server-git"),
     args: &["--repository", "{repository}"],
-    inputs: &[Input {
+    inputs: &[CuratedInput {
         name: "repository",
         description: "The repository's directory.",
         many: false,
@@ -111,14 +111,18 @@ const GIT: Curated = Curated {
         places: &[],
     }],
     env: &[
-        Variable { name: "GIT_AUTHOR_NAME", description: "The author of its commits.", value: None },
-        Variable {
+        CuratedVariable { name: "GIT_AUTHOR_NAME", description: "The author of its commits.", value: None },
+        CuratedVariable {
             name: "GIT_AUTHOR_EMAIL",
             description: "The author's address in its commits.",
             value: None,
         },
-        Variable { name: "GIT_COMMITTER_NAME", description: "The committer of its commits.", value: None },
-        Variable {
+        CuratedVariable {
+            name: "GIT_COMMITTER_NAME",
+            description: "The committer of its commits.",
+            value: None,
+        },
+        CuratedVariable {
             name: "GIT_COMMITTER_EMAIL",
             description: "The committer's address in its commits.",
             value: None,
@@ -143,7 +147,7 @@ const SEQUENTIAL_THINKING: Curated = Curated {
     id: "sequential-thinking",
     title: "Sequential thinking",
     description: "Keeps a chain of thoughts that can be revised and branched.",
-    source: Source::Npm("@modelcontextprotocol/server-sequential-thinking"),
+    source: CuratedPackage::Npm("@modelcontextprotocol/server-sequential-thinking"),
     sandbox: Sandbox::NO_NETWORK,
     stateful: true,
     tags: &["reasoning", "reference"],
@@ -152,7 +156,7 @@ const SEQUENTIAL_THINKING: Curated = Curated {
 };
 
 /// The browser that a server drives.
-const BROWSER: Input = Input {
+const BROWSER: CuratedInput = CuratedInput {
     name: "browser",
     description: "The program of a Chromium, Chrome or Edge.",
     many: false,
@@ -173,7 +177,7 @@ const PLAYWRIGHT: Curated = Curated {
     id: "playwright",
     title: "Playwright",
     description: "Drives a browser of its own, without a window: opens pages, reads, clicks, types.",
-    source: Source::Npm("@playwright/mcp"),
+    source: CuratedPackage::Npm("@playwright/mcp"),
     args: &["--headless", "--isolated", "--no-sandbox", "--executable-path", "{browser}"],
     inputs: &[BROWSER],
     sandbox: FOR_A_BROWSER,
@@ -188,7 +192,7 @@ const CHROME_DEVTOOLS: Curated = Curated {
     id: "chrome-devtools",
     title: "Chrome DevTools",
     description: "Looks into pages in a browser of its own: console, network, performance.",
-    source: Source::Npm("chrome-devtools-mcp"),
+    source: CuratedPackage::Npm("chrome-devtools-mcp"),
     args: &[
         "--headless",
         "--isolated",
@@ -210,7 +214,7 @@ const EVERYTHING: Curated = Curated {
     id: "everything",
     title: "Everything",
     description: "Shows every feature of MCP once, to try clients with.",
-    source: Source::Npm("@modelcontextprotocol/server-everything"),
+    source: CuratedPackage::Npm("@modelcontextprotocol/server-everything"),
     sandbox: Sandbox::NO_NETWORK,
     tags: &["test", "demo", "reference"],
     homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/everything",
@@ -224,8 +228,8 @@ const GITHUB: Curated = Curated {
     id: "github",
     title: "GitHub",
     description: "Repositories, issues, pull requests and workflows of GitHub, in a container on this machine.",
-    source: Source::Oci("ghcr.io/github/github-mcp-server"),
-    secrets: &[Secret {
+    source: CuratedPackage::Oci("ghcr.io/github/github-mcp-server"),
+    secrets: &[CuratedSecret {
         name: "GITHUB_PERSONAL_ACCESS_TOKEN",
         description: "A personal access token with the rights that it may use.",
         required: true,
@@ -242,8 +246,8 @@ const GITHUB_REMOTE: Curated = Curated {
     id: "github-remote",
     title: "GitHub (remote)",
     description: "Repositories, issues, pull requests and workflows of GitHub, run by GitHub.",
-    source: Source::Remote("https://api.githubcopilot.com/mcp/"),
-    secrets: &[Secret {
+    source: CuratedPackage::Remote("https://api.githubcopilot.com/mcp/"),
+    secrets: &[CuratedSecret {
         name: "Authorization",
         description: "A personal access token; not required if you sign in by the browser.",
         required: false,

@@ -68,9 +68,9 @@ fn each_placeholder_is_an_input_and_each_input_has_one() {
 fn packages_are_named_as_the_installers_take_them() {
     for curated in CURATED {
         let (command, name) = match curated.source {
-            Source::Npm(name) => ("npx", name),
-            Source::Pypi(name) => ("uvx", name),
-            Source::Oci(_) | Source::Remote(_) => continue,
+            CuratedPackage::Npm(name) => ("npx", name),
+            CuratedPackage::Pypi(name) => ("uvx", name),
+            CuratedPackage::Oci(_) | CuratedPackage::Remote(_) => continue,
         };
         let package = recognise(command, &[name.to_owned()]).unwrap();
         assert_eq!((package.name.as_str(), package.spec.as_str()), (name, name));

@@ -90,7 +90,7 @@ pub struct NewGrant {
 
 impl NewGrant {
     /// The grant that begins at this time.
-    pub(super) fn make(self, wall_now: u64, now: Millis) -> Result<Grant, Wrong> {
+    pub(super) fn make(self, wall_now: u64, now: Millis) -> Result<Grant, InvalidGrantReason> {
         self.check()?;
         let after = |start: u64| self.lifetime_ms.map(|lifetime| start.saturating_add(lifetime));
         let (expires_at, deadline) = (after(wall_now), after(now));
@@ -102,12 +102,12 @@ impl NewGrant {
     ///
     /// # Errors
     /// The reason why it may not.
-    pub fn check(&self) -> Result<(), Wrong> {
+    pub fn check(&self) -> Result<(), InvalidGrantReason> {
         match (self.grant_type, self.lifetime_ms) {
-            (GrantType::AllowOnce, None | Some(0)) => Err(Wrong::NoLifetime),
+            (GrantType::AllowOnce, None | Some(0)) => Err(InvalidGrantReason::NoLifetime),
             (GrantType::AllowOnce, Some(_)) => Ok(()),
-            (_, lifetime) if lifetime.is_some() || self.tab.is_some() => Err(Wrong::Lasting),
-            (GrantType::Deny, _) if self.tools.is_some() => Err(Wrong::DenySome),
+            (_, lifetime) if lifetime.is_some() || self.tab.is_some() => Err(InvalidGrantReason::Lasting),
+            (GrantType::Deny, _) if self.tools.is_some() => Err(InvalidGrantReason::DenySome),
             _ => Ok(()),
         }
     }
@@ -152,7 +152,7 @@ impl Grant {
 
 /// Why a grant cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum InvalidGrantReason {
     /// An ALLOW_ONCE without an end.
     NoLifetime,
     /// Another type with an end.
@@ -163,7 +163,7 @@ pub enum Wrong {
     Outlived,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for InvalidGrantReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoLifetime => "ALLOW_ONCE needs a lifetime of at least one millisecond",
@@ -176,4 +176,4 @@ impl fmt::Display for Wrong {
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for InvalidGrantReason {}

@@ -80,17 +80,17 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let deny = || lasting(GrantType::Deny);
     let always = || lasting(GrantType::AllowAlways);
     for (new, why) in [
-        (lasting(GrantType::AllowOnce), Wrong::NoLifetime),
-        (once(0), Wrong::NoLifetime),
-        (NewGrant { lifetime_ms: Some(1), ..always() }, Wrong::Lasting),
-        (NewGrant { lifetime_ms: Some(0), ..deny() }, Wrong::Lasting),
-        (NewGrant { tab: Some(tab("s", 1)), ..always() }, Wrong::Lasting),
-        (NewGrant { tab: Some(tab("s", 1)), ..deny() }, Wrong::Lasting),
-        (NewGrant { tools: list(&[]), ..deny() }, Wrong::DenySome),
+        (lasting(GrantType::AllowOnce), InvalidGrantReason::NoLifetime),
+        (once(0), InvalidGrantReason::NoLifetime),
+        (NewGrant { lifetime_ms: Some(1), ..always() }, InvalidGrantReason::Lasting),
+        (NewGrant { lifetime_ms: Some(0), ..deny() }, InvalidGrantReason::Lasting),
+        (NewGrant { tab: Some(tab("s", 1)), ..always() }, InvalidGrantReason::Lasting),
+        (NewGrant { tab: Some(tab("s", 1)), ..deny() }, InvalidGrantReason::Lasting),
+        (NewGrant { tools: list(&[]), ..deny() }, InvalidGrantReason::DenySome),
     ] {
         assert_eq!(grants.put(key.clone(), new.clone(), 0, 0), Err(why), "{new:?}");
     }
-    assert_eq!(grants.restore(key, once(1), 0), Err(Wrong::Outlived));
+    assert_eq!(grants.restore(key, once(1), 0), Err(InvalidGrantReason::Outlived));
     assert!(grants.is_empty());
 }
 

@@ -9,7 +9,7 @@
 //! Owns the order. A call keeps its result, however short that is. Must never change the stored conversation: the result is for
 //! one request.
 
-use harbor_ipc_proto::model::{Message, Part, Role};
+use harbor_ipc_proto::model::{ModelMessage, Part, Role};
 
 use crate::models::estimate;
 
@@ -64,7 +64,7 @@ impl Shortened {
 
 /// The conversation within so many tokens, as far as that can be; and what was left out for it.
 #[must_use]
-pub fn fit(mut messages: Vec<Message>, room: u64) -> (Vec<Message>, Shortened) {
+pub fn fit(mut messages: Vec<ModelMessage>, room: u64) -> (Vec<ModelMessage>, Shortened) {
     let mut done = Shortened::default();
     let mut size: u64 = messages.iter().map(tokens).sum();
     if size <= room {
@@ -92,7 +92,7 @@ pub fn fit(mut messages: Vec<Message>, room: u64) -> (Vec<Message>, Shortened) {
 }
 
 /// Puts a sentence in place of results, the oldest first, until the rest fits.
-fn shorten(messages: &mut [Message], (size, room): (&mut u64, u64), done: &mut Shortened) {
+fn shorten(messages: &mut [ModelMessage], (size, room): (&mut u64, u64), done: &mut Shortened) {
     for message in messages {
         for at in 0..message.parts.len() {
             if *size <= room {
@@ -116,13 +116,13 @@ fn shorten(messages: &mut [Message], (size, room): (&mut u64, u64), done: &mut S
 }
 
 /// Where the first turn begins and where the next one does; none where there is but one.
-fn oldest_turn(messages: &[Message]) -> Option<(usize, usize)> {
+fn oldest_turn(messages: &[ModelMessage]) -> Option<(usize, usize)> {
     let mut begins = messages.iter().enumerate().filter(|(_, message)| message.role == Role::User);
     Some((begins.next()?.0, begins.next()?.0))
 }
 
 /// About so many tokens.
-fn tokens(message: &Message) -> u64 {
+fn tokens(message: &ModelMessage) -> u64 {
     let of = |part: &Part| match part {
         Part::Text(text) => estimate(text.len()),
         Part::Image(_) => OF_A_PICTURE,
@@ -143,25 +143,25 @@ mod tests {
     use super::super::check;
     use super::*;
 
-    fn said(role: Role, text: &str) -> Message {
-        Message { role, parts: vec![Part::Text(text.into())] }
+    fn said(role: Role, text: &str) -> ModelMessage {
+        ModelMessage { role, parts: vec![Part::Text(text.into())] }
     }
 
     /// A question, a call with its result of so many bytes, an answer.
-    fn turn(number: usize, bytes: usize) -> Vec<Message> {
+    fn turn(number: usize, bytes: usize) -> Vec<ModelMessage> {
         let id = format!("c{number}");
         let call = ToolCall { id: id.clone(), name: "t".into(), arguments: "{}".into() };
         let (text, images) = ("x".repeat(bytes), Vec::new());
         let result = ToolResult { call_id: id, name: "t".into(), text, images, is_error: false };
         vec![
             said(Role::User, &format!("question {number}")),
-            Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
-            Message { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
+            ModelMessage { role: Role::Assistant, parts: vec![Part::ToolCall(call)] },
+            ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(result)] },
             said(Role::Assistant, &"a".repeat(300)),
         ]
     }
 
-    fn talk(turns: usize, bytes: usize) -> Vec<Message> {
+    fn talk(turns: usize, bytes: usize) -> Vec<ModelMessage> {
         let mut all = vec![said(Role::System, "heed")];
         all.extend((0..turns).flat_map(|number| turn(number, bytes)));
         // The last one waits for what comes of its call.
@@ -169,7 +169,7 @@ mod tests {
         all
     }
 
-    fn whole(messages: &[Message]) -> u64 {
+    fn whole(messages: &[ModelMessage]) -> u64 {
         messages.iter().map(tokens).sum()
     }
 

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn said(role: Role, parts: Vec<Part>) -> Message {
-    Message { role, parts }
+fn said(role: Role, parts: Vec<Part>) -> ModelMessage {
+    ModelMessage { role, parts }
 }
 
 fn text(text: &str) -> Part {
@@ -31,15 +31,15 @@ fn image(data: &str) -> Image {
     Image { media_type: "image/png".into(), data: data.into() }
 }
 
-fn user(words: &str) -> Message {
+fn user(words: &str) -> ModelMessage {
     said(Role::User, vec![text(words)])
 }
 
-fn assistant(ids: &[&str]) -> Message {
+fn assistant(ids: &[&str]) -> ModelMessage {
     said(Role::Assistant, ids.iter().map(|id| call(id)).collect())
 }
 
-fn tools(parts: Vec<Part>) -> Message {
+fn tools(parts: Vec<Part>) -> ModelMessage {
     said(Role::Tool, parts)
 }
 
@@ -62,7 +62,10 @@ fn each_call_has_one_result_directly_behind_it() {
         (vec![assistant(&["a", "a"])], Broken::DoubledId),
         (vec![assistant(&[""])], Broken::Id),
         (vec![assistant(&["functions.get:0"])], Broken::Id),
-        (vec![said(Role::User, vec![Part::Image(image(""))])], Broken::Part(Wrong::ImageData)),
+        (
+            vec![said(Role::User, vec![Part::Image(image(""))])],
+            Broken::Part(InvalidMessagesReason::ImageData),
+        ),
     ] {
         assert_eq!(check(&messages), Err(why), "{messages:?}");
         assert_eq!(check(&repair(messages)), Ok(()));
@@ -166,13 +169,13 @@ fn part() -> impl Strategy<Value = Part> {
 
 const LONG: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
-fn message() -> impl Strategy<Value = Message> {
+fn message() -> impl Strategy<Value = ModelMessage> {
     let role =
         prop::sample::select(vec![Role::System, Role::User, Role::Assistant, Role::Assistant, Role::Tool]);
-    (role, prop::collection::vec(part(), 0..4)).prop_map(|(role, parts)| Message { role, parts })
+    (role, prop::collection::vec(part(), 0..4)).prop_map(|(role, parts)| ModelMessage { role, parts })
 }
 
-fn texts(messages: &[Message]) -> usize {
+fn texts(messages: &[ModelMessage]) -> usize {
     let spoken =
         messages.iter().filter(|message| message.role != Role::Tool).flat_map(|message| &message.parts);
     spoken.filter(|part| **part == text("words")).count()

@@ -7,19 +7,22 @@ use proptest::prelude::*;
 
 use super::*;
 
-const LIMITS: Limits =
-    Limits { install: Duration::from_secs(60), start: Duration::from_secs(10), stop: Duration::from_secs(3) };
-const EVENTS: [Event; 10] = [
-    Event::Start,
-    Event::Demand,
-    Event::Stop,
-    Event::Idle,
-    Event::Hung,
-    Event::Barred,
-    Event::Installed,
-    Event::Connected,
-    Event::Ended,
-    Event::Tick,
+const LIMITS: LifecycleLimits = LifecycleLimits {
+    install: Duration::from_secs(60),
+    start: Duration::from_secs(10),
+    stop: Duration::from_secs(3),
+};
+const EVENTS: [LifecycleEvent; 10] = [
+    LifecycleEvent::Start,
+    LifecycleEvent::Demand,
+    LifecycleEvent::Stop,
+    LifecycleEvent::Idle,
+    LifecycleEvent::Hung,
+    LifecycleEvent::Barred,
+    LifecycleEvent::Installed,
+    LifecycleEvent::Connected,
+    LifecycleEvent::Ended,
+    LifecycleEvent::Tick,
 ];
 const MINUTE: Millis = 60_000;
 
@@ -34,7 +37,7 @@ fn on_crash() -> Rules {
 }
 
 /// A machine that went this way, all at the time 0.
-fn after(rules: Rules, missing: bool, way: &[Event]) -> Lifecycle {
+fn after(rules: Rules, missing: bool, way: &[LifecycleEvent]) -> Lifecycle {
     let mut machine = Lifecycle::new(rules, missing, 1, 0);
     for event in way {
         let _ = machine.on(*event, 0);
@@ -43,8 +46,8 @@ fn after(rules: Rules, missing: bool, way: &[Event]) -> Lifecycle {
 }
 
 fn at(state: State) -> Lifecycle {
-    use Event::{Connected, Ended, Start, Stop};
-    let (missing, way): (_, &[Event]) = match state {
+    use LifecycleEvent::{Connected, Ended, Start, Stop};
+    let (missing, way): (_, &[LifecycleEvent]) = match state {
         State::Installing => (true, &[Start]),
         State::Stopped => (false, &[]),
         State::Starting => (false, &[Start]),
@@ -61,9 +64,9 @@ fn at(state: State) -> Lifecycle {
 /// The table at the top of the machine, cell by cell; the last column is time, in `deadlines`.
 #[test]
 fn the_table() {
-    use Action::{AnnounceCrash, AnnounceDown, AnnounceRunning, CountIllegal, Halt, Kill, Launch};
+    use LifecycleAction::{AnnounceCrash, AnnounceDown, AnnounceRunning, CountIllegal, Halt, Kill, Launch};
     use State::{Crashed, Failed, Installing, Running, Starting, Stopped, Stopping};
-    type Cell = (State, &'static [Action]);
+    type Cell = (State, &'static [LifecycleAction]);
     let wrong = |state| -> Cell { (state, &[CountIllegal]) };
     let down: Cell = (Stopping, &[Halt, AnnounceDown]);
     // Start, Demand, Stop, Idle, Hung, Barred, Installed, Connected, Ended
@@ -126,21 +129,21 @@ fn deadlines() {
         let mut machine = at(state);
         assert_eq!(machine.deadline(), deadline, "{state:?}");
         let Some(deadline) = deadline else { continue };
-        assert_eq!(machine.on(Event::Tick, deadline - 1), []);
-        let due = if state == State::Crashed { Action::Launch } else { Action::KillRunner };
-        assert_eq!(machine.on(Event::Tick, deadline), [due], "{state:?}");
-        assert_eq!(machine.on(Event::Tick, deadline + 1), []);
+        assert_eq!(machine.on(LifecycleEvent::Tick, deadline - 1), []);
+        let due = if state == State::Crashed { LifecycleAction::Launch } else { LifecycleAction::KillRunner };
+        assert_eq!(machine.on(LifecycleEvent::Tick, deadline), [due], "{state:?}");
+        assert_eq!(machine.on(LifecycleEvent::Tick, deadline + 1), []);
     }
 }
 
 #[test]
 fn a_start_during_a_stop_happens_after_it_and_a_stop_takes_it_back() {
     let mut machine = at(State::Stopping);
-    assert_eq!(machine.on(Event::Start, 1), []);
+    assert_eq!(machine.on(LifecycleEvent::Start, 1), []);
     assert!(machine.is_worth_waiting());
-    assert_eq!(machine.clone().on(Event::Ended, 2), [Action::Launch]);
-    assert_eq!(machine.on(Event::Stop, 2), [Action::AnnounceDown]);
-    assert_eq!(machine.on(Event::Ended, 3), []);
+    assert_eq!(machine.clone().on(LifecycleEvent::Ended, 2), [LifecycleAction::Launch]);
+    assert_eq!(machine.on(LifecycleEvent::Stop, 2), [LifecycleAction::AnnounceDown]);
+    assert_eq!(machine.on(LifecycleEvent::Ended, 3), []);
     assert_eq!(machine.state(), State::Stopped);
 }
 
@@ -152,12 +155,12 @@ fn a_server_that_dies_again_and_again_is_restarted_three_times() {
         assert_eq!((machine.state(), machine.attempt()), (State::Crashed, attempt));
         assert_eq!(machine.next_retry(), Some(now + 2000 * u64::from(attempt)));
         now = machine.deadline().unwrap();
-        assert_eq!(machine.on(Event::Tick, now), [Action::Launch]);
+        assert_eq!(machine.on(LifecycleEvent::Tick, now), [LifecycleAction::Launch]);
         // Once it comes up before it dies, once it does not.
         if attempt != 2 {
-            assert_eq!(machine.on(Event::Connected, now), [Action::AnnounceRunning]);
+            assert_eq!(machine.on(LifecycleEvent::Connected, now), [LifecycleAction::AnnounceRunning]);
         }
-        let _ = machine.on(Event::Ended, now + 59_999);
+        let _ = machine.on(LifecycleEvent::Ended, now + 59_999);
         now += 59_999;
     }
     assert_eq!((machine.state(), machine.next_retry()), (State::Failed, None));
@@ -166,63 +169,80 @@ fn a_server_that_dies_again_and_again_is_restarted_three_times() {
 #[test]
 fn a_stable_minute_makes_the_count_begin_anew() {
     let mut machine = at(State::Crashed);
-    let _ = machine.on(Event::Tick, 2000);
-    let _ = machine.on(Event::Connected, 3000);
+    let _ = machine.on(LifecycleEvent::Tick, 2000);
+    let _ = machine.on(LifecycleEvent::Connected, 3000);
     assert_eq!(machine.deadline(), Some(3000 + MINUTE));
-    assert_eq!((machine.on(Event::Tick, 3000 + MINUTE), machine.attempt()), (&[][..], 0));
-    let _ = machine.on(Event::Ended, 3001 + MINUTE);
+    assert_eq!((machine.on(LifecycleEvent::Tick, 3000 + MINUTE), machine.attempt()), (&[][..], 0));
+    let _ = machine.on(LifecycleEvent::Ended, 3001 + MINUTE);
     assert_eq!((machine.state(), machine.attempt()), (State::Crashed, 1));
 }
 
 /// A failed server that had run is tried by calls, once a minute, and gets no restarts for it.
 #[test]
 fn half_open() {
-    let never =
-        after(rules(RestartWhen::Never, false), false, &[Event::Start, Event::Connected, Event::Ended]);
+    let never = after(
+        rules(RestartWhen::Never, false),
+        false,
+        &[LifecycleEvent::Start, LifecycleEvent::Connected, LifecycleEvent::Ended],
+    );
     assert_eq!((never.state(), never.half_open_at()), (State::Failed, None), "never means never");
     let mut none = on_crash();
     none.restart.attempts = Attempts::Most(0);
-    let mut machine = after(none, false, &[Event::Start, Event::Connected]);
-    assert_eq!(machine.on(Event::Ended, 0), [Action::AnnounceDown]);
-    assert_eq!(machine.on(Event::Demand, MINUTE - 1), []);
-    assert_eq!(machine.on(Event::Demand, MINUTE), [Action::Launch]);
-    let _ = machine.on(Event::Connected, MINUTE);
-    assert_eq!(machine.on(Event::Ended, 2 * MINUTE - 1), [Action::AnnounceDown], "no stable minute");
-    assert_eq!(machine.on(Event::Demand, 2 * MINUTE), []);
-    assert_eq!(machine.on(Event::Demand, 3 * MINUTE), [Action::Launch]);
+    let mut machine = after(none, false, &[LifecycleEvent::Start, LifecycleEvent::Connected]);
+    assert_eq!(machine.on(LifecycleEvent::Ended, 0), [LifecycleAction::AnnounceDown]);
+    assert_eq!(machine.on(LifecycleEvent::Demand, MINUTE - 1), []);
+    assert_eq!(machine.on(LifecycleEvent::Demand, MINUTE), [LifecycleAction::Launch]);
+    let _ = machine.on(LifecycleEvent::Connected, MINUTE);
+    assert_eq!(
+        machine.on(LifecycleEvent::Ended, 2 * MINUTE - 1),
+        [LifecycleAction::AnnounceDown],
+        "no stable minute"
+    );
+    assert_eq!(machine.on(LifecycleEvent::Demand, 2 * MINUTE), []);
+    assert_eq!(machine.on(LifecycleEvent::Demand, 3 * MINUTE), [LifecycleAction::Launch]);
 
     let mut given_up = at(State::Crashed);
     given_up.attempt = 3;
-    let _ = given_up.on(Event::Tick, 2000);
-    let _ = given_up.on(Event::Ended, 2000);
-    assert_eq!(given_up.on(Event::Demand, 2000 + MINUTE), [Action::Launch]);
-    let _ = given_up.on(Event::Connected, 2000 + MINUTE);
-    assert_eq!(given_up.clone().on(Event::Ended, 2001 + MINUTE), [Action::AnnounceDown]);
-    let _ = given_up.on(Event::Tick, 2000 + 2 * MINUTE);
-    assert_eq!(given_up.on(Event::Ended, 2001 + 2 * MINUTE), [Action::AnnounceCrash], "stable: counts anew");
+    let _ = given_up.on(LifecycleEvent::Tick, 2000);
+    let _ = given_up.on(LifecycleEvent::Ended, 2000);
+    assert_eq!(given_up.on(LifecycleEvent::Demand, 2000 + MINUTE), [LifecycleAction::Launch]);
+    let _ = given_up.on(LifecycleEvent::Connected, 2000 + MINUTE);
+    assert_eq!(given_up.clone().on(LifecycleEvent::Ended, 2001 + MINUTE), [LifecycleAction::AnnounceDown]);
+    let _ = given_up.on(LifecycleEvent::Tick, 2000 + 2 * MINUTE);
+    assert_eq!(
+        given_up.on(LifecycleEvent::Ended, 2001 + 2 * MINUTE),
+        [LifecycleAction::AnnounceCrash],
+        "stable: counts anew"
+    );
 }
 
 #[test]
 fn a_server_that_never_connected_fails_at_once_and_is_left_to_the_person() {
     let mut machine = at(State::Failed);
     assert_eq!(machine.half_open_at(), None);
-    assert_eq!(machine.on(Event::Demand, 10 * MINUTE), []);
-    let always = after(rules(RestartWhen::Always, false), false, &[Event::Start, Event::Ended]);
+    assert_eq!(machine.on(LifecycleEvent::Demand, 10 * MINUTE), []);
+    let always =
+        after(rules(RestartWhen::Always, false), false, &[LifecycleEvent::Start, LifecycleEvent::Ended]);
     assert_eq!(always.state(), State::Crashed, "unless the person wants it tried always");
 }
 
 #[test]
 fn a_lazy_server_is_begun_by_a_call_but_not_against_a_stop() {
-    let lazy = |way: &[Event]| after(rules(RestartWhen::OnCrash, true), false, way);
-    assert_eq!(lazy(&[]).on(Event::Demand, 0), [Action::Launch]);
-    let idle = [Event::Start, Event::Connected, Event::Idle];
-    assert_eq!(lazy(&idle).on(Event::Demand, 0), []);
-    assert!(lazy(&[&idle[..], &[Event::Demand]].concat()).is_worth_waiting());
-    assert_eq!(lazy(&[&idle[..], &[Event::Ended]].concat()).on(Event::Demand, 0), [Action::Launch]);
-    for way in [&[Event::Stop][..], &[Event::Start, Event::Stop, Event::Ended]] {
+    let lazy = |way: &[LifecycleEvent]| after(rules(RestartWhen::OnCrash, true), false, way);
+    assert_eq!(lazy(&[]).on(LifecycleEvent::Demand, 0), [LifecycleAction::Launch]);
+    let idle = [LifecycleEvent::Start, LifecycleEvent::Connected, LifecycleEvent::Idle];
+    assert_eq!(lazy(&idle).on(LifecycleEvent::Demand, 0), []);
+    assert!(lazy(&[&idle[..], &[LifecycleEvent::Demand]].concat()).is_worth_waiting());
+    assert_eq!(
+        lazy(&[&idle[..], &[LifecycleEvent::Ended]].concat()).on(LifecycleEvent::Demand, 0),
+        [LifecycleAction::Launch]
+    );
+    for way in
+        [&[LifecycleEvent::Stop][..], &[LifecycleEvent::Start, LifecycleEvent::Stop, LifecycleEvent::Ended]]
+    {
         let mut held = lazy(way);
-        assert_eq!(held.on(Event::Demand, 0), []);
-        assert_eq!(held.on(Event::Start, 0), [Action::Launch]);
+        assert_eq!(held.on(LifecycleEvent::Demand, 0), []);
+        assert_eq!(held.on(LifecycleEvent::Start, 0), [LifecycleAction::Launch]);
     }
 }
 
@@ -231,7 +251,7 @@ fn a_lazy_server_is_begun_by_a_call_but_not_against_a_stop() {
 fn a_clock_that_is_held() {
     let mut machine = at(State::Starting);
     machine.hold_the_clock();
-    assert_eq!((machine.deadline(), machine.on(Event::Tick, 99_999)), (None, &[][..]));
+    assert_eq!((machine.deadline(), machine.on(LifecycleEvent::Tick, 99_999)), (None, &[][..]));
     machine.start_the_clock(100_000);
     assert_eq!(machine.deadline(), Some(110_000));
     let mut running = at(State::Running);
@@ -241,20 +261,20 @@ fn a_clock_that_is_held() {
 
 #[test]
 fn a_package_that_was_lost_is_installed_again() {
-    let mut machine = after(on_crash(), true, &[Event::Start, Event::Installed]);
+    let mut machine = after(on_crash(), true, &[LifecycleEvent::Start, LifecycleEvent::Installed]);
     machine.package_is_lost();
-    let _ = machine.on(Event::Ended, 1);
-    assert_eq!(machine.on(Event::Start, 2), [Action::Install]);
+    let _ = machine.on(LifecycleEvent::Ended, 1);
+    assert_eq!(machine.on(LifecycleEvent::Start, 2), [LifecycleAction::Install]);
 }
 
 #[test]
 fn a_package_is_installed_once_before_the_first_start() {
     let mut machine = after(on_crash(), true, &[]);
-    assert_eq!(machine.on(Event::Start, 0), [Action::Install]);
-    assert_eq!(machine.clone().on(Event::Ended, 1), [Action::AnnounceDown]);
-    assert_eq!(machine.on(Event::Installed, 1), [Action::Launch]);
-    let _ = machine.on(Event::Ended, 2);
-    assert_eq!(machine.on(Event::Start, 3), [Action::Launch]);
+    assert_eq!(machine.on(LifecycleEvent::Start, 0), [LifecycleAction::Install]);
+    assert_eq!(machine.clone().on(LifecycleEvent::Ended, 1), [LifecycleAction::AnnounceDown]);
+    assert_eq!(machine.on(LifecycleEvent::Installed, 1), [LifecycleAction::Launch]);
+    let _ = machine.on(LifecycleEvent::Ended, 2);
+    assert_eq!(machine.on(LifecycleEvent::Start, 3), [LifecycleAction::Launch]);
 }
 
 /// What surrounds a machine: at most one process, people and calls that wait.
@@ -271,51 +291,55 @@ struct World {
 }
 
 impl World {
-    fn can(&self, event: Event) -> bool {
+    fn can(&self, event: LifecycleEvent) -> bool {
         match event {
-            Event::Installed => self.installing,
-            Event::Connected => self.alive && !self.installing && !self.connected,
-            Event::Ended | Event::Barred => self.alive,
+            LifecycleEvent::Installed => self.installing,
+            LifecycleEvent::Connected => self.alive && !self.installing && !self.connected,
+            LifecycleEvent::Ended | LifecycleEvent::Barred => self.alive,
             _ => true,
         }
     }
 
     /// Lets `event` happen to both and checks every promise.
-    fn step(&mut self, machine: &mut Lifecycle, event: Event, now: Millis) {
+    fn step(&mut self, machine: &mut Lifecycle, event: LifecycleEvent, now: Millis) {
         let (before, stable) = (machine.state(), machine.state() == State::Running);
         match event {
-            Event::Start => {
+            LifecycleEvent::Start => {
                 (self.starter_waits, self.stopped, self.restarts) = (before != State::Running, false, 0)
             }
-            Event::Stop => self.stopped = true,
+            LifecycleEvent::Stop => self.stopped = true,
             // It ran well until nobody needed it.
-            Event::Idle if stable => self.restarts = 0,
-            Event::Connected => self.connected = true,
-            Event::Installed | Event::Ended | Event::Barred => (self.alive, self.installing) = (false, false),
+            LifecycleEvent::Idle if stable => self.restarts = 0,
+            LifecycleEvent::Connected => self.connected = true,
+            LifecycleEvent::Installed | LifecycleEvent::Ended | LifecycleEvent::Barred => {
+                (self.alive, self.installing) = (false, false)
+            }
             _ => {}
         }
         let actions = machine.on(event, now);
-        if event == Event::Tick && stable && machine.attempt() == 0 {
+        if event == LifecycleEvent::Tick && stable && machine.attempt() == 0 {
             self.restarts = 0;
         }
         for action in actions {
             match action {
-                Action::Install | Action::Launch => {
+                LifecycleAction::Install | LifecycleAction::Launch => {
                     assert!(!self.alive, "two processes");
                     assert!(!self.stopped, "started although it was stopped");
-                    (self.alive, self.installing) = (true, *action == Action::Install);
+                    (self.alive, self.installing) = (true, *action == LifecycleAction::Install);
                     self.connected = false;
-                    self.restarts += u32::from(before == State::Crashed && event == Event::Tick);
+                    self.restarts += u32::from(before == State::Crashed && event == LifecycleEvent::Tick);
                 }
-                Action::AnnounceRunning | Action::AnnounceDown => {
+                LifecycleAction::AnnounceRunning | LifecycleAction::AnnounceDown => {
                     (self.starter_waits, self.call_waits) = (false, false);
                 }
-                Action::AnnounceCrash => self.starter_waits = false,
-                Action::CountIllegal => panic!("{event:?} in {before:?} is possible"),
-                Action::Halt | Action::Kill | Action::KillRunner => assert!(self.alive, "nobody to end"),
+                LifecycleAction::AnnounceCrash => self.starter_waits = false,
+                LifecycleAction::CountIllegal => panic!("{event:?} in {before:?} is possible"),
+                LifecycleAction::Halt | LifecycleAction::Kill | LifecycleAction::KillRunner => {
+                    assert!(self.alive, "nobody to end")
+                }
             }
         }
-        if event == Event::Demand && machine.is_worth_waiting() {
+        if event == LifecycleEvent::Demand && machine.is_worth_waiting() {
             self.call_waits = true;
         }
         self.check(machine);
@@ -390,13 +414,13 @@ proptest! {
                 world.step(&mut machine, EVENTS[event], now);
             }
         }
-        world.step(&mut machine, Event::Stop, now);
+        world.step(&mut machine, LifecycleEvent::Stop, now);
         if world.alive {
-            world.step(&mut machine, Event::Ended, now);
+            world.step(&mut machine, LifecycleEvent::Ended, now);
         }
         prop_assert_eq!(machine.state(), State::Stopped);
-        world.step(&mut machine, Event::Demand, now + 10 * MINUTE);
-        world.step(&mut machine, Event::Tick, now + 20 * MINUTE);
+        world.step(&mut machine, LifecycleEvent::Demand, now + 10 * MINUTE);
+        world.step(&mut machine, LifecycleEvent::Tick, now + 20 * MINUTE);
         prop_assert_eq!((machine.state(), world.alive), (State::Stopped, false));
     }
 }
@@ -404,15 +428,15 @@ proptest! {
 #[test]
 fn what_only_a_person_can_help_is_not_tried_again() {
     for when in RestartWhen::ALL {
-        for way in [&[Event::Start][..], &[Event::Start, Event::Connected]] {
+        for way in [&[LifecycleEvent::Start][..], &[LifecycleEvent::Start, LifecycleEvent::Connected]] {
             let mut machine = after(rules(when, true), false, way);
-            assert_eq!(machine.on(Event::Barred, 0), [Action::AnnounceDown]);
+            assert_eq!(machine.on(LifecycleEvent::Barred, 0), [LifecycleAction::AnnounceDown]);
             assert_eq!((machine.state(), machine.half_open_at()), (State::Failed, None));
-            assert_eq!(machine.on(Event::Demand, 9 * MINUTE), []);
-            assert_eq!(machine.on(Event::Start, 9 * MINUTE), [Action::Launch]);
-            let _ = machine.on(Event::Connected, 9 * MINUTE);
-            let crash = machine.on(Event::Ended, 9 * MINUTE);
-            assert_eq!(crash == [Action::AnnounceCrash], when != RestartWhen::Never);
+            assert_eq!(machine.on(LifecycleEvent::Demand, 9 * MINUTE), []);
+            assert_eq!(machine.on(LifecycleEvent::Start, 9 * MINUTE), [LifecycleAction::Launch]);
+            let _ = machine.on(LifecycleEvent::Connected, 9 * MINUTE);
+            let crash = machine.on(LifecycleEvent::Ended, 9 * MINUTE);
+            assert_eq!(crash == [LifecycleAction::AnnounceCrash], when != RestartWhen::Never);
         }
     }
 }
@@ -420,12 +444,15 @@ fn what_only_a_person_can_help_is_not_tried_again() {
 /// Whoever had been up is not tried again either: each try would meet the same.
 #[test]
 fn a_barred_start_is_given_up_at_once_until_it_is_wanted_anew() {
-    let mut machine =
-        after(rules(RestartWhen::Always, false), false, &[Event::Start, Event::Connected, Event::Ended]);
+    let mut machine = after(
+        rules(RestartWhen::Always, false),
+        false,
+        &[LifecycleEvent::Start, LifecycleEvent::Connected, LifecycleEvent::Ended],
+    );
     let due = machine.deadline().unwrap();
-    assert_eq!(machine.on(Event::Tick, due), [Action::Launch]);
-    assert_eq!(machine.on(Event::Barred, due + 1), [Action::AnnounceDown]);
+    assert_eq!(machine.on(LifecycleEvent::Tick, due), [LifecycleAction::Launch]);
+    assert_eq!(machine.on(LifecycleEvent::Barred, due + 1), [LifecycleAction::AnnounceDown]);
     assert_eq!((machine.state(), machine.deadline()), (State::Failed, None));
-    assert_eq!(machine.on(Event::Start, due + 2), [Action::Launch]);
+    assert_eq!(machine.on(LifecycleEvent::Start, due + 2), [LifecycleAction::Launch]);
     assert_eq!(machine.attempt(), 0);
 }

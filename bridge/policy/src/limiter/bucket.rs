@@ -3,7 +3,7 @@
 //! Owns the count. Must never round: the level is counted in sixty-thousandths of a token. A limit of one per minute gains one of
 //! these per millisecond.
 
-use super::entries::Entry;
+use super::entries::ForgettableEntry;
 use crate::lifecycle::Millis;
 
 /// One token; also the milliseconds of a minute.
@@ -52,7 +52,7 @@ impl Bucket {
     }
 }
 
-impl Entry for Bucket {
+impl ForgettableEntry for Bucket {
     fn new(now: Millis) -> Self {
         Self::empty(now)
     }

@@ -11,7 +11,7 @@ use crate::lifecycle::Millis;
 const MAX_IDLE: usize = 10_000;
 
 /// An entry that can be forgotten.
-pub(super) trait Entry {
+pub(super) trait ForgettableEntry {
     fn new(now: Millis) -> Self;
     /// When it was last used; none while something is under way.
     fn idle_since(&self) -> Option<Millis>;
@@ -32,7 +32,7 @@ impl<E> Default for Entries<E> {
     }
 }
 
-impl<E: Entry> Entries<E> {
+impl<E: ForgettableEntry> Entries<E> {
     pub(super) fn get(&self, name: &str) -> Option<&E> {
         self.of.get(name)
     }
@@ -62,7 +62,7 @@ impl<E: Entry> Entries<E> {
             return;
         }
         self.purge(now);
-        let mut idle: Vec<_> = self.of.values().filter_map(Entry::idle_since).collect();
+        let mut idle: Vec<_> = self.of.values().filter_map(ForgettableEntry::idle_since).collect();
         if idle.len() > MAX_IDLE / 2 {
             let middle = idle.len() / 2;
             let middle = *idle.select_nth_unstable(middle).1;
@@ -79,7 +79,7 @@ mod tests {
     /// Under way, or lacking something since then.
     struct Double(Option<Millis>);
 
-    impl Entry for Double {
+    impl ForgettableEntry for Double {
         fn new(now: Millis) -> Self {
             Self(Some(now))
         }
@@ -114,7 +114,7 @@ mod tests {
         for i in 0..=MAX_IDLE as u64 {
             let _ = entries.entry(&i.to_string(), i);
         }
-        let oldest = entries.of.values().filter_map(Entry::idle_since).min();
+        let oldest = entries.of.values().filter_map(ForgettableEntry::idle_since).min();
         assert_eq!((entries.of.len(), oldest), (MAX_IDLE / 2, Some(MAX_IDLE as u64 / 2 + 1)));
     }
 

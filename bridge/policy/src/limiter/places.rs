@@ -4,10 +4,10 @@
 //! a call ahead of those that wait.
 
 use super::queue::Queue;
-use super::{Limits, Ticket};
+use super::{CallLimits, CallTicket};
 
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct OriginSlots {
     /// How many there are, as the latest request said; 0: no bound.
     pub(super) concurrent: u32,
     pub(super) held: u32,
@@ -15,31 +15,31 @@ pub(super) struct Places {
 }
 
 /// How a call gets in.
-pub(super) enum Way {
+pub(super) enum SlotRoute {
     Place,
-    Queue { displacing: Option<Ticket> },
+    Queue { displacing: Option<CallTicket> },
 }
 
-impl Places {
+impl OriginSlots {
     /// The way for one more call of this lane: a place or the queue, if there is one. A call that has to make room for it has
     /// left the queue by then.
-    pub(super) fn way(&mut self, lane: u64, limits: &Limits) -> Option<Way> {
+    pub(super) fn way(&mut self, lane: u64, limits: &CallLimits) -> Option<SlotRoute> {
         if limits.concurrent == 0 || (self.held < limits.concurrent && self.queue.len() == 0) {
-            return Some(Way::Place);
+            return Some(SlotRoute::Place);
         }
         if limits.queue == 0 || limits.queue_wait_ms == 0 {
             return None;
         }
         if self.queue.len() < limits.queue {
-            return Some(Way::Queue { displacing: None });
+            return Some(SlotRoute::Queue { displacing: None });
         }
         // A queue that is longer than it may be now becomes no longer by this.
-        self.queue.displace_for(lane).map(|displaced| Way::Queue { displacing: Some(displaced) })
+        self.queue.displace_for(lane).map(|displaced| SlotRoute::Queue { displacing: Some(displaced) })
     }
 
     /// Takes the call in; the lane in which it waits, if it does.
-    pub(super) fn enter(&mut self, way: &Way, lane: u64, ticket: Ticket) -> Option<u64> {
-        if let Way::Place = way {
+    pub(super) fn enter(&mut self, way: &SlotRoute, lane: u64, ticket: CallTicket) -> Option<u64> {
+        if let SlotRoute::Place = way {
             self.held = self.held.saturating_add(1);
             return None;
         }
@@ -48,7 +48,7 @@ impl Places {
     }
 
     /// Gives a place to the call whose turn it is, if there is one.
-    pub(super) fn admit_next(&mut self) -> Option<Ticket> {
+    pub(super) fn admit_next(&mut self) -> Option<CallTicket> {
         if self.concurrent != 0 && self.held >= self.concurrent {
             return None;
         }
@@ -58,7 +58,7 @@ impl Places {
     }
 
     /// Takes the call out, of its lane or of its place.
-    pub(super) fn leave(&mut self, waits_in: Option<u64>, ticket: Ticket) {
+    pub(super) fn leave(&mut self, waits_in: Option<u64>, ticket: CallTicket) {
         match waits_in {
             None => self.held = self.held.saturating_sub(1),
             Some(lane) => self.queue.remove(lane, ticket),

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::Ticket;
+use super::CallTicket;
 
 /// Lanes in the order of their turns; none is empty.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Queue {
 #[derive(Debug)]
 struct Lane {
     id: u64,
-    calls: VecDeque<Ticket>,
+    calls: VecDeque<CallTicket>,
 }
 
 impl Queue {
@@ -25,7 +25,7 @@ impl Queue {
     }
 
     /// To the end of its lane; a lane that had nothing comes after all the others.
-    pub(super) fn push(&mut self, lane: u64, ticket: Ticket) {
+    pub(super) fn push(&mut self, lane: u64, ticket: CallTicket) {
         self.len = self.len.saturating_add(1);
         match self.lanes.iter_mut().find(|known| known.id == lane) {
             Some(known) => known.calls.push_back(ticket),
@@ -34,7 +34,7 @@ impl Queue {
     }
 
     /// The oldest call of the lane whose turn it is.
-    pub(super) fn pop(&mut self) -> Option<Ticket> {
+    pub(super) fn pop(&mut self) -> Option<CallTicket> {
         let mut lane = self.lanes.pop_front()?;
         let ticket = lane.calls.pop_front()?;
         self.len = self.len.saturating_sub(1);
@@ -45,14 +45,14 @@ impl Queue {
     }
 
     /// Takes out a call that waits.
-    pub(super) fn remove(&mut self, lane: u64, ticket: Ticket) {
+    pub(super) fn remove(&mut self, lane: u64, ticket: CallTicket) {
         let Some(at) = self.lanes.iter().position(|known| known.id == lane) else { return };
         self.edit(at, |calls| calls.retain(|waiting| *waiting != ticket));
     }
 
     /// Takes out the newest call of the longest lane, if that lane has at least two more than `lane`: it stays at
     /// least as long as `lane` becomes.
-    pub(super) fn displace_for(&mut self, lane: u64) -> Option<Ticket> {
+    pub(super) fn displace_for(&mut self, lane: u64) -> Option<CallTicket> {
         let length_of = |wanted: &Lane| if wanted.id == lane { wanted.calls.len() } else { 0 };
         let own: usize = self.lanes.iter().map(length_of).sum();
         let (at, longest) = self.lanes.iter().enumerate().max_by_key(|(_, lane)| lane.calls.len())?;
@@ -63,7 +63,7 @@ impl Queue {
     }
 
     /// Changes a lane, keeps the length, and lets go of a lane that became empty.
-    fn edit<R: Default>(&mut self, at: usize, change: impl FnOnce(&mut VecDeque<Ticket>) -> R) -> R {
+    fn edit<R: Default>(&mut self, at: usize, change: impl FnOnce(&mut VecDeque<CallTicket>) -> R) -> R {
         let Some(lane) = self.lanes.get_mut(at) else { return R::default() };
         let before = lane.calls.len();
         let result = change(&mut lane.calls);

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::places::named;
 use super::union;
-use crate::remote::Reach;
+use crate::remote::AllowedAddresses;
 
 /// The most authorization servers that are looked at.
 const MAX_SERVERS: usize = 16;
@@ -92,7 +92,7 @@ impl Issuer {
     ///
     /// # Errors
     /// Why it is not used.
-    pub fn read(text: &[u8], issuer: &str, reach: Reach) -> Result<Self, Unusable> {
+    pub fn read(text: &[u8], issuer: &str, reach: AllowedAddresses) -> Result<Self, Unusable> {
         let said: Written = serde_json::from_slice(text).map_err(|_| Unusable::Garbled)?;
         if said.issuer != issuer {
             return Err(if said.issuer.is_empty() { Unusable::Garbled } else { Unusable::Another });
@@ -120,7 +120,7 @@ impl Issuer {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn read_at_home(text: &[u8], base: &Url, reach: Reach) -> Result<Self, Unusable> {
+    pub fn read_at_home(text: &[u8], base: &Url, reach: AllowedAddresses) -> Result<Self, Unusable> {
         let said: Written = serde_json::from_slice(text).map_err(|_| Unusable::Garbled)?;
         let is_here = Url::parse(&said.issuer).is_ok_and(|issuer| issuer.origin() == base.origin());
         match is_here {
@@ -154,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    const REACH: Reach = Reach::Public;
+    const REACH: AllowedAddresses = AllowedAddresses::Public;
 
     fn whole() -> Value {
         json!({

@@ -29,10 +29,10 @@ use super::challenge::{self, Challenge};
 use super::documents::{Issuer, Resource, Unusable};
 use super::places;
 use super::proof::Nonces;
-use super::redirect::{self, Answer, Wrong};
-use super::token::{self, Form, Refused};
+use super::redirect::{self, InvalidRedirectReason, RedirectAnswer};
+use super::token::{self, Refused, TokenForm};
 use super::union;
-use crate::remote::{Reach, parse, place};
+use crate::remote::{AllowedAddresses, parse, place};
 
 /// The scope for tokens that renew others. It is asked for where it is offered.
 const OFFLINE: &str = "offline_access";
@@ -42,7 +42,7 @@ const MAX_CLIENT: usize = 4096;
 
 /// The next step for the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum LoginAction {
     /// Ask the server itself, without a grant; answered by `Probed`.
     Probe,
     /// Fetch a document; answered by `Answered` or `Unanswered`.
@@ -52,7 +52,7 @@ pub enum Action {
     /// Have the person's browser open this; answered by `Redirected`.
     Ask(Url),
     /// Post a form; answered as `Get`.
-    Redeem(Form),
+    Redeem(TokenForm),
     /// There is a grant.
     Done(Box<Grant>),
     /// It is over.
@@ -61,7 +61,7 @@ pub enum Action {
 
 /// An event of the authorization.
 #[derive(Debug, Clone, Copy)]
-pub enum Event<'a> {
+pub enum LoginEvent<'a> {
     /// The server has answered: the status, and its challenge.
     Probed(u16, &'a str),
     /// An answer: its status and its body.
@@ -82,7 +82,7 @@ pub struct Failure {
 }
 
 #[derive(Debug)]
-enum Stage {
+enum LoginStage {
     Probing,
     /// The places that are left.
     Resource(Vec<Url>),
@@ -97,10 +97,10 @@ enum Stage {
 #[derive(Debug)]
 pub struct Flow {
     server: Url,
-    reach: Reach,
+    reach: AllowedAddresses,
     wish: Wish<'static>,
     nonces: Nonces,
-    stage: Stage,
+    stage: LoginStage,
     /// True if the server has refused a request without a grant.
     is_refused: bool,
     challenge: Challenge,
@@ -122,7 +122,12 @@ pub struct Flow {
 impl Flow {
     /// Begins one for the server at this URL.
     #[must_use]
-    pub fn begin(server: Url, reach: Reach, wish: Wish<'static>, nonces: Nonces) -> (Self, Action) {
+    pub fn begin(
+        server: Url,
+        reach: AllowedAddresses,
+        wish: Wish<'static>,
+        nonces: Nonces,
+    ) -> (Self, LoginAction) {
         let known = wish.challenge.as_deref().map(challenge::parse).filter(|known| known.is_bearer);
         let mut flow = Self {
             resource: places::canonical(&server),
@@ -130,7 +135,7 @@ impl Flow {
             reach,
             wish,
             nonces,
-            stage: Stage::Probing,
+            stage: LoginStage::Probing,
             is_refused: known.is_some(),
             challenge: known.unwrap_or_default(),
             supported: Vec::new(),
@@ -142,7 +147,7 @@ impl Flow {
             client: None,
             scopes: Vec::new(),
         };
-        let first = if flow.is_refused { flow.look_for_resource() } else { Action::Probe };
+        let first = if flow.is_refused { flow.look_for_resource() } else { LoginAction::Probe };
         (flow, first)
     }
 
@@ -153,22 +158,22 @@ impl Flow {
     }
 
     /// Takes what has happened; it is `now`, in milliseconds since 1970.
-    pub fn on(&mut self, event: Event<'_>, now: u64) -> Action {
-        let action = match (std::mem::replace(&mut self.stage, Stage::Over), event) {
-            (Stage::Probing, Event::Probed(status, said)) => {
+    pub fn on(&mut self, event: LoginEvent<'_>, now: u64) -> LoginAction {
+        let action = match (std::mem::replace(&mut self.stage, LoginStage::Over), event) {
+            (LoginStage::Probing, LoginEvent::Probed(status, said)) => {
                 self.is_refused = matches!(status, 401 | 403);
                 self.challenge = challenge::parse(said);
                 self.look_for_resource()
             }
-            (Stage::Resource(left), Event::Answered(status, body)) => {
+            (LoginStage::Resource(left), LoginEvent::Answered(status, body)) => {
                 match Resource::read(body).filter(|_| status == 200) {
                     Some(said) => self.take_resource(said),
                     None if status == 200 => self.not_there(left, "has no such document"),
                     None => self.not_there(left, &format!("answered HTTP {status}")),
                 }
             }
-            (Stage::Resource(left), Event::Unanswered(why)) => self.not_there(left, &why.why),
-            (Stage::Issuer(left), Event::Answered(200, body)) => {
+            (LoginStage::Resource(left), LoginEvent::Unanswered(why)) => self.not_there(left, &why.why),
+            (LoginStage::Issuer(left), LoginEvent::Answered(200, body)) => {
                 let read = match self.is_named {
                     true => Issuer::read(body, &self.issuer, self.reach),
                     false => Issuer::read_at_home(body, &places::base(&self.server), self.reach),
@@ -179,24 +184,26 @@ impl Flow {
                     Err(why) => self.unusable(why),
                 }
             }
-            (Stage::Issuer(left), Event::Answered(..)) => self.next_issuer(left),
-            (Stage::Issuer(left), Event::Unanswered(why)) => {
+            (LoginStage::Issuer(left), LoginEvent::Answered(..)) => self.next_issuer(left),
+            (LoginStage::Issuer(left), LoginEvent::Unanswered(why)) => {
                 self.trouble.get_or_insert_with(|| why.clone());
                 self.next_issuer(left)
             }
-            (Stage::Registering, Event::Answered(status, body)) => self.take_client(status, body),
-            (Stage::Asking, Event::Redirected(query)) => self.take_answer(query),
-            (Stage::Redeeming, Event::Answered(status, body)) => self.take_tokens(status, body, now),
-            (_, Event::Unanswered(why)) => Action::Fail(why.clone()),
+            (LoginStage::Registering, LoginEvent::Answered(status, body)) => self.take_client(status, body),
+            (LoginStage::Asking, LoginEvent::Redirected(query)) => self.take_answer(query),
+            (LoginStage::Redeeming, LoginEvent::Answered(status, body)) => {
+                self.take_tokens(status, body, now)
+            }
+            (_, LoginEvent::Unanswered(why)) => LoginAction::Fail(why.clone()),
             _ => confused(),
         };
-        if matches!(action, Action::Done(_) | Action::Fail(_)) {
-            self.stage = Stage::Over;
+        if matches!(action, LoginAction::Done(_) | LoginAction::Fail(_)) {
+            self.stage = LoginStage::Over;
         }
         action
     }
 
-    fn look_for_resource(&mut self) -> Action {
+    fn look_for_resource(&mut self) -> LoginAction {
         let said = self.challenge.resource_metadata.clone();
         match said.map(|said| places::named(&said, self.reach)) {
             Some(Ok(url)) => {
@@ -218,10 +225,10 @@ impl Flow {
     }
 
     /// Without any document, the server may be one of 2025-03-26: its host is its authorization server.
-    fn next_resource(&mut self, mut left: Vec<Url>) -> Action {
+    fn next_resource(&mut self, mut left: Vec<Url>) -> LoginAction {
         if let Some(url) = left.pop() {
-            self.stage = Stage::Resource(left);
-            return Action::Get(url);
+            self.stage = LoginStage::Resource(left);
+            return LoginAction::Get(url);
         }
         match (&self.challenge.resource_metadata, &self.unread) {
             (Some(named), Some(unread)) => {
@@ -236,18 +243,18 @@ impl Flow {
     }
 
     /// Notes what came from a place instead of a document. Only the first note counts.
-    fn not_there(&mut self, left: Vec<Url>, what: &str) -> Action {
+    fn not_there(&mut self, left: Vec<Url>, what: &str) -> LoginAction {
         self.unread.get_or_insert_with(|| what.to_owned());
         self.next_resource(left)
     }
 
-    fn look_at_home(&mut self) -> Action {
+    fn look_at_home(&mut self) -> LoginAction {
         let base = places::base(&self.server);
         self.issuer = places::canonical(&base);
         self.look_for_issuer(&base)
     }
 
-    fn take_resource(&mut self, said: Resource) -> Action {
+    fn take_resource(&mut self, said: Resource) -> LoginAction {
         let host = place(&self.server);
         match said.resource {
             Some(resource) if places::is_about(&resource, &self.server) => self.resource = resource,
@@ -281,19 +288,19 @@ impl Flow {
         }
     }
 
-    fn look_for_issuer(&mut self, issuer: &Url) -> Action {
+    fn look_for_issuer(&mut self, issuer: &Url) -> LoginAction {
         let mut left = places::of_issuer(issuer);
         left.reverse();
         self.next_issuer(left)
     }
 
-    fn next_issuer(&mut self, mut left: Vec<Url>) -> Action {
+    fn next_issuer(&mut self, mut left: Vec<Url>) -> LoginAction {
         if let Some(url) = left.pop() {
-            self.stage = Stage::Issuer(left);
-            return Action::Get(url);
+            self.stage = LoginStage::Issuer(left);
+            return LoginAction::Get(url);
         }
         if let Some(why) = self.trouble.take() {
-            return Action::Fail(why);
+            return LoginAction::Fail(why);
         }
         if !self.is_named && self.is_refused {
             return self.take_issuer(Issuer::by_default(&places::base(&self.server)));
@@ -312,7 +319,7 @@ impl Flow {
         )
     }
 
-    fn unusable(&self, why: Unusable) -> Action {
+    fn unusable(&self, why: Unusable) -> LoginAction {
         let host = self.issuer_place();
         let (kind, why) = match why {
             Unusable::Garbled | Unusable::Another => (
@@ -328,7 +335,7 @@ impl Flow {
         over(kind, why)
     }
 
-    fn take_issuer(&mut self, about: Issuer) -> Action {
+    fn take_issuer(&mut self, about: Issuer) -> LoginAction {
         self.issuer.clone_from(&about.issuer);
         let first = if self.challenge.scopes.is_empty() { &self.supported } else { &self.challenge.scopes };
         let offline = about.offers_offline.then_some(OFFLINE);
@@ -363,8 +370,8 @@ impl Flow {
                 self.ask(Client { id, secret: None, proof: Proof::None, is_given: false })
             }
             (None, None, Some(url)) => {
-                self.stage = Stage::Registering;
-                Action::Register(url, body)
+                self.stage = LoginStage::Registering;
+                LoginAction::Register(url, body)
             }
             (None, None, None) => {
                 let why = format!(
@@ -396,7 +403,7 @@ impl Flow {
         )
     }
 
-    fn take_client(&mut self, status: u16, body: &[u8]) -> Action {
+    fn take_client(&mut self, status: u16, body: &[u8]) -> LoginAction {
         #[derive(Deserialize)]
         struct Registered {
             client_id: String,
@@ -425,7 +432,7 @@ impl Flow {
         self.ask(Client { id: said.client_id, secret, proof, is_given: false })
     }
 
-    fn ask(&mut self, client: Client) -> Action {
+    fn ask(&mut self, client: Client) -> LoginAction {
         let Some(about) = &self.about else { return confused() };
         let mut url = about.authorization_endpoint.clone();
         let (challenge, scope) = (self.nonces.challenge(), self.scopes.join(" "));
@@ -447,27 +454,27 @@ impl Flow {
         }
         drop(query);
         self.client = Some(client);
-        self.stage = Stage::Asking;
-        Action::Ask(url)
+        self.stage = LoginStage::Asking;
+        LoginAction::Ask(url)
     }
 
-    fn take_answer(&mut self, query: &str) -> Action {
+    fn take_answer(&mut self, query: &str) -> LoginAction {
         let host = self.issuer_place();
         let (Some(about), Some(client)) = (&self.about, &self.client) else { return confused() };
         let code = match redirect::read(query, &self.nonces.state, &about.issuer, about.says_issuer) {
-            Ok(Answer::Code(code)) => code,
-            Ok(Answer::Error("access_denied")) => {
+            Ok(RedirectAnswer::Code(code)) => code,
+            Ok(RedirectAnswer::Error("access_denied")) => {
                 return over(RemoteEnd::NotAuthorized, format!("{host} says that you have refused"));
             }
-            Ok(Answer::Error(word)) => {
+            Ok(RedirectAnswer::Error(word)) => {
                 return over(RemoteEnd::NotAuthorized, format!("{host} answered with an error ({word})"));
             }
-            Err(Wrong::Issuer) => {
+            Err(InvalidRedirectReason::Issuer) => {
                 let why =
                     format!("the answer is of another authorization server than {host}, which was asked");
                 return over(RemoteEnd::Forbidden, why);
             }
-            Err(Wrong::State | Wrong::Garbled) => {
+            Err(InvalidRedirectReason::State | InvalidRedirectReason::Garbled) => {
                 return over(RemoteEnd::NotAuthorized, format!("the answer of {host} makes no sense"));
             }
         };
@@ -478,11 +485,11 @@ impl Flow {
             ("code_verifier", self.nonces.verifier.expose()),
             ("resource", &self.resource),
         ];
-        self.stage = Stage::Redeeming;
-        Action::Redeem(Form::of(about.token_endpoint.as_str(), client, &fields))
+        self.stage = LoginStage::Redeeming;
+        LoginAction::Redeem(TokenForm::of(about.token_endpoint.as_str(), client, &fields))
     }
 
-    fn take_tokens(&mut self, status: u16, body: &[u8], now: u64) -> Action {
+    fn take_tokens(&mut self, status: u16, body: &[u8], now: u64) -> LoginAction {
         let host = self.issuer_place();
         let (Some(about), Some(client)) = (self.about.take(), self.client.take()) else { return confused() };
         let none = Grant {
@@ -498,7 +505,7 @@ impl Flow {
             resource: self.resource.clone(),
         };
         match token::renewed(&none, status, body, now) {
-            Ok(grant) => Action::Done(grant.into()),
+            Ok(grant) => LoginAction::Done(grant.into()),
             Err(Refused::ForGood(word)) => {
                 over(RemoteEnd::NotAuthorized, format!("{host} gave no token: {word}"))
             }
@@ -517,12 +524,12 @@ impl Flow {
     }
 }
 
-fn confused() -> Action {
+fn confused() -> LoginAction {
     over(RemoteEnd::NotAuthorized, "an answer came that nobody had asked for".into())
 }
 
-fn over(kind: RemoteEnd, why: String) -> Action {
-    Action::Fail(Failure { kind, why })
+fn over(kind: RemoteEnd, why: String) -> LoginAction {
+    LoginAction::Fail(Failure { kind, why })
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@
 
 use url::Url;
 
-use crate::remote::{Reach, is_exposed, parse};
+use crate::remote::{AllowedAddresses, is_exposed, parse};
 
 /// The URL that a document names, if it may be asked: within the reach of its server, and with TLS, but for this machine.
 ///
 /// # Errors
 /// Why not.
-pub fn named(text: &str, reach: Reach) -> Result<Url, &'static str> {
+pub fn named(text: &str, reach: AllowedAddresses) -> Result<Url, &'static str> {
     let url = parse(text).map_err(|_| "what is no URL of HTTP")?;
     if !reach.permits_host(&url) {
         Err("a private address; `--allow-private` of the server allows that")
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn documents_do_not_lead_to_private_places() {
         let may = |text: &str| {
-            let reaches = [Reach::Public, Reach::Loopback, Reach::Private];
+            let reaches = [AllowedAddresses::Public, AllowedAddresses::Loopback, AllowedAddresses::Private];
             reaches.map(|reach| named(text, reach).is_ok())
         };
         assert_eq!(may("https://a.example/x?y"), [true; 3]);

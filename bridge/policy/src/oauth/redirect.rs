@@ -11,7 +11,7 @@ pub const MAX_QUERY: usize = 16 * 1024;
 
 /// The answer of the authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum RedirectAnswer {
     /// The person said yes: what tokens are had for.
     Code(Secret),
     /// They did not, or it could not be: RFC 6749's word, where it is one that is known.
@@ -20,7 +20,7 @@ pub enum Answer {
 
 /// Why an answer is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum InvalidRedirectReason {
     /// It repeats another state, or none: somebody else's.
     State,
     /// It is of another authorization server, or does not say of which although this one always does.
@@ -54,30 +54,35 @@ pub fn has_state(query: &str, state: &Secret) -> bool {
 ///
 /// # Errors
 /// Why it is not to be believed.
-pub fn read(query: &str, state: &Secret, issuer: &str, always_says: bool) -> Result<Answer, Wrong> {
+pub fn read(
+    query: &str,
+    state: &Secret,
+    issuer: &str,
+    always_says: bool,
+) -> Result<RedirectAnswer, InvalidRedirectReason> {
     if !has_state(query, state) {
-        return Err(Wrong::State);
+        return Err(InvalidRedirectReason::State);
     }
     match one(query, "iss")? {
-        Some(said) if said.expose() != issuer => return Err(Wrong::Issuer),
-        None if always_says => return Err(Wrong::Issuer),
+        Some(said) if said.expose() != issuer => return Err(InvalidRedirectReason::Issuer),
+        None if always_says => return Err(InvalidRedirectReason::Issuer),
         _ => {}
     }
     match (one(query, "code")?, one(query, "error")?) {
-        (Some(code), None) if !code.is_empty() => Ok(Answer::Code(code)),
+        (Some(code), None) if !code.is_empty() => Ok(RedirectAnswer::Code(code)),
         (None, Some(error)) => {
             let known = ERRORS.iter().find(|known| **known == error.expose());
-            Ok(Answer::Error(known.copied().unwrap_or("an error that it has no word for")))
+            Ok(RedirectAnswer::Error(known.copied().unwrap_or("an error that it has no word for")))
         }
-        _ => Err(Wrong::Garbled),
+        _ => Err(InvalidRedirectReason::Garbled),
     }
 }
 
 /// The value of this name, if there is one; twice is wrong.
-fn one(query: &str, name: &str) -> Result<Option<Secret>, Wrong> {
+fn one(query: &str, name: &str) -> Result<Option<Secret>, InvalidRedirectReason> {
     let mut found = parse(query.as_bytes()).filter(|(known, _)| known == name);
     let first = found.next().map(|(_, value)| Secret::new(value.into_owned()));
-    if found.next().is_some() { Err(Wrong::Garbled) } else { Ok(first) }
+    if found.next().is_some() { Err(InvalidRedirectReason::Garbled) } else { Ok(first) }
 }
 
 #[cfg(test)]
@@ -91,34 +96,42 @@ mod tests {
         Secret::new("st4te".into())
     }
 
-    fn of(query: &str, always_says: bool) -> Result<Answer, Wrong> {
+    fn of(query: &str, always_says: bool) -> Result<RedirectAnswer, InvalidRedirectReason> {
         read(query, &state(), ISSUER, always_says)
     }
 
     #[test]
     fn only_the_answer_of_who_was_asked_is_taken() {
-        let code = Ok(Answer::Code(Secret::new("c d".into())));
+        let code = Ok(RedirectAnswer::Code(Secret::new("c d".into())));
         assert_eq!(of("code=c+d&state=st4te", false), code);
         assert_eq!(of("state=st4te&code=c%20d&iss=https%3A%2F%2Fb.example%2Ft", true), code);
-        assert_eq!(of("code=c&state=st4te", true), Err(Wrong::Issuer));
-        assert_eq!(of("code=c&state=st4te&iss=https%3A%2F%2Fb.example%2Ft%2F", false), Err(Wrong::Issuer));
+        assert_eq!(of("code=c&state=st4te", true), Err(InvalidRedirectReason::Issuer));
+        assert_eq!(
+            of("code=c&state=st4te&iss=https%3A%2F%2Fb.example%2Ft%2F", false),
+            Err(InvalidRedirectReason::Issuer)
+        );
         for query in ["code=c", "code=c&state=St4te", "code=c&state=", "code=c&state=st4te&state=st4te", ""] {
-            assert_eq!(of(query, false), Err(Wrong::State), "{query}");
+            assert_eq!(of(query, false), Err(InvalidRedirectReason::State), "{query}");
         }
         for query in
             ["state=st4te", "state=st4te&code=", "state=st4te&code=a&code=b", "state=st4te&code=a&error=b"]
         {
-            assert_eq!(of(query, false), Err(Wrong::Garbled), "{query}");
+            assert_eq!(of(query, false), Err(InvalidRedirectReason::Garbled), "{query}");
         }
     }
 
     #[test]
     fn errors_are_words_that_are_known() {
-        assert_eq!(of("state=st4te&error=access_denied", false), Ok(Answer::Error("access_denied")));
-        let Ok(Answer::Error(word)) = of("state=st4te&error=%3Cscript%3E", false) else { panic!("no error") };
+        assert_eq!(of("state=st4te&error=access_denied", false), Ok(RedirectAnswer::Error("access_denied")));
+        let Ok(RedirectAnswer::Error(word)) = of("state=st4te&error=%3Cscript%3E", false) else {
+            panic!("no error")
+        };
         assert!(!word.contains('<'));
         // Of somebody else, not even that.
-        assert_eq!(of("state=st4te&error=access_denied&iss=https%3A%2F%2Fevil", false), Err(Wrong::Issuer));
+        assert_eq!(
+            of("state=st4te&error=access_denied&iss=https%3A%2F%2Fevil", false),
+            Err(InvalidRedirectReason::Issuer)
+        );
     }
 
     proptest! {

@@ -24,7 +24,7 @@ const LEEWAY: u64 = 5_000;
 
 /// A form to be posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Form {
+pub struct TokenForm {
     /// Where to.
     pub url: String,
     /// The value of the header `Authorization`, where there is one.
@@ -33,7 +33,7 @@ pub struct Form {
     pub body: Secret,
 }
 
-impl Form {
+impl TokenForm {
     /// With these fields, and what shows who the client is.
     pub(super) fn of(url: &str, client: &Client, fields: &[(&str, &str)]) -> Self {
         let secret = client.secret.as_ref().map_or("", Secret::expose);
@@ -68,26 +68,26 @@ pub fn has_ended(grant: &Grant, now: u64) -> bool {
 
 /// The request that renews a grant, where that is possible.
 #[must_use]
-pub fn renewal(grant: &Grant) -> Option<Form> {
+pub fn renewal(grant: &Grant) -> Option<TokenForm> {
     let token = grant.refresh_token.as_ref()?;
     let fields = [
         ("grant_type", "refresh_token"),
         ("refresh_token", token.expose()),
         ("resource", grant.resource.as_str()),
     ];
-    Some(Form::of(&grant.token_endpoint, &grant.client, &fields))
+    Some(TokenForm::of(&grant.token_endpoint, &grant.client, &fields))
 }
 
 /// The request that gives a grant back, where that is possible. It names the refresh token, if there is one; its access tokens
 /// end with it.
 #[must_use]
-pub fn revocation(grant: &Grant) -> Option<Form> {
+pub fn revocation(grant: &Grant) -> Option<TokenForm> {
     let url = grant.revocation_endpoint.as_ref()?;
     let (token, kind) = match &grant.refresh_token {
         Some(token) => (token, "refresh_token"),
         None => (&grant.access_token, "access_token"),
     };
-    Some(Form::of(url, &grant.client, &[("token", token.expose()), ("token_type_hint", kind)]))
+    Some(TokenForm::of(url, &grant.client, &[("token", token.expose()), ("token_type_hint", kind)]))
 }
 
 /// Why there is no token.
@@ -198,7 +198,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_client_shows_who_it_is_in_its_own_way() {
-        let of = |proof| Form::of("u", &Client { proof, ..grant().client }, &[("a", "b c")]);
+        let of = |proof| TokenForm::of("u", &Client { proof, ..grant().client }, &[("a", "b c")]);
         let basic = of(Proof::Basic);
         assert_eq!(basic.body.expose(), "a=b+c");
         // RFC 6749, section 2.3.1: encoded as in a form, and then in base64.

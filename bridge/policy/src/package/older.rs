@@ -9,14 +9,14 @@ use crate::pythons::Requirement;
 
 /// The newest version of a package, where it does not fit this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unfit {
+pub struct UnfitVersion {
     /// Which one: uv does not say that of each.
     pub newest: Option<String>,
     /// The Python or Node that it requires, where none such is here.
     pub requires: Option<String>,
 }
 
-impl Unfit {
+impl UnfitVersion {
     /// Which it is, and what is lacking for it; `None` where the newest one fits.
     #[must_use]
     pub fn why(&self, kind: &str) -> Option<String> {
@@ -73,30 +73,30 @@ pub fn is_older(ecosystem: Ecosystem, version: &str, than: &str) -> bool {
 
 /// A part of what stands behind the numbers; numbers come first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part<'a> {
+enum VersionPart<'a> {
     Number(u64),
     Word(&'a str),
 }
 
 /// The numbers, whether it is a whole one, and what it is before that.
-type OfNpm<'a> = (Vec<u64>, bool, Vec<Part<'a>>);
+type OfNpm<'a> = (Vec<u64>, bool, Vec<VersionPart<'a>>);
 
 fn of_npm(text: &str) -> Option<OfNpm<'_>> {
     let text = text.split('+').next()?;
     let (numbers, early) =
         text.split_once('-').map_or((text, None), |(numbers, early)| (numbers, Some(early)));
     let numbers: Vec<_> = numbers.split('.').map(number).collect::<Option<_>>()?;
-    let part = |part| number(part).map_or(Part::Word(part), Part::Number);
+    let part = |part| number(part).map_or(VersionPart::Word(part), VersionPart::Number);
     let parts = early.iter().flat_map(|early| early.split('.')).map(part).collect();
     (numbers.len() == 3).then_some((numbers, early.is_none(), parts))
 }
 
 /// The epoch, the numbers without zeros behind them, and what comes before a whole one or after it.
-type OfPython = (u64, Vec<u64>, Stage);
+type OfPython = (u64, Vec<u64>, ReleaseStage);
 
 /// Ordered as it is: alpha, beta, candidate or whole; what came after that; what was on its way there.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Stage {
+struct ReleaseStage {
     early: (u8, u64),
     post: Option<u64>,
     dev: (bool, u64),
@@ -118,7 +118,7 @@ fn of_python(text: &str) -> Option<OfPython> {
     Some((number(epoch)?, release, stage(rest)?))
 }
 
-fn stage(mut rest: &str) -> Option<Stage> {
+fn stage(mut rest: &str) -> Option<ReleaseStage> {
     let (mut early, mut post, mut dev) = (None, None, None);
     while !rest.is_empty() {
         let (word, after) = split(rest, |c| c.is_ascii_alphabetic());
@@ -138,7 +138,7 @@ fn stage(mut rest: &str) -> Option<Stage> {
         rest = after;
     }
     let none = if dev.is_some() && post.is_none() { DEV_ONLY } else { WHOLE };
-    Some(Stage { early: early.unwrap_or((none, 0)), post, dev: (dev.is_none(), dev.unwrap_or(0)) })
+    Some(ReleaseStage { early: early.unwrap_or((none, 0)), post, dev: (dev.is_none(), dev.unwrap_or(0)) })
 }
 
 /// Splits off the first part of the text, after any separators.
@@ -203,11 +203,11 @@ mod tests {
 
     #[test]
     fn what_is_lacking_for_the_newest_is_named() {
-        let unfit = |newest: Option<&str>, requires: Option<&str>| Unfit {
+        let unfit = |newest: Option<&str>, requires: Option<&str>| UnfitVersion {
             newest: newest.map(str::to_owned),
             requires: requires.map(str::to_owned),
         };
-        assert_eq!(Unfit::default().sentence("npm", "1"), None);
+        assert_eq!(UnfitVersion::default().sentence("npm", "1"), None);
         let node = unfit(Some("2.0.0"), None);
         assert_eq!(
             node.sentence("npm", "1.0.0").as_deref(),

@@ -42,7 +42,7 @@ const AT_A_PORT: &[&str] = &[
 
 /// A start as a README has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Start {
+pub struct ReadmeStart {
     /// The words behind the package's name.
     pub args: Vec<String>,
     /// The variables, with values that may be typed as they are.
@@ -52,12 +52,12 @@ pub struct Start {
 /// How a README starts the server of this package. `said`: what the server itself has said, which may name the variable for what
 /// the README gives as an argument.
 #[must_use]
-pub fn start_in(readme: &str, package: &Package, said: &str) -> Option<Start> {
+pub fn start_in(readme: &str, package: &Package, said: &str) -> Option<ReadmeStart> {
     let readme = &readme[..readme.floor_char_boundary(MAX_README)];
     let mut entries = blocks::servers(readme).flat_map(|servers| servers.into_iter().map(|(_, entry)| entry));
     let start = entries.find_map(|entry| {
         let args = behind(&words(&entry)?, package)?;
-        (!waits_at_a_port(&args)).then_some(Start { args, variables: variables(&entry)? })
+        (!waits_at_a_port(&args)).then_some(ReadmeStart { args, variables: variables(&entry)? })
     })?;
     Some(keys::as_variables(start, readme, said))
 }

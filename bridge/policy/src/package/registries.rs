@@ -18,7 +18,7 @@ const LONGEST: usize = 1024;
 
 /// A file of settings, and what it becomes.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub struct RegistrySettingsFile {
     /// Below the person's home.
     pub file: &'static str,
     /// The variable of the installer.
@@ -29,22 +29,27 @@ pub struct Settings {
 }
 
 /// The settings of npm, pip and uv. Where several files exist, the first one with an address counts.
-const OF_NPM: &[Settings] = &[Settings {
+const OF_NPM: &[RegistrySettingsFile] = &[RegistrySettingsFile {
     file: ".npmrc",
     variable: "npm_config_registry",
     unless: &["NPM_CONFIG_REGISTRY"],
     read: of_npmrc,
 }];
-const OF_PIP: &[Settings] = &[
-    Settings {
+const OF_PIP: &[RegistrySettingsFile] = &[
+    RegistrySettingsFile {
         file: ".config/pip/pip.conf",
         variable: "PIP_INDEX_URL",
         unless: &["PIP_INDEX_URL"],
         read: of_pip,
     },
-    Settings { file: ".pip/pip.conf", variable: "PIP_INDEX_URL", unless: &["PIP_INDEX_URL"], read: of_pip },
+    RegistrySettingsFile {
+        file: ".pip/pip.conf",
+        variable: "PIP_INDEX_URL",
+        unless: &["PIP_INDEX_URL"],
+        read: of_pip,
+    },
 ];
-const OF_UV: &[Settings] = &[Settings {
+const OF_UV: &[RegistrySettingsFile] = &[RegistrySettingsFile {
     file: ".config/uv/uv.toml",
     variable: "UV_DEFAULT_INDEX",
     unless: &["UV_DEFAULT_INDEX", "UV_INDEX_URL"],
@@ -53,7 +58,7 @@ const OF_UV: &[Settings] = &[Settings {
 
 /// The files that count for an installer.
 #[must_use]
-pub fn settings(ecosystem: Ecosystem, has_uv: bool) -> &'static [Settings] {
+pub fn settings(ecosystem: Ecosystem, has_uv: bool) -> &'static [RegistrySettingsFile] {
     match ecosystem {
         Ecosystem::Npm => OF_NPM,
         Ecosystem::Pypi if has_uv => OF_UV,
@@ -62,7 +67,7 @@ pub fn settings(ecosystem: Ecosystem, has_uv: bool) -> &'static [Settings] {
     }
 }
 
-impl Settings {
+impl RegistrySettingsFile {
     /// True if the file counts where these variables are set: a variable that names the registry wins over it.
     pub fn counts<'a>(&self, set: impl IntoIterator<Item = &'a str>) -> bool {
         set.into_iter().all(|name| !self.unless.iter().any(|unless| name.eq_ignore_ascii_case(unless)))

@@ -3,14 +3,14 @@
 //! Owns this reading. The words are other people's text: a person is told what to add, the package is kept for the next try, and
 //! nothing else follows.
 
-use super::last::{last_error, unknown_host};
+use super::dependency_conflict::of_dependencies;
+use super::exit_words::{last_error, unknown_host};
 use super::readme::start_in;
+use super::readme_command::from_readme;
 use super::typed::source_of;
-use super::unfit::of_dependencies;
-use super::whole::from_readme;
 use super::{Ecosystem, Package};
 
-pub use super::whole::Given;
+pub use super::readme_command::GivenArguments;
 
 /// How the line begins that says how a program is called.
 const USAGE: &[&str] = &["usage:", "usage -"];
@@ -91,7 +91,7 @@ pub fn next_try(
     said: &str,
     named: Option<&str>,
     readme: Option<&str>,
-    given: Given<'_>,
+    given: GivenArguments<'_>,
 ) -> Option<String> {
     // What a repository holds is not known here; only Python says so.
     let is_python = matches!(package.ecosystem, Ecosystem::Pypi | Ecosystem::Git);
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn the_next_try_is_written_as_it_is_typed() {
         let told = |source: &str, said: &str| {
-            next_try(&recognise(source, &[]).unwrap(), said, None, None, Given::default())
+            next_try(&recognise(source, &[]).unwrap(), said, None, None, GivenArguments::default())
         };
         let lacks = "usage: a B";
         assert_eq!(
@@ -213,7 +213,7 @@ or set `B_API_KEY`"#;
             let [args, names] =
                 [args, names].map(|words| words.iter().map(ToString::to_string).collect::<Vec<_>>());
             let package = recognise("npm:b", &[]).unwrap();
-            next_try(&package, said, named, Some(README), Given { args: &args, names: &names })
+            next_try(&package, said, named, Some(README), GivenArguments { args: &args, names: &names })
         };
         let listens = "HTTP server listening on port 3333";
         let whole = r"`harbor install npm:b --env B_HOST=… --env B_MODE=fast --secret B_API_KEY -- --stdio 'it'\''s'`";
@@ -238,7 +238,7 @@ or set `B_API_KEY`"#;
         let readme = r#""mcpServers": {"b": {"command": "npx", "args": ["-y", "b"],
             "env": {"AWS_SECRET_ACCESS_KEY": "YOUR KEY", "GITHUB_TOKEN": "YOUR TOKEN"}}}"#;
         let package = recognise("npm:b", &[]).unwrap();
-        let told = next_try(&package, "", None, Some(readme), Given::default()).unwrap();
+        let told = next_try(&package, "", None, Some(readme), GivenArguments::default()).unwrap();
         let wanted = "its README starts it so: `harbor install npm:b --secret AWS_SECRET_ACCESS_KEY --secret GITHUB_TOKEN`; that is the \
                       package's own advice, not Harbor's: AWS_SECRET_ACCESS_KEY is a key of AWS and GITHUB_TOKEN is a key of GitHub, \
                       and the server could do all that it allows";
@@ -250,7 +250,7 @@ or set `B_API_KEY`"#;
         let readme = r#""servers": {"b": {"command": "uvx", "args": ["b", "--db-path", "~/b.db"]}}"#;
         let package = recognise("pypi:b", &[]).unwrap();
         let said = "AttributeError: 'Server' object has no attribute 'list_resources'";
-        let told = next_try(&package, said, None, Some(readme), Given::default()).unwrap();
+        let told = next_try(&package, said, None, Some(readme), GivenArguments::default()).unwrap();
         let wanted =
             "; its README starts it so: `harbor install pypi:b --with 'mcp<2' -- --db-path '~/b.db'`";
         assert!(told.ends_with(wanted), "{told}");

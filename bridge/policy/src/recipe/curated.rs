@@ -1,18 +1,18 @@
 //! The recipe of a server that Harbor brings along.
 
-use crate::curated::{Curated, Source};
+use crate::curated::{Curated, CuratedPackage};
 
-use super::{Input, Recipe, Secret, Variable};
+use super::{Recipe, RecipeInput, RecipeSecret, RecipeVariable};
 
 impl Recipe {
     /// The recipe on a machine where these paths exist.
     #[must_use]
     pub fn of_curated(curated: &Curated, exists: &dyn Fn(&str) -> bool) -> Self {
         let group = |arg: &&str| vec![(*arg).to_owned()];
-        let usual = |input: &crate::curated::Input| {
+        let usual = |input: &crate::curated::CuratedInput| {
             input.places.iter().find(|place| exists(place)).map(ToString::to_string)
         };
-        let input = |input: &crate::curated::Input| Input {
+        let input = |input: &crate::curated::CuratedInput| RecipeInput {
             name: input.name.into(),
             description: input.description.into(),
             default: usual(input),
@@ -20,21 +20,21 @@ impl Recipe {
             required: input.required,
             // The list asks for nothing else.
             path: true,
-            ..Input::default()
+            ..RecipeInput::default()
         };
-        let variable = |variable: &crate::curated::Variable| Variable {
+        let variable = |variable: &crate::curated::CuratedVariable| RecipeVariable {
             name: variable.name.into(),
             description: variable.description.into(),
             value: variable.value.map(str::to_owned),
-            ..Variable::default()
+            ..RecipeVariable::default()
         };
-        let secret = |secret: &crate::curated::Secret| Secret {
+        let secret = |secret: &crate::curated::CuratedSecret| RecipeSecret {
             description: secret.description.into(),
             required: secret.required,
             help_url: Some(secret.help_url.into()),
             ..match curated.source {
-                Source::Remote(_) => Secret::of_header(secret.name, secret.prefix, ""),
-                _ => Secret { name: secret.name.into(), ..Secret::default() },
+                CuratedPackage::Remote(_) => RecipeSecret::of_header(secret.name, secret.prefix, ""),
+                _ => RecipeSecret { name: secret.name.into(), ..RecipeSecret::default() },
             }
         };
         Self {

@@ -28,7 +28,7 @@ pub(super) struct Value {
 }
 
 /// The values of each placeholder, by its name.
-pub(super) type Values<'a> = BTreeMap<&'a str, Value>;
+pub(super) type PlaceholderValues<'a> = BTreeMap<&'a str, Value>;
 
 /// How much may still be made.
 #[derive(Debug)]
@@ -49,20 +49,24 @@ impl Budget {
 
 /// A part of a text.
 #[derive(Debug, Clone, Copy)]
-enum Part<'t> {
+enum TemplatePart<'t> {
     Text(&'t str),
     Value(&'t Value),
 }
 
 /// A part of a word, and whether the person said it.
-type Piece<'t> = (&'t str, bool);
+type WordPiece<'t> = (&'t str, bool);
 
 /// A text with its placeholders filled: once for each combination of their values; none when one has no value. Braces around
 /// anything that is no placeholder stay as they are.
 ///
 /// # Errors
 /// It would be too long.
-pub(super) fn filled(text: &str, values: &Values<'_>, budget: &mut Budget) -> Result<Vec<String>, Unfilled> {
+pub(super) fn filled(
+    text: &str,
+    values: &PlaceholderValues<'_>,
+    budget: &mut Budget,
+) -> Result<Vec<String>, Unfilled> {
     let parts = parts(text, values);
     Ok(words(&parts, budget)?.map(|pieces| joined(&pieces)).collect())
 }
@@ -74,7 +78,7 @@ pub(super) fn filled(text: &str, values: &Values<'_>, budget: &mut Budget) -> Re
 /// It would be too long, or names a place.
 pub(super) fn group(
     group: &[String],
-    values: &Values<'_>,
+    values: &PlaceholderValues<'_>,
     of_others: bool,
     budget: &mut Budget,
 ) -> Result<Vec<String>, Unfilled> {
@@ -97,19 +101,22 @@ pub(super) fn group(
     Ok((0..times).flat_map(|at| all.iter().filter_map(move |made| word(made, at))).collect())
 }
 
-fn parts<'t>(text: &'t str, values: &'t Values<'_>) -> Vec<Part<'t>> {
+fn parts<'t>(text: &'t str, values: &'t PlaceholderValues<'_>) -> Vec<TemplatePart<'t>> {
     let (mut all, mut rest) = (Vec::new(), text);
     while let Some((before, name, behind)) = placeholder(rest, values) {
-        all.push(Part::Text(before));
-        all.extend(values.get(name).map(Part::Value));
+        all.push(TemplatePart::Text(before));
+        all.extend(values.get(name).map(TemplatePart::Value));
         rest = behind;
     }
-    all.push(Part::Text(rest));
+    all.push(TemplatePart::Text(rest));
     all
 }
 
 /// The text before the first placeholder, its name, and the text behind it.
-pub(super) fn placeholder<'t>(text: &'t str, values: &Values<'_>) -> Option<(&'t str, &'t str, &'t str)> {
+pub(super) fn placeholder<'t>(
+    text: &'t str,
+    values: &PlaceholderValues<'_>,
+) -> Option<(&'t str, &'t str, &'t str)> {
     let mut looked_at = 0;
     text.match_indices('}').find_map(|(closed, _)| {
         let opened = text[looked_at..closed].rfind('{').map(|at| looked_at + at);
@@ -121,26 +128,27 @@ pub(super) fn placeholder<'t>(text: &'t str, values: &Values<'_>) -> Option<(&'t
 
 /// All combinations; the first placeholder changes first. What they cost is taken before one is made.
 fn words<'t>(
-    parts: &[Part<'t>],
+    parts: &[TemplatePart<'t>],
     budget: &mut Budget,
-) -> Result<impl Iterator<Item = Vec<Piece<'t>>>, Unfilled> {
-    let counts = parts.iter().map(|part| if let Part::Value(value) = part { value.words.len() } else { 1 });
+) -> Result<impl Iterator<Item = Vec<WordPiece<'t>>>, Unfilled> {
+    let counts =
+        parts.iter().map(|part| if let TemplatePart::Value(value) = part { value.words.len() } else { 1 });
     // None at all is nothing, whatever stands beside it.
     let times =
         if counts.clone().any(|count| count == 0) { 0 } else { counts.fold(1, usize::saturating_mul) };
     if times > MOST_WORDS {
         return Err(Unfilled::TooLong);
     }
-    let longest = |part: &Part<'_>| match part {
-        Part::Text(text) => text.len(),
-        Part::Value(value) => value.words.iter().map(String::len).max().unwrap_or(0),
+    let longest = |part: &TemplatePart<'_>| match part {
+        TemplatePart::Text(text) => text.len(),
+        TemplatePart::Value(value) => value.words.iter().map(String::len).max().unwrap_or(0),
     };
     if times > 0 && parts.iter().map(longest).sum::<usize>() > MAX_WORD {
         return Err(Unfilled::TooLong);
     }
-    let bytes = |part: &Part<'_>| match part {
-        Part::Text(text) => text.len() * times,
-        Part::Value(value) => {
+    let bytes = |part: &TemplatePart<'_>| match part {
+        TemplatePart::Text(text) => text.len() * times,
+        TemplatePart::Value(value) => {
             let each = value.words.iter().map(|word| word.len() + 1).sum::<usize>();
             each * (times / value.words.len().max(1))
         }
@@ -148,9 +156,9 @@ fn words<'t>(
     budget.take(parts.iter().map(bytes).sum())?;
     let parts = parts.to_vec();
     Ok((0..times).map(move |mut at| {
-        let piece = |part: &Part<'t>| match *part {
-            Part::Text(text) => (text, false),
-            Part::Value(value) => {
+        let piece = |part: &TemplatePart<'t>| match *part {
+            TemplatePart::Text(text) => (text, false),
+            TemplatePart::Value(value) => {
                 let (count, chosen) = (value.words.len().max(1), at);
                 at /= count;
                 (value.words.get(chosen % count).map_or("", String::as_str), value.of_person)
@@ -160,13 +168,13 @@ fn words<'t>(
     }))
 }
 
-fn joined(pieces: &[Piece<'_>]) -> String {
+fn joined(pieces: &[WordPiece<'_>]) -> String {
     pieces.iter().map(|(text, _)| *text).collect()
 }
 
 /// A word with a letter instead of each place that the person named: what names a place then is not theirs alone. A piece of a
 /// place (`/`, `.`, `:`) is none by itself, so what others make of it is theirs.
-fn as_judged(pieces: &[Piece<'_>]) -> String {
+fn as_judged(pieces: &[WordPiece<'_>]) -> String {
     let last_of_others = pieces.iter().rposition(|(_, of_person)| !of_person);
     let mut all = String::new();
     for (at, (text, of_person)) in pieces.iter().enumerate() {

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::environment::wrong_of_others;
 
-use super::server_json::{KNOWS_DATA, Way};
-use super::{Kind, MOST, Recipe, Secret, Variable, pattern, source};
+use super::server_json::{InstallOption, KNOWS_DATA};
+use super::{Kind, MOST, Recipe, RecipeSecret, RecipeVariable, pattern, source};
 
 /// A longer file is none, in bytes.
 pub const MAX: usize = 256 << 10;
@@ -36,7 +36,7 @@ pub struct Manifest {
     /// Where its code is.
     pub repository: Option<String>,
     /// How it can be had.
-    pub ways: Vec<Way>,
+    pub ways: Vec<InstallOption>,
     /// The least version of the runtime, for the first of these ways.
     pub minimum: Option<String>,
     /// Other notes for the person, a sentence each.
@@ -182,10 +182,10 @@ impl Declared {
         }
         let (description, required) =
             (words(declared, "description", MAX_WORDS), declared["required"] == true);
-        self.recipe.env.push(Variable { name, description, required, value, kind: *kind, choices });
+        self.recipe.env.push(RecipeVariable { name, description, required, value, kind: *kind, choices });
     }
 
-    fn add_secret(&mut self, secret: Secret) {
+    fn add_secret(&mut self, secret: RecipeSecret) {
         if self.takes(&secret.name) {
             self.recipe.secrets.push(secret);
         }
@@ -219,7 +219,7 @@ fn declared(value: &Value, notes: &mut Vec<String>) -> Declared {
     all
 }
 
-fn secret(declared: &Value, notes: &mut Vec<String>) -> Secret {
+fn secret(declared: &Value, notes: &mut Vec<String>) -> RecipeSecret {
     let (name, said) = (words(declared, "name", MAX_NAME), |name| words(declared, name, MAX_WORDS));
     let some = |text: String| (!text.is_empty()).then_some(text);
     let wanted = declared["pattern"].as_str().filter(|pattern| !pattern.is_empty());
@@ -227,7 +227,7 @@ fn secret(declared: &Value, notes: &mut Vec<String>) -> Secret {
     if wanted.is_some() && pattern.is_none() {
         notes.push(format!("what its manifest says that {name} looks like cannot be checked here"));
     }
-    Secret {
+    RecipeSecret {
         description: said("description"),
         required: declared["required"] != false,
         help_url: some(said("helpUrl")).filter(|url| url.starts_with("https://")),
@@ -264,14 +264,23 @@ fn add_oauth(all: &mut Declared, oauth: &Value, notes: &mut Vec<String>) {
         "it wants an authorization of {provider}{scopes}; Harbor obtains none for programs that run here: give it yours as \
          the secret {name}"
     ));
-    all.add_secret(Secret { name, description: description.clone(), required: true, ..Secret::default() });
+    all.add_secret(RecipeSecret {
+        name,
+        description: description.clone(),
+        required: true,
+        ..RecipeSecret::default()
+    });
     let others = ["tokenEnvVar", "refreshTokenEnvVar", "clientIdEnvVar", "clientSecretEnvVar"];
     for other in others.into_iter().filter(|other| *other != member).filter_map(|other| named(mode, other)) {
-        all.add_secret(Secret { name: other, description: description.clone(), ..Secret::default() });
+        all.add_secret(RecipeSecret {
+            name: other,
+            description: description.clone(),
+            ..RecipeSecret::default()
+        });
     }
 }
 
-fn way(package: &Value, near: Near<'_>, declared: &Declared, execution: &Value) -> Way {
+fn way(package: &Value, near: Near<'_>, declared: &Declared, execution: &Value) -> InstallOption {
     let kind = words(package, "type", MAX_NAME);
     let (source, mut why_not) = match address(&kind, package, near) {
         Ok(source) => (source.clone(), source::sort(&source).err()),
@@ -283,7 +292,7 @@ fn way(package: &Value, near: Near<'_>, declared: &Declared, execution: &Value) 
         why_not.get_or_insert(why);
     }
     let why_not = why_not.or_else(|| declared.why_not.clone());
-    Way { recipe: Recipe { source, ..declared.recipe.clone() }, why_not }
+    InstallOption { recipe: Recipe { source, ..declared.recipe.clone() }, why_not }
 }
 
 /// The source of the package that is installed.
@@ -337,7 +346,7 @@ fn repository_of(url: &str, near: Near<'_>) -> Result<String, String> {
 fn typed(named: &str) -> Option<&str> {
     let named = named.trim_start_matches("git+");
     let is_plain = named.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/._-".contains(&byte));
-    (is_plain && matches!(source::sort(named), Ok(source::Source::Package(_)))).then_some(named)
+    (is_plain && matches!(source::sort(named), Ok(source::InstallSource::Package(_)))).then_some(named)
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use serde_json::Value;
 use crate::package::Content;
 
 use super::manifest::{self, Manifest};
-use super::server_json::{self, Way};
-use super::source::{Source, sort};
+use super::server_json::{self, InstallOption};
+use super::source::{InstallSource, sort};
 use super::{Recipe, manifest::is_meant};
 
 /// Files that say how a server is installed. Each is read within `manifest::MAX`.
@@ -49,7 +49,7 @@ pub struct Files {
 
 /// How its server is had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundManifest {
     /// The file that says so.
     pub found_in: String,
     /// The manifest that was read from it.
@@ -63,7 +63,7 @@ pub type Programs<'a> = BTreeMap<&'a str, Option<String>>;
 ///
 /// # Errors
 /// The fault in a file that is there, or which files were looked for and what to do instead.
-pub fn find(files: &Files, here: &str) -> Result<Found, String> {
+pub fn find(files: &Files, here: &str) -> Result<FoundManifest, String> {
     for (name, read) in &files.documents {
         let text = read.as_ref().map_err(|why| format!("its {name} {why}"));
         let found = match *name {
@@ -73,7 +73,7 @@ pub fn find(files: &Files, here: &str) -> Result<Found, String> {
         };
         if let Some(says) = found? {
             let found_in = if *name == "package.json" { "mcp in package.json" } else { name };
-            return Ok(Found { found_in: found_in.into(), says });
+            return Ok(FoundManifest { found_in: found_in.into(), says });
         }
     }
     match &files.own {
@@ -87,13 +87,13 @@ pub fn find(files: &Files, here: &str) -> Result<Found, String> {
 ///
 /// # Errors
 /// The fault in it.
-pub fn of_document(text: &[u8]) -> Result<Found, String> {
+pub fn of_document(text: &[u8]) -> Result<FoundManifest, String> {
     let value: Value = serde_json::from_slice(text).unwrap_or_default();
     let (found_in, says) = match server(text) {
         Some(says) if !is_meant(&value) => ("server.json", says),
         _ => ("mcp-manifest.json", manifest::read(text, None).map_err(|why| format!("the manifest {why}"))?),
     };
-    Ok(Found { found_in: found_in.into(), says })
+    Ok(FoundManifest { found_in: found_in.into(), says })
 }
 
 fn member(text: &[u8], here: &str) -> Result<Option<Manifest>, String> {
@@ -123,7 +123,7 @@ fn server(text: &[u8]) -> Option<Manifest> {
 }
 
 /// The repository is the package.
-fn itself(files: &Files, here: &str, content: Content) -> Found {
+fn itself(files: &Files, here: &str, content: Content) -> FoundManifest {
     let package = files.documents.iter().find(|(name, _)| *name == "package.json");
     let value: Value = package
         .and_then(|(_, text)| serde_json::from_slice(text.as_ref().ok()?).ok())
@@ -133,11 +133,11 @@ fn itself(files: &Files, here: &str, content: Content) -> Found {
     let says = Manifest {
         title: manifest::words(&value, "name", 100),
         description: manifest::words(&value, "description", 500),
-        ways: vec![Way { recipe, why_not: None }],
+        ways: vec![InstallOption { recipe, why_not: None }],
         ..Manifest::default()
     };
     let found_in = if content == Content::Python { "pyproject.toml" } else { "package.json" };
-    Found { found_in: found_in.into(), says }
+    FoundManifest { found_in: found_in.into(), says }
 }
 
 fn nothing(languages: &[(&str, &str)]) -> String {
@@ -153,7 +153,7 @@ fn nothing(languages: &[(&str, &str)]) -> String {
     )
 }
 
-impl Found {
+impl FoundManifest {
     /// Bars the ways that this machine has no programs for. `own`: what the repository itself is.
     pub fn fits(&mut self, own: Option<Content>, here: &str, programs: &Programs<'_>) {
         for (at, way) in self.says.ways.iter_mut().enumerate().filter(|(_, way)| way.why_not.is_none()) {
@@ -172,16 +172,16 @@ fn lacking(
     programs: &Programs<'_>,
 ) -> Option<String> {
     let (needed, runtime): (&[&[&str]], _) = match (sort(text).ok()?, text.split(':').next()?, own) {
-        (Source::Image(_), ..) => (&[&["podman", "docker"]], None),
-        (Source::Package(_), "npm", _) => (&[&["node"], &["npm"]], Some("node")),
-        (Source::Package(_), "pypi", _) => (&[&["uv", "python"]], Some("python")),
-        (Source::Package(_), "git", Some(Content::Node { .. })) => {
+        (InstallSource::Image(_), ..) => (&[&["podman", "docker"]], None),
+        (InstallSource::Package(_), "npm", _) => (&[&["node"], &["npm"]], Some("node")),
+        (InstallSource::Package(_), "pypi", _) => (&[&["uv", "python"]], Some("python")),
+        (InstallSource::Package(_), "git", Some(Content::Node { .. })) => {
             (&[&["git"], &["node"], &["npm"]], Some("node"))
         }
-        (Source::Package(_), "git", Some(Content::Python)) => {
+        (InstallSource::Package(_), "git", Some(Content::Python)) => {
             (&[&["git"], &["uv", "python"]], Some("python"))
         }
-        (Source::Package(_), "git", None) => (&[&["git"]], None),
+        (InstallSource::Package(_), "git", None) => (&[&["git"]], None),
         _ => return None,
     };
     let missing = needed.iter().find(|any| any.iter().all(|program| !programs.contains_key(program)));

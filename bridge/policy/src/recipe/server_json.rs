@@ -14,8 +14,8 @@ use crate::container::reference;
 use crate::environment::wrong_of_others;
 
 use super::filling::{MAX_WORD, names_a_place};
-use super::source::{self, Source};
-use super::{Input, MOST, Recipe, Secret, Unfilled, Variable};
+use super::source::{self, InstallSource};
+use super::{MOST, Recipe, RecipeInput, RecipeSecret, RecipeVariable, Unfilled};
 
 /// Registries that are meant where none is named.
 const USUAL: &[(&str, &[&str])] = &[
@@ -29,7 +29,7 @@ pub(super) const KNOWS_DATA: &str = "it wants to know where its data are on this
 
 /// One way to have an entry's server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct InstallOption {
     /// How it is installed. Of one that cannot be installed, what is known of it.
     pub recipe: Recipe,
     /// Why it cannot be installed here.
@@ -38,7 +38,7 @@ pub struct Way {
 
 /// All ways of an entry, packages first, in its own order.
 #[must_use]
-pub fn ways(packages: &str, remotes: &str) -> Vec<Way> {
+pub fn ways(packages: &str, remotes: &str) -> Vec<InstallOption> {
     let list = |text: &str| serde_json::from_str::<Vec<Value>>(text).unwrap_or_default();
     let packages = list(packages);
     let remotes = list(remotes);
@@ -47,7 +47,7 @@ pub fn ways(packages: &str, remotes: &str) -> Vec<Way> {
 
 /// The first way that can be gone.
 #[must_use]
-pub fn first(ways: &[Way]) -> Option<usize> {
+pub fn first(ways: &[InstallOption]) -> Option<usize> {
     ways.iter().position(|way| way.why_not.is_none())
 }
 
@@ -55,7 +55,7 @@ fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap_or_default()
 }
 
-fn package(package: &Value) -> Way {
+fn package(package: &Value) -> InstallOption {
     let (kind, identifier) = (text(package, "registryType"), text(package, "identifier"));
     let mut why_not = None;
     let mut refuse = |why: String| {
@@ -99,7 +99,7 @@ fn package(package: &Value) -> Way {
         refuse(why);
     }
     let why_not = why_not.or_else(|| recipe.barred());
-    Way { recipe, why_not }
+    InstallOption { recipe, why_not }
 }
 
 /// The source of the package that is installed.
@@ -138,7 +138,7 @@ fn image(identifier: &str, version: &str, registry: &str) -> String {
     }
 }
 
-fn remote(remote: &Value) -> Way {
+fn remote(remote: &Value) -> InstallOption {
     let (kind, url) = (text(remote, "type"), text(remote, "url"));
     let mut recipe = Recipe { source: url.to_owned(), sse: kind == "sse", ..Recipe::default() };
     let mut why_not = None;
@@ -154,7 +154,7 @@ fn remote(remote: &Value) -> Way {
         .inputs
         .iter()
         .fold(url.to_owned(), |url, input| url.replace(&format!("{{{}}}", input.name), "x"));
-    if !matches!(source::sort(&sample), Ok(Source::Remote(_))) {
+    if !matches!(source::sort(&sample), Ok(InstallSource::Remote(_))) {
         why_not = Some("its address is no URL of a server".into());
     }
     objects(&remote["headers"]).for_each(|header| add_header(&mut recipe, header));
@@ -164,7 +164,7 @@ fn remote(remote: &Value) -> Way {
     }
     drop_defaults(&mut recipe, false);
     let why_not = why_not.or_else(|| recipe.barred());
-    Way { recipe, why_not }
+    InstallOption { recipe, why_not }
 }
 
 /// Why somebody else cannot have a server get this word. What a command names is opened to it, so a path is for the person to name;
@@ -199,9 +199,9 @@ fn holds_secret(value: &Value) -> bool {
         || value["variables"].as_object().into_iter().flatten().any(|(_, inner)| is_secret(inner))
 }
 
-fn input(name: &str, value: &Value) -> Input {
+fn input(name: &str, value: &Value) -> RecipeInput {
     let choices = value["choices"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    Input {
+    RecipeInput {
         name: name.to_owned(),
         description: text(value, "description").to_owned(),
         many: value["isRepeated"] == true,
@@ -212,7 +212,7 @@ fn input(name: &str, value: &Value) -> Input {
     }
 }
 
-fn add_input(recipe: &mut Recipe, input: Input) {
+fn add_input(recipe: &mut Recipe, input: RecipeInput) {
     if recipe.inputs.len() < MOST && recipe.inputs.iter().all(|known| known.name != input.name) {
         recipe.inputs.push(input);
     }
@@ -224,7 +224,7 @@ fn add_inputs(recipe: &mut Recipe, text: &str, variables: &Value) {
     for (name, value) in variables.as_object().into_iter().flatten().take(MOST) {
         if text.contains(&format!("{{{name}}}")) {
             let required = value["isRequired"] != false;
-            add_input(recipe, Input { required, ..input(name, value) });
+            add_input(recipe, RecipeInput { required, ..input(name, value) });
         }
     }
 }
@@ -267,7 +267,7 @@ fn add_variable(recipe: &mut Recipe, variable: &Value) -> Result<(), String> {
     if name.is_empty() || known.into_iter().any(|known| *known == name) {
         return Ok(());
     }
-    let Input { description, required, default, choices, .. } = input(&name, variable);
+    let RecipeInput { description, required, default, choices, .. } = input(&name, variable);
     if let Some(why) = wrong_of_others(&name) {
         // What need not be set is left to the person, who can set it.
         let is_set = required || default.is_some() || variable["value"].is_string();
@@ -275,20 +275,27 @@ fn add_variable(recipe: &mut Recipe, variable: &Value) -> Result<(), String> {
         return if is_set { Err(why()) } else { Ok(()) };
     }
     if holds_secret(variable) {
-        recipe.secrets.push(Secret { name, description, required, ..Secret::default() });
+        recipe.secrets.push(RecipeSecret { name, description, required, ..RecipeSecret::default() });
         return Ok(());
     }
     let fixed = variable["value"].as_str();
     fixed.iter().for_each(|fixed| add_inputs(recipe, fixed, &variable["variables"]));
     let value = fixed.map(str::to_owned).or(default);
-    recipe.env.push(Variable { name, description, required, value, choices, ..Variable::default() });
+    recipe.env.push(RecipeVariable {
+        name,
+        description,
+        required,
+        value,
+        choices,
+        ..RecipeVariable::default()
+    });
     Ok(())
 }
 
 fn add_header(recipe: &mut Recipe, header: &Value) {
     let name = text(header, "name").to_owned();
     let fixed = header["value"].as_str();
-    let Input { description, required, .. } = input(&name, header);
+    let RecipeInput { description, required, .. } = input(&name, header);
     if name.is_empty() {
         return;
     }
@@ -297,7 +304,7 @@ fn add_header(recipe: &mut Recipe, header: &Value) {
         let opened = fixed.and_then(|fixed| fixed.split_once('{'));
         let around = opened.and_then(|(before, rest)| Some((before, rest.split_once('}')?.1)));
         let (before, behind) = around.unwrap_or_default();
-        let secret = Secret { description, required, ..Secret::of_header(&name, before, behind) };
+        let secret = RecipeSecret { description, required, ..RecipeSecret::of_header(&name, before, behind) };
         return recipe.secrets.push(secret);
     }
     let text = match fixed {

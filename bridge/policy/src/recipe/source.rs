@@ -23,7 +23,7 @@ const FORGES: &[&str] = &["github.com", "gitlab.com", "codeberg.org"];
 
 /// The kind of source that a text means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum InstallSource {
     /// A package: `npm:…`, `pypi:…`, `git:…` or `binary:…`.
     Package(String),
     /// An image, without the `oci:`.
@@ -38,7 +38,7 @@ pub enum Source {
 ///
 /// # Errors
 /// A sentence about what is wrong with it.
-pub fn sort(text: &str) -> Result<Source, String> {
+pub fn sort(text: &str) -> Result<InstallSource, String> {
     if text.len() > MAX || text.chars().any(char::is_control) {
         return Err(format!("that names nothing; use {KINDS}"));
     }
@@ -49,34 +49,34 @@ pub fn sort(text: &str) -> Result<Source, String> {
     if let Some(image) = text.strip_prefix("oci:") {
         return match reference::wrong(image) {
             Some(expected) => Err(format!("{text}: expected {expected}")),
-            None => Ok(Source::Image(image.to_owned())),
+            None => Ok(InstallSource::Image(image.to_owned())),
         };
     }
     if is_web {
         if let Some(repository) = repository(text) {
-            return Ok(Source::Package(repository));
+            return Ok(InstallSource::Package(repository));
         }
         if let Some(page) = pages::meant(text) {
             let package = format!("git:{}", page?);
-            return source::read(&package, &[]).map(|_| Source::Package(package));
+            return source::read(&package, &[]).map(|_| InstallSource::Package(package));
         }
         let url = remote::parse(text)
             .map_err(|expected| format!("that address is none of a server; use {expected}"))?;
-        return Ok(Source::Remote(url.to_string()));
+        return Ok(InstallSource::Remote(url.to_string()));
     }
     if text.contains(':') {
         source::read(text, &[]).map_err(|why| match source::is_source(text) {
             true => why,
             false => format!("{text} is not of a kind that this Harbor knows: {KINDS}"),
         })?;
-        return Ok(Source::Package(text.to_owned()));
+        return Ok(InstallSource::Package(text.to_owned()));
     }
     if let Some(repository) = of_github(text) {
-        return Ok(Source::Package(repository));
+        return Ok(InstallSource::Package(repository));
     }
     match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     {
-        true => Ok(Source::Entry(text.to_owned())),
+        true => Ok(InstallSource::Entry(text.to_owned())),
         false => {
             let package = format!("npm:{text}");
             let is_scoped = text.starts_with('@') && source::read(&package, &[]).is_ok();
@@ -113,14 +113,14 @@ fn repository(text: &str) -> Option<String> {
 /// The name that a server of an image or elsewhere gets: `ghcr.io/owner/time-mcp:1` is `time`, `https://mcp.example.com/` is
 /// `example`. `None` where nothing is left of it.
 #[must_use]
-pub fn default_name(source: &Source) -> Option<ServerId> {
+pub fn default_name(source: &InstallSource) -> Option<ServerId> {
     match source {
-        Source::Package(text) => source::default_name(&source::read(text, &[]).ok()?),
-        Source::Image(image) => {
+        InstallSource::Package(text) => source::default_name(&source::read(text, &[]).ok()?),
+        InstallSource::Image(image) => {
             let name = image.split('@').next()?.rsplit('/').next()?.split(':').next()?;
             source::default_name(&source::read(&format!("npm:{name}"), &[]).ok()?)
         }
-        Source::Remote(url) => {
+        InstallSource::Remote(url) => {
             let url = Url::parse(url).ok()?;
             let host = url.host_str()?.trim_matches(['[', ']']);
             let labels: Vec<_> = host.split('.').collect();
@@ -137,7 +137,7 @@ pub fn default_name(source: &Source) -> Option<ServerId> {
                 named.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
             ServerId::parse(name.trim_matches('-'))
         }
-        Source::Entry(id) => ServerId::parse(id),
+        InstallSource::Entry(id) => ServerId::parse(id),
     }
 }
 
@@ -157,35 +157,39 @@ mod tests {
     #[test]
     fn each_kind_is_known() {
         for (text, kind) in [
-            ("npm:@a/b@1", Source::Package("npm:@a/b@1".into())),
-            ("git:https://host/x.git#main", Source::Package("git:https://host/x.git#main".into())),
+            ("npm:@a/b@1", InstallSource::Package("npm:@a/b@1".into())),
+            ("git:https://host/x.git#main", InstallSource::Package("git:https://host/x.git#main".into())),
             (
                 "https://github.com/alice/time-mcp",
-                Source::Package("git:https://github.com/alice/time-mcp".into()),
+                InstallSource::Package("git:https://github.com/alice/time-mcp".into()),
             ),
             (
                 "https://github.com/alice/time-mcp/#v1",
-                Source::Package("git:https://github.com/alice/time-mcp#v1".into()),
+                InstallSource::Package("git:https://github.com/alice/time-mcp#v1".into()),
             ),
             (
                 "https://github.com/alice/all/tree/v1/packages/time",
-                Source::Package("git:https://github.com/alice/all#v1&subdirectory=packages/time".into()),
+                InstallSource::Package(
+                    "git:https://github.com/alice/all#v1&subdirectory=packages/time".into(),
+                ),
             ),
-            ("https://example.com/a/b.git", Source::Package("git:https://example.com/a/b.git".into())),
+            ("https://example.com/a/b.git", InstallSource::Package("git:https://example.com/a/b.git".into())),
             (
                 "https://api.githubcopilot.com/mcp/",
-                Source::Remote("https://api.githubcopilot.com/mcp/".into()),
+                InstallSource::Remote("https://api.githubcopilot.com/mcp/".into()),
             ),
-            ("https://github.com/mcp", Source::Remote("https://github.com/mcp".into())),
-            ("http://localhost:3000/mcp", Source::Remote("http://localhost:3000/mcp".into())),
-            ("oci:mcp/time:1", Source::Image("mcp/time:1".into())),
-            ("alice/time-mcp", Source::Package("git:https://github.com/alice/time-mcp".into())),
+            ("https://github.com/mcp", InstallSource::Remote("https://github.com/mcp".into())),
+            ("http://localhost:3000/mcp", InstallSource::Remote("http://localhost:3000/mcp".into())),
+            ("oci:mcp/time:1", InstallSource::Image("mcp/time:1".into())),
+            ("alice/time-mcp", InstallSource::Package("git:https://github.com/alice/time-mcp".into())),
             (
                 "alice/all#v1&subdirectory=packages/time",
-                Source::Package("git:https://github.com/alice/all#v1&subdirectory=packages/time".into()),
+                InstallSource::Package(
+                    "git:https://github.com/alice/all#v1&subdirectory=packages/time".into(),
+                ),
             ),
-            ("time", Source::Entry("time".into())),
-            ("00ff00ff00ff00ff", Source::Entry("00ff00ff00ff00ff".into())),
+            ("time", InstallSource::Entry("time".into())),
+            ("00ff00ff00ff00ff", InstallSource::Entry("00ff00ff00ff00ff".into())),
         ] {
             assert_eq!(sort(text), Ok(kind), "{text}");
         }

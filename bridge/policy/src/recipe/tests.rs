@@ -11,7 +11,13 @@ fn given(inputs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
 
 fn fill(recipe: &Recipe, inputs: &[(&str, &[&str])], env: &[(&str, &str)]) -> Result<Filled, Unfilled> {
     let env = env.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    recipe.fill(Given { inputs: &given(inputs), env: &env, secrets: &[], data: "/d", incomplete: false })
+    recipe.fill(RecipeValues {
+        inputs: &given(inputs),
+        env: &env,
+        secrets: &[],
+        data: "/d",
+        incomplete: false,
+    })
 }
 
 fn curated(id: &str) -> Recipe {
@@ -41,7 +47,7 @@ fn what_harbor_brings_along_is_filled_in() {
     let without = fill(&remote, &[], &[]).unwrap();
     assert_eq!((without.secrets.len(), without.headers.len()), (0, 0), "it may do without");
     let token = ["AUTHORIZATION".to_owned()];
-    let with = remote.fill(Given {
+    let with = remote.fill(RecipeValues {
         inputs: &given(&[]),
         env: &BTreeMap::new(),
         secrets: &token,
@@ -55,15 +61,21 @@ fn what_harbor_brings_along_is_filled_in() {
 fn what_is_missing_stands_as_its_name_where_it_is_only_shown() {
     let nothing = (given(&[]), BTreeMap::new());
     let shown = |recipe: &Recipe| {
-        recipe.fill(Given { inputs: &nothing.0, env: &nothing.1, secrets: &[], data: "/d", incomplete: true })
+        recipe.fill(RecipeValues {
+            inputs: &nothing.0,
+            env: &nothing.1,
+            secrets: &[],
+            data: "/d",
+            incomplete: true,
+        })
     };
     let files = shown(&curated("filesystem")).unwrap();
     assert_eq!((files.args, files.sandbox.write), (texts(&["{directory}"]), None), "it opens nothing");
-    let zone = Variable { name: "ZONE".into(), required: true, ..Variable::default() };
+    let zone = RecipeVariable { name: "ZONE".into(), required: true, ..RecipeVariable::default() };
     let recipe = Recipe { env: vec![zone], source: "https://{data}.example".into(), ..Recipe::default() };
     assert_eq!(shown(&recipe).unwrap().env["ZONE"], "{ZONE}");
     let stray = given(&[("dir", &["/a"])]);
-    let given = Given { inputs: &stray, env: &nothing.1, secrets: &[], data: "/d", incomplete: true };
+    let given = RecipeValues { inputs: &stray, env: &nothing.1, secrets: &[], data: "/d", incomplete: true };
     assert!(matches!(curated("filesystem").fill(given), Err(Unfilled::Unknown(..))));
 }
 
@@ -113,14 +125,18 @@ fn a_browser_is_found_where_it_usually_is() {
 
 #[test]
 fn groups_are_left_out_and_repeated() {
-    let input = |name: &str, many| Input { name: name.into(), many, ..Input::default() };
+    let input = |name: &str, many| RecipeInput { name: name.into(), many, ..RecipeInput::default() };
     let recipe = Recipe {
         source: "https://{region}.example.com/mcp".into(),
         args: vec![texts(&["--tag", "{tag}"]), texts(&["--level", "{level}"]), texts(&["{x}={\"a\":1}"])],
         inputs: vec![
             input("tag", true),
             input("level", false),
-            Input { default: Some("eu".into()), choices: texts(&["eu", "us"]), ..input("region", false) },
+            RecipeInput {
+                default: Some("eu".into()),
+                choices: texts(&["eu", "us"]),
+                ..input("region", false)
+            },
         ],
         headers: vec![("X-Region".into(), "{region}!".into()), ("X-Level".into(), "{level}".into())],
         ..Recipe::default()

@@ -13,21 +13,21 @@ use harbor_ipc_proto::link::runner::Lack;
 
 mod about;
 mod advice;
-mod kept;
 mod lack;
 mod lacking;
 mod module;
 mod path;
+mod personal_files;
 mod proxy;
-mod told;
+mod refusal_sentences;
 
 pub use about::{is_about, is_of_kernel, meant};
 pub use advice::{Advice, advice, shell};
-pub use kept::{Kept, kept_file};
 pub use lacking::{Hint, hints};
-pub use path::Refusal;
+pub use path::PathRefusal;
+pub use personal_files::{Kept, kept_file};
 pub use proxy::{NOT_ALLOWED, refused_host};
-pub use told::Told;
+pub use refusal_sentences::Told;
 
 /// The part of a longer text that is read, in bytes.
 const MAX_TEXT: usize = 8 << 10;
@@ -36,19 +36,19 @@ const MAX_TEXT: usize = 8 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Said {
     /// That it was refused a path.
-    Refused(Refusal),
+    Refused(PathRefusal),
     /// That it lacks something else.
     Lacks(Lack<'static>),
 }
 
 /// Reads lines one after the other: some messages are more than one.
 #[derive(Debug, Default)]
-pub struct Reader {
-    modules: module::Reader,
+pub struct HintReader {
+    modules: module::ModuleHintReader,
     sockets: lack::Sockets,
 }
 
-impl Reader {
+impl HintReader {
     /// The statement in a line, if there is one.
     pub fn line(&mut self, line: &str) -> Option<Said> {
         let line = start_of(line);
@@ -66,7 +66,7 @@ impl Reader {
 /// All that a text says.
 #[must_use]
 pub fn said(text: &str) -> Vec<Said> {
-    let (mut reader, text) = (Reader::default(), start_of(text));
+    let (mut reader, text) = (HintReader::default(), start_of(text));
     let said: Vec<_> = text.lines().filter_map(|line| reader.line(line)).collect();
     if said.is_empty() { path::alone(text).map(Said::Refused).into_iter().collect() } else { said }
 }

@@ -94,12 +94,12 @@ pub struct Allowed(Vec<Rule>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
-    hosts: Hosts,
+    hosts: HostPattern,
     ports: Ports,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Hosts {
+enum HostPattern {
     One(Host),
     /// All names below this one, without itself.
     Below(String),
@@ -141,9 +141,9 @@ impl Rule {
             Some(digits) => Ports::One(parse_port(digits)?),
         };
         let hosts = match host.strip_prefix("*.") {
-            None => Hosts::One(parse_host(host)?),
+            None => HostPattern::One(parse_host(host)?),
             Some(parent) => match parse_host(parent)? {
-                Host::Domain(parent) => Hosts::Below(parent),
+                Host::Domain(parent) => HostPattern::Below(parent),
                 Host::Ipv4(_) | Host::Ipv6(_) => return None,
             },
         };
@@ -151,7 +151,7 @@ impl Rule {
     }
 }
 
-impl Hosts {
+impl HostPattern {
     fn contain(&self, host: &Host) -> bool {
         match (self, host) {
             (Self::One(one), host) => one == host,

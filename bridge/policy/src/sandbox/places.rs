@@ -15,21 +15,26 @@ use harbor_ipc_proto::link::sandbox::PathAccess;
 use super::paths::{clean, is_within, parent};
 use super::protected::{is_run_later, why_never, why_never_written, why_not_by_name};
 use super::system::SHARED_MEMORY;
-use super::{Facts, Place, Why};
+use super::{SandboxFacts, SandboxPlace, Why};
 
 /// How a warning begins about something that its program needs.
 pub(super) const NEEDED: &str = "its program needs";
 
 /// The places that a server may reach, and the warnings about them.
-pub(super) struct Found {
+pub(super) struct ReachablePlaces {
     /// By path.
-    pub places: Vec<Place>,
+    pub places: Vec<SandboxPlace>,
     pub warnings: Vec<String>,
 }
 
 /// The places that a server may reach; `own_memory` is true if its shared memory is its own.
-pub(super) fn find(settings: &SandboxSettings, facts: &Facts, own_memory: bool) -> Result<Found, String> {
-    let mut places = Places { facts, by_path: BTreeMap::new(), alone: Vec::new(), warnings: Vec::new() };
+pub(super) fn find(
+    settings: &SandboxSettings,
+    facts: &SandboxFacts,
+    own_memory: bool,
+) -> Result<ReachablePlaces, String> {
+    let mut places =
+        PlaceCollector { facts, by_path: BTreeMap::new(), alone: Vec::new(), warnings: Vec::new() };
     places.system(own_memory);
     places.program();
     places.own();
@@ -39,15 +44,15 @@ pub(super) fn find(settings: &SandboxSettings, facts: &Facts, own_memory: bool) 
     Ok(places.end())
 }
 
-struct Places<'a> {
-    facts: &'a Facts,
+struct PlaceCollector<'a> {
+    facts: &'a SandboxFacts,
     by_path: BTreeMap<String, (PathAccess, Why)>,
     /// Scripts that are named without what lies beside them.
     alone: Vec<String>,
     warnings: Vec<String>,
 }
 
-impl Places<'_> {
+impl PlaceCollector<'_> {
     fn system(&mut self, own_memory: bool) {
         for (path, access) in &self.facts.system {
             if own_memory || !is_within(path, SHARED_MEMORY) {
@@ -166,7 +171,7 @@ impl Places<'_> {
     }
 
     /// Where a granted path leads, if both it and that may be granted.
-    fn checked(&self, path: &str, why: fn(&str, &Facts) -> Option<String>) -> Result<String, String> {
+    fn checked(&self, path: &str, why: fn(&str, &SandboxFacts) -> Option<String>) -> Result<String, String> {
         let real = self.real(path)?;
         match why(path, self.facts).or_else(|| why(&real, self.facts)) {
             Some(never) => Err(never),
@@ -220,14 +225,14 @@ impl Places<'_> {
     }
 
     /// The places that were found. A place in a writable directory is writable, too, whatever else it is there for.
-    fn end(self) -> Found {
+    fn end(self) -> ReachablePlaces {
         let written = self.by_path.iter().filter(|(_, (access, _))| *access == PathAccess::Write);
         let written: Vec<String> = written.map(|(path, _)| path.clone()).collect();
         let place = |(path, (access, why)): (String, (PathAccess, Why))| {
             let widened = access == PathAccess::Read && written.iter().any(|above| is_within(&path, above));
-            Place { access: if widened { PathAccess::Write } else { access }, path, why }
+            SandboxPlace { access: if widened { PathAccess::Write } else { access }, path, why }
         };
-        Found { places: self.by_path.into_iter().map(place).collect(), warnings: self.warnings }
+        ReachablePlaces { places: self.by_path.into_iter().map(place).collect(), warnings: self.warnings }
     }
 }
 

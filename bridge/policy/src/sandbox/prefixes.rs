@@ -2,7 +2,7 @@
 //!
 //! Owns the names. Must never need to look at the disk, nor answer with a place that is never granted.
 
-use super::Facts;
+use super::SandboxFacts;
 use super::paths::{below, is_within, parent};
 use super::protected::why_not_by_name;
 
@@ -73,7 +73,7 @@ pub const MANIFESTS: &[&str] =
 
 /// The whole root of the version manager that a path belongs to.
 #[must_use]
-pub fn manager(path: &str, facts: &Facts) -> Option<String> {
+pub fn manager(path: &str, facts: &SandboxFacts) -> Option<String> {
     let of_home = facts.home.iter().flat_map(|home| OF_A_HOME.iter().map(|name| below(home, name)));
     let mut roots = of_home.chain(OF_THE_SYSTEM.iter().map(ToString::to_string));
     roots.find(|root| is_within(path, root)).filter(|root| may_be_whole(root, facts))
@@ -81,7 +81,7 @@ pub fn manager(path: &str, facts: &Facts) -> Option<String> {
 
 /// The prefix of a program: `/P` of `/P/bin/x`.
 #[must_use]
-pub fn of_program<'a>(path: &'a str, facts: &Facts) -> Option<&'a str> {
+pub fn of_program<'a>(path: &'a str, facts: &SandboxFacts) -> Option<&'a str> {
     let directory = parent(path);
     let prefix = directory.strip_suffix("/bin")?;
     (!prefix.is_empty() && may_be_whole(prefix, facts)).then_some(prefix)
@@ -90,7 +90,7 @@ pub fn of_program<'a>(path: &'a str, facts: &Facts) -> Option<&'a str> {
 /// True if a directory may be one of programs, by the name that a PATH has for it or by its real one. Directories below a home
 /// have to have such a name: many others there have got into a PATH, too.
 #[must_use]
-pub fn is_of_programs(named: &str, real: &str, facts: &Facts) -> bool {
+pub fn is_of_programs(named: &str, real: &str, facts: &SandboxFacts) -> bool {
     let mut homes = ["/home", "/root", "/var/home"].into_iter().chain(facts.home.as_deref());
     let name = |path: &str| path.trim_end_matches('/').rsplit('/').next().map(ToOwned::to_owned);
     let names = [named, real].into_iter().filter_map(name);
@@ -112,7 +112,7 @@ pub fn of_installed(path: &str) -> Option<&str> {
 /// True if a whole directory may be granted because something in it is run: it is not a place of many things, and holds nothing
 /// protected.
 #[must_use]
-pub fn may_be_whole(directory: &str, facts: &Facts) -> bool {
+pub fn may_be_whole(directory: &str, facts: &SandboxFacts) -> bool {
     let of_home = |home: &String| {
         [".local", ".local/share", ".config", ".cache", ".cargo", "go"]
             .iter()
@@ -157,8 +157,12 @@ pub fn interpreters(start: &[u8]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn facts() -> Facts {
-        Facts { home: Some("/home/u".into()), harbor_home: "/home/u/.harbor".into(), ..Facts::default() }
+    fn facts() -> SandboxFacts {
+        SandboxFacts {
+            home: Some("/home/u".into()),
+            harbor_home: "/home/u/.harbor".into(),
+            ..SandboxFacts::default()
+        }
     }
 
     #[test]

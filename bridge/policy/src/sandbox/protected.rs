@@ -3,7 +3,7 @@
 //! Owns the lists. Must never be asked about a place that the system gives to every program (`system`). Those are chosen by hand,
 //! although some of them lie in protected places.
 
-use super::Facts;
+use super::SandboxFacts;
 use super::paths::{below, clean, is_within};
 
 /// Below a home: keys, tokens, sessions, and what other programs keep to themselves.
@@ -246,7 +246,7 @@ pub fn of_home(home: &str) -> Vec<String> {
 /// Why a path is granted to no server: it is protected, lies in what is, has such in it, or is too wide. A sentence for
 /// people; `None` when it may be granted.
 #[must_use]
-pub fn why_never(path: &str, facts: &Facts) -> Option<String> {
+pub fn why_never(path: &str, facts: &SandboxFacts) -> Option<String> {
     let Some(path) = clean(path) else {
         return Some(format!("{path:?} cannot be granted: a path is absolute and has no `..` in it"));
     };
@@ -271,7 +271,7 @@ pub fn why_never(path: &str, facts: &Facts) -> Option<String> {
 
 /// The reason why a path is not granted that the definition only names. Some paths are too wide only then.
 #[must_use]
-pub fn why_not_by_name(path: &str, facts: &Facts) -> Option<String> {
+pub fn why_not_by_name(path: &str, facts: &SandboxFacts) -> Option<String> {
     why_never(path, facts).or_else(|| {
         let path = clean(path)?;
         let wide = TOO_WIDE_TO_GUESS.contains(&path.as_str());
@@ -281,7 +281,7 @@ pub fn why_not_by_name(path: &str, facts: &Facts) -> Option<String> {
 
 /// The reason why a path is never granted for writing.
 #[must_use]
-pub fn why_never_written(path: &str, facts: &Facts) -> Option<String> {
+pub fn why_never_written(path: &str, facts: &SandboxFacts) -> Option<String> {
     why_never(path, facts).or_else(|| {
         let path = clean(path)?;
         let place = RUN_BY_ALL.iter().find(|place| is_within(&path, place))?;
@@ -295,7 +295,7 @@ const OF_GIT: &str = ".git";
 
 /// True if the person's shell, session or editor, or git, runs files that are written there.
 #[must_use]
-pub fn is_run_later(path: &str, facts: &Facts) -> bool {
+pub fn is_run_later(path: &str, facts: &SandboxFacts) -> bool {
     if path.split('/').any(|part| part == OF_GIT) {
         return true;
     }
@@ -306,13 +306,13 @@ pub fn is_run_later(path: &str, facts: &Facts) -> bool {
     homes_near(path, facts).iter().any(of_home)
 }
 
-fn is_own(path: &str, facts: &Facts) -> bool {
+fn is_own(path: &str, facts: &SandboxFacts) -> bool {
     let own = [Some(&facts.data), Some(&facts.tmp), facts.package.as_ref()];
     own.into_iter().flatten().any(|own| is_within(path, own))
 }
 
 /// Every protected place that can lie above or below a path.
-fn protected_near(path: &str, facts: &Facts) -> Vec<String> {
+fn protected_near(path: &str, facts: &SandboxFacts) -> Vec<String> {
     let fixed = OF_THE_SYSTEM.iter().map(ToString::to_string);
     let homes = homes_near(path, facts);
     let root = (facts.home.as_deref() != Some("/root")).then(|| "/root".to_owned());
@@ -322,7 +322,7 @@ fn protected_near(path: &str, facts: &Facts) -> Vec<String> {
 }
 
 /// The person's home, and the one that a path lies in, whoever's that is.
-fn homes_near(path: &str, facts: &Facts) -> Vec<String> {
+fn homes_near(path: &str, facts: &SandboxFacts) -> Vec<String> {
     let other = ["/home/", "/var/home/"].into_iter().find_map(|homes| {
         let name = path.strip_prefix(homes)?.split('/').next()?;
         Some(format!("{homes}{name}"))
@@ -330,7 +330,7 @@ fn homes_near(path: &str, facts: &Facts) -> Vec<String> {
     facts.home.iter().filter_map(|home| clean(home)).chain(other).collect()
 }
 
-fn is_wide(path: &str, facts: &Facts) -> bool {
+fn is_wide(path: &str, facts: &SandboxFacts) -> bool {
     TOO_WIDE.contains(&path) || homes_near(path, facts).iter().any(|home| is_within(home, path))
 }
 

@@ -19,14 +19,14 @@ pub(super) const FIRST_PORT: u16 = 1024;
 
 /// A setting that cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct InvalidSandboxSetting {
     /// Which.
     pub field: &'static str,
     /// The values that are allowed, and what to do.
     pub expected: String,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for InvalidSandboxSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the sandbox's {} must be {}", self.field, self.expected)
     }
@@ -60,7 +60,7 @@ pub fn network(settings: &SandboxSettings) -> NetworkKind {
 ///
 /// # Errors
 /// The first setting that cannot.
-pub fn checked(settings: &SandboxSettings) -> Result<(), Wrong> {
+pub fn checked(settings: &SandboxSettings) -> Result<(), InvalidSandboxSetting> {
     numbers(settings)?;
     paths("read", settings.read.as_deref())?;
     paths("write", settings.write.as_deref())?;
@@ -74,9 +74,9 @@ pub fn checked(settings: &SandboxSettings) -> Result<(), Wrong> {
 ///
 /// # Errors
 /// When there can be none with these settings.
-pub fn port(settings: &SandboxSettings) -> Result<Option<u16>, Wrong> {
+pub fn port(settings: &SandboxSettings) -> Result<Option<u16>, InvalidSandboxSetting> {
     let Some(port) = settings.listen else { return Ok(None) };
-    let wrong = |expected: &str| Err(Wrong { field: "listen", expected: expected.into() });
+    let wrong = |expected: &str| Err(InvalidSandboxSetting { field: "listen", expected: expected.into() });
     match u16::try_from(port).ok().filter(|port| *port >= FIRST_PORT) {
         None => wrong("1024 to 65535"),
         Some(_) if matches!(settings.level, Some(Level::Off | Level::Basic)) => {
@@ -93,7 +93,7 @@ pub fn port(settings: &SandboxSettings) -> Result<Option<u16>, Wrong> {
 ///
 /// # Errors
 /// Which is out of its range.
-pub fn numbers(settings: &SandboxSettings) -> Result<Numbers, Wrong> {
+pub fn numbers(settings: &SandboxSettings) -> Result<Numbers, InvalidSandboxSetting> {
     let mib = |field, asked, default, least| number(field, asked, default, least..=1_048_576, " MiB");
     let nice = number("nice", settings.nice, 5, 0..=19, "")?;
     Ok(Numbers {
@@ -112,30 +112,34 @@ fn number(
     default: u64,
     range: RangeInclusive<u64>,
     unit: &str,
-) -> Result<u64, Wrong> {
+) -> Result<u64, InvalidSandboxSetting> {
     let value = asked.unwrap_or(default);
     if range.contains(&value) {
         return Ok(value);
     }
-    Err(Wrong { field, expected: format!("{} to {}{unit}", range.start(), range.end()) })
+    Err(InvalidSandboxSetting { field, expected: format!("{} to {}{unit}", range.start(), range.end()) })
 }
 
-fn paths(field: &'static str, listed: Option<&[String]>) -> Result<(), Wrong> {
+fn paths(field: &'static str, listed: Option<&[String]>) -> Result<(), InvalidSandboxSetting> {
     let listed = listed.unwrap_or_default();
     few(field, listed)?;
     if listed.iter().all(|path| clean(path).is_some()) {
         return Ok(());
     }
     let expected = format!("absolute paths of less than {MAX_PATH} bytes without `..` and NUL");
-    Err(Wrong { field, expected })
+    Err(InvalidSandboxSetting { field, expected })
 }
 
-fn few(field: &'static str, listed: &[String]) -> Result<(), Wrong> {
+fn few(field: &'static str, listed: &[String]) -> Result<(), InvalidSandboxSetting> {
     let expected = || format!("a list of at most {MAX_ENTRIES}");
-    if listed.len() <= MAX_ENTRIES { Ok(()) } else { Err(Wrong { field, expected: expected() }) }
+    if listed.len() <= MAX_ENTRIES {
+        Ok(())
+    } else {
+        Err(InvalidSandboxSetting { field, expected: expected() })
+    }
 }
 
-fn network_fits(settings: &SandboxSettings) -> Result<(), Wrong> {
+fn network_fits(settings: &SandboxSettings) -> Result<(), InvalidSandboxSetting> {
     let expected = match (settings.level.unwrap_or_default(), network(settings)) {
         (Level::Strict, NetworkKind::All) => {
             "none, loopback or hosts at the level strict; the level standard can have all"
@@ -145,11 +149,11 @@ fn network_fits(settings: &SandboxSettings) -> Result<(), Wrong> {
         }
         _ => return Ok(()),
     };
-    Err(Wrong { field: "network", expected: expected.into() })
+    Err(InvalidSandboxSetting { field: "network", expected: expected.into() })
 }
 
-fn hosts(settings: &SandboxSettings) -> Result<(), Wrong> {
-    let wrong = |expected: String| Wrong { field: "hosts", expected };
+fn hosts(settings: &SandboxSettings) -> Result<(), InvalidSandboxSetting> {
+    let wrong = |expected: String| InvalidSandboxSetting { field: "hosts", expected };
     let listed = settings.hosts.as_deref().unwrap_or_default();
     few("hosts", listed)?;
     match (network(settings) == NetworkKind::Hosts, listed) {

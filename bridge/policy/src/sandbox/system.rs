@@ -131,7 +131,7 @@ pub fn can_be_hidden(directory: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::protected::of_home;
-    use super::super::{Facts, protected};
+    use super::super::{SandboxFacts, protected};
     use super::*;
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
         paths.sort_unstable();
         paths.dedup();
         assert_eq!(paths.len(), SYSTEM.len());
-        let facts = Facts { home: Some("/home/u".into()), ..Facts::default() };
+        let facts = SandboxFacts { home: Some("/home/u".into()), ..SandboxFacts::default() };
         for path in paths.iter().filter(|path| path.starts_with("/etc/") || path.starts_with("/usr")) {
             assert_eq!(protected::why_never(path, &facts), None);
         }

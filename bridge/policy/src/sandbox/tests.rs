@@ -7,20 +7,20 @@ use super::*;
 
 mod laws;
 
-pub(super) fn facts() -> Facts {
+pub(super) fn facts() -> SandboxFacts {
     let own = |name: &str| format!("/home/u/.harbor/servers/s/{name}");
-    Facts {
+    SandboxFacts {
         home: Some("/home/u".into()),
         harbor_home: "/home/u/.harbor".into(),
         data: own("data"),
         tmp: own("tmp"),
         system: vec![("/usr".into(), Read), ("/dev/null".into(), Device), ("/dev/shm".into(), Write)],
         program: vec!["/usr/bin/node".into(), "/home/u/.nvm".into()],
-        named: vec![Named { path: own("data"), package_root: None, is_cwd: true }],
+        named: vec![NamedPath { path: own("data"), package_root: None, is_cwd: true }],
         hideable: vec!["/home".into(), "/mnt".into(), "/run".into()],
         socket: "/home/u/.harbor/run/bridge.sock".into(),
         proxy: "/opt/harbor/egress".into(),
-        ..Facts::default()
+        ..SandboxFacts::default()
     }
 }
 
@@ -40,13 +40,13 @@ fn at(level: Level) -> SandboxSettings {
     SandboxSettings { level: Some(level), ..SandboxSettings::default() }
 }
 
-fn place(path: &str, access: PathAccess, why: Why) -> Place {
-    Place { path: path.into(), access, why }
+fn place(path: &str, access: PathAccess, why: Why) -> SandboxPlace {
+    SandboxPlace { path: path.into(), access, why }
 }
 
-fn default_limits() -> Limits<'static> {
+fn default_limits() -> SandboxLimits<'static> {
     let own = |name: &str| format!("/home/u/.harbor/servers/s/{name}").into();
-    Limits {
+    SandboxLimits {
         memory: Some(2 << 30),
         processes: Some(512),
         open_files: Some(4_096),
@@ -74,7 +74,7 @@ fn the_default_on_a_kernel_that_can_all() {
         place("/home/u/.nvm", Read, Why::Program),
         place("/usr", Read, Why::System),
     ];
-    let rule = |place: &Place| PathRule { path: place.path.clone().into(), access: place.access };
+    let rule = |place: &SandboxPlace| PathRule { path: place.path.clone().into(), access: place.access };
     let wanted = Profile {
         level: Level::Standard,
         network: NetworkKind::All,
@@ -183,7 +183,7 @@ fn each_network_has_its_own_filter() {
     let hosts = with(Level::Strict, Some(NetworkKind::Hosts), list(&["*.a.b:1"]));
     assert_eq!(hosts, (proxied(&["*.a.b:1"]), false, true));
     let installs =
-        Facts { installs: true, package: Some("/home/u/.harbor/servers/s/package".into()), ..facts() };
+        SandboxFacts { installs: true, package: Some("/home/u/.harbor/servers/s/package".into()), ..facts() };
     let profile = profile(&at(Level::Strict), &installs, &full()).unwrap();
     assert_eq!(profile.launch.network, Network::Outgoing, "what is installed comes from somewhere");
     assert_eq!(found(&profile, "/home/u/.harbor/servers/s/package"), Some((Write, Why::Package)));
@@ -219,12 +219,12 @@ fn one_port_of_the_machine_is_granted_where_a_runner_can_answer() {
 
 #[test]
 fn what_is_named_is_read_and_never_widened() {
-    let named = |path: &str, root: Option<&str>, is_cwd| Named {
+    let named = |path: &str, root: Option<&str>, is_cwd| NamedPath {
         path: path.into(),
         package_root: root.map(Into::into),
         is_cwd,
     };
-    let facts = Facts {
+    let facts = SandboxFacts {
         named: vec![
             named("/home/u", None, true),
             named("/home/u/a.py", Some("/home/u"), false),
@@ -252,12 +252,12 @@ fn what_is_granted_is_given_or_refused() {
     let granted = |read: &[&str], write: &[&str], sockets: &[&str]| {
         let (read, write, sockets) = (list(read), list(write), list(sockets));
         let settings = SandboxSettings { read, write, sockets, ..SandboxSettings::default() };
-        let facts = Facts {
+        let facts = SandboxFacts {
             granted: vec![
                 ("/home/u/link".into(), "/home/u/.ssh".into()),
                 ("/srv/l".into(), "/srv/real".into()),
             ],
-            named: vec![Named { path: "/srv/w/x".into(), package_root: None, is_cwd: false }],
+            named: vec![NamedPath { path: "/srv/w/x".into(), package_root: None, is_cwd: false }],
             not_sockets: vec!["/run/user/1000".into()],
             repositories: vec!["/srv/code".into()],
             ..facts()
@@ -295,7 +295,7 @@ fn what_is_granted_is_given_or_refused() {
 #[test]
 fn what_a_server_may_have_moved_is_not_granted() {
     let moved = || list(&["/srv/w/out"]);
-    let facts = Facts { led_out: moved().unwrap(), ..facts() };
+    let facts = SandboxFacts { led_out: moved().unwrap(), ..facts() };
     let none = SandboxSettings::default;
     for settings in [
         SandboxSettings { read: moved(), ..none() },
@@ -309,7 +309,7 @@ fn what_a_server_may_have_moved_is_not_granted() {
 
 #[test]
 fn what_a_path_names_and_nobody_grants_is_told() {
-    let facts = Facts { left_out: vec!["/home/u/private".into()], ..facts() };
+    let facts = SandboxFacts { left_out: vec!["/home/u/private".into()], ..facts() };
     let warnings =
         |read| profile(&SandboxSettings { read, ..at(Level::Standard) }, &facts, &full()).unwrap().warnings;
     let told = warnings(None);
@@ -319,15 +319,15 @@ fn what_a_path_names_and_nobody_grants_is_told() {
 
 #[test]
 fn hidden_directories_are_few() {
-    let hidden = |facts: &Facts| mounts(facts, &[]).hidden;
-    let root = Facts {
+    let hidden = |facts: &SandboxFacts| mounts(facts, &[]).hidden;
+    let root = SandboxFacts {
         home: Some("/root".into()),
         harbor_home: "/srv/h".into(),
         hideable: vec!["/run".into()],
         ..facts()
     };
     assert_eq!(hidden(&root), ["/root", "/run", "/srv/h", "/dev/shm"]);
-    let odd = Facts {
+    let odd = SandboxFacts {
         home: Some("/".into()),
         harbor_home: "/tmp/h".into(),
         hideable: vec![],
@@ -336,7 +336,7 @@ fn hidden_directories_are_few() {
     };
     assert_eq!(hidden(&odd), [""; 0]);
     let settings = SandboxSettings { write: list(&["/mnt"]), ..at(Level::Standard) };
-    let granted = Facts { granted: vec![("/mnt".into(), "/mnt".into())], ..facts() };
+    let granted = SandboxFacts { granted: vec![("/mnt".into(), "/mnt".into())], ..facts() };
     let granted = profile(&settings, &granted, &full()).unwrap().launch.mounts.unwrap();
     assert_eq!(granted.hidden, ["/home", "/run", "/dev/shm"], "what is granted whole is seen");
 }
@@ -344,8 +344,8 @@ fn hidden_directories_are_few() {
 #[test]
 fn links_are_there_where_they_are_hidden_and_lead_to_what_is_granted() {
     let pair = |link: &str, real: &str| (link.to_owned(), real.to_owned());
-    let facts = Facts {
-        named: vec![Named { path: "/srv/app/srv.js".into(), package_root: None, is_cwd: false }],
+    let facts = SandboxFacts {
+        named: vec![NamedPath { path: "/srv/app/srv.js".into(), package_root: None, is_cwd: false }],
         granted: vec![("/home/u/way".into(), "/home/u/notes".into())],
         links: vec![
             pair("/home/u/all", "/srv"),
@@ -374,14 +374,14 @@ fn links_are_there_where_they_are_hidden_and_lead_to_what_is_granted() {
 
 #[test]
 fn the_environment_follows_the_profile() {
-    let confined = |settings: &SandboxSettings, facts: &Facts| {
+    let confined = |settings: &SandboxSettings, facts: &SandboxFacts| {
         let confined = profile(settings, facts, &full()).unwrap().confined(facts)?;
         Some((confined.home.to_owned(), confined.no_proxy, confined.installs_into.map(ToOwned::to_owned)))
     };
     let (data, package) = (facts().data, "/home/u/.harbor/servers/s/package".to_owned());
     assert_eq!(confined(&at(Level::Off), &facts()), None);
     assert_eq!(confined(&at(Level::Basic), &facts()), Some((data.clone(), None, None)));
-    let installs = Facts { installs: true, package: Some(package.clone()), ..facts() };
+    let installs = SandboxFacts { installs: true, package: Some(package.clone()), ..facts() };
     assert_eq!(confined(&at(Level::Strict), &installs), Some((data, None, Some(package))));
     for (hosts, direct) in [
         (&["a.b"][..], "localhost,127.0.0.1,::1"),

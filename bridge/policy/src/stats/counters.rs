@@ -8,7 +8,7 @@ use super::histogram::Histogram;
 
 /// A call that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Call<'a> {
+pub struct FinishedCall<'a> {
     /// The origin that called.
     pub origin: &'a str,
     /// Whom.
@@ -51,7 +51,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    pub(super) fn note(&mut self, call: &Call<'_>) {
+    pub(super) fn note(&mut self, call: &FinishedCall<'_>) {
         self.calls = self.calls.saturating_add(1);
         if let Some(code) = call.code {
             self.failures = self.failures.saturating_add(1);

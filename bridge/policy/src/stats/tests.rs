@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn call<'a>(origin: &'a str, server: &'a str, tool: &'a str) -> Call<'a> {
-    Call {
+fn call<'a>(origin: &'a str, server: &'a str, tool: &'a str) -> FinishedCall<'a> {
+    FinishedCall {
         origin,
         server,
         tool,
@@ -23,7 +23,7 @@ fn failures_are_counted_by_code() {
     let mut stats = Stats::default();
     stats.note(&call("a", "time", "now"));
     stats.note(&call("a", "time", "now"));
-    stats.note(&Call { code: Some("ERR_TIMEOUT"), ..call("a", "time", "now") });
+    stats.note(&FinishedCall { code: Some("ERR_TIMEOUT"), ..call("a", "time", "now") });
     let counted = |counters: &Counters| {
         let bytes = (counters.bytes_in, counters.bytes_out);
         (counters.calls, counters.failures, counters.codes.clone(), bytes)
@@ -93,7 +93,13 @@ fn counters_stay_at_their_most() {
     for _ in 0..2 {
         let most = u64::MAX;
         let call = call("a", "time", "now");
-        stats.note(&Call { bytes_in: most, bytes_out: most, duration_us: most, queued_us: most, ..call });
+        stats.note(&FinishedCall {
+            bytes_in: most,
+            bytes_out: most,
+            duration_us: most,
+            queued_us: most,
+            ..call
+        });
     }
     let total = stats.total();
     let sums =
@@ -129,7 +135,7 @@ proptest! {
         for ((origin, server, tool), code, [duration_us, queued_us, bytes_in, bytes_out]) in calls {
             let code = [None, None, Some("ERR_TIMEOUT"), Some("ERR_TOOL_FAILED")][code];
             let names = [origin, server, tool].map(|name| name.to_string());
-            stats.note(&Call {
+            stats.note(&FinishedCall {
                 origin: &names[0], server: &names[1], tool: &names[2],
                 code, tool_error: false, duration_us, queued_us, bytes_in, bytes_out,
             });

@@ -11,7 +11,7 @@ pub const MOST_EVENTS: usize = 200;
 
 /// Something that has happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct TabEvent {
     /// When, in milliseconds since 1970.
     pub at: Millis,
     /// One word: what.
@@ -27,13 +27,13 @@ pub struct Event {
 /// The newest events.
 #[derive(Debug, Clone, Default)]
 pub struct Events {
-    kept: VecDeque<Event>,
+    kept: VecDeque<TabEvent>,
     /// The number of the next one.
     next: u64,
 }
 
 impl Events {
-    pub(super) fn add(&mut self, event: Event) {
+    pub(super) fn add(&mut self, event: TabEvent) {
         if self.kept.len() == MOST_EVENTS {
             self.kept.pop_front();
         }
@@ -42,7 +42,7 @@ impl Events {
     }
 
     /// The events with numbers from `after` on, each with its number.
-    pub fn since(&self, after: u64) -> impl Iterator<Item = (u64, &Event)> {
+    pub fn since(&self, after: u64) -> impl Iterator<Item = (u64, &TabEvent)> {
         let first = self.next - self.kept.len() as u64;
         (first..).zip(&self.kept).filter(move |(number, _)| *number >= after)
     }

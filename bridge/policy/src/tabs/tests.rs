@@ -124,7 +124,7 @@ fn the_newest_events_stay() {
     let mut tabs = Tabs::default();
     let id = begin(&mut tabs, &Holder::Owner, "one", 0);
     for number in 0..250_u64 {
-        tabs.note(&id, Event { at: number, what: "x".into(), tab: None, url: None, text: None });
+        tabs.note(&id, TabEvent { at: number, what: "x".into(), tab: None, url: None, text: None });
     }
     let events = &tabs.get(&id).unwrap().events;
     let numbers: Vec<_> = events.since(0).map(|(number, event)| (number, event.at)).collect();

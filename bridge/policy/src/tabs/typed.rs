@@ -23,7 +23,7 @@ const SECRET: &str = "secret";
 
 /// A secret that a call names, and where in its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedSecret {
     /// Its name.
     pub name: String,
     /// A JSON pointer.
@@ -66,11 +66,11 @@ pub fn parts(key: &str) -> Option<(&str, &str)> {
 
 /// The secrets that a call names.
 #[must_use]
-pub fn named(arguments: &Value) -> Vec<Named> {
+pub fn named(arguments: &Value) -> Vec<NamedSecret> {
     let mut all = Vec::new();
     let mut add = |value: &Value, at: String| {
         if let Some(name) = value.get(SECRET).and_then(Value::as_str) {
-            all.push(Named { name: name.to_owned(), at });
+            all.push(NamedSecret { name: name.to_owned(), at });
         }
     };
     add(&arguments["text"], "/text".to_owned());
@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn a_call_names_secrets_in_place_of_texts() {
         let found = named(&json!({"target": "e1", "text": {"secret": "A"}, "secret": "no"}));
-        assert_eq!(found, [Named { name: "A".into(), at: "/text".into() }]);
+        assert_eq!(found, [NamedSecret { name: "A".into(), at: "/text".into() }]);
         let fields =
             json!({"fields": [{"value": "x"}, {"value": {"secret": "B"}}, {"value": {"secret": 1}}]});
-        assert_eq!(named(&fields), [Named { name: "B".into(), at: "/fields/1/value".into() }]);
+        assert_eq!(named(&fields), [NamedSecret { name: "B".into(), at: "/fields/1/value".into() }]);
         assert!(fields.pointer(&named(&fields)[0].at).is_some());
         assert!(named(&json!({"text": "{\"secret\":\"A\"}"})).is_empty() && named(&Value::Null).is_empty());
     }

@@ -23,7 +23,7 @@ pub const ENTRY_RULE: &str =
 
 /// Why an address is not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denied {
+pub enum UrlDenialReason {
     /// It is no address.
     NoUrl,
     /// It is none of http, https and about:blank.
@@ -38,7 +38,7 @@ pub enum Denied {
     Refused,
 }
 
-impl Denied {
+impl UrlDenialReason {
     /// One word for programs.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -53,7 +53,7 @@ impl Denied {
     }
 }
 
-impl fmt::Display for Denied {
+impl fmt::Display for UrlDenialReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoUrl => "this is no address that a browser could open",
@@ -72,14 +72,14 @@ impl fmt::Display for Denied {
     }
 }
 
-impl std::error::Error for Denied {}
+impl std::error::Error for UrlDenialReason {}
 
 /// A list of hosts, in canonical form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hosts(Vec<Entry>);
+pub struct Hosts(Vec<HostEntry>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct HostEntry {
     host: String,
     /// True if the hosts below it are meant, too.
     below: bool,
@@ -94,7 +94,7 @@ impl Hosts {
 
     /// Its entries, as they are written.
     pub fn entries(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|Entry { host, below }| if *below { format!("*.{host}") } else { host.clone() })
+        self.0.iter().map(|HostEntry { host, below }| if *below { format!("*.{host}") } else { host.clone() })
     }
 
     fn has(&self, host: &str) -> bool {
@@ -105,13 +105,13 @@ impl Hosts {
     }
 }
 
-fn entry(text: &str) -> Option<Entry> {
+fn entry(text: &str) -> Option<HostEntry> {
     let (rest, below) = text.strip_prefix("*.").map_or((text, false), |rest| (rest, true));
     let is_plain = !rest.is_empty() && !rest.contains(['/', '\\', '@', '?', '#', '*']);
     // A colon stands in an address in brackets, or before a port.
     let has_port = rest.contains(':') && !(rest.starts_with('[') && rest.ends_with(']'));
     let url = Url::parse(&format!("http://{rest}")).ok().filter(|_| is_plain && !has_port)?;
-    Some(Entry { host: host_of(&url)?, below })
+    Some(HostEntry { host: host_of(&url)?, below })
 }
 
 /// The person's rules about sites.
@@ -128,25 +128,25 @@ impl Sites {
     ///
     /// # Errors
     /// Why it may not.
-    pub fn judge(&self, text: &str, said: impl Fn(&str) -> Option<bool>) -> Result<String, Denied> {
+    pub fn judge(&self, text: &str, said: impl Fn(&str) -> Option<bool>) -> Result<String, UrlDenialReason> {
         let url = parse(text)?;
         if url.as_str() == BLANK {
             return Ok(BLANK.to_owned());
         }
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(Denied::Scheme);
+            return Err(UrlDenialReason::Scheme);
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Denied::Credentials);
+            return Err(UrlDenialReason::Credentials);
         }
-        let host = host_of(&url).ok_or(Denied::NoUrl)?;
+        let host = host_of(&url).ok_or(UrlDenialReason::NoUrl)?;
         if self.blocked.has(&host) {
-            return Err(Denied::Blocked);
+            return Err(UrlDenialReason::Blocked);
         }
         match self.ask_first.has(&host).then(|| said(&host)) {
             None | Some(Some(true)) => Ok(url.into()),
-            Some(Some(false)) => Err(Denied::Refused),
-            Some(None) => Err(Denied::AskFirst),
+            Some(Some(false)) => Err(UrlDenialReason::Refused),
+            Some(None) => Err(UrlDenialReason::AskFirst),
         }
     }
 }
@@ -158,9 +158,9 @@ pub fn host_in(text: &str) -> Option<String> {
 }
 
 /// A host without a scheme is meant to be one of the web.
-fn parse(text: &str) -> Result<Url, Denied> {
+fn parse(text: &str) -> Result<Url, UrlDenialReason> {
     if text.len() > MAX_URL {
-        return Err(Denied::NoUrl);
+        return Err(UrlDenialReason::NoUrl);
     }
     let is_local = |text: &str| {
         let rest = text.strip_prefix("localhost");
@@ -168,15 +168,15 @@ fn parse(text: &str) -> Result<Url, Denied> {
     };
     let trimmed = text.trim_matches(|c: char| c <= ' ');
     if is_local(trimmed) {
-        return Url::parse(&format!("http://{trimmed}")).map_err(|_| Denied::NoUrl);
+        return Url::parse(&format!("http://{trimmed}")).map_err(|_| UrlDenialReason::NoUrl);
     }
     match Url::parse(trimmed) {
         Err(url::ParseError::RelativeUrlWithoutBase) => {
             let is_host = trimmed.starts_with(|c: char| c.is_alphanumeric() || c == '[');
             let url = is_host.then(|| Url::parse(&format!("https://{trimmed}")).ok()).flatten();
-            url.ok_or(Denied::NoUrl)
+            url.ok_or(UrlDenialReason::NoUrl)
         }
-        parsed => parsed.map_err(|_| Denied::NoUrl),
+        parsed => parsed.map_err(|_| UrlDenialReason::NoUrl),
     }
 }
 
@@ -243,20 +243,23 @@ mod tests {
             "intent://x",
             "mailto:a@example.com",
         ] {
-            assert_eq!(sites.judge(text, unasked), Err(Denied::Scheme), "{text}");
+            assert_eq!(sites.judge(text, unasked), Err(UrlDenialReason::Scheme), "{text}");
         }
         for text in
             ["https://a@example.com", "http://a:b@example.com", "http://:b@example.com", "a:b@x.example"]
         {
             let judged = sites.judge(text, unasked);
-            assert!(matches!(judged, Err(Denied::Credentials | Denied::Scheme)), "{text} {judged:?}");
+            assert!(
+                matches!(judged, Err(UrlDenialReason::Credentials | UrlDenialReason::Scheme)),
+                "{text} {judged:?}"
+            );
         }
         for text in ["", " ", "/etc/passwd", "//example.com", "https://", "http://[::1", "http://a b", "?x"] {
-            assert_eq!(sites.judge(text, unasked), Err(Denied::NoUrl), "{text}");
+            assert_eq!(sites.judge(text, unasked), Err(UrlDenialReason::NoUrl), "{text}");
         }
         assert_eq!(
             sites.judge(&format!("https://a.example/{}", "x".repeat(MAX_URL)), unasked),
-            Err(Denied::NoUrl)
+            Err(UrlDenialReason::NoUrl)
         );
     }
 
@@ -293,7 +296,7 @@ mod tests {
             "https://xn--bcher-kva.example",
             "http://[0:0:0:0:0:0:0:1]",
         ] {
-            assert_eq!(here.judge(text, unasked), Err(Denied::Blocked), "{text}");
+            assert_eq!(here.judge(text, unasked), Err(UrlDenialReason::Blocked), "{text}");
         }
         for text in [
             "https://notbank.example",
@@ -304,9 +307,11 @@ mod tests {
             assert!(here.judge(text, unasked).is_ok(), "{text}");
         }
         let asking = Sites { ask_first: Hosts::parse(["*.x.example"]).unwrap(), ..Sites::default() };
-        for (said, judged) in
-            [(None, Err(Denied::AskFirst)), (Some(false), Err(Denied::Refused)), (Some(true), Ok(()))]
-        {
+        for (said, judged) in [
+            (None, Err(UrlDenialReason::AskFirst)),
+            (Some(false), Err(UrlDenialReason::Refused)),
+            (Some(true), Ok(())),
+        ] {
             let about = |host: &str| said.filter(|_| host == "a.x.example");
             assert_eq!(asking.judge("https://a.x.example", about).map(drop), judged);
         }

@@ -11,21 +11,21 @@ use harbor_ipc_proto::link::worker::{Changes, ToWorker};
 use harbor_policy::lifecycle::State;
 use tokio::sync::oneshot;
 
-use super::{Keeper, Opened};
+use super::{CatalogReadiness, Keeper};
 use crate::catalog::errors::CatalogError;
+use crate::catalog::open_work::WorkKind;
 use crate::catalog::query::Summary;
-use crate::catalog::works::Kind;
-use crate::link::worker::catalog::{Outcome, Reason, Step};
+use crate::link::worker::catalog::{CatalogOutcome, CatalogStep, Reason};
 
 /// How long the worker may take to make a file that can be read.
 const OPENING: Duration = Duration::from_secs(10);
 
 /// Hears the progress: how much is done, of how much, and a sentence.
-pub type Note = Rc<dyn Fn(f64, u32, &str)>;
+pub type ProgressListener = Rc<dyn Fn(f64, u32, &str)>;
 
 /// The result of a request, and the present contents of the catalog.
 #[derive(Debug, Clone)]
-pub struct Done {
+pub struct CatalogReport {
     /// The changes.
     pub changes: CatalogChanges,
     /// How many entries were looked up.
@@ -36,15 +36,15 @@ pub struct Done {
     pub summary: Summary,
 }
 
-type Answered = Result<Done, CatalogError>;
+type CatalogReportResult = Result<CatalogReport, CatalogError>;
 
 /// The waiting side of a request.
-pub(super) struct Waiter {
-    done: oneshot::Sender<Answered>,
-    note: Option<Note>,
+pub(super) struct CatalogWaiter {
+    done: oneshot::Sender<CatalogReportResult>,
+    note: Option<ProgressListener>,
 }
 
-impl std::fmt::Debug for Waiter {
+impl std::fmt::Debug for CatalogWaiter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Waiter").finish_non_exhaustive()
     }
@@ -52,16 +52,16 @@ impl std::fmt::Debug for Waiter {
 
 /// An answer that is given after the look into the file.
 #[derive(Debug)]
-pub(super) struct Answer {
-    waiter: Waiter,
-    outcome: Outcome,
+pub(super) struct CatalogReply {
+    waiter: CatalogWaiter,
+    outcome: CatalogOutcome,
 }
 
-impl Answer {
+impl CatalogReply {
     pub(super) fn give(self, found: Option<&Result<Summary, CatalogError>>) {
-        let Outcome { changes, enriched, not_enriched, .. } = self.outcome;
+        let CatalogOutcome { changes, enriched, not_enriched, .. } = self.outcome;
         let summary = found.cloned().unwrap_or(Err(CatalogError::Missing));
-        let answer = summary.map(|summary| Done {
+        let answer = summary.map(|summary| CatalogReport {
             changes: counted(changes),
             enriched: enriched.into(),
             not_enriched: not_enriched.into(),
@@ -84,15 +84,19 @@ fn counted(changes: Changes) -> CatalogChanges {
 
 impl Keeper {
     /// Has the worker do something, and waits for it. It is done even if nobody waits any more.
-    pub(in crate::catalog) async fn ask(self: &Rc<Self>, kind: Kind, note: Option<Note>) -> Answered {
+    pub(in crate::catalog) async fn ask(
+        self: &Rc<Self>,
+        kind: WorkKind,
+        note: Option<ProgressListener>,
+    ) -> CatalogReportResult {
         self.available()?;
         let (done, answer) = oneshot::channel();
-        self.begin_work(kind, Some(Waiter { done, note }));
+        self.begin_work(kind, Some(CatalogWaiter { done, note }));
         answer.await.unwrap_or(Err(CatalogError::Ending))
     }
 
     /// Has the worker do something for which nobody waits.
-    pub(super) fn ask_for_nobody(self: &Rc<Self>, kind: Kind) {
+    pub(super) fn ask_for_nobody(self: &Rc<Self>, kind: WorkKind) {
         self.begin_work(kind, None);
         if self.worker.state() == State::Failed {
             let lost = self.works.borrow_mut().give_up();
@@ -100,7 +104,7 @@ impl Keeper {
         }
     }
 
-    fn begin_work(self: &Rc<Self>, kind: Kind, waiter: Option<Waiter>) {
+    fn begin_work(self: &Rc<Self>, kind: WorkKind, waiter: Option<CatalogWaiter>) {
         let is_awaited = waiter.is_some();
         let new = self.works.borrow_mut().join(kind, waiter);
         if !self.may_start.get() {
@@ -119,32 +123,32 @@ impl Keeper {
     /// Has a worker make a file that can be read, and waits for it. False if that fails, or if the file
     /// counted as readable before.
     pub(in crate::catalog) async fn make_readable(self: &Rc<Self>) -> bool {
-        if self.available().is_err() || *self.opened.borrow() == Opened::Yes {
+        if self.available().is_err() || *self.opened.borrow() == CatalogReadiness::Yes {
             return false;
         }
         let mut opened = self.opened.subscribe();
         if self.may_start.get() {
             self.worker.start();
         } else {
-            self.opened.send_replace(Opened::NotYet);
+            self.opened.send_replace(CatalogReadiness::NotYet);
         }
-        let opened = opened.wait_for(|opened| *opened != Opened::NotYet);
+        let opened = opened.wait_for(|opened| *opened != CatalogReadiness::NotYet);
         tokio::time::timeout(OPENING, opened)
             .await
-            .is_ok_and(|opened| opened.is_ok_and(|found| *found == Opened::Yes))
+            .is_ok_and(|opened| opened.is_ok_and(|found| *found == CatalogReadiness::Yes))
     }
 
     pub(super) fn send_works(self: &Rc<Self>, only: Option<u32>) {
         for (id, kind) in self.works.borrow_mut().dispatch(only) {
             self.worker.send(&match kind {
-                Kind::Refresh { full } => ToWorker::Refresh { id, full },
-                Kind::Enrich => ToWorker::Enrich { id },
+                WorkKind::Refresh { full } => ToWorker::Refresh { id, full },
+                WorkKind::Enrich => ToWorker::Enrich { id },
             });
         }
         self.worker.look();
     }
 
-    pub(super) fn on_step(&self, step: Step) {
+    pub(super) fn on_step(&self, step: CatalogStep) {
         let (mut sources, mut furthest) = self.progress.get();
         let config = self.followed.borrow();
         let all = [&config.registry, &config.awesome].iter().filter(|url| url.is_some()).count();
@@ -152,12 +156,12 @@ impl Keeper {
         let total = u32::try_from(all).unwrap_or(0) + u32::from(lookups.iter().any(|url| url.is_some()));
         drop(config);
         let (within, text) = match step {
-            Step::Refreshing => {
+            CatalogStep::Refreshing => {
                 self.refreshing.set(Some(Instant::now()));
                 (sources, furthest) = (0, 0.0);
                 (0.0, "begins".to_owned())
             }
-            Step::Fetching { source, page, entries } => {
+            CatalogStep::Fetching { source, page, entries } => {
                 // The number of pages is not known: each page counts as
                 // half of the rest.
                 (
@@ -165,11 +169,11 @@ impl Keeper {
                     format!("{source}: page {page}, {entries} entries"),
                 )
             }
-            Step::SourceDone(source, error) => {
+            CatalogStep::SourceDone(source, error) => {
                 sources += 1;
                 (0.0, format!("{source}: {}", error.as_deref().unwrap_or("done")))
             }
-            Step::Enriching(count) => (0.0, format!("looks up {count} entries")),
+            CatalogStep::Enriching(count) => (0.0, format!("looks up {count} entries")),
         };
         furthest = furthest.max(f64::from(sources) + within).min(f64::from(total));
         self.progress.set((sources, furthest));
@@ -183,11 +187,11 @@ impl Keeper {
         self.tell();
     }
 
-    pub(super) fn on_done(self: &Rc<Self>, id: u32, outcome: Outcome) {
+    pub(super) fn on_done(self: &Rc<Self>, id: u32, outcome: CatalogOutcome) {
         let ended = self.works.borrow_mut().end(id);
         let Some((kind, waiting)) = ended else { return };
         *self.told.step.borrow_mut() = None;
-        if matches!(kind, Kind::Refresh { .. }) {
+        if matches!(kind, WorkKind::Refresh { .. }) {
             let first = outcome.failed.iter().next().map(|(source, (why, _))| format!("{source}: {why}"));
             self.worker.note_error(first);
             let took = self.refreshing.take().map(|began| began.elapsed().as_millis());
@@ -196,7 +200,9 @@ impl Keeper {
             self.next_after(&not_before);
         }
         self.worker.look();
-        self.look(waiting.into_iter().map(|waiter| Answer { waiter, outcome: outcome.clone() }).collect());
+        self.look(
+            waiting.into_iter().map(|waiter| CatalogReply { waiter, outcome: outcome.clone() }).collect(),
+        );
     }
 
     pub(super) fn on_failed(self: &Rc<Self>, id: u32, reason: Reason) {
@@ -209,7 +215,7 @@ impl Keeper {
             self.worker.note_error(Some(why.clone()));
         }
         if id == 0 {
-            self.opened.send_replace(Opened::No);
+            self.opened.send_replace(CatalogReadiness::No);
         }
         let ended = self.works.borrow_mut().end(id);
         self.refuse_because(ended.into_iter().collect(), &error);
@@ -218,15 +224,15 @@ impl Keeper {
     }
 
     /// Refuses requests that no worker will do.
-    pub(super) fn refuse(&self, lost: Vec<(Kind, Vec<Waiter>)>) {
+    pub(super) fn refuse(&self, lost: Vec<(WorkKind, Vec<CatalogWaiter>)>) {
         let why = || self.worker.last_error().unwrap_or_else(|| "it has ended".into());
         let error = self.available().err().unwrap_or_else(|| CatalogError::WorkerFailed(why()));
         self.refuse_because(lost, &error);
     }
 
-    fn refuse_because(&self, lost: Vec<(Kind, Vec<Waiter>)>, error: &CatalogError) {
+    fn refuse_because(&self, lost: Vec<(WorkKind, Vec<CatalogWaiter>)>, error: &CatalogError) {
         for (kind, waiting) in lost {
-            if matches!(kind, Kind::Refresh { .. }) {
+            if matches!(kind, WorkKind::Refresh { .. }) {
                 self.refreshing.set(None);
                 self.next_after(&[]);
             }

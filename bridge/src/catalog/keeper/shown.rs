@@ -6,8 +6,8 @@ use harbor_ipc_proto::client::{CatalogSource, CatalogStatus};
 
 use super::Keeper;
 use crate::catalog::errors::CatalogError;
+use crate::catalog::open_work::WorkKind;
 use crate::catalog::query::Summary;
-use crate::catalog::works::Kind;
 
 impl Keeper {
     /// The status of the catalog.
@@ -20,8 +20,8 @@ impl Keeper {
             None => (None, None),
         };
         let activity = self.works.borrow().first().map(|kind| match kind {
-            Kind::Refresh { .. } => "refreshing",
-            Kind::Enrich => "enriching",
+            WorkKind::Refresh { .. } => "refreshing",
+            WorkKind::Enrich => "enriching",
         });
         let failing =
             |summary: &Summary| summary.sources.iter().filter(|source| source.error.is_some()).count();

@@ -9,8 +9,8 @@ use harbor_home::clock::{wall_clock, wall_clock_nanos};
 use harbor_policy::lifecycle::State;
 
 use super::Keeper;
+use crate::catalog::open_work::WorkKind;
 use crate::catalog::schedule;
-use crate::catalog::works::Kind;
 
 /// How long a configuration must stay the same before it is followed.
 const SETTLED: Duration = Duration::from_millis(500);
@@ -81,7 +81,7 @@ impl Keeper {
         if self.due.get().is_some_and(|due| due <= now) && self.available().is_ok() {
             // Set until the refresh is over, and the next time is known.
             self.next_after(&[]);
-            self.ask_for_nobody(Kind::Refresh { full: false });
+            self.ask_for_nobody(WorkKind::Refresh { full: false });
         }
     }
 }

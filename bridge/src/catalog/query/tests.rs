@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use super::super::rig;
+use super::super::test_catalog;
 use super::super::words::expression;
 use super::*;
 
@@ -12,7 +12,7 @@ fn dir() -> tempfile::TempDir {
 }
 
 /// All pages; no entry may come twice.
-fn all(page: impl Fn(Option<&Cursor>) -> Page) -> Vec<CatalogEntry> {
+fn all(page: impl Fn(Option<&Cursor>) -> EntryPage) -> Vec<CatalogEntry> {
     let (mut entries, mut cursor) = (Vec::new(), None);
     loop {
         let found = page(cursor.as_ref());
@@ -29,7 +29,7 @@ fn all(page: impl Fn(Option<&Cursor>) -> Page) -> Vec<CatalogEntry> {
 #[test]
 fn the_pages_of_a_list_join() {
     let dir = dir();
-    let catalog = rig::catalog(&dir.path().join("c"), 103);
+    let catalog = test_catalog::catalog(&dir.path().join("c"), 103);
     catalog.execute("UPDATE entries SET removed_at = 5 WHERE n <= 3", []).unwrap();
     catalog.execute("UPDATE entries SET featured = 1 WHERE n IN (3, 10, 20)", []).unwrap();
     let list = |filter: &Filter| all(|cursor| list(&catalog, filter, cursor, 7).unwrap());
@@ -50,8 +50,8 @@ fn the_pages_of_a_list_join() {
 #[test]
 fn a_search_ranks_few_and_lists_many_and_its_pages_join() {
     let dir = dir();
-    let catalog = rig::catalog(&dir.path().join("c"), 1500);
-    rig::add(&catalog, 9000, "io.example/weather", "Tells");
+    let catalog = test_catalog::catalog(&dir.path().join("c"), 1500);
+    test_catalog::add(&catalog, 9000, "io.example/weather", "Tells");
     let search = |words: &str| {
         let words = expression(words).unwrap();
         all(|cursor| search(&catalog, &words, cursor, 50).unwrap())
@@ -69,7 +69,7 @@ fn a_search_ranks_few_and_lists_many_and_its_pages_join() {
 #[test]
 fn details_are_checked_json() {
     let dir = dir();
-    let catalog = rig::catalog(&dir.path().join("c"), 3);
+    let catalog = test_catalog::catalog(&dir.path().join("c"), 3);
     let wrong =
         r#"UPDATE entries SET tags = '["a"', remotes = '{"a":1}', stars = -1, description = ?1 WHERE n = 1"#;
     catalog.execute(wrong, ["x".repeat(2000)]).unwrap();
@@ -84,7 +84,7 @@ fn details_are_checked_json() {
 #[test]
 fn the_whole_is_a_snapshot_until_a_source_was_reached() {
     let dir = dir();
-    let catalog = rig::catalog(&dir.path().join("c"), 4);
+    let catalog = test_catalog::catalog(&dir.path().join("c"), 4);
     let before = summary(&catalog).unwrap();
     assert_eq!(
         (before.entries, before.age.snapshot.as_deref(), before.last_attempt),
@@ -112,7 +112,7 @@ fn the_whole_is_a_snapshot_until_a_source_was_reached() {
 #[test]
 fn searches_of_a_large_catalog_are_quick() {
     let dir = dir();
-    let catalog = rig::catalog(&dir.path().join("c"), 20_000);
+    let catalog = test_catalog::catalog(&dir.path().join("c"), 20_000);
     let mut slowest = Duration::ZERO;
     for words in ["mcp", "m", "weather", "weather maps", "number77", "server for fi", "an mcp server"] {
         let expression = expression(words).unwrap();

@@ -18,10 +18,10 @@ const MAX_NAME: usize = 80;
 /// A key that a table may have, and where its value goes.
 pub(super) struct Key<T: 'static> {
     pub(super) name: &'static str,
-    kind: Kind<T>,
+    kind: SettingKind<T>,
 }
 
-enum Kind<T: 'static> {
+enum SettingKind<T: 'static> {
     Number(RangeInclusive<u32>, fn(&mut T, u32)),
     Flag(fn(&mut T, bool)),
     Word(&'static [Choice<T>]),
@@ -34,20 +34,20 @@ type Choice<T> = (&'static str, fn(&mut T));
 
 impl<T> Key<T> {
     pub(super) const fn number(name: &'static str, range: RangeInclusive<u32>, set: fn(&mut T, u32)) -> Self {
-        Self { name, kind: Kind::Number(range, set) }
+        Self { name, kind: SettingKind::Number(range, set) }
     }
 
     pub(super) const fn flag(name: &'static str, set: fn(&mut T, bool)) -> Self {
-        Self { name, kind: Kind::Flag(set) }
+        Self { name, kind: SettingKind::Flag(set) }
     }
 
     pub(super) const fn word(name: &'static str, choices: &'static [Choice<T>]) -> Self {
-        Self { name, kind: Kind::Word(choices) }
+        Self { name, kind: SettingKind::Word(choices) }
     }
 
     /// A text that follows a rule; `set` says whether it does.
     pub(super) const fn text(name: &'static str, rule: &'static str, set: fn(&mut T, &str) -> bool) -> Self {
-        Self { name, kind: Kind::Text(rule, set) }
+        Self { name, kind: SettingKind::Text(rule, set) }
     }
 
     /// A list of texts that follow a rule; `set` says whether they do.
@@ -56,33 +56,33 @@ impl<T> Key<T> {
         rule: &'static str,
         set: fn(&mut T, &[&str]) -> bool,
     ) -> Self {
-        Self { name, kind: Kind::Texts(rule, set) }
+        Self { name, kind: SettingKind::Texts(rule, set) }
     }
 
     /// Puts the value where it belongs, or says what is expected instead.
     fn read(&self, value: &DeValue<'_>, into: &mut T) -> Result<(), String> {
         match &self.kind {
-            Kind::Number(range, set) => {
+            SettingKind::Number(range, set) => {
                 let number = number(value).filter(|n| range.contains(n));
                 number.map(|n| set(into, n)).ok_or_else(|| {
                     format!("expected a whole number from {} to {}", range.start(), range.end())
                 })
             }
-            Kind::Flag(set) => {
+            SettingKind::Flag(set) => {
                 value.as_bool().map(|on| set(into, on)).ok_or_else(|| "expected true or false".into())
             }
-            Kind::Text(rule, set) => match value.as_str() {
+            SettingKind::Text(rule, set) => match value.as_str() {
                 Some(text) if set(into, text) => Ok(()),
                 _ => Err(format!("expected {rule}")),
             },
-            Kind::Texts(rule, set) => {
+            SettingKind::Texts(rule, set) => {
                 let items = value.as_array().map(|items| items.iter().map(|item| item.get_ref().as_str()));
                 match items.and_then(Iterator::collect::<Option<Vec<_>>>) {
                     Some(texts) if set(into, &texts) => Ok(()),
                     _ => Err(format!("expected a list of {rule}")),
                 }
             }
-            Kind::Word(choices) => {
+            SettingKind::Word(choices) => {
                 let chosen = choices.iter().find(|(word, _)| value.as_str() == Some(*word));
                 chosen.map(|(_, set)| set(into)).ok_or_else(|| {
                     let words: Vec<_> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
@@ -98,7 +98,7 @@ fn number(value: &DeValue<'_>) -> Option<u32> {
     u32::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-type Entry<'t> = (&'t Spanned<DeString<'t>>, &'t Spanned<DeValue<'t>>);
+type TableEntry<'t> = (&'t Spanned<DeString<'t>>, &'t Spanned<DeValue<'t>>);
 
 /// A table, with the text that it stands in.
 pub(super) struct Table<'t> {
@@ -108,7 +108,7 @@ pub(super) struct Table<'t> {
     /// Where it begins, in bytes.
     start: usize,
     /// In the order of the file, so that its first mistake is the one that is told.
-    entries: Vec<Entry<'t>>,
+    entries: Vec<TableEntry<'t>>,
 }
 
 impl<'t> Table<'t> {
@@ -167,7 +167,7 @@ impl<'t> Table<'t> {
         self.entries.iter().map(|entry| Ok((entry.0.get_ref().as_ref(), self.as_table(*entry)?))).collect()
     }
 
-    fn as_table(&self, (key, value): Entry<'t>) -> Result<Self, ConfigError> {
+    fn as_table(&self, (key, value): TableEntry<'t>) -> Result<Self, ConfigError> {
         let table =
             value.get_ref().as_table().ok_or_else(|| self.unexpected(key, value, "expected a table"))?;
         Ok(Self::new(self.text, self.name_of(key.get_ref()), key.span().start, table))

@@ -25,7 +25,7 @@ const OPENMETRICS: &str = "application/openmetrics-text";
 
 /// The page for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Page {
+pub enum MetricsPage {
     /// The metrics.
     Metrics(Dialect),
     /// A line that says where the metrics are.
@@ -71,7 +71,7 @@ pub fn end(bytes: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 /// The refusal for the client.
-pub fn judge(head: &[u8], port: u16) -> Result<Page, Refusal> {
+pub fn judge(head: &[u8], port: u16) -> Result<MetricsPage, Refusal> {
     let mut headers = [EMPTY_HEADER; MAX_HEADERS];
     let mut request = Request::new(&mut headers);
     match request.parse(head) {
@@ -92,8 +92,8 @@ pub fn judge(head: &[u8], port: u16) -> Result<Page, Refusal> {
         return Err(OF_A_PAGE);
     }
     match (method, path.split_once('?').map_or(path, |(path, _)| path)) {
-        ("GET", "/metrics") => Ok(Page::Metrics(wanted(headers))),
-        ("GET", "/") => Ok(Page::Index),
+        ("GET", "/metrics") => Ok(MetricsPage::Metrics(wanted(headers))),
+        ("GET", "/") => Ok(MetricsPage::Index),
         ("GET", _) => Err(NOT_FOUND),
         _ => Err(WRONG_METHOD),
     }
@@ -143,11 +143,13 @@ fn wanted(headers: &[Header<'_>]) -> Dialect {
 
 /// The media type of the answer's body.
 #[must_use]
-pub fn content_type(page: Page) -> &'static str {
+pub fn content_type(page: MetricsPage) -> &'static str {
     match page {
-        Page::Metrics(Dialect::OpenMetrics) => "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        Page::Metrics(Dialect::Prometheus) => "text/plain; version=0.0.4; charset=utf-8",
-        Page::Index => "text/plain; charset=utf-8",
+        MetricsPage::Metrics(Dialect::OpenMetrics) => {
+            "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        }
+        MetricsPage::Metrics(Dialect::Prometheus) => "text/plain; version=0.0.4; charset=utf-8",
+        MetricsPage::Index => "text/plain; charset=utf-8",
     }
 }
 
@@ -157,14 +159,14 @@ mod tests {
 
     const PORT: u16 = 9464;
 
-    fn judged(start: &str, headers: &[&str]) -> Result<Page, Refusal> {
+    fn judged(start: &str, headers: &[&str]) -> Result<MetricsPage, Refusal> {
         let head = format!("{start} HTTP/1.1\r\n{}\r\n\r\n", headers.join("\r\n"));
         assert_eq!(end(head.as_bytes()), Some(head.len()));
         judge(head.as_bytes(), PORT)
     }
 
     const HERE: &str = "Host: 127.0.0.1:9464";
-    const PLAIN: Page = Page::Metrics(Dialect::Prometheus);
+    const PLAIN: MetricsPage = MetricsPage::Metrics(Dialect::Prometheus);
 
     #[test]
     fn only_this_machines_own_names_with_the_port_are_taken() {
@@ -213,7 +215,7 @@ mod tests {
     fn there_is_one_thing_to_get() {
         for (start, wanted) in [
             ("GET /metrics?x=/y", Ok(PLAIN)),
-            ("GET /", Ok(Page::Index)),
+            ("GET /", Ok(MetricsPage::Index)),
             ("GET /metrics/", Err(NOT_FOUND)),
             ("GET http://127.0.0.1:9464/metrics", Err(NOT_FOUND)),
             ("POST /metrics", Err(WRONG_METHOD)),
@@ -241,7 +243,7 @@ mod tests {
             ("Accept: */*", Dialect::Prometheus),
             ("Accept: \u{e9},;=", Dialect::Prometheus),
         ] {
-            assert_eq!(judged("GET /metrics", &[HERE, accept]), Ok(Page::Metrics(wanted)), "{accept}");
+            assert_eq!(judged("GET /metrics", &[HERE, accept]), Ok(MetricsPage::Metrics(wanted)), "{accept}");
         }
     }
 }

@@ -22,9 +22,9 @@ use harbor_policy::consent::{Names, Why, shown};
 use tokio::sync::oneshot;
 
 use super::chat::Chat;
-use super::wanted::Wanted;
+use super::requested_call::QuestionedCall;
 use crate::host::asker::{Asker, Caller};
-use crate::host::news::{Listeners, News};
+use crate::host::news::{HostEvent, Listeners};
 
 /// Most questions that may be open or missed.
 const MOST: usize = 256;
@@ -49,9 +49,9 @@ pub type Form = Rc<dyn Fn(&Approval) -> Pin<Box<dyn Future<Output = Option<Decis
 
 /// A question.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct OpenApproval {
     pub approval: Approval,
-    pub wanted: Wanted,
+    pub wanted: QuestionedCall,
     /// The origin that asks, where it is one.
     pub asker: Option<Asker>,
     /// The private names that were shown.
@@ -65,8 +65,8 @@ pub(super) struct Asked {
 
 /// The questions that are open, and those that were missed.
 #[derive(Debug)]
-pub(super) struct Questions {
-    open: RefCell<BTreeMap<String, Rc<Asked>>>,
+pub(super) struct OpenApprovals {
+    open: RefCell<BTreeMap<String, Rc<OpenApproval>>>,
     /// Connections that show questions to the person.
     faces: Cell<u32>,
     listeners: Rc<Listeners>,
@@ -74,23 +74,23 @@ pub(super) struct Questions {
 
 /// While this exists, a connection shows questions.
 #[derive(Debug)]
-pub struct Face(Rc<Questions>);
+pub struct QuestionDisplayGuard(Rc<OpenApprovals>);
 
-impl Drop for Face {
+impl Drop for QuestionDisplayGuard {
     fn drop(&mut self) {
         self.0.faces.set(self.0.faces.get().saturating_sub(1));
     }
 }
 
 /// While this exists, a question is open.
-struct Open<'a> {
-    questions: &'a Questions,
-    asked: Rc<Asked>,
+struct OpenApprovalGuard<'a> {
+    questions: &'a OpenApprovals,
+    asked: Rc<OpenApproval>,
     chat: Option<Rc<Chat>>,
     stays: bool,
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenApprovalGuard<'_> {
     fn drop(&mut self) {
         self.asked.missed.set(wall_clock());
         if !self.stays {
@@ -100,20 +100,20 @@ impl Drop for Open<'_> {
     }
 }
 
-impl Questions {
+impl OpenApprovals {
     pub fn new(listeners: Rc<Listeners>) -> Self {
         Self { listeners, open: RefCell::default(), faces: Cell::default() }
     }
 
-    pub fn face(self: &Rc<Self>) -> Face {
+    pub fn face(self: &Rc<Self>) -> QuestionDisplayGuard {
         self.faces.set(self.faces.get() + 1);
-        Face(self.clone())
+        QuestionDisplayGuard(self.clone())
     }
 
     /// Asks, and waits for the answer. Dropping the future takes the question back.
     pub async fn ask(
         &self,
-        asked: Asked,
+        asked: OpenApproval,
         receiver: oneshot::Receiver<Decision>,
         (chat, form): (Option<Rc<Chat>>, Option<Form>),
         patience: Duration,
@@ -123,7 +123,7 @@ impl Questions {
         self.open.borrow_mut().insert(asked.approval.id.clone(), asked.clone());
         let is_seen =
             chat.is_some() && asked.approval.who == "chat" || self.faces.get() > 0 || form.is_some();
-        let mut open = Open { questions: self, asked: asked.clone(), chat, stays: false };
+        let mut open = OpenApprovalGuard { questions: self, asked: asked.clone(), chat, stays: false };
         // A question that ends with its chat does not stay: no later call could use the answer.
         let may_stay = matches!(&*asked.approval.who, "page" | "client");
         if !is_seen {
@@ -154,7 +154,7 @@ impl Questions {
     }
 
     /// Takes an answer; gives the question, and whether somebody waits for it.
-    pub fn answer(&self, id: &str, decision: &Decision) -> Option<(Rc<Asked>, bool)> {
+    pub fn answer(&self, id: &str, decision: &Decision) -> Option<(Rc<OpenApproval>, bool)> {
         let asked = self.open.borrow_mut().remove(id)?;
         let waits =
             asked.answer.borrow_mut().take().is_some_and(|sender| sender.send(decision.clone()).is_ok());
@@ -162,12 +162,12 @@ impl Questions {
     }
 
     /// The question with this id.
-    pub fn find(&self, id: &str) -> Option<Rc<Asked>> {
+    pub fn find(&self, id: &str) -> Option<Rc<OpenApproval>> {
         self.open.borrow().get(id).cloned()
     }
 
     /// All questions that wait or were missed, the oldest first.
-    pub fn all(&self) -> Vec<Rc<Asked>> {
+    pub fn all(&self) -> Vec<Rc<OpenApproval>> {
         let now = wall_clock();
         self.open.borrow_mut().retain(|_, asked| asked.is_waiting() || now < asked.missed.get() + A_WHILE);
         let mut all: Vec<_> = self.open.borrow().values().cloned().collect();
@@ -177,7 +177,7 @@ impl Questions {
 
     /// How many questions of an origin wait.
     pub fn waiting_of(&self, principal: &str) -> usize {
-        let is_of = |asked: &&Rc<Asked>| asked.approval.principal == principal && asked.is_waiting();
+        let is_of = |asked: &&Rc<OpenApproval>| asked.approval.principal == principal && asked.is_waiting();
         self.open.borrow().values().filter(is_of).count()
     }
 
@@ -188,18 +188,18 @@ impl Questions {
         missed.take(many).for_each(|asked| drop(self.open.borrow_mut().remove(&asked.approval.id)));
     }
 
-    fn tell(&self, asked: &Asked, chat: Option<&Chat>, waits: bool) {
+    fn tell(&self, asked: &OpenApproval, chat: Option<&Chat>, waits: bool) {
         let approval = &asked.view();
         chat.iter().for_each(|chat| chat.tell(approval, waits));
-        self.listeners.tell(&News::Question { approval, client: asked.client, waits });
+        self.listeners.tell(&HostEvent::Question { approval, client: asked.client, waits });
     }
 }
 
-impl Asked {
+impl OpenApproval {
     /// A question about the call that a caller wants, and the receiver of its answer.
     pub fn new(
         approval: Approval,
-        wanted: Wanted,
+        wanted: QuestionedCall,
         shown: Option<Names>,
         caller: &Caller,
     ) -> (Self, oneshot::Receiver<Decision>) {

@@ -27,27 +27,27 @@ use harbor_policy::scope::Scope;
 use harbor_policy::tool_name::{Allowlist, EVERY};
 
 use super::asking::{Decision, Form};
-use super::wanted::{Known, Wanted, Wish, call};
-use super::{AT_MOST, Consent, refused};
+use super::requested_call::{KnownTool, QuestionedCall, RequestedCall, call};
+use super::{AT_MOST, Consent, call_refusals};
 use crate::config::{FirstUse, OWNER};
 use crate::host::asker::{Asker, Sender};
-use crate::host::{Host, Wish as Grant};
+use crate::host::{Host, RequestedGrant as Grant};
 
 /// The facts before the source is examined. The question needs none of them.
-fn unknown() -> Known {
-    Known { effect: Effect::Writes, ..Known::of_request(Holding::UNKNOWN) }
+fn unknown() -> KnownTool {
+    KnownTool { effect: Effect::Writes, ..KnownTool::of_request(Holding::UNKNOWN) }
 }
 
 impl Consent {
     /// True if the person has let a client make this call, which no grant covers.
-    fn is_let_in(&self, wish: &Wish<'_>) -> bool {
+    fn is_let_in(&self, wish: &RequestedCall<'_>) -> bool {
         let (principal, known) = (wish.principal(), unknown());
         let call = call((&principal, None), (wish.source, wish.tool), wish.arguments, &known);
         self.answers.borrow().is_let_in(&call, boot_clock())
     }
 
     /// The right to such a call. Taking it uses it up.
-    pub(in crate::host) fn enter(&self, wish: &Wish<'_>) -> Option<Right> {
+    pub(in crate::host) fn enter(&self, wish: &RequestedCall<'_>) -> Option<Right> {
         let (principal, known) = (wish.principal(), unknown());
         let call = call((&principal, None), (wish.source, wish.tool), wish.arguments, &known);
         self.answers.borrow_mut().enter(&call, wish.source.kind(), boot_clock())
@@ -67,7 +67,7 @@ impl Host {
     /// Why it may not.
     pub(in crate::host) async fn let_in(
         &self,
-        wish: &Wish<'_>,
+        wish: &RequestedCall<'_>,
         asker: &Asker,
         form: Option<Form>,
         refusal: ErrorBody,
@@ -83,14 +83,14 @@ impl Host {
         let decision = self.consent.ask(wish, &unknown(), question, (form, AT_MOST)).await?;
         self.note_decision_of(wish, &decision).await;
         match &decision {
-            Decision::Nobody => Err(refused::not_let_in(wish, refusal)),
-            Decision::Silence => Err(refused::unanswered(wish, why)),
+            Decision::Nobody => Err(call_refusals::not_let_in(wish, refusal)),
+            Decision::Silence => Err(call_refusals::unanswered(wish, why)),
             _ => self.take_first_use(asker, &wish.wanted(&unknown()), &decision).await,
         }
     }
 
     /// True if the source is there, nobody has denied it, and the person has not chosen single tools of it.
-    fn is_a_question(&self, wish: &Wish<'_>, asker: &Asker, refusal: &ErrorBody) -> bool {
+    fn is_a_question(&self, wish: &RequestedCall<'_>, asker: &Asker, refusal: &ErrorBody) -> bool {
         let is_missing = refusal.code == Code::ScopeRequired || refusal.has("reason", "allowlist");
         asker.sender.own.is_some()
             && is_missing
@@ -115,7 +115,7 @@ impl Host {
     pub(super) async fn take_first_use(
         &self,
         asker: &Asker,
-        wanted: &Wanted,
+        wanted: &QuestionedCall,
         decision: &Decision,
     ) -> Result<(), ErrorBody> {
         let source = &wanted.source;

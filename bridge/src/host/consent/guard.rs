@@ -21,12 +21,12 @@ use harbor_policy::consent::{Names, Run, Verdict};
 use harbor_policy::origin::Origin;
 
 use super::chat::Chat;
-use super::wanted::{Known, Wish};
-use super::{AT_MOST, Consent, changed_twice, holding, refused};
+use super::requested_call::{KnownTool, RequestedCall};
+use super::{AT_MOST, Consent, call_refusals, changed_twice, holding};
 use crate::host::asker::{Asker, Caller, Sender};
 use crate::host::source::ToolSource;
 use crate::host::{Host, invalid};
-use crate::store::audit::Record;
+use crate::store::audit::AuditRecord;
 
 /// The private name of the answers from before the guard was on.
 const EARLIER: &str = "calls before the guard was on";
@@ -90,9 +90,13 @@ impl Consent {
     ///
     /// # Errors
     /// Why it may not.
-    pub(in crate::host) fn run_request(&self, wish: &Wish<'_>, known: &Known) -> Result<Run, ErrorBody> {
+    pub(in crate::host) fn run_request(
+        &self,
+        wish: &RequestedCall<'_>,
+        known: &KnownTool,
+    ) -> Result<Run, ErrorBody> {
         self.run(wish, known).ok_or_else(|| match self.judge(wish, known) {
-            Verdict::Refuse(why) => refused::refused(wish, why),
+            Verdict::Refuse(why) => call_refusals::refused(wish, why),
             _ => changed_twice(wish),
         })
     }
@@ -109,10 +113,10 @@ impl Host {
             return Err(invalid("origin", "an AI client, client://NAME"));
         }
         let name = client.as_str();
-        let record = Record {
+        let record = AuditRecord {
             origin: Some(client.shared()),
             outcome: Some(if is_on { "on" } else { "off" }),
-            ..Record::default()
+            ..AuditRecord::default()
         };
         self.trail.decided("guard", sender, record, !is_on).await?;
         let stored = self.consent.tables.set_guarded(name, is_on).await;
@@ -126,7 +130,7 @@ impl Host {
     /// question during a call.
     pub async fn client_reads(&self, caller: &Caller, source: &Rc<dyn ToolSource>, method: &str) {
         let Some(chat) = self.consent.guarded(caller) else { return };
-        let known = Known::of_request(source.clone().holding().await);
+        let known = KnownTool::of_request(source.clone().holding().await);
         self.consent.reads(&chat, (&source.id(), method), "{}", &known);
     }
 
@@ -156,7 +160,7 @@ impl Host {
         let caller = Caller::Origin(Asker::new(sender, None, None, None)?);
         let Some(connection) = self.consent.guarded(&caller) else { return Ok(()) };
         let tool = method.into();
-        let wish = Wish {
+        let wish = RequestedCall {
             caller: &caller,
             chat: Some(&connection),
             source,
@@ -168,7 +172,7 @@ impl Host {
         };
         self.clear(&wish, None, AT_MOST).await?;
         let Some(found) = self.sources.get(source) else { return Ok(()) };
-        let known = Known::of_request(holding(&found, &wish).await);
+        let known = KnownTool::of_request(holding(&found, &wish).await);
         self.consent.run_request(&wish, &known).map(drop)
     }
 }

@@ -11,15 +11,15 @@
 //! slot or a turn while the person is asked, nor let a call run that was not judged as it is.
 
 pub mod asking;
+mod call_refusals;
 pub mod chat;
 mod first_use;
 mod guard;
 mod pace;
-mod refused;
+pub mod requested_call;
 mod standing;
-pub mod wanted;
 
-pub(super) use self::refused::changed_twice;
+pub(super) use self::call_refusals::changed_twice;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,15 +31,15 @@ use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::Approval;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::source_id::SourceId;
-use harbor_policy::consent::answers::{Answer, Answers, Cover};
+use harbor_policy::consent::answers::{Answers, Cover, RememberedAnswer};
 use harbor_policy::consent::facts::{Effect, Holding, Reach};
 use harbor_policy::consent::typed::Typed;
 use harbor_policy::consent::{self, Before, Names, Question, Read, Run, Verdict, Who};
 
-use self::asking::{Asked, Decision, Face, Form, Questions};
+use self::asking::{Decision, Form, OpenApproval, OpenApprovals, QuestionDisplayGuard};
 use self::chat::Chat;
 use self::pace::Paces;
-use self::wanted::{Known, Wish, call};
+use self::requested_call::{KnownTool, RequestedCall, call};
 use super::Host;
 use super::asker::Caller;
 use super::source::ToolSource;
@@ -63,7 +63,7 @@ pub(super) const MOST_ASKED: u32 = 2;
 #[derive(Debug)]
 pub struct Consent {
     answers: RefCell<Answers>,
-    questions: Rc<Questions>,
+    questions: Rc<OpenApprovals>,
     paces: Paces,
     /// The private names that lie in closed stores.
     carried: RefCell<BTreeMap<String, Names>>,
@@ -101,11 +101,11 @@ impl Consent {
         for (at, always) in tables.always().await?.into_iter().enumerate() {
             let Some(tool) = always.tool.split_once('/') else { continue };
             let id = random_token().unwrap_or_else(|_| format!("always-{at}"));
-            answers.add(Answer::always(&always.principal, tool, always.hash, id, always.at));
+            answers.add(RememberedAnswer::always(&always.principal, tool, always.hash, id, always.at));
         }
         Ok(Self {
             answers: RefCell::new(answers),
-            questions: Rc::new(Questions::new(listeners)),
+            questions: Rc::new(OpenApprovals::new(listeners)),
             paces: Paces::default(),
             carried: RefCell::new(tables.carried().await?),
             never: RefCell::new(tables.never().await?),
@@ -126,7 +126,7 @@ impl Consent {
     }
 
     /// A connection shows questions to the person from now on.
-    pub fn face(&self) -> Face {
+    pub fn face(&self) -> QuestionDisplayGuard {
         self.questions.face()
     }
 
@@ -141,7 +141,7 @@ impl Consent {
     }
 
     /// The verdict on a call as it is now.
-    fn judge(&self, wish: &Wish<'_>, known: &Known) -> Verdict {
+    fn judge(&self, wish: &RequestedCall<'_>, known: &KnownTool) -> Verdict {
         let (who, principal) = (wish.who(), wish.principal());
         let chat = wish.chat.map(|chat| &*chat.id);
         let call = call((&principal, chat), (wish.source, wish.tool), wish.arguments, known);
@@ -157,7 +157,7 @@ impl Consent {
     }
 
     /// Proof that a call may be made as it is now. It counts as made.
-    pub(super) fn run(&self, wish: &Wish<'_>, known: &Known) -> Option<Run> {
+    pub(super) fn run(&self, wish: &RequestedCall<'_>, known: &KnownTool) -> Option<Run> {
         let Verdict::Run(run) = self.judge(wish, known) else { return None };
         let (principal, chat) = (wish.principal(), wish.chat.map(|chat| &*chat.id));
         let call = call((&principal, chat), (wish.source, wish.tool), wish.arguments, known);
@@ -170,7 +170,7 @@ impl Consent {
     }
 
     /// Notes private names for a closed store that is written after private data was read.
-    fn carries(&self, chat: &Chat, wish: &Wish<'_>, known: &Known) {
+    fn carries(&self, chat: &Chat, wish: &RequestedCall<'_>, known: &KnownTool) {
         let call = call(("", None), (wish.source, wish.tool), wish.arguments, known);
         let names = chat.read().private;
         if names.is_empty() || !consent::stores(&call) {
@@ -192,7 +192,7 @@ impl Consent {
         chat: &Chat,
         (source, tool): (&SourceId, &str),
         arguments: &str,
-        known: &Known,
+        known: &KnownTool,
     ) {
         let call = call(("", None), (source, tool), arguments, known);
         let mut carried = self.carried.borrow().get(source.as_str()).cloned().unwrap_or_default();
@@ -205,8 +205,8 @@ impl Consent {
     /// Asks about a call, and waits for the answer.
     async fn ask(
         &self,
-        wish: &Wish<'_>,
-        known: &Known,
+        wish: &RequestedCall<'_>,
+        known: &KnownTool,
         question: Question,
         (form, patience): (Option<Form>, Duration),
     ) -> Result<Decision, ErrorBody> {
@@ -218,7 +218,7 @@ impl Consent {
         }
         let approval = approval(wish, known, &question, patience)?;
         let shown = Some(question.private).filter(|_| question.why == consent::Why::Leaves);
-        let (asked, receiver) = Asked::new(approval, wish.wanted(known), shown, wish.caller);
+        let (asked, receiver) = OpenApproval::new(approval, wish.wanted(known), shown, wish.caller);
         let decision = self.questions.ask(asked, receiver, (wish.chat.cloned(), form), patience).await;
         // A question that nobody was shown does not count.
         if is_paced && decision != Decision::Nobody {
@@ -230,7 +230,7 @@ impl Consent {
 
 /// What a source can reach, open and write, where that matters: only a conversation of Harbor's has read something that
 /// could leave.
-pub(super) async fn holding(source: &Rc<dyn ToolSource>, wish: &Wish<'_>) -> Holding {
+pub(super) async fn holding(source: &Rc<dyn ToolSource>, wish: &RequestedCall<'_>) -> Holding {
     match wish.chat {
         Some(_) => source.clone().holding().await,
         None => Holding::UNKNOWN,
@@ -239,12 +239,12 @@ pub(super) async fn holding(source: &Rc<dyn ToolSource>, wish: &Wish<'_>) -> Hol
 
 /// A question as it is shown.
 fn approval(
-    wish: &Wish<'_>,
-    known: &Known,
+    wish: &RequestedCall<'_>,
+    known: &KnownTool,
     question: &Question,
     patience: Duration,
 ) -> Result<Approval, ErrorBody> {
-    let id = random_token().map_err(|error| refused::no_numbers(&error))?;
+    let id = random_token().map_err(|error| call_refusals::no_numbers(&error))?;
     let who = wish.who();
     let tab = match wish.caller {
         Caller::Owner(..) => None,
@@ -276,10 +276,10 @@ fn approval(
 
 impl Host {
     /// The facts about a tool or a request and its source, as of now. None while the tool is not known.
-    pub(super) async fn known(&self, wish: &Wish<'_>) -> Option<Known> {
+    pub(super) async fn known(&self, wish: &RequestedCall<'_>) -> Option<KnownTool> {
         let source = self.sources.get(wish.source)?;
         if wish.is_request {
-            return Some(Known::of_request(holding(&source, wish).await));
+            return Some(KnownTool::of_request(holding(&source, wish).await));
         }
         let list = source.tools().or_else(|| self.registry.known(&*source))?;
         let tool = list.get(wish.tool)?;
@@ -288,7 +288,12 @@ impl Host {
     }
 
     /// The facts about a tool as it is, in a source that is held so.
-    pub(super) fn known_of(&self, wish: &Wish<'_>, tool: Option<&Tool>, holding: Holding) -> Known {
+    pub(super) fn known_of(
+        &self,
+        wish: &RequestedCall<'_>,
+        tool: Option<&Tool>,
+        holding: Holding,
+    ) -> KnownTool {
         let word = self.known_effect(wish.source, wish.tool);
         let effect = match tool {
             Some(tool) => self.effect(wish.source, tool),
@@ -298,7 +303,14 @@ impl Host {
         };
         let about = self.sources.get(wish.source).map(|source| source.about(wish)).unwrap_or_default();
         let schema = tool.filter(|_| wish.chat.is_some()).and_then(Tool::schema).map(ToOwned::to_owned);
-        Known { effect, is_sure: word.is_some(), hash: tool.map(|tool| tool.hash), schema, holding, about }
+        KnownTool {
+            effect,
+            is_sure: word.is_some(),
+            hash: tool.map(|tool| tool.hash),
+            schema,
+            holding,
+            about,
+        }
     }
 
     /// The effect of a tool by the person's word or Harbor's own list; none where neither names it.
@@ -317,15 +329,15 @@ impl Host {
     }
 
     /// The judgement of a call, as far as it is known before the call is made.
-    pub async fn judged(&self, wish: &Wish<'_>) -> Judged {
+    pub async fn judged(&self, wish: &RequestedCall<'_>) -> Judged {
         let Some(known) = self.known(wish).await else { return Judged::Run };
         if wish.told.is_some_and(|told| Some(told) != known.hash) {
-            return Judged::Refuse(refused::changed(wish));
+            return Judged::Refuse(call_refusals::changed(wish));
         }
         match self.consent.judge(wish, &known) {
             Verdict::Run(_) => Judged::Run,
             Verdict::Ask(_) => Judged::Ask,
-            Verdict::Refuse(why) => Judged::Refuse(refused::refused(wish, why)),
+            Verdict::Refuse(why) => Judged::Refuse(call_refusals::refused(wish, why)),
         }
     }
 
@@ -336,7 +348,7 @@ impl Host {
     /// Why it may not.
     pub async fn clear(
         &self,
-        wish: &Wish<'_>,
+        wish: &RequestedCall<'_>,
         form: Option<Form>,
         time: Duration,
     ) -> Result<Option<Cover>, ErrorBody> {
@@ -347,11 +359,11 @@ impl Host {
         for _ in 0..MOST_ASKED {
             let Some(known) = self.known(wish).await else { return Ok(yes) };
             if wish.told.is_some_and(|told| Some(told) != known.hash) {
-                return Err(refused::changed(wish));
+                return Err(call_refusals::changed(wish));
             }
             let question = match self.consent.judge(wish, &known) {
                 Verdict::Run(_) => return Ok(yes),
-                Verdict::Refuse(why) => return Err(refused::refused(wish, why)),
+                Verdict::Refuse(why) => return Err(call_refusals::refused(wish, why)),
                 Verdict::Ask(question) => question,
             };
             let patience = match wish.who() {
@@ -367,13 +379,13 @@ impl Host {
                     yes = Some(cover);
                     self.consent.take(&wish.wanted(&known), cover, shown).await;
                 }
-                Decision::Never => return Err(refused::declined(wish, None)),
+                Decision::Never => return Err(call_refusals::declined(wish, None)),
                 Decision::No(reason) => {
                     self.consent.deny(&wish.wanted(&known));
-                    return Err(refused::declined(wish, reason));
+                    return Err(call_refusals::declined(wish, reason));
                 }
-                Decision::Silence => return Err(refused::unanswered(wish, why)),
-                Decision::Nobody => return Err(refused::nobody(wish, why)),
+                Decision::Silence => return Err(call_refusals::unanswered(wish, why)),
+                Decision::Nobody => return Err(call_refusals::nobody(wish, why)),
             }
         }
         match self.judged(wish).await {

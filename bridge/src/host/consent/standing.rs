@@ -10,22 +10,22 @@ use harbor_home::instance::random_token;
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{Approval, StandingAnswer};
 use harbor_ipc_proto::codes::Code;
-use harbor_policy::consent::answers::{A_WHILE, Answer, Cover};
+use harbor_policy::consent::answers::{A_WHILE, Cover, RememberedAnswer};
 use harbor_policy::consent::{Names, Who};
 
 use super::Consent;
 use super::asking::Decision;
-use super::wanted::{Wanted, Wish};
+use super::requested_call::{QuestionedCall, RequestedCall};
 use crate::host::asker::{Asker, Caller, Sender};
 use crate::host::{Host, invalid};
-use crate::store::audit::Record;
-use crate::store::consent::Always;
+use crate::store::audit::AuditRecord;
+use crate::store::consent::StandingApproval;
 
 impl Consent {
     /// A yes to a call stands from now on; one for always is stored.
-    pub(super) async fn take(&self, wanted: &Wanted, cover: Cover, shown: Names) {
+    pub(super) async fn take(&self, wanted: &QuestionedCall, cover: Cover, shown: Names) {
         let id = random_token().unwrap_or_default();
-        let answer = Answer::to(&wanted.call(), cover, Some(shown), id, boot_clock());
+        let answer = RememberedAnswer::to(&wanted.call(), cover, Some(shown), id, boot_clock());
         let stored = self.stored(wanted, cover);
         self.answers.borrow_mut().add(answer);
         if let Some(always) = stored
@@ -35,14 +35,14 @@ impl Consent {
         }
     }
 
-    fn stored(&self, wanted: &Wanted, cover: Cover) -> Option<Always> {
+    fn stored(&self, wanted: &QuestionedCall, cover: Cover) -> Option<StandingApproval> {
         let hash = wanted.known.hash.filter(|_| cover == Cover::Always)?;
         let tool = format!("{}/{}", wanted.source, wanted.tool);
-        Some(Always { principal: wanted.principal.to_string(), tool, hash, at: wall_clock() })
+        Some(StandingApproval { principal: wanted.principal.to_string(), tool, hash, at: wall_clock() })
     }
 
     /// A no to a call stands.
-    pub(super) fn deny(&self, wanted: &Wanted) {
+    pub(super) fn deny(&self, wanted: &QuestionedCall) {
         let until = (!wanted.in_turn).then(|| boot_clock().saturating_add(A_WHILE));
         self.answers.borrow_mut().deny(&wanted.call(), until);
     }
@@ -80,7 +80,7 @@ impl Consent {
     /// # Errors
     /// When the disk still has one: it would stand again when the bridge starts.
     pub async fn revoke(&self, named: Option<&str>) -> Result<u32, ErrorBody> {
-        let is_meant = |answer: &Answer| match named {
+        let is_meant = |answer: &RememberedAnswer| match named {
             None => true,
             Some(named) => {
                 answer.id == named
@@ -152,7 +152,7 @@ fn never(principal: &str, source: &str) -> StandingAnswer {
     }
 }
 
-fn view(answer: &Answer, now: u64) -> StandingAnswer {
+fn view(answer: &RememberedAnswer, now: u64) -> StandingAnswer {
     let at = |time: u64| wall_clock().saturating_sub(now.saturating_sub(time));
     let is_of_source = matches!(answer.cover, Cover::ChatServer | Cover::Flow | Cover::Pair);
     StandingAnswer {
@@ -170,7 +170,7 @@ fn view(answer: &Answer, now: u64) -> StandingAnswer {
 impl Host {
     /// Writes down the person's answer to a question about a call of an origin. The answer holds even if it
     /// cannot be written down.
-    pub(super) async fn note_decision_of(&self, wish: &Wish<'_>, decision: &Decision) {
+    pub(super) async fn note_decision_of(&self, wish: &RequestedCall<'_>, decision: &Decision) {
         let Caller::Origin(asker) = wish.caller else { return };
         let outcome = match decision {
             Decision::Yes(_) => "allowed",
@@ -195,14 +195,14 @@ impl Host {
         tools: Option<Vec<String>>,
         outcome: &'static str,
     ) -> Result<(), ErrorBody> {
-        let record = Record {
+        let record = AuditRecord {
             origin: Some(asker.origin.shared()),
             profile: Some(asker.profile.clone()),
             tab_id: asker.tab.as_ref().map(|tab| tab.tab),
             asked_tools: tools.map(Into::into),
             decision: if outcome == "allowed" { "allowed" } else { "denied" },
             outcome: Some(outcome),
-            ..Record::default()
+            ..AuditRecord::default()
         };
         self.trail.decided("consent", &asker.sender, record, false).await
     }
@@ -254,7 +254,7 @@ impl Host {
         if named.is_some_and(str::is_empty) {
             return Err(invalid("approval_id", "an id, `server/tool`, a server, an origin or a session"));
         }
-        let record = Record { tool: named.map(Arc::from), ..Record::default() };
+        let record = AuditRecord { tool: named.map(Arc::from), ..AuditRecord::default() };
         // Before it is written down: allowing less is always possible.
         let revoked = self.consent.revoke(named).await;
         self.trail.decided("approvals_revoke", sender, record, false).await?;

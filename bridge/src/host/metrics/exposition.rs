@@ -32,7 +32,7 @@ pub enum Dialect {
 
 /// The kind of a family's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// Only grows; a restart begins it anew.
     Counter,
     /// Goes up and down.
@@ -49,7 +49,7 @@ pub struct Family {
     /// With its unit, without the suffix of its kind.
     pub name: &'static str,
     /// The kind of its numbers.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// The base unit with which the name ends; empty where there is none.
     pub unit: &'static str,
     /// A sentence, without quotes, backslashes and line ends.
@@ -57,7 +57,7 @@ pub struct Family {
 }
 
 /// A family of this kind.
-pub const fn family(kind: Kind, name: &'static str, unit: &'static str, help: &'static str) -> Family {
+pub const fn family(kind: MetricKind, name: &'static str, unit: &'static str, help: &'static str) -> Family {
     Family { name, kind, unit, help }
 }
 
@@ -122,11 +122,11 @@ impl Exposition {
     /// stands in the lines.
     fn named(&self, family: &Family) -> (&'static str, String) {
         let word = match family.kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
-            Kind::Info if self.dialect == Dialect::OpenMetrics => "info",
-            Kind::Info => "gauge",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "histogram",
+            MetricKind::Info if self.dialect == Dialect::OpenMetrics => "info",
+            MetricKind::Info => "gauge",
         };
         match self.dialect {
             Dialect::OpenMetrics => (word, family.name.to_owned()),
@@ -152,11 +152,11 @@ impl Exposition {
 }
 
 /// The suffix of a name in a line.
-fn suffix(kind: Kind) -> &'static str {
+fn suffix(kind: MetricKind) -> &'static str {
     match kind {
-        Kind::Counter => "_total",
-        Kind::Info => "_info",
-        Kind::Gauge | Kind::Histogram => "",
+        MetricKind::Counter => "_total",
+        MetricKind::Info => "_info",
+        MetricKind::Gauge | MetricKind::Histogram => "",
     }
 }
 
@@ -176,15 +176,15 @@ fn put_value(text: &mut String, value: &str) {
 
 #[cfg(test)]
 mod tests {
-    use harbor_policy::stats::{Call, Stats};
+    use harbor_policy::stats::{FinishedCall, Stats};
     use proptest::prelude::*;
 
     use super::*;
 
-    const CALLS: Family = family(Kind::Counter, "h_calls", "", "Calls.");
-    const ABOUT: Family = family(Kind::Info, "h_build", "", "What it is.");
-    const SIZE: Family = family(Kind::Gauge, "h_size_bytes", "bytes", "How large.");
-    const TIME: Family = family(Kind::Histogram, "h_time_seconds", "seconds", "How long.");
+    const CALLS: Family = family(MetricKind::Counter, "h_calls", "", "Calls.");
+    const ABOUT: Family = family(MetricKind::Info, "h_build", "", "What it is.");
+    const SIZE: Family = family(MetricKind::Gauge, "h_size_bytes", "bytes", "How large.");
+    const TIME: Family = family(MetricKind::Histogram, "h_time_seconds", "seconds", "How long.");
 
     fn text(dialect: Dialect) -> String {
         let mut out = Exposition::new(dialect);
@@ -218,7 +218,7 @@ mod tests {
     fn a_histogram_has_cumulative_buckets_in_seconds() {
         let mut stats = Stats::default();
         for duration_us in [511, 512, 1023, 600_000_000] {
-            stats.note(&Call {
+            stats.note(&FinishedCall {
                 origin: "owner",
                 server: "s",
                 tool: "t",

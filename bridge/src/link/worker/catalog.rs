@@ -24,7 +24,7 @@ impl Pair for CatalogLink {
     const MAX_MESSAGE: usize = 1024 * 1024;
     type To<'a> = ToWorker<'a>;
     type From<'a> = FromWorker<'a>;
-    type Said = Said;
+    type CatalogWorkerMessage = Said;
 
     fn hello() -> ToWorker<'static> {
         ToWorker::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() }
@@ -57,16 +57,16 @@ pub enum Said {
         idle: bool,
     },
     /// The step that it does right now.
-    Step(Step),
+    Step(CatalogStep),
     /// A request is done.
-    Done(u32, Outcome),
+    Done(u32, CatalogOutcome),
     /// A request has failed.
     Failed(u32, Reason),
 }
 
 /// A step of a refresh or an enrichment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum CatalogStep {
     /// It begins.
     Refreshing,
     /// Pages of a source come.
@@ -86,7 +86,7 @@ pub enum Step {
 
 /// The result of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CatalogOutcome {
     /// The changes.
     pub changes: Changes,
     /// Why sources failed, by their ids, and when they may be tried again at the earliest, in milliseconds since 1970.
@@ -114,18 +114,18 @@ fn said(message: FromWorker<'_>) -> io::Result<Said> {
             Said::Status { idle: activity == Activity::Idle }
         }
         FromWorker::Progress(step) => Said::Step(match step {
-            WorkerStep::Refreshing { .. } => Step::Refreshing,
+            WorkerStep::Refreshing { .. } => CatalogStep::Refreshing,
             WorkerStep::Fetching { source, page, entries } => {
-                Step::Fetching { source: line(&source), page, entries }
+                CatalogStep::Fetching { source: line(&source), page, entries }
             }
             WorkerStep::SourceDone(outcome) => {
-                Step::SourceDone(line(&outcome.source), outcome.error.as_deref().map(line))
+                CatalogStep::SourceDone(line(&outcome.source), outcome.error.as_deref().map(line))
             }
-            WorkerStep::Enriching { count } => Step::Enriching(count),
+            WorkerStep::Enriching { count } => CatalogStep::Enriching(count),
         }),
         FromWorker::Done { id, changes, sources, enriched, not_enriched } => {
             let failed = sources.into_iter().take(MAX_SOURCES).filter_map(failure).collect();
-            Said::Done(id, Outcome { changes, failed, enriched, not_enriched })
+            Said::Done(id, CatalogOutcome { changes, failed, enriched, not_enriched })
         }
         FromWorker::Failed { id, why } => Said::Failed(id, reason(&why)),
     })
@@ -166,7 +166,7 @@ mod tests {
         let done =
             FromWorker::Done { id: 3, changes: Changes::default(), sources, enriched: 2, not_enriched: 1 };
         let failed = BTreeMap::from([("registry".to_owned(), ("no route".to_owned(), Some(7)))]);
-        let outcome = Outcome { failed, enriched: 2, not_enriched: 1, ..Outcome::default() };
+        let outcome = CatalogOutcome { failed, enriched: 2, not_enriched: 1, ..CatalogOutcome::default() };
         assert_eq!(said(done).unwrap(), Said::Done(3, outcome));
     }
 }

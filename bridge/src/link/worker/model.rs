@@ -20,7 +20,7 @@ impl Pair for ModelLink {
     const MAX_MESSAGE: usize = 64 * 1024 * 1024;
     type To<'a> = ToModel;
     type From<'a> = FromModel;
-    type Said = FromModel;
+    type CatalogWorkerMessage = FromModel;
 
     fn hello() -> ToModel {
         ToModel::Hello { protocol: LINK_PROTOCOL, build: BUILD.into() }

@@ -12,7 +12,7 @@ fn text(text: &str) -> Part {
 }
 
 fn answered(events: &[Event], finish: Finish) -> ChatMessage {
-    let mut answer = Answer::default();
+    let mut answer = PartialAnswer::default();
     events.iter().for_each(|event| answer.take(event, "p", "m"));
     written(answer.message(finish))
 }
@@ -27,9 +27,9 @@ fn call(id: &str) -> [Event; 2] {
 fn the_systems_words_stand_first() {
     let all = vec![said("user", r#""hi""#), said("system", r#""be brief""#)];
     let wanted = [
-        Message { role: Role::System, parts: vec![text("answer")] },
-        Message { role: Role::System, parts: vec![text("be brief")] },
-        Message { role: Role::User, parts: vec![text("hi")] },
+        ModelMessage { role: Role::System, parts: vec![text("answer")] },
+        ModelMessage { role: Role::System, parts: vec![text("be brief")] },
+        ModelMessage { role: Role::User, parts: vec![text("hi")] },
     ];
     assert_eq!(messages(Some("answer"), all).unwrap(), wanted);
 }
@@ -51,7 +51,7 @@ fn an_answer_goes_back_as_it_came() {
         Part::ToolCall(ToolCall { id: id.into(), name: "now".into(), arguments: r#"{"zone":"UTC"}"#.into() })
     };
     let parts = vec![Part::Reasoning("hm".into()), opaque(), text("ab"), call("1"), opaque(), call("2")];
-    assert_eq!(back, [Message { role: Role::Assistant, parts }]);
+    assert_eq!(back, [ModelMessage { role: Role::Assistant, parts }]);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_result_belongs_to_its_call_by_name() {
         images: Vec::new(),
         is_error: true,
     };
-    assert_eq!(back[1], Message { role: Role::Tool, parts: vec![Part::ToolResult(wanted)] });
+    assert_eq!(back[1], ModelMessage { role: Role::Tool, parts: vec![Part::ToolResult(wanted)] });
     assert!(messages(None, vec![ChatMessage { toolCallId: None, ..result }]).is_err());
 }
 
@@ -103,13 +103,13 @@ fn what_cannot_be_read_is_refused() {
 
 #[test]
 fn what_is_used_is_the_providers_word_or_an_estimate() {
-    let mut answer = Answer::default();
+    let mut answer = PartialAnswer::default();
     answer.take(&Event::Text("x".repeat(30)), "p", "m");
     let estimated = answer.used(7);
     assert_eq!((estimated.input, estimated.output, estimated.exactness), (7, 10, Exactness::Estimated));
     let usage =
         Usage { input_tokens: Some(5), output_tokens: Some(3), cached_tokens: Some(2), ..Usage::default() };
     answer.take(&Event::Usage(usage), "p", "m");
-    let exact = Used { input: 5, output: 3, cached: 2, reasoning: 0, exactness: Exactness::Exact };
+    let exact = TokenUsage { input: 5, output: 3, cached: 2, reasoning: 0, exactness: Exactness::Exact };
     assert_eq!(answer.used(7), exact);
 }

@@ -15,11 +15,11 @@ use super::stream::Account;
 
 /// The open requests, by id.
 #[derive(Debug, Default)]
-pub(super) struct Requests(RefCell<HashMap<Rc<str>, Open>>);
+pub(super) struct Requests(RefCell<HashMap<Rc<str>, OpenRequest>>);
 
 /// An open request: where its answer goes, and the task that works on it.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenRequest {
     pub(super) envelope: Envelope,
     /// The task that works on it; none until that has begun.
     task: Option<AbortHandle>,
@@ -27,7 +27,7 @@ pub(super) struct Open {
     account: Option<Rc<Account>>,
 }
 
-impl Open {
+impl OpenRequest {
     /// Ends its task, since nobody waits for its result any more. Gives the envelope for the answer that says
     /// so.
     pub(super) fn give_up(self) -> Envelope {
@@ -52,7 +52,7 @@ impl Requests {
         match self.0.borrow_mut().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(place) => {
-                place.insert(Open { envelope, task: None, account: None });
+                place.insert(OpenRequest { envelope, task: None, account: None });
                 true
             }
         }
@@ -77,11 +77,11 @@ impl Requests {
         self.0.borrow().get(id).and_then(|open| open.account.clone())
     }
 
-    pub(super) fn take(&self, id: &str) -> Option<Open> {
+    pub(super) fn take(&self, id: &str) -> Option<OpenRequest> {
         self.0.borrow_mut().remove(id)
     }
 
-    pub(super) fn take_all(&self) -> impl Iterator<Item = Open> + use<> {
+    pub(super) fn take_all(&self) -> impl Iterator<Item = OpenRequest> + use<> {
         self.0.take().into_values()
     }
 }

@@ -5,21 +5,26 @@
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_policy::credentials::is_secret_name;
-use harbor_policy::outside::of_words;
-use harbor_policy::package::usage::{Given, listens, next_try};
-use harbor_policy::silence::more_time;
+use harbor_policy::package::usage::{GivenArguments, listens, next_try};
+use harbor_policy::timeout_advice::more_time;
+use harbor_policy::unreachable_places::of_words;
 
-use super::{Wanted, missing_variable};
+use super::{RequestedInstall, missing_variable};
 use crate::supervisor::{StartError, Trial};
 
 /// Adds the advice to the error. A trial that may only lack arguments, or something from its README, keeps its package:
 /// the next try need not fetch it again.
-pub(super) async fn told(trial: &Trial, wanted: &Wanted, why: &StartError, error: ErrorBody) -> ErrorBody {
+pub(super) async fn told(
+    trial: &Trial,
+    wanted: &RequestedInstall,
+    why: &StartError,
+    error: ErrorBody,
+) -> ErrorBody {
     let StartError::Failed(report) = why else { return error };
     let Some(package) = trial.package().filter(|_| trial.is_installed(why)) else { return error };
     let said = &report.stderr_tail;
     let names = wanted.names();
-    let given = Given { args: &wanted.definition.args, names: &names };
+    let given = GivenArguments { args: &wanted.definition.args, names: &names };
     let told = match about_a_value(trial, wanted, said).await {
         Some(told) => Some(told),
         None => trial.without_kept_file(said, &names).await,
@@ -51,7 +56,7 @@ pub(super) async fn told(trial: &Trial, wanted: &Wanted, why: &StartError, error
 
 /// The advice if a server speaks of the value of a variable that it was given: a place that is closed to it, or a value
 /// that is hidden as a secret without being one.
-async fn about_a_value(trial: &Trial, wanted: &Wanted, said: &str) -> Option<String> {
+async fn about_a_value(trial: &Trial, wanted: &RequestedInstall, said: &str) -> Option<String> {
     let of = |(name, value): (&String, &String)| {
         (said.contains(name.as_str()) || said.contains(value.as_str())).then(|| value.clone())
     };

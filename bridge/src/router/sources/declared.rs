@@ -3,14 +3,14 @@
 //! Owns the views. Must never leave out a value that must be given.
 
 use harbor_ipc_proto::client::{DeclaredView, WayView};
-use harbor_policy::recipe::server_json::Way;
-use harbor_policy::recipe::{Input, Kind, Secret, Variable};
+use harbor_policy::recipe::server_json::InstallOption;
+use harbor_policy::recipe::{Kind, RecipeInput, RecipeSecret, RecipeVariable};
 
-pub(super) fn way(way: Way) -> WayView {
+pub(super) fn way(way: InstallOption) -> WayView {
     WayView { source: way.recipe.source, why_not: way.why_not }
 }
 
-pub(super) fn input(input: Input) -> DeclaredView {
+pub(super) fn input(input: RecipeInput) -> DeclaredView {
     DeclaredView {
         required: input.required && input.default.is_none(),
         name: input.name,
@@ -27,7 +27,7 @@ pub(super) fn input(input: Input) -> DeclaredView {
     }
 }
 
-pub(super) fn variable(variable: Variable) -> DeclaredView {
+pub(super) fn variable(variable: RecipeVariable) -> DeclaredView {
     DeclaredView {
         required: variable.required && variable.value.is_none(),
         name: variable.name,
@@ -44,7 +44,7 @@ pub(super) fn variable(variable: Variable) -> DeclaredView {
     }
 }
 
-pub(super) fn secret(secret: Secret) -> DeclaredView {
+pub(super) fn secret(secret: RecipeSecret) -> DeclaredView {
     DeclaredView {
         required: secret.required,
         name: secret.name,

@@ -17,65 +17,65 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::curated::{self, CURATED, Curated};
 use harbor_policy::package;
-use harbor_policy::recipe::server_json::{Way, first, ways};
-use harbor_policy::recipe::source::{Source, default_name, sort};
-use harbor_policy::recipe::{Given, Recipe, Unfilled};
+use harbor_policy::recipe::server_json::{InstallOption, first, ways};
+use harbor_policy::recipe::source::{InstallSource, default_name, sort};
+use harbor_policy::recipe::{Recipe, RecipeValues, Unfilled};
 use harbor_policy::remote::{parse, says_loopback};
 use harbor_policy::suggest::closest;
 
 use super::declared;
-use super::looking::{self, Looked};
+use super::looking::{self, ReadSource};
 use crate::catalog::CatalogError;
 use crate::router::client::Client;
 use crate::router::servers::{note, supervision};
-use crate::router::staged::What;
+use crate::router::staged::InstallStage;
 use crate::router::{Router, invalid};
 use crate::store::definitions::Definition;
-use crate::supervisor::Note;
+use crate::supervisor::StartListener;
 
 /// The meaning of an id or a source.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct FoundEntry {
     source: String,
     server_id: Option<ServerId>,
     title: Option<String>,
     description: Option<String>,
     repository: Option<String>,
     from: String,
-    ways: Vec<Way>,
+    ways: Vec<InstallOption>,
     /// True if each origin is to have an instance of it.
     stateful: bool,
-    looked: Option<Rc<Looked>>,
+    looked: Option<Rc<ReadSource>>,
     /// The token by which it can be named, if it was read.
     planned: Option<String>,
 }
 
 /// The id or source that somebody names.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct NamedSource<'a> {
     pub source: &'a str,
     pub manifest: Option<&'a JsonObject>,
     pub planned: Option<&'a str>,
 }
 
-impl Wanted<'_> {
+impl NamedSource<'_> {
     /// The entry, repository or manifest that says how it is installed; `None` if only the source does.
     pub(super) async fn find(
         self,
         router: &Rc<Router>,
         client: &Rc<Client>,
-        note: Option<Note>,
-    ) -> Result<Option<Found>, ErrorBody> {
+        note: Option<StartListener>,
+    ) -> Result<Option<FoundEntry>, ErrorBody> {
         if let Some(token) = self.planned
             && let Some(looked) = router.staged.looked(client, token)
         {
-            return Ok(Some(Found::of_looked(looked, token)));
+            return Ok(Some(FoundEntry::of_looked(looked, token)));
         }
         let looked = match (self.manifest, sort(self.source)) {
             (Some(manifest), _) => looking::read(router, self.source, manifest).await?,
-            (None, Ok(Source::Entry(id))) => return find(router, &id).await.map(Some),
+            (None, Ok(InstallSource::Entry(id))) => return find(router, &id).await.map(Some),
             (None, sorted) => match (sorted.map_err(|why| super::wrong(&why))?, self.planned) {
-                (Source::Package(text), None) => match looking::repository(&text) {
+                (InstallSource::Package(text), None) => match looking::repository(&text) {
                     Some(package) => looking::look(router, package, note).await?,
                     None => return Ok(None),
                 },
@@ -83,20 +83,20 @@ impl Wanted<'_> {
             },
         };
         let looked = Rc::new(looked);
-        let id = Found::of_looked(looked.clone(), "").server_id;
-        let token = router.staged.keep(client, id.as_ref(), What::Looked(looked.clone()));
-        Ok(Some(Found::of_looked(looked, &token)))
+        let id = FoundEntry::of_looked(looked.clone(), "").server_id;
+        let token = router.staged.keep(client, id.as_ref(), InstallStage::Looked(looked.clone()));
+        Ok(Some(FoundEntry::of_looked(looked, &token)))
     }
 }
 
 /// The entry with an id: one that Harbor brings along first, then the catalog's.
-pub(super) async fn find(router: &Router, id: &str) -> Result<Found, ErrorBody> {
+pub(super) async fn find(router: &Router, id: &str) -> Result<FoundEntry, ErrorBody> {
     if let Some(curated) = curated::find(id) {
-        return Ok(Found::of_harbor(curated));
+        return Ok(FoundEntry::of_harbor(curated));
     }
     let details = router.catalog.details(id.to_owned()).await;
     match details {
-        Ok(Some(details)) => Found::of_catalog(details),
+        Ok(Some(details)) => FoundEntry::of_catalog(details),
         Ok(None) => Err(unknown(router, id).await),
         // A word that cannot be an id of the catalog is unknown, even if the catalog fails.
         Err(_) if !is_of_catalog(id) => Err(unknown(router, id).await),
@@ -127,7 +127,7 @@ pub async fn unknown(router: &Router, id: &str) -> ErrorBody {
     error.with("field", "source")
 }
 
-impl Found {
+impl FoundEntry {
     /// An entry that Harbor brings along.
     pub(super) fn of_harbor(curated: &Curated) -> Self {
         Self {
@@ -137,26 +137,26 @@ impl Found {
             description: Some(curated.description.into()),
             repository: Some(curated.repository.into()),
             from: "curated".into(),
-            ways: vec![Way { recipe: Recipe::of_curated(curated, &exists), why_not: None }],
+            ways: vec![InstallOption { recipe: Recipe::of_curated(curated, &exists), why_not: None }],
             stateful: curated.stateful,
             ..Self::default()
         }
     }
 
     /// A source that the person named, without further facts.
-    pub(super) fn of_person(text: &str, source: &Source) -> Self {
+    pub(super) fn of_person(text: &str, source: &InstallSource) -> Self {
         let recipe = Recipe { source: text.to_owned(), ..Recipe::default() };
         Self {
             source: text.to_owned(),
             server_id: default_name(source),
             from: "person".into(),
-            ways: vec![Way { recipe, why_not: None }],
+            ways: vec![InstallOption { recipe, why_not: None }],
             ..Self::default()
         }
     }
 
     /// A repository or a manifest that was read.
-    fn of_looked(looked: Rc<Looked>, token: &str) -> Self {
+    fn of_looked(looked: Rc<ReadSource>, token: &str) -> Self {
         let says = &looked.found.says;
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let own = sort(&looked.source).ok().filter(|_| looked.package.is_some());
@@ -235,7 +235,7 @@ impl Found {
         let looked = self.looked.as_deref();
         Ok(ResolvedView {
             found_in: looked.map(|looked| looked.found.found_in.clone()),
-            commit: looked.and_then(Looked::commit),
+            commit: looked.and_then(ReadSource::commit),
             notes: looked.map(|looked| looked.found.says.notes.clone()).unwrap_or_default(),
             planned: self.planned,
             server_id: self.server_id.map(|id| id.to_string()),
@@ -273,18 +273,18 @@ fn with_source(router: &Router, text: &str) -> Vec<String> {
     same.map(|server| server.id().to_string()).collect()
 }
 
-fn is_of(definition: &Definition, source: &Source) -> bool {
+fn is_of(definition: &Definition, source: &InstallSource) -> bool {
     match source {
-        Source::Package(text) => {
+        InstallSource::Package(text) => {
             let wanted = package::source::read(text, &[]).ok();
             // Files of all kinds of servers have the name `server`.
             let of = |one: package::Package| (one.ecosystem, one.binary().map(|binary| binary.url), one.name);
             let same = |has| wanted.is_some_and(|wanted| of(wanted) == of(has));
             definition.package().is_some_and(same)
         }
-        Source::Image(image) => definition.image.as_ref().is_some_and(|has| has.reference == *image),
-        Source::Remote(url) => definition.remote.as_ref().is_some_and(|has| has.url == *url),
-        Source::Entry(_) => false,
+        InstallSource::Image(image) => definition.image.as_ref().is_some_and(|has| has.reference == *image),
+        InstallSource::Remote(url) => definition.remote.as_ref().is_some_and(|has| has.url == *url),
+        InstallSource::Entry(_) => false,
     }
 }
 
@@ -297,7 +297,7 @@ pub(super) async fn expanded(
     message: InstallServer,
 ) -> Result<InstallServer, ErrorBody> {
     let planned = message.planned.as_deref();
-    let wanted = Wanted { source: &message.source, manifest: message.manifest.as_ref(), planned };
+    let wanted = NamedSource { source: &message.source, manifest: message.manifest.as_ref(), planned };
     let Some(found) = wanted.find(router, client, note(client, request_id, message.progress)).await? else {
         return match (&message.inputs, message.package) {
             (None, None) => Ok(message),
@@ -321,7 +321,7 @@ pub(super) async fn expanded(
     }
     let secrets: Vec<_> = given().map(|(name, _)| name.clone()).collect();
     let data = router.supervisor.data_directory(&name);
-    let given = Given {
+    let given = RecipeValues {
         inputs: &message.inputs.clone().unwrap_or_default(),
         env: &message.env.clone().unwrap_or_default(),
         secrets: &secrets,
@@ -362,7 +362,7 @@ fn apart(said: Option<JsonObject>) -> Result<JsonObject, ErrorBody> {
 
 /// Refuses this machine's address from an entry, which is somebody else's. A person who types it means it.
 fn not_this_machine(source: &str, allow_private: Option<bool>) -> Result<(), ErrorBody> {
-    let Ok(Source::Remote(url)) = sort(source) else { return Ok(()) };
+    let Ok(InstallSource::Remote(url)) = sort(source) else { return Ok(()) };
     match allow_private != Some(true) && parse(&url).is_ok_and(|url| says_loopback(&url)) {
         true => {
             let text = "the entry is about this machine itself; allow_private (--allow-private) takes it all the same";

@@ -16,28 +16,28 @@ use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::{Content, Ecosystem, Package, source};
-use harbor_policy::recipe::repository::{Found, Programs, find, of_document};
+use harbor_policy::recipe::repository::{FoundManifest, Programs, find, of_document};
 
 use crate::router::installs::{NOTHING, failed};
 use crate::router::{Router, invalid, servers};
 use crate::runtimes::version_of;
-use crate::supervisor::{Note, StartError, TrialOf};
+use crate::supervisor::{StartError, StartListener, TrialOf};
 
 /// The longest name of a manifest.
 const MAX_NAME: usize = 4096;
 
 /// A repository or a manifest that was read.
 #[derive(Debug, Clone)]
-pub(in crate::router) struct Looked {
+pub(in crate::router) struct ReadSource {
     /// The source that the person named.
     pub source: String,
     /// A repository's package, at the commit that was read.
     pub package: Option<Package>,
     /// The declarations in it.
-    pub found: Found,
+    pub found: FoundManifest,
 }
 
-impl Looked {
+impl ReadSource {
     /// The package in the meant version. If it is the repository itself: at its commit.
     pub(in crate::router) fn exactly(&self, wanted: &Package) -> Package {
         let itself = self.package.as_ref().filter(|_| wanted.source() == self.source);
@@ -60,8 +60,8 @@ pub(super) fn repository(text: &str) -> Option<Package> {
 pub(super) async fn look(
     router: &Rc<Router>,
     package: Package,
-    note: Option<Note>,
-) -> Result<Looked, ErrorBody> {
+    note: Option<StartListener>,
+) -> Result<ReadSource, ErrorBody> {
     let here = package.source();
     let claim = router.supervisor.claim_any().await.ok_or_else(|| {
         let message = "too many repositories are being looked at; try again when that is over";
@@ -75,17 +75,21 @@ pub(super) async fn look(
     let found = find(&files, &here).map_err(|why| refused(&here, &why))?;
     let found = fitting(router, found, own, &here).await?;
     let at = package.exactly(&commit).unwrap_or(package);
-    Ok(Looked { source: here, package: Some(at), found })
+    Ok(ReadSource { source: here, package: Some(at), found })
 }
 
 /// Reads a manifest that the client sends.
-pub(super) async fn read(router: &Router, name: &str, manifest: &JsonObject) -> Result<Looked, ErrorBody> {
+pub(super) async fn read(
+    router: &Router,
+    name: &str,
+    manifest: &JsonObject,
+) -> Result<ReadSource, ErrorBody> {
     if name.len() > MAX_NAME || name.chars().any(char::is_control) {
         return Err(invalid("source", "what the manifest is called: a file"));
     }
     let found = of_document(manifest.0.as_str().as_bytes());
     let found = found.map_err(|why| refused(name, &why))?;
-    Ok(Looked { source: name.to_owned(), package: None, found: fitting(router, found, None, "").await? })
+    Ok(ReadSource { source: name.to_owned(), package: None, found: fitting(router, found, None, "").await? })
 }
 
 fn plain(id: &ServerId, command: &str) -> AddServer {
@@ -122,10 +126,10 @@ fn refused(source: &str, why: &str) -> ErrorBody {
 /// Bars the ways that this machine cannot go.
 async fn fitting(
     router: &Router,
-    mut found: Found,
+    mut found: FoundManifest,
     own: Option<Content>,
     here: &str,
-) -> Result<Found, ErrorBody> {
+) -> Result<FoundManifest, ErrorBody> {
     let (runtimes, here) = (router.supervisor.runtimes(), here.to_owned());
     let looked = tokio::task::spawn_blocking(move || {
         let looked = runtimes.look();

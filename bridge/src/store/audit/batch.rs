@@ -5,40 +5,40 @@
 
 use tokio::sync::oneshot;
 
-use super::record::Record;
+use super::record::AuditRecord;
 use crate::store::StoreError;
 
 /// The records that wait for the disk.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) records: Vec<Record>,
+pub(super) struct AuditBatch {
+    pub(super) records: Vec<AuditRecord>,
     /// The callers that wait until the records are written, in the order of their records.
-    pub(super) waiters: Vec<Waiter>,
+    pub(super) waiters: Vec<RecordWaiter>,
 }
 
 /// A caller that waits.
 #[derive(Debug)]
-pub(super) struct Waiter {
+pub(super) struct RecordWaiter {
     /// The record that has to be on disk for it, whatever happens to the machine; `None` for a caller that wants all of them
     /// tried.
     pub(super) record_at: Option<usize>,
     /// True if the disk may also have that record later.
     pub(super) or_later: bool,
-    pub(super) done: Done,
+    pub(super) done: WriteResultSender,
 }
 
-pub(super) type Done = oneshot::Sender<Result<(), StoreError>>;
+pub(super) type WriteResultSender = oneshot::Sender<Result<(), StoreError>>;
 
 /// How far the disk took a batch.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WriteProgress {
     /// How many of its first records are in the files.
     pub(super) records: usize,
     /// They survive a power cut.
     pub(super) durably: bool,
 }
 
-impl Batch {
+impl AuditBatch {
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.waiters.is_empty()
     }
@@ -61,12 +61,15 @@ impl Batch {
             return std::mem::swap(self, other);
         }
         self.records.append(&mut other.records);
-        let behind = |waiter: Waiter| Waiter { record_at: waiter.record_at.map(|at| at + before), ..waiter };
+        let behind = |waiter: RecordWaiter| RecordWaiter {
+            record_at: waiter.record_at.map(|at| at + before),
+            ..waiter
+        };
         self.waiters.extend(other.waiters.drain(..).map(behind));
     }
 
     /// Answers all who wait, and leaves the records that are to be written later.
-    pub(super) fn settle(&mut self, written: &Written, result: &Result<(), StoreError>) {
+    pub(super) fn settle(&mut self, written: &WriteProgress, result: &Result<(), StoreError>) {
         let mut dropped = Vec::new();
         for waiter in self.waiters.drain(..) {
             let is_there = waiter.record_at.is_some_and(|at| at < written.records && written.durably);

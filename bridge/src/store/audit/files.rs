@@ -46,7 +46,7 @@ impl Default for Limits {
 
 /// All of them.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct AuditFiles {
     path: PathBuf,
     limits: Limits,
     /// Held while files are renamed, and while all of them are opened.
@@ -56,7 +56,7 @@ pub(super) struct Files {
 /// The newest file, open to append.
 #[derive(Debug)]
 pub(super) struct Newest<'a> {
-    files: &'a Files,
+    files: &'a AuditFiles,
     path: PathBuf,
     file: File,
     length: u64,
@@ -64,7 +64,7 @@ pub(super) struct Newest<'a> {
     stuck: Option<StoreError>,
 }
 
-impl Files {
+impl AuditFiles {
     pub(super) fn new(path: &Path, limits: Limits) -> Self {
         let limits = Limits { old_files: limits.old_files.max(1), ..limits };
         Self { path: path.to_owned(), limits, names: Mutex::default() }

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::batch::{Batch, Done, Waiter};
-use super::record::Record;
+use super::batch::{AuditBatch, RecordWaiter, WriteResultSender};
+use super::record::AuditRecord;
 
 /// Records that may wait, with those that the thread has in hand.
 pub(super) const MAX_RECORDS: usize = 16 * 1024;
@@ -29,41 +29,41 @@ const KEPT: usize = 1024;
 
 /// A record that the log does not take: too many wait for the disk, or the log is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Full;
+pub struct AuditQueueFull;
 
-impl std::fmt::Display for Full {
+impl std::fmt::Display for AuditQueueFull {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the audit log takes no more at present")
     }
 }
 
-impl std::error::Error for Full {}
+impl std::error::Error for AuditQueueFull {}
 
 /// Between those who append and the thread that writes.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
-    state: Mutex<State>,
+pub(super) struct AuditQueue {
+    state: Mutex<AuditQueueState>,
     filled: Condvar,
     failing: AtomicBool,
     lost: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct AuditQueueState {
     /// The records that came since the thread last took some.
-    batch: Batch,
+    batch: AuditBatch,
     /// How many records the thread has in hand.
     held: usize,
     closed: bool,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl AuditQueue {
+    fn lock(&self) -> MutexGuard<'_, AuditQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a record that nobody waits for.
-    pub(super) fn append(&self, record: Record) -> Result<(), Full> {
+    pub(super) fn append(&self, record: AuditRecord) -> Result<(), AuditQueueFull> {
         let mut state = self.lock();
         let waiting = state.waiting();
         if waiting >= CROWDED {
@@ -72,7 +72,7 @@ impl Queue {
         if state.closed || waiting >= MAX_RECORDS {
             drop(state);
             self.lose(1);
-            return Err(Full);
+            return Err(AuditQueueFull);
         }
         // The thread sleeps until there is something, and then until its time is up.
         let sleeps = state.batch.is_empty();
@@ -85,30 +85,35 @@ impl Queue {
     }
 
     /// Adds a record, and somebody who waits until it is on disk; where that fails, it is kept for `or_later`, or dropped.
-    pub(super) fn append_durably(&self, record: Record, or_later: bool, done: Done) -> Result<(), Full> {
+    pub(super) fn append_durably(
+        &self,
+        record: AuditRecord,
+        or_later: bool,
+        done: WriteResultSender,
+    ) -> Result<(), AuditQueueFull> {
         let mut state = self.lock();
         if state.closed || state.waiting() >= MAX_RECORDS {
             drop(state);
             self.lose(usize::from(or_later));
-            return Err(Full);
+            return Err(AuditQueueFull);
         }
         let record_at = Some(state.batch.records.len());
         state.batch.records.push(record);
-        state.batch.waiters.push(Waiter { record_at, or_later, done });
+        state.batch.waiters.push(RecordWaiter { record_at, or_later, done });
         drop(state);
         self.filled.notify_one();
         Ok(())
     }
 
     /// Adds somebody who waits until what was added before has been written, as far as the disk takes it.
-    pub(super) fn flush(&self, done: Done) -> Result<(), Full> {
+    pub(super) fn flush(&self, done: WriteResultSender) -> Result<(), AuditQueueFull> {
         let mut state = self.lock();
         if state.closed {
-            return Err(Full);
+            return Err(AuditQueueFull);
         }
         // Those who no longer wait would pile up behind a disk that hangs.
         state.batch.waiters.retain(|waiter| waiter.record_at.is_some() || !waiter.done.is_closed());
-        state.batch.waiters.push(Waiter { record_at: None, or_later: false, done });
+        state.batch.waiters.push(RecordWaiter { record_at: None, or_later: false, done });
         drop(state);
         self.filled.notify_one();
         Ok(())
@@ -122,12 +127,12 @@ impl Queue {
 
     /// Waits for something to do, no longer than `idle`, and puts it into `batch`, behind the records that are kept
     /// there. False when the queue is closed and nothing more has come.
-    pub(super) fn take(&self, batch: &mut Batch, idle: Duration) -> bool {
+    pub(super) fn take(&self, batch: &mut AuditBatch, idle: Duration) -> bool {
         batch.records.shrink_to(KEPT);
         let mut state = self.lock();
         state.held = batch.records.len();
-        let nothing = |state: &mut State| state.batch.is_empty() && !state.closed;
-        let nobody = |state: &mut State| state.batch.is_nobodys() && !state.closed;
+        let nothing = |state: &mut AuditQueueState| state.batch.is_empty() && !state.closed;
+        let nobody = |state: &mut AuditQueueState| state.batch.is_nobodys() && !state.closed;
         let state = self.filled.wait_timeout_while(state, idle, nothing);
         let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
         let state = self.filled.wait_timeout_while(state, GATHER, nobody);
@@ -157,7 +162,7 @@ impl Queue {
     }
 }
 
-impl State {
+impl AuditQueueState {
     fn waiting(&self) -> usize {
         self.held + self.batch.records.len()
     }

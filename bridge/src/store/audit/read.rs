@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use serde::Deserialize;
 
-use super::files::Files;
+use super::files::AuditFiles;
 use crate::store::lines::{BLOCK, read_block};
 use crate::store::{StoreError, failed};
 
@@ -31,7 +31,7 @@ pub struct Query {
 
 /// The fields of a line that are looked at.
 #[derive(Debug, Deserialize)]
-struct Line<'a> {
+struct AuditLine<'a> {
     timestamp: u64,
     #[serde(borrow)]
     by: Option<Cow<'a, str>>,
@@ -40,19 +40,19 @@ struct Line<'a> {
 }
 
 impl Query {
-    fn matches(&self, line: &Line<'_>) -> bool {
+    fn matches(&self, line: &AuditLine<'_>) -> bool {
         let is = |wanted: &str| [&line.origin, &line.by].into_iter().flatten().any(|name| name == wanted);
         line.timestamp >= self.since_ms.unwrap_or(0) && self.origin.as_deref().is_none_or(is)
     }
 
     /// True if nothing older than this line can match.
-    fn is_passed(&self, line: &Line<'_>) -> bool {
+    fn is_passed(&self, line: &AuditLine<'_>) -> bool {
         line.timestamp.saturating_add(SET_BACK) < self.since_ms.unwrap_or(0)
     }
 }
 
 /// The newest lines that match, oldest first.
-pub(super) fn read(files: &Files, query: &Query) -> Result<Vec<String>, StoreError> {
+pub(super) fn read(files: &AuditFiles, query: &Query) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     for (file, end) in files.all()? {
         let visited = visit(&file, end, BLOCK, |line| take(line, query, &mut found));
@@ -75,7 +75,7 @@ fn take(text: &[u8], query: &Query, found: &mut Vec<String>) -> ControlFlow<()> 
     if query.is_passed(&line) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-fn parse(text: &[u8]) -> Option<(&str, Line<'_>)> {
+fn parse(text: &[u8]) -> Option<(&str, AuditLine<'_>)> {
     let text = str::from_utf8(text).ok()?;
     // Serde would take a list of the same values, too.
     let line = text.starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()?;

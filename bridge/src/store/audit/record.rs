@@ -21,7 +21,7 @@ const MAX_TOOLS: usize = 1000;
 
 /// An event. A field that is `None`, and a text that is empty, is left out of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct AuditRecord {
     /// When it happened, in milliseconds since 1970.
     pub timestamp: u64,
     /// Its kind: `call`, `grant` and so on.
@@ -84,7 +84,7 @@ pub struct Record {
     pub tokens: Option<[u64; 2]>,
 }
 
-impl Record {
+impl AuditRecord {
     /// Writes it as one line, with its newline.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"time\":\"");
@@ -196,14 +196,14 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(in super::super) fn line(record: &Record) -> String {
+    pub(in super::super) fn line(record: &AuditRecord) -> String {
         let mut line = Vec::new();
         record.put(&mut line);
         String::from_utf8(line).unwrap()
     }
 
-    fn full() -> Record {
-        Record {
+    fn full() -> AuditRecord {
+        AuditRecord {
             timestamp: 1_795_282_800_123,
             event: "call",
             message: Some("shutdown"),
@@ -253,19 +253,19 @@ pub(super) mod tests {
         ];
         assert_eq!(line(&full()), wanted.concat());
         let time = r#"{"time":"1970-01-01T00:00:00.000Z","timestamp":0"#;
-        assert_eq!(line(&Record::default()), format!("{time}}}\n"));
-        let none = Record { allowed_tools: Some(Vec::new().into()), ..Record::default() };
+        assert_eq!(line(&AuditRecord::default()), format!("{time}}}\n"));
+        let none = AuditRecord { allowed_tools: Some(Vec::new().into()), ..AuditRecord::default() };
         assert_eq!(line(&none), format!("{time},\"allowed_tools\":[]}}\n"));
     }
 
     #[test]
     fn what_is_too_long_is_cut_between_characters() {
         let tools: Vec<String> = (0..1003).map(|n| format!("{n}{}", "ä".repeat(1000))).collect();
-        let record = Record {
+        let record = AuditRecord {
             origin: Some("x".repeat(MAX_TEXT).into()),
             tool: Some("ä\u{1}".repeat(1_000_000).into()),
             allowed_tools: Some(tools.into()),
-            ..Record::default()
+            ..AuditRecord::default()
         };
         let line = line(&record);
         assert!(line.len() < 1024 * 1024);
@@ -288,9 +288,9 @@ pub(super) mod tests {
         ) {
             let texts = (Arc::<str>::from(&*by), Arc::<str>::from(&*tool), origin.clone().map(Arc::from));
             let (by_text, tool_text, origin_text) = texts;
-            let record = Record {
+            let record = AuditRecord {
                 by: by_text, tool: Some(tool_text), origin: origin_text, duration_us: Some(micros),
-                ..Record::default()
+                ..AuditRecord::default()
             };
             let line = line(&record);
             prop_assert_eq!(line.bytes().position(|byte| byte < b' '), Some(line.len() - 1));

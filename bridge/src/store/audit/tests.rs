@@ -29,8 +29,8 @@ fn open(path: &Path) -> Audit {
 /// A log whose disk hangs until the sender is dropped.
 fn hanging(path: &Path) -> (Audit, mpsc::Sender<()>) {
     let (release, released) = mpsc::channel::<()>();
-    let files = Arc::new(Files::new(path, Limits::default()));
-    let writer = Writer::new(files.clone(), false);
+    let files = Arc::new(AuditFiles::new(path, Limits::default()));
+    let writer = AuditWriter::new(files.clone(), false);
     let audit = Audit::start(files, Arc::default(), move |queue| {
         let _ = released.recv();
         writer.run(queue);
@@ -38,11 +38,11 @@ fn hanging(path: &Path) -> (Audit, mpsc::Sender<()>) {
     (audit.unwrap(), release)
 }
 
-fn call(n: u64) -> Record {
-    Record { timestamp: n, event: "call", by: "owner".into(), ..Record::default() }
+fn call(n: u64) -> AuditRecord {
+    AuditRecord { timestamp: n, event: "call", by: "owner".into(), ..AuditRecord::default() }
 }
 
-fn text(record: &Record) -> String {
+fn text(record: &AuditRecord) -> String {
     line(record).trim_end().to_owned()
 }
 
@@ -112,7 +112,10 @@ async fn a_slow_disk_fills_the_queue_and_the_file_says_what_is_missing() {
     let (audit, release) = hanging(&path);
     let max = MAX_RECORDS as u64;
     (0..max).for_each(|n| audit.append(call(n)).unwrap());
-    assert_eq!([audit.append(call(max)), audit.append(call(max))], [Err(Full), Err(Full)]);
+    assert_eq!(
+        [audit.append(call(max)), audit.append(call(max))],
+        [Err(AuditQueueFull), Err(AuditQueueFull)]
+    );
     // Who waited knows that this one is in no file, and does nothing.
     assert!(audit.append_durably(call(max), false).await.is_err());
     assert_eq!((audit.lost(), audit.is_failing()), (2, true));
@@ -132,7 +135,7 @@ async fn a_log_that_is_closed_takes_nothing_and_can_be_read() {
     audit.append(call(0)).unwrap();
     audit.close();
     assert_eq!(fs::read_to_string(&path).unwrap(), line(&call(0)));
-    assert_eq!(audit.append(call(1)), Err(Full));
+    assert_eq!(audit.append(call(1)), Err(AuditQueueFull));
     assert!(audit.append_durably(call(2), false).await.is_err());
     assert_eq!(audit.read(all()).await.unwrap(), calls(0..1));
     assert_eq!(audit.lost(), 1);
@@ -164,8 +167,8 @@ async fn an_origin_finds_its_own_lines_whatever_it_is_called() {
     let (_home, path) = path();
     let audit = open(&path);
     let evil = "https://a\n{\"event\":\"grant\",\"timestamp\":1,\"by\":\"owner\"}\n";
-    let as_origin = Record { origin: Some(evil.into()), ..call(1) };
-    let as_sender = Record { by: evil.into(), ..call(2) };
+    let as_origin = AuditRecord { origin: Some(evil.into()), ..call(1) };
+    let as_sender = AuditRecord { by: evil.into(), ..call(2) };
     for record in [&call(0), &as_origin, &as_sender] {
         audit.append(record.clone()).unwrap();
     }

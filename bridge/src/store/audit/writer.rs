@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use harbor_home::clock::wall_clock;
 
-use super::batch::{Batch, Written};
-use super::files::{Files, Newest};
-use super::queue::Queue;
-use super::record::Record;
+use super::batch::{AuditBatch, WriteProgress};
+use super::files::{AuditFiles, Newest};
+use super::queue::AuditQueue;
+use super::record::AuditRecord;
 use crate::store::StoreError;
 
 /// Bytes that are written at a time.
@@ -34,8 +34,8 @@ const WARN_AGAIN: Duration = Duration::from_secs(60);
 
 /// Writes what is queued.
 #[derive(Debug)]
-pub(super) struct Writer {
-    files: Arc<Files>,
+pub(super) struct AuditWriter {
+    files: Arc<AuditFiles>,
     lines: Vec<u8>,
     /// How many of the lost records the file tells of.
     told: u64,
@@ -44,14 +44,14 @@ pub(super) struct Writer {
     warned: Option<Instant>,
 }
 
-impl Writer {
-    pub(super) fn new(files: Arc<Files>, holds_room: bool) -> Self {
+impl AuditWriter {
+    pub(super) fn new(files: Arc<AuditFiles>, holds_room: bool) -> Self {
         Self { files, lines: Vec::new(), told: 0, holds_room, warned: None }
     }
 
     /// Runs until the queue is closed and empty.
-    pub(super) fn run(mut self, queue: &Queue) {
-        let mut batch = Batch::default();
+    pub(super) fn run(mut self, queue: &AuditQueue) {
+        let mut batch = AuditBatch::default();
         while queue.take(&mut batch, self.idle(queue)) {
             self.perform(&mut batch, queue);
         }
@@ -68,12 +68,12 @@ impl Writer {
         }
     }
 
-    fn untold(&self, queue: &Queue) -> u64 {
+    fn untold(&self, queue: &AuditQueue) -> u64 {
         queue.lost().saturating_sub(self.told)
     }
 
     /// How long the thread may sleep.
-    fn idle(&self, queue: &Queue) -> Duration {
+    fn idle(&self, queue: &AuditQueue) -> Duration {
         match (queue.is_failing(), self.holds_room) {
             (true, _) => RETRY,
             (false, true) => Duration::MAX,
@@ -81,8 +81,8 @@ impl Writer {
         }
     }
 
-    fn perform(&mut self, batch: &mut Batch, queue: &Queue) {
-        let mut written = Written::default();
+    fn perform(&mut self, batch: &mut AuditBatch, queue: &AuditQueue) {
+        let mut written = WriteProgress::default();
         let result = self.write(batch, &mut written, queue);
         queue.set_failing(result.is_err());
         if let Err(error) = &result {
@@ -92,7 +92,12 @@ impl Writer {
     }
 
     /// Writes the records, and behind them one on those that are lost; sees to it that there is room for the next.
-    fn write(&mut self, batch: &Batch, written: &mut Written, queue: &Queue) -> Result<(), StoreError> {
+    fn write(
+        &mut self,
+        batch: &AuditBatch,
+        written: &mut WriteProgress,
+        queue: &AuditQueue,
+    ) -> Result<(), StoreError> {
         let is_well = self.holds_room && !queue.is_failing();
         if batch.records.is_empty() && self.untold(queue) == 0 && is_well {
             return Ok(());
@@ -115,7 +120,7 @@ impl Writer {
     fn append(
         &mut self,
         newest: &mut Newest<'_>,
-        records: &[Record],
+        records: &[AuditRecord],
         written: &mut usize,
     ) -> Result<(), StoreError> {
         let mut records = records.iter().peekable();
@@ -132,7 +137,7 @@ impl Writer {
         Ok(())
     }
 
-    fn tell_lost(&mut self, newest: &mut Newest<'_>, queue: &Queue) -> Result<(), StoreError> {
+    fn tell_lost(&mut self, newest: &mut Newest<'_>, queue: &AuditQueue) -> Result<(), StoreError> {
         let untold = self.untold(queue);
         if untold > 0 {
             self.append(newest, &[unaudited(untold)], &mut 0)?;
@@ -149,7 +154,13 @@ impl Writer {
     }
 }
 
-fn unaudited(count: u64) -> Record {
+fn unaudited(count: u64) -> AuditRecord {
     let by = "harbor".into();
-    Record { timestamp: wall_clock(), event: "unaudited", by, count: Some(count), ..Record::default() }
+    AuditRecord {
+        timestamp: wall_clock(),
+        event: "unaudited",
+        by,
+        count: Some(count),
+        ..AuditRecord::default()
+    }
 }

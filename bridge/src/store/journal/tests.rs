@@ -1,12 +1,12 @@
 //! The journal: what is written is read, damage is noticed, and the database agrees.
 
 use super::super::database::connect;
-use super::super::{definition_table, locks, programs, written};
+use super::super::{definition_table, locks, programs, written_places};
 use super::*;
 
-fn content() -> Content {
+fn content() -> JournalContent {
     let definitions = [("a", "{\"command\":\"x\\ny\"}"), ("b", "not even JSON\n")];
-    Content {
+    JournalContent {
         definitions: definitions.map(|(id, definition)| (id.to_owned(), definition.to_owned())).into(),
         locks: vec![
             LockRow { server_id: "a".into(), current: "0f".repeat(32), previous: Some("1e".repeat(32)) },
@@ -20,7 +20,7 @@ fn content() -> Content {
 
 #[test]
 fn what_was_written_is_read() {
-    for content in [content(), Content::default()] {
+    for content in [content(), JournalContent::default()] {
         assert_eq!(parse(&text(&content)), content);
     }
 }
@@ -54,7 +54,7 @@ fn tables() -> (tempfile::TempDir, Connection, Journal) {
     let connection = connect(&home.path().join("harbor.db")).unwrap();
     connection.execute_batch(definition_table::TABLES).unwrap();
     connection.execute_batch(locks::TABLES).unwrap();
-    connection.execute_batch(written::TABLES).unwrap();
+    connection.execute_batch(written_places::TABLES).unwrap();
     connection.execute_batch(programs::TABLES).unwrap();
     connection.execute_batch(programs::FORMER_TABLES).unwrap();
     let journal = Journal::at(&home.path().join("journal"));
@@ -66,7 +66,7 @@ fn add(id: &str) -> impl FnOnce(&Connection) -> rusqlite::Result<()> {
     move |connection| connection.execute_batch(&sql)
 }
 
-fn ids(content: &Content) -> Vec<&str> {
+fn ids(content: &JournalContent) -> Vec<&str> {
     content.definitions.iter().map(|(id, _)| id.as_str()).collect()
 }
 

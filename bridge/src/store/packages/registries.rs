@@ -14,7 +14,7 @@ const MAX_SETTINGS: u64 = 64 << 10;
 
 /// A registry, and where it is configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct RegistrySetting {
     /// The variable by which an installer is told.
     pub variable: &'static str,
     /// Its address.
@@ -25,7 +25,7 @@ pub struct Found {
 
 /// The registry that is configured in place of the public one, unless this program's own variables name one.
 #[must_use]
-pub fn of(ecosystem: Ecosystem, has_uv: bool) -> Option<Found> {
+pub fn of(ecosystem: Ecosystem, has_uv: bool) -> Option<RegistrySetting> {
     let home = env::home_dir().filter(|home| home.is_absolute())?;
     let names: Vec<_> = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
     let all = settings(ecosystem, has_uv).iter();
@@ -33,6 +33,6 @@ pub fn of(ecosystem: Ecosystem, has_uv: bool) -> Option<Found> {
         let text = String::from_utf8(read_to(&home.join(settings.file), MAX_SETTINGS).ok()?).ok()?;
         let address = settings.address(&text)?;
         let shown = format!("{} (~/{})", shown(&address), settings.file);
-        Some(Found { variable: settings.variable, address, shown })
+        Some(RegistrySetting { variable: settings.variable, address, shown })
     })
 }

@@ -99,14 +99,14 @@ fn commit(dir: &Path) -> Result<String, String> {
 }
 
 #[derive(Deserialize)]
-struct Manifest {
+struct RepositoryManifest {
     #[serde(default)]
     name: String,
     #[serde(default)]
     scripts: std::collections::BTreeMap<String, serde_json::Value>,
 }
 
-fn manifest(source: &Path) -> Result<(Manifest, Vec<u8>), String> {
+fn manifest(source: &Path) -> Result<(RepositoryManifest, Vec<u8>), String> {
     let text = inside(source, &source.join("package.json")).and_then(|path| read(&path));
     let text = text.map_err(|why| format!("its package.json {why}"))?;
     let manifest = serde_json::from_slice(&text);

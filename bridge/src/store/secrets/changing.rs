@@ -15,41 +15,42 @@ use std::io::{self, Read as _};
 use std::path::PathBuf;
 
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::secret_store::{Choice, Form};
+use harbor_policy::secret_store::{Choice, StoreProtection};
 use zeroize::Zeroizing;
 
 use super::age::{self, OF_A_KEY, Random};
 use super::{
-    All, MAX_FILE, Secrets, Standing, StoreError, failed, file, form, own_directory, refused, write_durably,
+    MAX_FILE, Secrets, SecretsByServer, SecretsStatus, StoreError, failed, file, form, own_directory,
+    refused, write_durably,
 };
 
 /// A key's random bytes.
 const KEY: usize = 32;
 
 /// The result of reading the file.
-pub(super) struct Read {
-    pub(super) form: Form,
+pub(super) struct SecretsContent {
+    pub(super) form: StoreProtection,
     /// The secrets, without those that nobody gets any more.
-    pub(super) all: All,
+    pub(super) all: SecretsByServer,
     /// True if some of those were in the file.
     pub(super) has_dropped: bool,
 }
 
 impl Secrets {
     /// The bytes, and how they are to be understood.
-    pub(super) fn load(&self) -> Result<(Form, Zeroizing<Vec<u8>>), StoreError> {
+    pub(super) fn load(&self) -> Result<(StoreProtection, Zeroizing<Vec<u8>>), StoreError> {
         let bytes = file::read(&self.path)?;
         let form = match &bytes {
-            None => Form::None,
-            Some(bytes) if !age::is_age(bytes) => Form::Plain,
-            Some(_) if self.keys.file().exists() => Form::Passphrase,
-            Some(_) => Form::Keyring,
+            None => StoreProtection::None,
+            Some(bytes) if !age::is_age(bytes) => StoreProtection::Plain,
+            Some(_) if self.keys.file().exists() => StoreProtection::Passphrase,
+            Some(_) => StoreProtection::Keyring,
         };
         self.note_form(form);
         Ok((form, bytes.unwrap_or_default()))
     }
 
-    pub(super) fn read(&self) -> Result<Read, StoreError> {
+    pub(super) fn read(&self) -> Result<SecretsContent, StoreError> {
         let read = self.read_anyhow();
         if self.trouble.note(&read) {
             self.unlocked.notify_one();
@@ -57,7 +58,7 @@ impl Secrets {
         read
     }
 
-    fn read_anyhow(&self) -> Result<Read, StoreError> {
+    fn read_anyhow(&self) -> Result<SecretsContent, StoreError> {
         loop {
             let dropped = self.dropped()?;
             let (form, mut all) = self.read_file()?;
@@ -66,22 +67,24 @@ impl Secrets {
                 let before = all.len();
                 all.retain(|name, _| !dropped.contains(name));
                 let has_dropped = all.len() < before;
-                return Ok(Read { form, all, has_dropped });
+                return Ok(SecretsContent { form, all, has_dropped });
             }
         }
     }
 
-    fn read_file(&self) -> Result<(Form, All), StoreError> {
+    fn read_file(&self) -> Result<(StoreProtection, SecretsByServer), StoreError> {
         let (form, bytes) = self.load()?;
         let all = match form {
-            Form::None => All::default(),
-            Form::Plain => file::parsed(&self.path, &bytes)?,
-            Form::Passphrase | Form::Keyring => self.opened(&bytes, &self.keys.get(form)?)?,
+            StoreProtection::None => SecretsByServer::default(),
+            StoreProtection::Plain => file::parsed(&self.path, &bytes)?,
+            StoreProtection::Passphrase | StoreProtection::Keyring => {
+                self.opened(&bytes, &self.keys.get(form)?)?
+            }
         };
         Ok((form, all))
     }
 
-    fn opened(&self, bytes: &[u8], key: &Secret) -> Result<All, StoreError> {
+    fn opened(&self, bytes: &[u8], key: &Secret) -> Result<SecretsByServer, StoreError> {
         let why = "its key does not open it, or it is damaged; nothing was changed: put the right one back, or move it \
                    away and set the secrets again";
         let text = age::open(bytes, key).map_err(|_| refused(&self.path, why))?;
@@ -89,7 +92,12 @@ impl Secrets {
     }
 
     /// Writes all secrets. While it is not certain which file is there, the servers that had secrets `before` stay noted, too.
-    pub(super) fn write(&self, all: &All, before: &BTreeSet<String>, form: Form) -> Result<(), StoreError> {
+    pub(super) fn write(
+        &self,
+        all: &SecretsByServer,
+        before: &BTreeSet<String>,
+        form: StoreProtection,
+    ) -> Result<(), StoreError> {
         let text = form::text(all);
         if text.len() as u64 > MAX_FILE / 2 {
             return Err(refused(&self.path, "it would be too long; remove unused secrets"));
@@ -101,7 +109,7 @@ impl Secrets {
             false => None,
             true => Some(match self.load()?.0 {
                 // The first secret of all.
-                Form::None => self.key_in_keyring()?,
+                StoreProtection::None => self.key_in_keyring()?,
                 _ => self.keys.get(form)?,
             }),
         };
@@ -122,7 +130,7 @@ impl Secrets {
         write_durably(&self.path, &sealed.ok_or_else(|| encrypt(io::Error::other("it failed")))?)
     }
 
-    fn note_form(&self, form: Form) {
+    fn note_form(&self, form: StoreProtection) {
         *self.form.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = form;
     }
 
@@ -171,7 +179,7 @@ impl Secrets {
     ///
     /// # Errors
     /// Why not; then they are as they were.
-    pub async fn encrypt(&self, passphrase: Secret) -> Result<Standing, StoreError> {
+    pub async fn encrypt(&self, passphrase: Secret) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(move |secrets| {
             let _turn = secrets.turn();
             if secrets.keys.choice() == Choice::Keyring {
@@ -179,7 +187,7 @@ impl Secrets {
                     "config.toml says `store = \"keyring\"`, which has their key; say \"file\" there first";
                 return Err(refused(&secrets.path, why));
             }
-            let Read { form, all, .. } = secrets.read()?;
+            let SecretsContent { form, all, .. } = secrets.read()?;
             if form.is_encrypted() {
                 secrets.keys.put_under(&passphrase, &secrets.keys.get(form)?)?;
             } else {
@@ -188,10 +196,13 @@ impl Secrets {
                 secrets.keys.keep(key);
                 secrets.note_names(&all.keys().cloned().collect())?;
                 let text = form::text(&all);
-                secrets.keys.get(Form::Passphrase).and_then(|key| secrets.write_sealed(&text, &key))?;
+                secrets
+                    .keys
+                    .get(StoreProtection::Passphrase)
+                    .and_then(|key| secrets.write_sealed(&text, &key))?;
             }
-            secrets.note_form(Form::Passphrase);
-            if form == Form::Keyring {
+            secrets.note_form(StoreProtection::Passphrase);
+            if form == StoreProtection::Keyring {
                 secrets.leave_keyring();
             }
             Ok(secrets.standing())
@@ -203,7 +214,7 @@ impl Secrets {
     ///
     /// # Errors
     /// Why not; then they are as they were.
-    pub async fn decrypt(&self) -> Result<Standing, StoreError> {
+    pub async fn decrypt(&self) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(|secrets| {
             let _turn = secrets.turn();
             if secrets.keys.choice() == Choice::Keyring {
@@ -215,15 +226,15 @@ impl Secrets {
         .await
     }
 
-    fn make_plain(&self) -> Result<Standing, StoreError> {
-        let Read { form, all, .. } = self.read()?;
+    fn make_plain(&self) -> Result<SecretsStatus, StoreError> {
+        let SecretsContent { form, all, .. } = self.read()?;
         if !form.is_encrypted() {
             return Err(refused(&self.path, "the secrets are not encrypted; there is nothing to do"));
         }
         write_durably(&self.path, &form::text(&all))?;
-        self.note_form(Form::Plain);
+        self.note_form(StoreProtection::Plain);
         self.keys.remove_file()?;
-        if form == Form::Keyring {
+        if form == StoreProtection::Keyring {
             self.leave_keyring();
         }
         self.keys.forget();
@@ -241,19 +252,19 @@ impl Secrets {
     ///
     /// # Errors
     /// Why not; then they are as they were.
-    pub async fn move_over(&self) -> Result<Standing, StoreError> {
+    pub async fn move_over(&self) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(|secrets| {
             let _turn = secrets.turn();
             let (form, choice) = (secrets.load()?.0, secrets.keys.choice());
             match (form, choice) {
-                (Form::Keyring, Choice::File) => return secrets.make_plain(),
-                (Form::Plain, Choice::Keyring) => secrets.move_plain_to_keyring()?,
-                (Form::Passphrase, Choice::Keyring) => {
+                (StoreProtection::Keyring, Choice::File) => return secrets.make_plain(),
+                (StoreProtection::Plain, Choice::Keyring) => secrets.move_plain_to_keyring()?,
+                (StoreProtection::Passphrase, Choice::Keyring) => {
                     // It stays the same key, so the file stays as it is.
                     let key = secrets.keys.get(form)?;
                     secrets.keys.item().store(&key).map_err(StoreError::Locked)?;
                     secrets.keys.remove_file()?;
-                    secrets.note_form(Form::Keyring);
+                    secrets.note_form(StoreProtection::Keyring);
                 }
                 _ => {
                     return Err(refused(
@@ -272,7 +283,7 @@ impl Secrets {
         let key = self.key_in_keyring()?;
         self.note_names(&all.keys().cloned().collect())?;
         self.write_sealed(&form::text(&all), &key)?;
-        self.note_form(Form::Keyring);
+        self.note_form(StoreProtection::Keyring);
         Ok(())
     }
 
@@ -280,7 +291,7 @@ impl Secrets {
     ///
     /// # Errors
     /// When the passphrase is wrong, or nobody has the key.
-    pub async fn unlock(&self, passphrase: Option<Secret>) -> Result<Standing, StoreError> {
+    pub async fn unlock(&self, passphrase: Option<Secret>) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(move |secrets| {
             let (form, bytes) = secrets.load()?;
             if !form.is_encrypted() {
@@ -306,7 +317,7 @@ impl Secrets {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn lock(&self) -> Result<Standing, StoreError> {
+    pub async fn lock(&self) -> Result<SecretsStatus, StoreError> {
         self.off_the_loop(|secrets| {
             if !secrets.load()?.0.is_encrypted() {
                 let why = "the secrets are not encrypted, so there is nothing to lock; `harbor secrets encrypt` encrypts them";

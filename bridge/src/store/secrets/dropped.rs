@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
-use super::changing::Read;
+use super::changing::SecretsContent;
 use super::{Secrets, StoreError, failed, file, own_directory, sync_directory, write_durably};
 
 /// The name of the file.
@@ -57,7 +57,7 @@ impl Secrets {
 
     /// Has the secrets that were read written without them, and forgets their names: secrets that are set from now on are another
     /// server's. To be called in the turn of whoever changes them.
-    pub(super) fn settle_dropped(&self, read: &Read) -> Result<(), StoreError> {
+    pub(super) fn settle_dropped(&self, read: &SecretsContent) -> Result<(), StoreError> {
         if read.has_dropped {
             self.write(&read.all, &read.all.keys().cloned().collect(), read.form)?;
         }

@@ -29,7 +29,7 @@ pub fn check(path: &Path) -> Result<(), StoreError> {
 }
 
 /// The secrets in its text.
-pub(super) fn parsed(path: &Path, text: &[u8]) -> Result<form::All, StoreError> {
+pub(super) fn parsed(path: &Path, text: &[u8]) -> Result<form::SecretsByServer, StoreError> {
     form::parse(text).map_err(|why| {
         refused(
             path,

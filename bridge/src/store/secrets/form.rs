@@ -27,7 +27,7 @@ const WIDEST: usize = 6;
 const AROUND: usize = 256;
 
 /// The secrets of all servers.
-pub type All = BTreeMap<String, Credentials>;
+pub type SecretsByServer = BTreeMap<String, Credentials>;
 
 #[derive(Deserialize)]
 struct Version {
@@ -39,12 +39,12 @@ struct Version {
 struct File {
     #[serde(rename = "version")]
     _version: u32,
-    servers: BTreeMap<String, BTreeMap<String, Entry>>,
+    servers: BTreeMap<String, BTreeMap<String, SecretEntry>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct SecretEntry {
     value: Secret,
     #[serde(rename = "type")]
     kind: String,
@@ -52,14 +52,14 @@ struct Entry {
     set_at: u64,
     expires_at: Option<u64>,
     refresh_token: Option<Secret>,
-    origin: Option<origin::Entry>,
+    origin: Option<origin::LoginEntry>,
 }
 
 /// Reads the text.
 ///
 /// # Errors
 /// The fault in it, without a word of it.
-pub(super) fn parse(text: &[u8]) -> Result<All, String> {
+pub(super) fn parse(text: &[u8]) -> Result<SecretsByServer, String> {
     let place = |error: &serde_json::Error| format!("line {}, column {}", error.line(), error.column());
     let broken = |error: serde_json::Error| format!("it is no file of secrets ({})", place(&error));
     let Version { version } = serde_json::from_slice(text).map_err(broken)?;
@@ -76,15 +76,15 @@ pub(super) fn parse(text: &[u8]) -> Result<All, String> {
         .collect()
 }
 
-fn credential(entry: Entry) -> Result<Credential, String> {
-    let Entry { value, kind, username, set_at, expires_at, refresh_token, origin } = entry;
+fn credential(entry: SecretEntry) -> Result<Credential, String> {
+    let SecretEntry { value, kind, username, set_at, expires_at, refresh_token, origin } = entry;
     let kind = CredentialType::named(&kind).ok_or("it has a secret of an unknown type")?;
     let origin = origin.map(origin::origin).transpose()?;
     Ok(Credential { value, kind, username, set_at, expires_at, refresh_token, origin })
 }
 
 /// The text, in memory that is overwritten.
-pub(super) fn text(all: &All) -> Zeroizing<Vec<u8>> {
+pub(super) fn text(all: &SecretsByServer) -> Zeroizing<Vec<u8>> {
     // As long as it can get: what grows leaves copies behind.
     let mut out = Zeroizing::new(Vec::with_capacity(AROUND + all.iter().map(size).sum::<usize>()));
     out.extend_from_slice(format!("{{\"version\":{VERSION},\"servers\":{{").as_bytes());

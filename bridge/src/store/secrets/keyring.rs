@@ -107,7 +107,7 @@ fn run(mut command: Command, input: Option<&Secret>, until: Instant) -> Result<Z
         _ => format!("{PROGRAM} cannot be started: {error}"),
     })?;
     let _ = own::files_as_before(child.id());
-    let group = Group(i32::try_from(child.id()).ok().map(Pid::from_raw));
+    let group = KeyringGroupGuard(i32::try_from(child.id()).ok().map(Pid::from_raw));
     let (sender, pieces) = mpsc::channel();
     let started = [
         child.stdout.take().map(|stdout| listen(stdout, true, sender.clone())),
@@ -190,9 +190,9 @@ fn listen(
 }
 
 /// A process group that ends with this.
-struct Group(Option<Pid>);
+struct KeyringGroupGuard(Option<Pid>);
 
-impl Drop for Group {
+impl Drop for KeyringGroupGuard {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
             let _ = killpg(group, Signal::SIGKILL);

@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::secret_store::{self, Choice, Form};
+use harbor_policy::secret_store::{self, Choice, StoreProtection};
 use tokio::sync::Notify;
 
 use super::age::{self, Closed, OF_A_PERSON};
-use super::given::Given;
 use super::keyring::{BY_ITSELF, Item, WITH_A_PERSON};
+use super::passphrase_file::PassphraseFile;
 use super::{StoreError, changing, failed, file, own_directory, refused, write_durably};
 use crate::config::SecretsConfig;
 use crate::store::sync_directory;
@@ -28,7 +28,7 @@ use crate::store::sync_directory;
 const PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
-enum Held {
+enum KeyState {
     #[default]
     Absent,
     Here(Secret),
@@ -43,7 +43,7 @@ pub(super) struct Keys {
     path: PathBuf,
     item: Item,
     wanted: Mutex<SecretsConfig>,
-    held: Mutex<Held>,
+    held: Mutex<KeyState>,
     /// Held by whoever asks for the key.
     asking: Mutex<()>,
     unlocked: Arc<Notify>,
@@ -71,8 +71,8 @@ impl Keys {
     pub(super) fn follow(&self, wanted: SecretsConfig) {
         let before = std::mem::replace(&mut *locked(&self.wanted), wanted);
         let mut held = locked(&self.held);
-        if before != *locked(&self.wanted) && matches!(*held, Held::Failed(..)) {
-            *held = Held::Absent;
+        if before != *locked(&self.wanted) && matches!(*held, KeyState::Failed(..)) {
+            *held = KeyState::Absent;
         }
     }
 
@@ -86,14 +86,14 @@ impl Keys {
     }
 
     pub(super) fn is_open(&self) -> bool {
-        matches!(*locked(&self.held), Held::Here(_))
+        matches!(*locked(&self.held), KeyState::Here(_))
     }
 
     /// The key, if it is at hand or comes without a person.
     ///
     /// # Errors
     /// The advice to the person.
-    pub(super) fn get(&self, form: Form) -> Result<Secret, StoreError> {
+    pub(super) fn get(&self, form: StoreProtection) -> Result<Secret, StoreError> {
         if let Some(known) = self.known() {
             return known;
         }
@@ -102,7 +102,7 @@ impl Keys {
             return known;
         }
         let found = match form {
-            Form::Passphrase => match self.given() {
+            StoreProtection::Passphrase => match self.given() {
                 Some(given) => self.by_given(&given),
                 None => return Err(asks_for_it()),
             },
@@ -118,7 +118,7 @@ impl Keys {
                     StoreError::Locked(why) => why,
                     error => error.to_string(),
                 };
-                *locked(&self.held) = Held::Failed(why.clone(), Instant::now());
+                *locked(&self.held) = KeyState::Failed(why.clone(), Instant::now());
                 Err(StoreError::Locked(why))
             }
         }
@@ -126,10 +126,10 @@ impl Keys {
 
     fn known(&self) -> Option<Result<Secret, StoreError>> {
         match &*locked(&self.held) {
-            Held::Here(key) => Some(Ok(key.clone())),
-            Held::PutAway => Some(Err(asks_for_it())),
-            Held::Failed(why, at) if at.elapsed() < PAUSE => Some(Err(StoreError::Locked(why.clone()))),
-            Held::Failed(..) | Held::Absent => None,
+            KeyState::Here(key) => Some(Ok(key.clone())),
+            KeyState::PutAway => Some(Err(asks_for_it())),
+            KeyState::Failed(why, at) if at.elapsed() < PAUSE => Some(Err(StoreError::Locked(why.clone()))),
+            KeyState::Failed(..) | KeyState::Absent => None,
         }
     }
 
@@ -137,11 +137,15 @@ impl Keys {
     ///
     /// # Errors
     /// The advice to the person.
-    pub(super) fn ask(&self, form: Form, passphrase: Option<&Secret>) -> Result<Secret, StoreError> {
+    pub(super) fn ask(
+        &self,
+        form: StoreProtection,
+        passphrase: Option<&Secret>,
+    ) -> Result<Secret, StoreError> {
         let _asking = locked(&self.asking);
         match (form, passphrase) {
-            (Form::Passphrase, Some(passphrase)) => self.opened(passphrase),
-            (Form::Passphrase, None) => match self.given() {
+            (StoreProtection::Passphrase, Some(passphrase)) => self.opened(passphrase),
+            (StoreProtection::Passphrase, None) => match self.given() {
                 Some(given) => self.by_given(&given),
                 None => Err(asks_for_it()),
             },
@@ -151,18 +155,18 @@ impl Keys {
 
     /// Keeps the key at hand from now on; those who wait for it are told.
     pub(super) fn keep(&self, key: Secret) {
-        *locked(&self.held) = Held::Here(key);
+        *locked(&self.held) = KeyState::Here(key);
         self.unlocked.notify_one();
     }
 
     /// Forgets it, until somebody unlocks.
     pub(super) fn put_away(&self) {
-        *locked(&self.held) = Held::PutAway;
+        *locked(&self.held) = KeyState::PutAway;
     }
 
     /// There is nothing that it would open.
     pub(super) fn forget(&self) {
-        *locked(&self.held) = Held::Absent;
+        *locked(&self.held) = KeyState::Absent;
     }
 
     /// Writes `key.age`.
@@ -196,11 +200,11 @@ impl Keys {
         &self.item
     }
 
-    fn given(&self) -> Option<Given> {
-        Given::find(locked(&self.wanted).passphrase_file.as_deref())
+    fn given(&self) -> Option<PassphraseFile> {
+        PassphraseFile::find(locked(&self.wanted).passphrase_file.as_deref())
     }
 
-    fn by_given(&self, given: &Given) -> Result<Secret, StoreError> {
+    fn by_given(&self, given: &PassphraseFile) -> Result<Secret, StoreError> {
         let passphrase = given.read().map_err(StoreError::Locked)?;
         self.opened(&passphrase).map_err(|error| match error {
             StoreError::Locked(_) => {

@@ -10,14 +10,14 @@
 use harbor_ipc_proto::link::oauth::{Client, Proof};
 use harbor_ipc_proto::secret::Secret;
 use harbor_ipc_proto::strings::put_str;
-use harbor_policy::credentials::Origin;
+use harbor_policy::credentials::TokenProvenance;
 use serde::Deserialize;
 
 const PROOFS: [(Proof, &str); 3] = [(Proof::None, "none"), (Proof::Basic, "basic"), (Proof::Post, "post")];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Entry {
+pub(super) struct LoginEntry {
     scopes: Vec<String>,
     granted_at: u64,
     issuer: String,
@@ -37,18 +37,20 @@ struct ClientEntry {
 }
 
 /// The origin in an entry.
-pub(super) fn origin(entry: Entry) -> Result<Origin, String> {
-    let Entry { scopes, granted_at, issuer, token_endpoint, revocation_endpoint, resource, client } = entry;
+pub(super) fn origin(entry: LoginEntry) -> Result<TokenProvenance, String> {
+    let LoginEntry { scopes, granted_at, issuer, token_endpoint, revocation_endpoint, resource, client } =
+        entry;
     let ClientEntry { id, secret, proof, is_given } = client;
     let proof = PROOFS.iter().find(|(_, word)| *word == proof).map(|(proof, _)| *proof);
     let proof = proof.ok_or("it has a client that shows in an unknown way who it is")?;
     let client = Client { id, secret, proof, is_given };
-    Ok(Origin { scopes, granted_at, client, issuer, token_endpoint, revocation_endpoint, resource })
+    Ok(TokenProvenance { scopes, granted_at, client, issuer, token_endpoint, revocation_endpoint, resource })
 }
 
 /// How long its texts are, in bytes.
-pub(super) fn size(origin: &Origin) -> usize {
-    let Origin { scopes, client, issuer, token_endpoint, revocation_endpoint, resource, .. } = origin;
+pub(super) fn size(origin: &TokenProvenance) -> usize {
+    let TokenProvenance { scopes, client, issuer, token_endpoint, revocation_endpoint, resource, .. } =
+        origin;
     let texts = [issuer, token_endpoint, resource, &client.id];
     texts.iter().map(|text| text.len()).sum::<usize>()
         + scopes.iter().map(|scope| scope.len() + 3).sum::<usize>()
@@ -57,7 +59,7 @@ pub(super) fn size(origin: &Origin) -> usize {
 }
 
 /// Appends the member.
-pub(super) fn put(out: &mut Vec<u8>, origin: &Origin) {
+pub(super) fn put(out: &mut Vec<u8>, origin: &TokenProvenance) {
     out.extend_from_slice(b",\"origin\":{\"scopes\":[");
     for (at, scope) in origin.scopes.iter().enumerate() {
         if at > 0 {

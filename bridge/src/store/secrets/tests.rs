@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use harbor_ipc_proto::client::CredentialType;
 use harbor_ipc_proto::link::oauth::{Client, Proof};
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::credentials::Origin;
+use harbor_policy::credentials::TokenProvenance;
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use nix::sys::stat::Mode;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn credential(value: &str) -> Credential {
         set_at: 7,
         expires_at: Some(9),
         refresh_token: Some(Secret::new("again\n".into())),
-        origin: Some(Origin {
+        origin: Some(TokenProvenance {
             scopes: vec!["a".into(), "b\"".into()],
             granted_at: 3,
             client: Client {
@@ -63,7 +63,7 @@ fn mode(path: &Path) -> u32 {
 async fn secrets_survive_are_replaced_and_are_gone_when_they_are_removed() {
     let (_home, path) = place();
     let secrets = at(&path);
-    assert_eq!(secrets.all().await.unwrap(), All::default());
+    assert_eq!(secrets.all().await.unwrap(), SecretsByServer::default());
     assert!(!path.exists());
     secrets.put("a", keys(&["K", "L"])).await.unwrap();
     secrets.put("b", keys(&["K"])).await.unwrap();
@@ -190,7 +190,7 @@ async fn there_is_a_bound_and_a_torn_write_is_swept_away() {
 proptest! {
     #[test]
     fn whatever_is_stored_is_read_again(servers in prop::collection::btree_map("\\PC{1,8}", prop::collection::btree_map("[A-Z\"]{1,5}", "\\PC{1,40}|[\u{0}-\u{1f}]{1,20}", 0..4), 0..4)) {
-        let all: All = servers.into_iter().map(|(server, keys)| {
+        let all: SecretsByServer = servers.into_iter().map(|(server, keys)| {
             (server, Credentials(keys.into_iter().map(|(key, value)| (key, credential(&value))).collect()))
         }).collect();
         let text = form::text(&all);

@@ -6,25 +6,25 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use harbor_policy::secret_store::Form;
+use harbor_policy::secret_store::StoreProtection;
 
 use super::{Secrets, StoreError, file};
 
 /// The marks by which another file, or other content, is known.
-type Look = Option<([u64; 3], u32, [i64; 4])>;
+type SecretsFingerprint = Option<([u64; 3], u32, [i64; 4])>;
 
 /// The fault of the file, if it has one.
 #[derive(Debug, Default)]
-pub(super) struct Trouble(Mutex<State>);
+pub(super) struct SecretsTrouble(Mutex<SecretsTroubleState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SecretsTroubleState {
     why: Option<String>,
-    seen: Option<Look>,
+    seen: Option<SecretsFingerprint>,
 }
 
-impl Trouble {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SecretsTrouble {
+    fn lock(&self) -> MutexGuard<'_, SecretsTroubleState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -45,7 +45,7 @@ impl Trouble {
     }
 
     /// True if the file is to be looked at: it is another one than it was, or was not right.
-    fn is_due(&self, now: Look) -> bool {
+    fn is_due(&self, now: SecretsFingerprint) -> bool {
         let mut state = self.lock();
         state.seen.replace(now) != Some(now) || state.why.is_some()
     }
@@ -68,7 +68,7 @@ impl Secrets {
         if self.trouble.note(&checked) {
             self.unlocked.notify_one();
         }
-        if let Ok((Form::Plain, _)) = self.load()
+        if let Ok((StoreProtection::Plain, _)) = self.load()
             && let Ok(read) = self.read()
         {
             self.drop_now();
@@ -80,7 +80,7 @@ impl Secrets {
     }
 }
 
-fn look(path: &Path) -> Look {
+fn look(path: &Path) -> SecretsFingerprint {
     let about = path.symlink_metadata().ok()?;
     let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
     Some(([about.dev(), about.ino(), about.size()], about.mode(), times))

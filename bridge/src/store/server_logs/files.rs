@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use harbor_ipc_proto::server_id::ServerId;
 
-use super::record::{Record, parse};
+use super::record::{ServerLogRecord, parse};
 use crate::store::lines::{open_to_append, open_to_read, read_block};
 use crate::store::{StoreError, failed};
 
@@ -21,12 +21,12 @@ const ENDS: [&str; 2] = ["log", "log.1"];
 
 /// All servers' files.
 #[derive(Debug)]
-pub(super) struct Files {
+pub(super) struct ServerLogFiles {
     dir: PathBuf,
     max: u64,
 }
 
-impl Files {
+impl ServerLogFiles {
     pub(super) fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), max: MAX_FILE }
     }
@@ -55,7 +55,7 @@ impl Files {
     }
 
     /// The newest lines, oldest first. What cannot be read is left out.
-    pub(super) fn last(&self, id: &ServerId, limit: usize) -> Vec<Record> {
+    pub(super) fn last(&self, id: &ServerId, limit: usize) -> Vec<ServerLogRecord> {
         let mut newest = Vec::new();
         for path in self.paths(id) {
             let bytes = read_end(&path).unwrap_or_default();

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use harbor_ipc_proto::server_id::ServerId;
 use tokio::sync::oneshot;
 
-use super::record::Record;
+use super::record::ServerLogRecord;
 
 /// Bytes that may wait, of one server and of all. One line more fits: its length is known when it is written. The first is far
 /// below a file's size, so that waiting lines never fill more than one file; it keeps room for the others.
@@ -17,24 +17,24 @@ const MAX_OF_ALL: usize = 4 * 1024 * 1024;
 
 /// Between those who append and the thread that writes.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
-    state: Mutex<State>,
+pub(super) struct ServerLogQueue {
+    state: Mutex<LogQueueState>,
     filled: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    batch: Batch,
+struct LogQueueState {
+    batch: ServerLogBatch,
     closed: bool,
 }
 
 /// The changes that came since the thread last took some.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct ServerLogBatch {
     pub(super) pending: BTreeMap<ServerId, Pending>,
     bytes: usize,
     /// The questions to be answered when everything else of the batch is done.
-    pub(super) asks: Vec<Ask>,
+    pub(super) asks: Vec<LogTailRequest>,
 }
 
 /// The changes to one server's files, in this order.
@@ -52,19 +52,19 @@ pub(super) struct Pending {
 
 /// A caller that waits for a server's newest lines.
 #[derive(Debug)]
-pub(super) struct Ask {
+pub(super) struct LogTailRequest {
     pub(super) id: ServerId,
     pub(super) limit: usize,
-    pub(super) answer: oneshot::Sender<Vec<Record>>,
+    pub(super) answer: oneshot::Sender<Vec<ServerLogRecord>>,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl ServerLogQueue {
+    fn lock(&self) -> MutexGuard<'_, LogQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds something to the batch.
-    pub(super) fn change(&self, change: impl FnOnce(&mut Batch)) {
+    pub(super) fn change(&self, change: impl FnOnce(&mut ServerLogBatch)) {
         let mut state = self.lock();
         // The thread sleeps only when there is nothing; else a call to the system would wake nobody.
         let sleeps = state.batch.is_empty();
@@ -82,7 +82,7 @@ impl Queue {
     }
 
     /// Waits for something to do; `None` when it is closed and all is done.
-    pub(super) fn take(&self) -> Option<Batch> {
+    pub(super) fn take(&self) -> Option<ServerLogBatch> {
         let mut state = self.lock();
         while state.batch.is_empty() {
             if state.closed {
@@ -94,12 +94,12 @@ impl Queue {
     }
 }
 
-impl Batch {
+impl ServerLogBatch {
     fn is_empty(&self) -> bool {
         self.pending.is_empty() && self.asks.is_empty()
     }
 
-    pub(super) fn add(&mut self, id: &ServerId, record: &Record) {
+    pub(super) fn add(&mut self, id: &ServerId, record: &ServerLogRecord) {
         let full = self.bytes >= MAX_OF_ALL;
         let pending = self.pending.entry(id.clone()).or_default();
         pending.newest = record.timestamp;
@@ -120,7 +120,7 @@ impl Batch {
         *pending = Pending { forget: true, ..Pending::default() };
     }
 
-    pub(super) fn ask(&mut self, ask: Ask) {
+    pub(super) fn ask(&mut self, ask: LogTailRequest) {
         // Those who no longer wait would pile up behind a disk that hangs.
         self.asks.retain(|ask| !ask.answer.is_closed());
         self.asks.push(ask);
@@ -135,8 +135,9 @@ mod tests {
     #[test]
     fn one_flood_leaves_room_for_others_and_all_floods_have_a_bound() {
         let id = |n: usize| ServerId::parse(&format!("s{n}")).unwrap();
-        let record = Record { timestamp: 7, source: Source::Stderr, level: None, text: "x".repeat(8000) };
-        let mut batch = Batch::default();
+        let record =
+            ServerLogRecord { timestamp: 7, source: Source::Stderr, level: None, text: "x".repeat(8000) };
+        let mut batch = ServerLogBatch::default();
         (0..100).for_each(|_| batch.add(&id(0), &record));
         batch.add(&id(1), &record);
         assert!(batch.pending[&id(0)].lost > 0 && batch.pending[&id(1)].lost == 0);
@@ -151,10 +152,10 @@ mod tests {
 
     #[test]
     fn who_no_longer_waits_for_an_answer_leaves_the_queue() {
-        let mut batch = Batch::default();
+        let mut batch = ServerLogBatch::default();
         for _ in 0..3 {
             let (answer, _) = oneshot::channel();
-            batch.ask(Ask { id: ServerId::parse("a").unwrap(), limit: 1, answer });
+            batch.ask(LogTailRequest { id: ServerId::parse("a").unwrap(), limit: 1, answer });
         }
         assert_eq!(batch.asks.len(), 1);
     }

@@ -14,7 +14,7 @@ const MAX_LEVEL: usize = 64;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct ServerLogRecord {
     /// Milliseconds since 1970.
     #[serde(rename = "t")]
     pub timestamp: u64,
@@ -47,13 +47,13 @@ pub enum Source {
 
 /// Reads a line, with or without its newline; `None` when it is none of ours.
 #[must_use]
-pub fn parse(line: &[u8]) -> Option<Record> {
+pub fn parse(line: &[u8]) -> Option<ServerLogRecord> {
     // Serde would take a list of the same values, too.
     let is_object = line.first() == Some(&b'{');
     is_object.then(|| serde_json::from_slice(line).ok()).flatten()
 }
 
-impl Record {
+impl ServerLogRecord {
     /// Writes it as one line, with its newline.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         let before = out.len();
@@ -83,7 +83,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    pub(in super::super) fn line(record: &Record) -> Vec<u8> {
+    pub(in super::super) fn line(record: &ServerLogRecord) -> Vec<u8> {
         let mut line = Vec::new();
         record.put(&mut line);
         line
@@ -99,10 +99,10 @@ pub(super) mod tests {
         ])
     }
 
-    pub(in super::super) fn any_record() -> impl Strategy<Value = Record> {
+    pub(in super::super) fn any_record() -> impl Strategy<Value = ServerLogRecord> {
         let level = prop::option::of("[\\PC\n]{0,10}");
         (any::<u64>(), any_source(), level, any::<String>())
-            .prop_map(|(timestamp, source, level, text)| Record { timestamp, source, level, text })
+            .prop_map(|(timestamp, source, level, text)| ServerLogRecord { timestamp, source, level, text })
     }
 
     proptest! {
@@ -131,7 +131,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_form_on_disk() {
-        let record = |source, level: Option<&str>, text: &str| Record {
+        let record = |source, level: Option<&str>, text: &str| ServerLogRecord {
             timestamp: 7,
             source,
             level: level.map(String::from),
@@ -156,7 +156,8 @@ pub(super) mod tests {
     #[test]
     fn what_is_too_long_is_cut_between_characters() {
         let text = "ä\u{1}".repeat(MAX_TEXT);
-        let record = Record { timestamp: 7, source: Source::Mcp, level: Some("ä".repeat(99)), text };
+        let record =
+            ServerLogRecord { timestamp: 7, source: Source::Mcp, level: Some("ä".repeat(99)), text };
         let line = line(&record);
         assert!(line.len() < 256 * 1024);
         let read = parse(&line).unwrap();

@@ -14,12 +14,12 @@ fn id(text: &str) -> ServerId {
     ServerId::parse(text).unwrap()
 }
 
-fn said(n: u64) -> Record {
-    Record { timestamp: n, source: Source::Stderr, level: None, text: format!("line {n}") }
+fn said(n: u64) -> ServerLogRecord {
+    ServerLogRecord { timestamp: n, source: Source::Stderr, level: None, text: format!("line {n}") }
 }
 
-fn remark(timestamp: u64, text: &str) -> Record {
-    Record { timestamp, source: Source::Harbor, level: None, text: text.into() }
+fn remark(timestamp: u64, text: &str) -> ServerLogRecord {
+    ServerLogRecord { timestamp, source: Source::Harbor, level: None, text: text.into() }
 }
 
 /// A directory that is yet to be made.
@@ -32,7 +32,7 @@ fn directory() -> (TempDir, PathBuf) {
 /// Logs whose disk hangs until the sender is dropped; the receiver is closed when they are written.
 fn hanging(dir: &Path) -> (ServerLogs, mpsc::Sender<()>, mpsc::Receiver<()>) {
     let ((release, released), (writing, written)) = (mpsc::channel::<()>(), mpsc::channel::<()>());
-    let writer = Writer::new(Files::new(dir));
+    let writer = ServerLogWriter::new(ServerLogFiles::new(dir));
     let logs = ServerLogs::start(move |queue| {
         let _ = released.recv();
         writer.run(queue);

@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 use harbor_ipc_proto::server_id::ServerId;
 
 use super::StoreError;
-use super::files::Files;
-use super::queue::{Ask, Pending, Queue};
-use super::record::{Record, Source};
+use super::files::ServerLogFiles;
+use super::queue::{LogTailRequest, Pending, ServerLogQueue};
+use super::record::{ServerLogRecord, Source};
 
 /// The pause between two warnings, of whatever server.
 const WARN_AGAIN: Duration = Duration::from_secs(60);
 
 /// Writes what is queued.
 #[derive(Debug)]
-pub(super) struct Writer {
-    files: Files,
+pub(super) struct ServerLogWriter {
+    files: ServerLogFiles,
     lost: BTreeMap<ServerId, Lost>,
     warned: Option<Instant>,
 }
@@ -34,23 +34,23 @@ struct Lost {
 }
 
 impl Lost {
-    fn remark(&self) -> Record {
+    fn remark(&self) -> ServerLogRecord {
         let lines = match self.lines {
             1 => "1 line was".to_owned(),
             lines => format!("{lines} lines were"),
         };
         let text = format!("{lines} not written: {}", self.why);
-        Record { timestamp: self.timestamp, source: Source::Harbor, level: None, text }
+        ServerLogRecord { timestamp: self.timestamp, source: Source::Harbor, level: None, text }
     }
 }
 
-impl Writer {
-    pub(super) fn new(files: Files) -> Self {
+impl ServerLogWriter {
+    pub(super) fn new(files: ServerLogFiles) -> Self {
         Self { files, lost: BTreeMap::new(), warned: None }
     }
 
     /// Runs until the queue is closed and empty.
-    pub(super) fn run(mut self, queue: &Queue) {
+    pub(super) fn run(mut self, queue: &ServerLogQueue) {
         while let Some(batch) = queue.take() {
             for (id, pending) in batch.pending {
                 self.write(&id, pending);
@@ -84,7 +84,7 @@ impl Writer {
         }
     }
 
-    fn answer(&mut self, ask: Ask) {
+    fn answer(&mut self, ask: LogTailRequest) {
         if ask.answer.is_closed() {
             return;
         }

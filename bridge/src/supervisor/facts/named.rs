@@ -8,9 +8,9 @@ use std::path::Path;
 use harbor_policy::sandbox::paths::{below, is_within, parent};
 use harbor_policy::sandbox::prefixes::{MANIFESTS, of_installed, path_in_argument};
 use harbor_policy::sandbox::protected::why_not_by_name;
-use harbor_policy::sandbox::{Facts, Named};
+use harbor_policy::sandbox::{NamedPath, SandboxFacts};
 
-use super::way::{Way, changeable, found, walk};
+use super::path_links::{ResolvedPath, changeable, found, walk};
 
 /// Arguments that are looked at.
 const MAX_ARGS: usize = 64;
@@ -19,9 +19,9 @@ const MAX_LEVELS: usize = 32;
 
 /// The paths that a definition names.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct NamedPaths {
     /// The working directory and the arguments that exist, each once.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedPath>,
     /// The links on the ways to them, with the places that they lead to.
     pub links: Vec<(String, String)>,
     /// The given paths whose way a server may have laid, and that lead out.
@@ -29,8 +29,8 @@ pub(super) struct Found {
 }
 
 /// Looks for them.
-pub(super) fn find(facts: &Facts, cwd: &str, args: &[String]) -> Found {
-    let mut found = Found::default();
+pub(super) fn find(facts: &SandboxFacts, cwd: &str, args: &[String]) -> NamedPaths {
+    let mut found = NamedPaths::default();
     if let Some(way) = found.accepted(cwd, cwd, facts).filter(|way| Path::new(&way.real).is_dir()) {
         found.add(way, true, facts);
     }
@@ -46,9 +46,9 @@ pub(super) fn find(facts: &Facts, cwd: &str, args: &[String]) -> Found {
     found
 }
 
-impl Found {
+impl NamedPaths {
     /// The way to something that exists. If a server may have laid the way and it leads out, the path is noted as it was `given`.
-    fn accepted(&mut self, given: &str, path: &str, facts: &Facts) -> Option<Way> {
+    fn accepted(&mut self, given: &str, path: &str, facts: &SandboxFacts) -> Option<ResolvedPath> {
         let way = walk(path, facts).filter(|way| way.exists)?;
         if !way.is_accepted() {
             self.led_out.push(given.to_owned());
@@ -57,7 +57,7 @@ impl Found {
         Some(way)
     }
 
-    fn add(&mut self, way: Way, is_cwd: bool, facts: &Facts) {
+    fn add(&mut self, way: ResolvedPath, is_cwd: bool, facts: &SandboxFacts) {
         self.links.extend(way.pairs(facts));
         if is_cwd || !self.named.iter().any(|named| named.path == way.real) {
             let root = match is_cwd {
@@ -66,7 +66,7 @@ impl Found {
                 false => None,
             };
             let package_root = root.filter(|root| way.may_reach(root));
-            self.named.push(Named { package_root, path: way.real, is_cwd });
+            self.named.push(NamedPath { package_root, path: way.real, is_cwd });
         }
     }
 }
@@ -78,7 +78,7 @@ fn in_argument(argument: &str, cwd: &str) -> Option<String> {
 }
 
 /// The root of the package that a file belongs to.
-pub(super) fn package_root(file: &str, facts: &Facts) -> Option<String> {
+pub(super) fn package_root(file: &str, facts: &SandboxFacts) -> Option<String> {
     let usable = |root: &&str| why_not_by_name(root, facts).is_none();
     match of_installed(file).filter(usable) {
         Some(root) => Some(root.to_owned()),
@@ -87,14 +87,14 @@ pub(super) fn package_root(file: &str, facts: &Facts) -> Option<String> {
 }
 
 /// The nearest directory with a manifest, up to what is too wide.
-fn root_from(directory: &str, facts: &Facts) -> Option<String> {
+fn root_from(directory: &str, facts: &SandboxFacts) -> Option<String> {
     let above = std::iter::successors(Some(directory), |path| (*path != "/").then(|| parent(path)));
     let mut narrow = above.take(MAX_LEVELS).take_while(|path| why_not_by_name(path, facts).is_none());
     narrow.find(|path| MANIFESTS.iter().any(|name| marks(path, name, facts))).map(ToOwned::to_owned)
 }
 
 /// True if a directory has this in it, and the server cannot have put it there to get all of the directory.
-pub(super) fn marks(directory: &str, name: &str, facts: &Facts) -> bool {
+pub(super) fn marks(directory: &str, name: &str, facts: &SandboxFacts) -> bool {
     found(&below(directory, name), facts)
         .is_some_and(|way| changeable(&way.real, facts).all(|own| is_within(directory, own)))
 }

@@ -15,7 +15,7 @@ use std::io::Read as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use harbor_policy::sandbox::Facts;
+use harbor_policy::sandbox::SandboxFacts;
 use harbor_policy::sandbox::paths::{below, is_within, parent};
 use harbor_policy::sandbox::prefixes::{
     MARKS, interpreters, is_of_programs, manager, may_be_whole, of_installed, of_program,
@@ -23,7 +23,7 @@ use harbor_policy::sandbox::prefixes::{
 use nix::fcntl::OFlag;
 
 use super::named::{marks, package_root};
-use super::way::{changeable, found, is_changeable, pair, walk};
+use super::path_links::{changeable, found, is_changeable, pair, walk};
 
 /// Links, interpreters and venvs that are followed, all together.
 const MAX_HOPS: usize = 40;
@@ -52,7 +52,7 @@ pub(super) struct Needed {
 
 /// Follows a command, and further programs that it is known to start.
 pub(super) fn find(
-    facts: &Facts,
+    facts: &SandboxFacts,
     command: &str,
     started: &[String],
     cwd: &str,
@@ -60,7 +60,7 @@ pub(super) fn find(
     authorities: &[String],
 ) -> Needed {
     let path: Vec<_> = path.split(':').filter(|dir| dir.starts_with('/')).take(MAX_PATH_ENTRIES).collect();
-    let mut program = Program {
+    let mut program = ProgramSearch {
         facts,
         path,
         found: Vec::new(),
@@ -86,8 +86,8 @@ pub(super) fn find(
     Needed { program: program.found, links: program.links, left_out: program.left_out, led_out }
 }
 
-struct Program<'a> {
-    facts: &'a Facts,
+struct ProgramSearch<'a> {
+    facts: &'a SandboxFacts,
     path: Vec<&'a str>,
     found: Vec<String>,
     links: Vec<(String, String)>,
@@ -108,7 +108,7 @@ fn is_chosen(place: &str, within: &[String]) -> bool {
     within.iter().all(|directory| is_within(place, directory))
 }
 
-impl Program<'_> {
+impl ProgramSearch<'_> {
     /// Queues a command, found as `execvp` finds it.
     fn enqueue(&mut self, command: &str, cwd: &str, within: &[String]) {
         let found = match command {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 
-use harbor_policy::sandbox::Named;
+use harbor_policy::sandbox::NamedPath;
 use harbor_policy::sandbox::paths::below;
 
 use super::*;
@@ -74,11 +74,11 @@ impl Home {
         symlink(target, path).unwrap();
     }
 
-    fn look(&self, command: &str, args: &[&str], cwd: &str, path: &[&str]) -> Facts {
+    fn look(&self, command: &str, args: &[&str], cwd: &str, path: &[&str]) -> SandboxFacts {
         let args: Vec<_> = args.iter().map(ToString::to_string).collect();
         let own = |name: &str| self.given.join(".harbor/servers/s").join(name);
         let path = path.iter().map(|name| self.at(name)).collect::<Vec<_>>().join(":");
-        let wanted = Wanted {
+        let wanted = FactsQuery {
             command,
             args: &args,
             cwd,
@@ -180,7 +180,7 @@ fn arguments_and_their_packages_are_named() {
     let loose = home.file("loose.py", "");
     home.link("link.py", "loose.py");
     fs::create_dir(home.given.join("notes")).unwrap();
-    let named = |path: &str, root: Option<&str>, is_cwd| Named {
+    let named = |path: &str, root: Option<&str>, is_cwd| NamedPath {
         path: path.into(),
         package_root: root.map(|root| home.at(root)),
         is_cwd,

@@ -20,17 +20,17 @@ use harbor_ipc_proto::secret::Secret;
 use harbor_policy::credentials::{Credential, Credentials};
 use harbor_policy::oauth::KEY;
 use harbor_policy::oauth::places::named;
-use harbor_policy::remote::{Reach, parse};
+use harbor_policy::remote::{AllowedAddresses, parse};
 use tokio::sync::mpsc;
 use tokio::time::{timeout, timeout_at};
 
 use super::Server;
-use super::elsewhere::is_for;
+use super::remote_start::is_for;
 use super::secrets::wipe;
-use crate::landing::{Landing, Name};
-use crate::link::runner::{Kind, Purpose};
+use crate::link::runner::{Purpose, RunnerKind};
 use crate::link::{EndReport, LinkEvent};
-use crate::supervisor::errands::Known;
+use crate::oauth_callback::{Name, RedirectListener};
+use crate::supervisor::errand_runners::ErrandRunnerGuard;
 
 /// How long it may take to find out where the person has to be sent.
 const DISCOVERY: Duration = Duration::from_secs(90);
@@ -43,7 +43,7 @@ const EXCHANGE: Duration = Duration::from_secs(45);
 
 /// A person's wishes for an authorization.
 #[derive(Debug, Default)]
-pub struct Wanted {
+pub struct AuthorizationRequest {
     /// The client as which Harbor is known there: a name, and what proves it.
     pub client: Option<(String, Option<Secret>)>,
     /// The scopes that are wanted besides those that the server asks for.
@@ -55,19 +55,19 @@ pub struct Wanted {
 }
 
 /// An authorization that waits for its person.
-pub struct Asked {
+pub struct PendingAuthorization {
     /// The URL that the person is to open.
     pub url: String,
     deadline: Instant,
     redirect_uri: String,
     state: Secret,
-    landing: Landing,
-    known: Known,
+    landing: RedirectListener,
+    known: ErrandRunnerGuard,
     events: mpsc::Receiver<LinkEvent>,
     server: Rc<Server>,
 }
 
-impl std::fmt::Debug for Asked {
+impl std::fmt::Debug for PendingAuthorization {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Asked").field("server", &self.server.id).finish_non_exhaustive()
     }
@@ -78,9 +78,12 @@ impl Server {
     ///
     /// # Errors
     /// Why nobody can be asked.
-    pub async fn authorize(self: &Rc<Self>, wanted: Wanted) -> Result<Asked, Rc<EndReport>> {
+    pub async fn authorize(
+        self: &Rc<Self>,
+        wanted: AuthorizationRequest,
+    ) -> Result<PendingAuthorization, Rc<EndReport>> {
         let (launch, secrets) = self.launch_of_errand().await?;
-        let landing = Landing::open(wanted.name, wanted.port).await;
+        let landing = RedirectListener::open(wanted.name, wanted.port).await;
         let landing = landing.map_err(|error| match (wanted.port, error.kind()) {
             (1.., ErrorKind::AddrInUse) => failed(format!(
                 "port {} of this machine is in use, and the answer is to come there; end what listens there, or name \
@@ -99,23 +102,27 @@ impl Server {
         let asked = asked.unwrap_or_else(|_| Err(failed("it takes too long to find out whom to ask")));
         // What it said before may be what led astray.
         let said = asked.inspect_err(|_| self.forget_challenge())?;
-        let Said::Ask(url, state) = said else { return Err(failed("its runner has not asked")) };
+        let AuthorizationEvent::Ask(url, state) = said else {
+            return Err(failed("its runner has not asked"));
+        };
         named(&url, self.reach()).map_err(|why| failed(format!("its runner wants opened {why}")))?;
         let (deadline, server) = (Instant::now() + PERSON, self.clone());
-        Ok(Asked { url, deadline, redirect_uri, state, landing, known, events, server })
+        Ok(PendingAuthorization { url, deadline, redirect_uri, state, landing, known, events, server })
     }
 
     /// Where the server, and the hosts that it names, may be.
-    fn reach(&self) -> Reach {
+    fn reach(&self) -> AllowedAddresses {
         let definition = self.definition();
         let remote = definition.remote.as_ref();
-        let reach =
-            remote.and_then(|remote| Some(Reach::of(&parse(&remote.url).ok()?, remote.allow_private)));
-        reach.unwrap_or(Reach::Public)
+        let reach = remote
+            .and_then(|remote| Some(AllowedAddresses::of(&parse(&remote.url).ok()?, remote.allow_private)));
+        reach.unwrap_or(AllowedAddresses::Public)
     }
 
-    pub(super) fn runner_of_errand(&self) -> Result<(Known, mpsc::Receiver<LinkEvent>), Rc<EndReport>> {
-        let started = self.runners.runner_of_errand(Kind::Remote, Purpose::Isolated);
+    pub(super) fn runner_of_errand(
+        &self,
+    ) -> Result<(ErrandRunnerGuard, mpsc::Receiver<LinkEvent>), Rc<EndReport>> {
+        let started = self.runners.runner_of_errand(RunnerKind::Remote, Purpose::Isolated);
         started.map_err(|error| failed(format!("could not start a runner: {error}")))
     }
 
@@ -133,7 +140,7 @@ impl Server {
         Ok((self.launch_to(remote), secrets))
     }
 
-    fn wish(&self, wanted: Wanted, before: Option<Grant>, redirect_uri: &str) -> Wish<'static> {
+    fn wish(&self, wanted: AuthorizationRequest, before: Option<Grant>, redirect_uri: &str) -> Wish<'static> {
         let own = |text: String| Cow::<'static, str>::Owned(text);
         let said = wanted.client.map(|(id, secret)| Given { id: own(id), secret, issuer: None });
         let known = before.as_ref().filter(|before| before.client.is_given);
@@ -172,13 +179,15 @@ impl Server {
         wipe(message);
         let told = timeout(EXCHANGE, next(&mut events)).await;
         match told.unwrap_or_else(|_| Err(failed("it takes too long")))? {
-            Said::Over => Ok(()),
-            Said::Ask(..) | Said::Granted(_) => Err(failed("its runner speaks of something else")),
+            AuthorizationEvent::Over => Ok(()),
+            AuthorizationEvent::Ask(..) | AuthorizationEvent::Granted(_) => {
+                Err(failed("its runner speaks of something else"))
+            }
         }
     }
 }
 
-impl Asked {
+impl PendingAuthorization {
     /// Where the person's browser comes back to.
     #[must_use]
     pub fn redirect_uri(&self) -> &str {
@@ -195,7 +204,7 @@ impl Asked {
         self.known.runner.link.send(&ToRunner::Redirected { server: 0, query });
         let said = timeout(EXCHANGE, next(&mut self.events)).await;
         let said = said.unwrap_or_else(|_| Err(failed("the authorization server gave no token in time")))?;
-        let Said::Granted(grant) = said else { return Err(failed("its runner has no grant")) };
+        let AuthorizationEvent::Granted(grant) = said else { return Err(failed("its runner has no grant")) };
         let definition = self.server.definition();
         let is_its_own = definition.remote.as_ref().is_some_and(|remote| is_for(&grant, &remote.url));
         if !is_its_own || self.server.gone.get() {
@@ -211,18 +220,18 @@ impl Asked {
 }
 
 /// The message of such a runner.
-enum Said {
+enum AuthorizationEvent {
     Ask(String, Secret),
     Granted(Box<Grant>),
     Over,
 }
 
-async fn next(events: &mut mpsc::Receiver<LinkEvent>) -> Result<Said, Rc<EndReport>> {
+async fn next(events: &mut mpsc::Receiver<LinkEvent>) -> Result<AuthorizationEvent, Rc<EndReport>> {
     while let Some(event) = events.recv().await {
         match event {
-            LinkEvent::AskPerson { url, state, .. } => return Ok(Said::Ask(url, state)),
-            LinkEvent::Granted { grant, .. } => return Ok(Said::Granted(grant)),
-            LinkEvent::Ended { report, .. } if report.was_asked_for() => return Ok(Said::Over),
+            LinkEvent::AskPerson { url, state, .. } => return Ok(AuthorizationEvent::Ask(url, state)),
+            LinkEvent::Granted { grant, .. } => return Ok(AuthorizationEvent::Granted(grant)),
+            LinkEvent::Ended { report, .. } if report.was_asked_for() => return Ok(AuthorizationEvent::Over),
             LinkEvent::Ended { report, .. } | LinkEvent::Closed { report } => return Err(report),
             _ => {}
         }

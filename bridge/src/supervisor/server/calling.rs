@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::{List, Operation};
 use harbor_policy::consent::Permit;
-use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::lifecycle::{LifecycleEvent, State};
 use harbor_policy::slots::Slot;
 
 use super::Server;
-use crate::link::{Answer, Audience, CallError, EndReport, TimeLimit};
+use crate::link::{Audience, CallError, EndReport, ServerAnswer, TimeLimit};
 
 /// How long a call of a tool waits for the list of tools.
 const TOOLS_WAIT: Duration = Duration::from_secs(2);
 
 /// Why a call has no answer.
 #[derive(Debug)]
-pub enum Why {
+pub enum UnansweredReason {
     /// It was not sent: the server does not run.
     NotSent(Unavailable),
     /// It was sent, and lost.
@@ -83,24 +83,28 @@ impl Server {
         operation: Operation<'_>,
         limit: TimeLimit,
         audience: Audience,
-    ) -> Result<Answer, Why> {
+    ) -> Result<ServerAnswer, UnansweredReason> {
         let mut limit = limit;
-        self.wait_until_running(&mut limit).await.map_err(Why::NotSent)?;
+        self.wait_until_running(&mut limit).await.map_err(UnansweredReason::NotSent)?;
         let place = self.place.borrow().clone().filter(|_| self.state() == State::Running);
-        let place = place.ok_or_else(|| Why::NotSent(self.unavailable(None)))?;
+        let place = place.ok_or_else(|| UnansweredReason::NotSent(self.unavailable(None)))?;
         let _in_use = InUse::begin(self, slot);
         self.on_call_sent();
-        let call = place.runner.link.call(place.number, operation, limit, audience).map_err(Why::Lost)?;
+        let call = place
+            .runner
+            .link
+            .call(place.number, operation, limit, audience)
+            .map_err(UnansweredReason::Lost)?;
         let ending = tokio::select! {
             // First: an answer that is there already is not given any more, either.
             biased;
-            () = self.removed() => return Err(Why::Removed),
+            () = self.removed() => return Err(UnansweredReason::Removed),
             ending = call => ending,
         };
         if matches!(ending, Err(CallError::Timeout)) {
             self.on_call_timed_out();
         }
-        ending.map_err(Why::Lost)
+        ending.map_err(UnansweredReason::Lost)
     }
 
     /// Waits until it is removed.
@@ -159,7 +163,7 @@ impl Server {
     async fn wait_for_start(self: &Rc<Self>, began: Instant, limit: Duration) -> Result<(), Unavailable> {
         // A server whose turn to start with the bridge has not come is brought forward.
         if !self.is_removed() {
-            self.apply(if self.pending.take() { Event::Start } else { Event::Demand });
+            self.apply(if self.pending.take() { LifecycleEvent::Start } else { LifecycleEvent::Demand });
         }
         let wait = self.settings().queue_wait.min(limit);
         if wait.is_zero() {

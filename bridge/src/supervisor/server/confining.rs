@@ -11,7 +11,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::client::{NetworkKind, SandboxSettings};
 use harbor_ipc_proto::link::runner::Lack;
 use harbor_policy::consent::facts::Holding;
-use harbor_policy::consent::holding::{self, Given};
+use harbor_policy::consent::holding::{self, ServerTraits};
 use harbor_policy::lifecycle::State;
 use harbor_policy::sandbox::hint::{Advice, Told, advice};
 use harbor_policy::sandbox::paths::{below, parent};
@@ -29,7 +29,7 @@ pub struct Confined {
     /// The profile that holds it.
     pub profile: Profile,
     /// The facts that were found on the disk.
-    pub facts: harbor_policy::sandbox::Facts,
+    pub facts: harbor_policy::sandbox::SandboxFacts,
 }
 
 /// Something that a server was refused.
@@ -76,14 +76,14 @@ impl Server {
     /// The facts for consent about what holds it now; for a server that does not run, about what holds its next start.
     pub async fn holding(&self) -> Holding {
         let definition = self.definition();
-        let given = Given {
+        let given = ServerTraits {
             secrets: !definition.secrets.is_empty() || self.has_secrets(),
             private: definition.supervision.private == Some(true),
             image: self.has_image(),
         };
         if let Some(remote) = &definition.remote {
             let secrets = given.secrets || !remote.headers.is_empty();
-            return holding::remote(Given {
+            return holding::remote(ServerTraits {
                 secrets,
                 private: given.private || remote.allow_private,
                 ..given
@@ -190,11 +190,11 @@ impl Server {
                 server.denied.borrow_mut().retain(|denied| *denied != kept);
             }
             match looked {
-                Ok(Looked::Denied(denied)) => server.note_denied(denied),
-                Ok(Looked::Socket(path)) => {
+                Ok(RefusalFinding::Denied(denied)) => server.note_denied(denied),
+                Ok(RefusalFinding::Socket(path)) => {
                     server.on_lacking(&Lack::Socket { path: path.into(), listen: false });
                 }
-                Ok(Looked::Nothing) | Err(_) => {}
+                Ok(RefusalFinding::Nothing) | Err(_) => {}
             }
         });
     }
@@ -259,7 +259,7 @@ impl Server {
 
 /// The thing that was found where a server was refused.
 #[derive(Debug, PartialEq, Eq)]
-enum Looked {
+enum RefusalFinding {
     /// The refusal, with what is to be minded.
     Denied(Denied),
     /// It is a socket, which is no file to be read.
@@ -269,7 +269,7 @@ enum Looked {
 }
 
 /// `made`: the same refusal, of writing; `is_hidden`: its directory is hidden.
-fn looked_at(denied: Denied, made: Denied, missing: bool, is_hidden: bool) -> Looked {
+fn looked_at(denied: Denied, made: Denied, missing: bool, is_hidden: bool) -> RefusalFinding {
     let path = Path::new(&denied.path);
     // A new file needs its directory only.
     let looked = if denied.write { path.parent().unwrap_or(path) } else { path };
@@ -277,17 +277,19 @@ fn looked_at(denied: Denied, made: Denied, missing: bool, is_hidden: bool) -> Lo
         // Languages name no difference between a file that is not there and a place where none can be made.
         Err(_) if missing && is_hidden && !denied.write && path.parent().is_some_and(Path::is_dir) => {
             match made.advice {
-                Ok(advice) => Looked::Denied(Denied { advice: Ok(advice.if_it_was_to_be_made()), ..made }),
-                Err(_) => Looked::Nothing,
+                Ok(advice) => {
+                    RefusalFinding::Denied(Denied { advice: Ok(advice.if_it_was_to_be_made()), ..made })
+                }
+                Err(_) => RefusalFinding::Nothing,
             }
         }
-        Err(_) if missing => Looked::Nothing,
+        Err(_) if missing => RefusalFinding::Nothing,
         // Who reads what does not exist is told so: this was to be made.
         Err(error) if error.kind() == ErrorKind::NotFound && !denied.write => {
-            Looked::Denied(Denied { advice: made.advice.map(with_its_path), ..made })
+            RefusalFinding::Denied(Denied { advice: made.advice.map(with_its_path), ..made })
         }
-        Ok(found) if missing && found.file_type().is_socket() => Looked::Socket(denied.path),
-        _ => Looked::Denied(Denied { advice: denied.advice.map(with_its_path), ..denied }),
+        Ok(found) if missing && found.file_type().is_socket() => RefusalFinding::Socket(denied.path),
+        _ => RefusalFinding::Denied(Denied { advice: denied.advice.map(with_its_path), ..denied }),
     }
 }
 
@@ -349,9 +351,9 @@ mod tests {
             write,
             advice: Ok(Advice { written, ..Advice::plain("--x".into()) }),
         };
-        let minded = |looked: Looked| match looked {
-            Looked::Denied(Denied { advice: Ok(advice), .. }) => Some(advice.mind.is_some()),
-            Looked::Denied(_) | Looked::Socket(_) | Looked::Nothing => None,
+        let minded = |looked: RefusalFinding| match looked {
+            RefusalFinding::Denied(Denied { advice: Ok(advice), .. }) => Some(advice.mind.is_some()),
+            RefusalFinding::Denied(_) | RefusalFinding::Socket(_) | RefusalFinding::Nothing => None,
         };
         let looked_where = |denied: Denied, missing, hidden| {
             let made = Denied { write: true, ..denied.clone() };
@@ -362,20 +364,20 @@ mod tests {
         assert_eq!(minded(looked(denied(at("new"), true, Some(at("new"))), false)), Some(true));
         assert_eq!(minded(looked(denied(at("there"), true, Some(at("there"))), false)), Some(false));
         assert_eq!(minded(looked(denied(at("new"), true, Some(at(""))), true)), Some(false));
-        assert_eq!(looked(denied(at("no/new"), true, None), true), Looked::Nothing);
-        assert_eq!(looked(denied(at("new"), false, None), true), Looked::Nothing);
+        assert_eq!(looked(denied(at("no/new"), true, None), true), RefusalFinding::Nothing);
+        assert_eq!(looked(denied(at("new"), false, None), true), RefusalFinding::Nothing);
         let hidden = looked_where(denied(at("new"), false, None), true, true);
         assert!(
             matches!(
                 hidden,
-                Looked::Denied(Denied { write: true, advice: Ok(Advice { mind: Some(_), .. }), .. })
+                RefusalFinding::Denied(Denied { write: true, advice: Ok(Advice { mind: Some(_), .. }), .. })
             ),
             "{hidden:?}"
         );
-        assert_eq!(looked_where(denied(at("no/new"), false, None), true, true), Looked::Nothing);
+        assert_eq!(looked_where(denied(at("no/new"), false, None), true, true), RefusalFinding::Nothing);
         let made = looked(denied(at("new"), false, None), false);
-        assert!(matches!(made, Looked::Denied(Denied { write: true, .. })), "{made:?}");
+        assert!(matches!(made, RefusalFinding::Denied(Denied { write: true, .. })), "{made:?}");
         let _listener = std::os::unix::net::UnixListener::bind(at("s")).unwrap();
-        assert_eq!(looked(denied(at("s"), false, None), true), Looked::Socket(at("s")));
+        assert_eq!(looked(denied(at("s"), false, None), true), RefusalFinding::Socket(at("s")));
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::Launch;
-use harbor_ipc_proto::link::sandbox::{Limits, Sandbox};
+use harbor_ipc_proto::link::sandbox::{Sandbox, SandboxLimits};
 use harbor_policy::container::{self, Machine, Pinned, engine, variables};
 use harbor_policy::credentials::Credentials;
 use harbor_policy::lifecycle::State;
@@ -60,7 +60,7 @@ impl Server {
     pub(super) fn container_held(
         &self,
         settings: &harbor_ipc_proto::client::SandboxSettings,
-        facts: harbor_policy::sandbox::Facts,
+        facts: harbor_policy::sandbox::SandboxFacts,
     ) -> Result<Confined, String> {
         let profile = container::held(settings, &facts, self.pinned().as_ref(), &machine())?;
         Ok(Confined { profile, facts })
@@ -69,7 +69,7 @@ impl Server {
     /// The message that starts it.
     pub(super) fn container_launch(
         &self,
-        facts: harbor_policy::sandbox::Facts,
+        facts: harbor_policy::sandbox::SandboxFacts,
         secrets: &Credentials,
         path: String,
         limit: Duration,
@@ -87,7 +87,7 @@ impl Server {
         }
         variables.sort();
         variables.dedup();
-        let start = container::Start {
+        let start = container::ContainerStart {
             name: &name,
             instance,
             server: self.id.as_str(),
@@ -97,7 +97,7 @@ impl Server {
         };
         let args = container::run(&start, &confined.profile, &confined.facts, &machine()).map_err(confine)?;
         // The engine holds it; only how much lies in its data directory is watched from here.
-        let Limits { disk, writable, .. } = confined.profile.launch.limits.clone();
+        let SandboxLimits { disk, writable, .. } = confined.profile.launch.limits.clone();
         let mut env = self.engine_environment(path);
         env.extend(self.definition().env.clone());
         self.is_held(confined);
@@ -111,7 +111,10 @@ impl Server {
             known_revision: self.known_revision().map(Into::into),
             offers_roots: !self.definition().roots.is_empty(),
             start_timeout_ms: millis(limit),
-            sandbox: Sandbox { limits: Limits { disk, writable, ..Limits::default() }, ..Sandbox::default() },
+            sandbox: Sandbox {
+                limits: SandboxLimits { disk, writable, ..SandboxLimits::default() },
+                ..Sandbox::default()
+            },
             afterwards: removal.map(Into::into).collect(),
             ..self.engine_launch(env)
         };

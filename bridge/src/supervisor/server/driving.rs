@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::ToRunner;
-use harbor_policy::lifecycle::{Action, Event, State};
+use harbor_policy::lifecycle::{LifecycleAction, LifecycleEvent, State};
 
 use super::{NEEDS_BUILD, PLANNED, Server, Started};
 use crate::link::EndReport;
-use crate::supervisor::told::{Change, Told};
+use crate::supervisor::supervisor_events::{StateChange, SupervisorEvent};
 
 /// An alarm that rings this much too late is not believed at once.
 const STALL_MS: u64 = 500;
@@ -22,11 +22,12 @@ impl Server {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    pub(super) fn apply(self: &Rc<Self>, event: Event) {
+    pub(super) fn apply(self: &Rc<Self>, event: LifecycleEvent) {
         let before = self.state();
         let actions = self.machine.borrow_mut().on(event, self.now());
-        let begins = actions.iter().any(|action| matches!(action, Action::Install | Action::Launch));
-        if begins && event == Event::Start {
+        let begins =
+            actions.iter().any(|action| matches!(action, LifecycleAction::Install | LifecycleAction::Launch));
+        if begins && event == LifecycleEvent::Start {
             self.restarts.set(0);
             *self.last_exit.borrow_mut() = None;
         } else if begins && matches!(before, State::Crashed | State::Failed) {
@@ -104,25 +105,27 @@ impl Server {
             return self.life.set(self, Some(Duration::from_millis(STALL_MS)), Self::on_life_alarm);
         }
         self.stalled.set(false);
-        self.apply(Event::Tick);
+        self.apply(LifecycleEvent::Tick);
     }
 
-    fn perform(self: &Rc<Self>, action: Action) {
+    fn perform(self: &Rc<Self>, action: LifecycleAction) {
         match action {
-            Action::Install => self.install(),
-            Action::Launch => self.launch(),
-            Action::Halt => self.send_to_runner(|server| ToRunner::Disconnect { server }),
-            Action::Kill => self.kill(),
-            Action::KillRunner => {
+            LifecycleAction::Install => self.install(),
+            LifecycleAction::Launch => self.launch(),
+            LifecycleAction::Halt => self.send_to_runner(|server| ToRunner::Disconnect { server }),
+            LifecycleAction::Kill => self.kill(),
+            LifecycleAction::KillRunner => {
                 tracing::warn!(server = %self.id, "its runner does not obey and is killed");
                 let why = "its runner did not react in time and was killed";
                 self.verdict.set(self.place.borrow().as_ref().map(|_| why));
                 self.kill_runner();
             }
-            Action::AnnounceRunning => self.answer_starters(&Ok(self.lists.borrow().clone())),
+            LifecycleAction::AnnounceRunning => self.answer_starters(&Ok(self.lists.borrow().clone())),
             // Calls that wait look for themselves: every change wakes them.
-            Action::AnnounceCrash | Action::AnnounceDown => self.answer_starters(&Err(self.why_down())),
-            Action::CountIllegal => {
+            LifecycleAction::AnnounceCrash | LifecycleAction::AnnounceDown => {
+                self.answer_starters(&Err(self.why_down()))
+            }
+            LifecycleAction::CountIllegal => {
                 self.illegal.set(self.illegal.get() + 1);
                 tracing::warn!(server = %self.id, count = self.illegal.get(), "an event did not fit its state");
             }
@@ -136,7 +139,7 @@ impl Server {
             Some(place) => place.runner.link.send(&message(place.number)),
             // The task that installs sees the change between its steps.
             None if self.installing.get() => {}
-            None => self.apply(Event::Ended),
+            None => self.apply(LifecycleEvent::Ended),
         }
     }
 
@@ -161,7 +164,7 @@ impl Server {
     /// It is gone for a reason that no runner told.
     pub(super) fn ended_because(self: &Rc<Self>, report: EndReport) {
         self.note_exit(Rc::new(report));
-        self.apply(Event::Ended);
+        self.apply(LifecycleEvent::Ended);
     }
 
     /// Remembers how it ended, unless it was told to.
@@ -185,8 +188,8 @@ impl Server {
         }
         let change = self.change(Some(before));
         match self.instance() {
-            Some(_) => self.runners.tell(&Told::Instance(&self.id)),
-            None => self.runners.tell(&Told::Change(&change)),
+            Some(_) => self.runners.tell(&SupervisorEvent::Instance(&self.id)),
+            None => self.runners.tell(&SupervisorEvent::Change(&change)),
         }
         if let Some(text) = self.describe(&change) {
             self.note(&text);
@@ -194,11 +197,11 @@ impl Server {
     }
 
     /// The change that is told of it now.
-    pub(in crate::supervisor) fn change(&self, before: Option<State>) -> Change {
+    pub(in crate::supervisor) fn change(&self, before: Option<State>) -> StateChange {
         let status = self.status();
         let down = matches!(status.state, State::Crashed | State::Failed);
         let counts = down || status.state == State::Starting;
-        Change {
+        StateChange {
             server: self.id.clone(),
             before,
             now: Some(status.state),
@@ -211,7 +214,7 @@ impl Server {
         }
     }
 
-    fn describe(&self, change: &Change) -> Option<String> {
+    fn describe(&self, change: &StateChange) -> Option<String> {
         match change.now? {
             State::Installing => Some(format!("installing {}", self.installed())),
             State::Starting if change.attempt > 0 => Some(format!("restart {}", change.attempt)),

@@ -6,16 +6,16 @@ use std::rc::Rc;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::{Era, List, LogSource};
-use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::lifecycle::{LifecycleEvent, State};
 use harbor_policy::limits::LEVELS;
 
 use super::Server;
 use crate::link::{EndReport, Info};
 use crate::store::definitions::Spoken;
 use crate::supervisor::ListKind;
-use crate::supervisor::lists::{Change, Lists};
+use crate::supervisor::lists::{ListChange, Lists};
 use crate::supervisor::logs::{self, Line, Source};
-use crate::supervisor::told::Told;
+use crate::supervisor::supervisor_events::SupervisorEvent;
 
 impl Server {
     pub(in crate::supervisor) fn on_started(&self, pid: u32) {
@@ -39,7 +39,7 @@ impl Server {
         *self.lists.borrow_mut() = Rc::new(Lists::of(&info.capabilities));
         *self.info.borrow_mut() = Some(info);
         self.begin_watching();
-        self.apply(Event::Connected);
+        self.apply(LifecycleEvent::Connected);
         if self.state() == State::Running {
             self.fetch_lists(&ListKind::ALL);
             self.subscribe_again();
@@ -89,7 +89,7 @@ impl Server {
         }
         self.runners.shared.logs.append(&self.id, &line);
         if !self.gone.get() {
-            self.runners.tell(&Told::Log(&self.id, &line));
+            self.runners.tell(&SupervisorEvent::Log(&self.id, &line));
         }
         self.logs.borrow_mut().add(line);
     }
@@ -136,7 +136,7 @@ impl Server {
         if !report.was_asked_for() {
             self.remark(report.message.clone());
         }
-        let event = if report.is_for_a_person() { Event::Barred } else { Event::Ended };
+        let event = if report.is_for_a_person() { LifecycleEvent::Barred } else { LifecycleEvent::Ended };
         if report.cause == "disk_full" {
             self.remove_temporary_files();
         }
@@ -187,7 +187,7 @@ impl Server {
                 }
             }
             if lists.is_first_telling() || before.as_ref() != Some(&tools) {
-                self.runners.tell(&Told::Tools(&self.id, &tools));
+                self.runners.tell(&SupervisorEvent::Tools(&self.id, &tools));
             }
         }
     }
@@ -204,12 +204,12 @@ impl Server {
         }
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            let tell = |kind, fetched: Result<Change, String>| match fetched {
+            let tell = |kind, fetched: Result<ListChange, String>| match fetched {
                 Ok(_) if kind == ListKind::Tools => server.on_tools(&lists),
                 Ok(change) if server.has(&lists) && server.owner.is_none() => {
-                    server.runners.tell(&Told::Listed(&server.id, kind));
-                    if matches!(change, Change::Some) {
-                        server.runners.tell(&Told::Offers(&server.id, kind));
+                    server.runners.tell(&SupervisorEvent::Listed(&server.id, kind));
+                    if matches!(change, ListChange::Some) {
+                        server.runners.tell(&SupervisorEvent::Offers(&server.id, kind));
                     }
                 }
                 Ok(_) => {}

@@ -9,7 +9,7 @@ use harbor_policy::package::binary::OTHER_FILE;
 use harbor_policy::package::failure::{gone, reason, with_code_first};
 use harbor_policy::package::{Package, Step};
 use harbor_policy::pythons::Chosen;
-use harbor_policy::silence::{is_unexplained, more_time};
+use harbor_policy::timeout_advice::{is_unexplained, more_time};
 
 use super::{Server, TrialOf};
 use crate::link::{EndReport, NOT_EXECUTABLE};

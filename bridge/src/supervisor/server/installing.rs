@@ -17,15 +17,15 @@ use std::rc::Rc;
 
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::runner::ToRunner;
-use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::lifecycle::{LifecycleEvent, State};
 use harbor_policy::limits;
 use harbor_policy::package::binary::FETCHER;
 use harbor_policy::package::{Content, Ecosystem, Package, Step, git, install, must_build, prepare, pypi};
 use tokio::sync::oneshot;
 
 use super::explaining::{Ended, failed, needs_build};
-use super::prepared::Start;
-use super::resolving::Job;
+use super::prepared::LaunchTarget;
+use super::resolving::ResolutionTask;
 use super::{Server, pinned};
 use crate::link::EndReport;
 use crate::store::locks::{Lock, Locked};
@@ -42,7 +42,7 @@ impl Server {
         if let Some(image) = self.definition().image.clone() {
             return self.install_image(image);
         }
-        let Some(package) = self.package.clone() else { return self.apply(Event::Installed) };
+        let Some(package) = self.package.clone() else { return self.apply(LifecycleEvent::Installed) };
         self.installing.set(true);
         let server = self.clone();
         tokio::task::spawn_local(async move {
@@ -51,10 +51,10 @@ impl Server {
             let _ = tokio::task::spawn_blocking(move || remove_tree(&root)).await;
             server.installing.set(false);
             match installed {
-                Ok(()) => server.apply(Event::Installed),
+                Ok(()) => server.apply(LifecycleEvent::Installed),
                 Err(report) => {
                     server.note_exit(report);
-                    server.apply(Event::Ended);
+                    server.apply(LifecycleEvent::Ended);
                 }
             }
         });
@@ -94,7 +94,9 @@ impl Server {
                 self.on_the_disk(&package, &dir, write).await?;
                 self.at_its_place(&lock)
             }
-            None => Rc::new(self.make_lock(Job { package: &package, dir: &dir, uv, source }).await?),
+            None => {
+                Rc::new(self.make_lock(ResolutionTask { package: &package, dir: &dir, uv, source }).await?)
+            }
         };
         if self.trial.as_ref().is_some_and(|trial| trial.plan_only) {
             *self.lock.borrow_mut() = Some(lock);
@@ -279,7 +281,7 @@ impl Server {
     /// Runs one command of the installer to its end.
     pub(super) async fn run_step(self: &Rc<Self>, command: &Step) -> Ended<()> {
         let broken = |what: String| Rc::new(failed(&what));
-        let start = Start { installer: Some(self.with_its_path(command)) };
+        let start = LaunchTarget { installer: Some(self.with_its_path(command)) };
         let prepared = self
             .prepared(start, None)
             .await

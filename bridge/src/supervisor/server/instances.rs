@@ -19,7 +19,7 @@ use harbor_ipc_proto::client::Instance;
 use harbor_ipc_proto::hex::hex;
 use sha2::{Digest as _, Sha256};
 
-use super::{Looked, Server, Unavailable};
+use super::{Server, ServerOnDisk, Unavailable};
 use crate::link::TimeLimit;
 use crate::store::definitions::{Definition, Stored};
 
@@ -51,7 +51,7 @@ pub enum NoInstance {
 
 /// The owner of an instance.
 #[derive(Debug)]
-pub(super) struct Owner {
+pub(super) struct InstanceOwner {
     plain: Weak<Server>,
     /// The principal, for people.
     principal: Arc<str>,
@@ -110,7 +110,7 @@ impl Server {
             harbor_policy::grants::DEFAULT_PROFILE => user.origin.into(),
             profile => format!("{} ({profile})", user.origin).into(),
         };
-        let owner = Owner {
+        let owner = InstanceOwner {
             plain: Rc::downgrade(self),
             principal,
             name: format!("{}@{key}", self.id).into(),
@@ -121,7 +121,7 @@ impl Server {
         let stored = Stored { server_id: self.id.clone(), definition, era };
         // It runs what the plain server has installed.
         let (image, missing) = (self.image.borrow().clone(), self.machine.borrow().installs_first());
-        let looked = Looked { stored, image, missing };
+        let looked = ServerOnDisk { stored, image, missing };
         let instance = Self::make(looked, self.runners.clone(), None, Some(owner));
         let mut ended = self.instances.ended.borrow_mut();
         ended.retain(|one| !one.is_down());

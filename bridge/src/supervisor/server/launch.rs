@@ -20,14 +20,14 @@ use harbor_policy::credentials::Credentials;
 use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
-use harbor_policy::package::{Package, apart};
+use harbor_policy::package::{Package, trial_confinement};
 use harbor_policy::pythons::Chosen;
 use harbor_policy::runtimes::{extended, not_found};
 use harbor_policy::sandbox;
 
 use super::confining::Confined;
 use super::explaining::way_back;
-use super::prepared::{Prepared, Start, Unprepared};
+use super::prepared::{LaunchTarget, Prepared, Unprepared};
 use super::secrets::wipe;
 use super::{Server, pinned};
 use crate::link::EndReport;
@@ -38,7 +38,7 @@ use crate::store::packages;
 use crate::store::packages::{GONE, registries};
 use crate::store::removal::remove_tree;
 use crate::supervisor::facts;
-use crate::supervisor::leftovers::Turn;
+use crate::supervisor::leftovers::LeftoversGuard;
 
 /// The log's line about a server that cannot start at once.
 const WAITS: &str = "waits until what it has left in its temporary directory is removed";
@@ -84,7 +84,7 @@ impl Server {
                 return;
             }
             let prepared = match cleared {
-                Ok(()) => server.prepared(Start::default(), Some(turn)).await,
+                Ok(()) => server.prepared(LaunchTarget::default(), Some(turn)).await,
                 Err(why) => Err(why.into()),
             };
             if is_due(&server) {
@@ -176,7 +176,11 @@ impl Server {
 
     /// Makes the server's directories, looks at its program, and notes where it will be able to write. `turn`: the turn at its
     /// leftovers. An installer has none, and all that is its own goes with it.
-    pub(super) async fn prepared(&self, start: Start, turn: Option<Turn>) -> Result<Prepared, Unprepared> {
+    pub(super) async fn prepared(
+        &self,
+        start: LaunchTarget,
+        turn: Option<LeftoversGuard>,
+    ) -> Result<Prepared, Unprepared> {
         let secrets = match start.installer {
             None if !self.is_alone() => self.secrets().await?,
             _ => Credentials::default(),
@@ -194,7 +198,7 @@ impl Server {
     /// The facts that the next start would find, with these settings of its sandbox. A package that is not installed yet has no
     /// program so far.
     pub(super) async fn looked_at(&self, sandbox: SandboxSettings) -> Result<Prepared, Unprepared> {
-        self.off_the_loop(Start::default(), |mut preparing| {
+        self.off_the_loop(LaunchTarget::default(), |mut preparing| {
             preparing.definition.sandbox = sandbox;
             let installed = preparing.look();
             match installed {
@@ -214,7 +218,7 @@ impl Server {
     /// Does work that may take the disk a while.
     async fn off_the_loop<T: Send + 'static>(
         &self,
-        start: Start,
+        start: LaunchTarget,
         work: impl FnOnce(Preparing) -> Result<T, Unprepared> + Send + 'static,
     ) -> Result<T, Unprepared> {
         // Its arguments may have been changed since.
@@ -253,15 +257,15 @@ impl Server {
     }
 
     /// The part of its definition that a start is to know: all of it, if it is the server's own.
-    fn meant_for(&self, start: &Start, package: Option<&Package>) -> Definition {
+    fn meant_for(&self, start: &LaunchTarget, package: Option<&Package>) -> Definition {
         let own = self.own_definition();
-        let mut env = apart::variables(&own.env);
+        let mut env = trial_confinement::variables(&own.env);
         let sandbox = match &start.installer {
             Some(_) => {
                 env.extend(own.install_env.clone());
-                apart::of_installer(&own.sandbox, package.and_then(Package::local_path))
+                trial_confinement::of_installer(&own.sandbox, package.and_then(Package::local_path))
             }
-            None if self.is_alone() => apart::of_trial(&own.sandbox),
+            None if self.is_alone() => trial_confinement::of_trial(&own.sandbox),
             None => return own,
         };
         Definition { sandbox, env, cwd: None, ..own }
@@ -338,7 +342,7 @@ struct Preparing {
     runtimes: Arc<Runtimes>,
     /// The interpreter of its package, where that is not the usual one.
     runtime: Option<String>,
-    start: Start,
+    start: LaunchTarget,
     /// True if it is a version on trial, which gets nothing of the person's.
     alone: bool,
     /// True if the servers share a runner.
@@ -348,7 +352,7 @@ struct Preparing {
 }
 
 impl Preparing {
-    fn make_directories(&self, turn: Option<Turn>) -> Result<(), Unprepared> {
+    fn make_directories(&self, turn: Option<LeftoversGuard>) -> Result<(), Unprepared> {
         let (data, tmp) = (self.root.join("data"), self.root.join("tmp"));
         private_directory(&data).map_err(|error| format!("prepare its data directory: {error}"))?;
         match turn {
@@ -392,7 +396,7 @@ impl Preparing {
             (Some(cwd), false) => cwd.clone(),
             (None, false) => text(&data),
         };
-        let facts = facts::collect(&facts::Wanted {
+        let facts = facts::collect(&facts::FactsQuery {
             command: &command,
             // What they name is within a server's reach by that.
             args: if self.alone { &[] } else { &args },

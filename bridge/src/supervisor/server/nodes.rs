@@ -12,7 +12,7 @@ use harbor_policy::pythons::Python;
 
 use super::Server;
 use super::explaining::Ended;
-use super::resolving::Job;
+use super::resolving::ResolutionTask;
 use crate::runtimes::nodes;
 use crate::runtimes::pythons;
 use crate::store::packages::lock::{forget_lock, write_lock};
@@ -21,7 +21,7 @@ use crate::store::packages::resolved::Resolved;
 impl Server {
     pub(super) async fn with_fitting_node(
         self: &Rc<Self>,
-        job: &Job<'_>,
+        job: &ResolutionTask<'_>,
         usual: Resolved,
     ) -> Ended<Resolved> {
         let of_newest = self.lacks_runtime.take();

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use harbor_ipc_proto::client::SandboxSettings;
 use harbor_policy::credentials::Credentials;
-use harbor_policy::sandbox::Facts;
+use harbor_policy::sandbox::SandboxFacts;
 
 use crate::link::EndReport;
 
 /// A start of a server, or of one command of its installer.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Start {
+pub(super) struct LaunchTarget {
     /// The installer's command; none for the server itself.
     pub installer: Option<Vec<String>>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Prepared {
     pub sandbox: SandboxSettings,
     /// Variables of its own.
     pub env: BTreeMap<String, String>,
-    pub facts: Facts,
+    pub facts: SandboxFacts,
     /// The secrets that the server alone is given.
     pub secrets: Credentials,
 }

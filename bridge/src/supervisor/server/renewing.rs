@@ -37,7 +37,7 @@ const LIMIT: Duration = Duration::from_secs(45);
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// There will be no newer login; the authorization server's word.
-struct Never(String);
+struct RenewalRefusal(String);
 
 impl Runners {
     /// Stores a renewed login, if one is not stored yet.
@@ -100,7 +100,7 @@ impl Server {
                 let Grant { access_token, refresh_token, expires_at, scopes, .. } = *renewed;
                 Grant { access_token, refresh_token, expires_at, scopes, ..grant }
             }
-            Err(Never(why)) => {
+            Err(RenewalRefusal(why)) => {
                 self.remark(format!("what it was granted has ended, and is not renewed: {why}"));
                 // Stored like that, nobody is told that it goes on.
                 let now = wall_clock();
@@ -114,7 +114,10 @@ impl Server {
     }
 
     /// The authorization server's answer; an error where it gives none that is known.
-    async fn renewed(&self, message: ToRunner<'static>) -> Result<Result<Box<Grant>, Never>, Rc<EndReport>> {
+    async fn renewed(
+        &self,
+        message: ToRunner<'static>,
+    ) -> Result<Result<Box<Grant>, RenewalRefusal>, Rc<EndReport>> {
         let (known, mut events) = self.runner_of_errand()?;
         known.runner.link.send(&message);
         wipe(message);
@@ -123,7 +126,7 @@ impl Server {
                 match event {
                     LinkEvent::Granted { grant, .. } => return Ok(Ok(grant)),
                     LinkEvent::Ended { report, .. } if report.cause == REFUSED => {
-                        return Ok(Err(Never(report.message.clone())));
+                        return Ok(Err(RenewalRefusal(report.message.clone())));
                     }
                     LinkEvent::Ended { report, .. } | LinkEvent::Closed { report } => return Err(report),
                     _ => {}

@@ -33,7 +33,7 @@ use crate::store::packages::resolved::Resolved;
 const LISTED: usize = 20;
 
 /// The package to be resolved, and where.
-pub(super) struct Job<'a> {
+pub(super) struct ResolutionTask<'a> {
     pub package: &'a Package,
     pub dir: &'a Path,
     pub uv: bool,
@@ -41,7 +41,7 @@ pub(super) struct Job<'a> {
     pub source: Option<Checkout>,
 }
 
-impl Job<'_> {
+impl ResolutionTask<'_> {
     fn content(&self) -> Option<Content> {
         self.source.as_ref().map(|source| source.content)
     }
@@ -52,31 +52,31 @@ impl Job<'_> {
 }
 
 /// The result of one Python.
-pub(super) struct Tried {
+pub(super) struct PythonAttempt {
     pub found: Ended<Resolved>,
     /// The requirement for something newer, or for anything.
     requires: Option<Requirement>,
 }
 
 /// The requirement for a Python, as an installer that has found nothing says it.
-struct Wish {
+struct PythonRequirement {
     requires: Requirement,
     /// True if it is the word of the version that would be taken, not one about any of them.
     is_its_own: bool,
 }
 
-impl Tried {
+impl PythonAttempt {
     fn failed(report: Rc<EndReport>) -> Self {
         Self { found: Err(report), requires: None }
     }
 }
 
 impl Server {
-    pub(super) async fn make_lock(self: &Rc<Self>, job: Job<'_>) -> Ended<Lock> {
+    pub(super) async fn make_lock(self: &Rc<Self>, job: ResolutionTask<'_>) -> Ended<Lock> {
         let source = job.source.clone();
         let write = move |package: &Package, dir: &Path| write_wanted(package, dir, source.as_ref());
         self.on_the_disk(job.package, job.dir, write).await?;
-        let Tried { found, requires } = self.try_this_one(&job, self.may_build()).await;
+        let PythonAttempt { found, requires } = self.try_this_one(&job, self.may_build()).await;
         let found = match requires {
             None if job.package.ecosystem == Ecosystem::Npm => self.with_fitting_node(&job, found?).await?,
             None => found?,
@@ -130,7 +130,7 @@ impl Server {
     /// if something may be built. `usual`: the result of the usual one, which holds where no other will do.
     async fn with_another_python(
         self: &Rc<Self>,
-        job: &Job<'_>,
+        job: &ResolutionTask<'_>,
         requires: &Requirement,
         usual: Ended<Resolved>,
     ) -> Ended<Resolved> {
@@ -174,7 +174,7 @@ impl Server {
 
     async fn try_python(
         self: &Rc<Self>,
-        job: &Job<'_>,
+        job: &ResolutionTask<'_>,
         python: &Python,
         requires: &Requirement,
         may_build: bool,
@@ -185,25 +185,32 @@ impl Server {
     }
 
     /// Makes an environment of the Python that is tried now.
-    async fn new_environment(self: &Rc<Self>, job: &Job<'_>) -> Ended<()> {
+    async fn new_environment(self: &Rc<Self>, job: &ResolutionTask<'_>) -> Ended<()> {
         self.on_the_disk(job.package, job.dir, |_, dir| remove_environment(dir)).await?;
         self.run_step(&pypi::environment(&job.text(), job.uv, self.runtime_path().as_deref())).await
     }
 
     /// Resolves with the Python in the environment.
-    pub(super) async fn try_this_one(self: &Rc<Self>, job: &Job<'_>, may_build: bool) -> Tried {
-        let Job { package, dir, uv, source } = job;
+    pub(super) async fn try_this_one(
+        self: &Rc<Self>,
+        job: &ResolutionTask<'_>,
+        may_build: bool,
+    ) -> PythonAttempt {
+        let ResolutionTask { package, dir, uv, source } = job;
         if let Some(requires) =
             self.unmet(job, source.as_ref().and_then(|source| source.requires_python.clone())).await
         {
-            return Tried { found: Err(Rc::new(failed(&no_python(&requires)))), requires: Some(requires) };
+            return PythonAttempt {
+                found: Err(Rc::new(failed(&no_python(&requires)))),
+                requires: Some(requires),
+            };
         }
         for step in resolve(package, &job.text(), *uv, job.content(), may_build) {
             if let Err(report) = self.run_step(&step).await {
                 let requires = self.why_not_this_python(job, &report).await;
-                if let Some(Wish { requires, is_its_own: true }) = requires {
+                if let Some(PythonRequirement { requires, is_its_own: true }) = requires {
                     let why = Rc::new(failed_because(&no_python(&requires), &report));
-                    return Tried { found: Err(why), requires: Some(requires) };
+                    return PythonAttempt { found: Err(why), requires: Some(requires) };
                 }
                 let requires = requires.map(|wish| wish.requires);
                 let why = match package.ecosystem {
@@ -212,23 +219,23 @@ impl Server {
                     _ if npm::wanted_a_repository(&report.stderr_tail) => needs_build(),
                     Ecosystem::Npm | Ecosystem::Git | Ecosystem::Binary => report,
                 };
-                return Tried { found: Err(why), requires };
+                return PythonAttempt { found: Err(why), requires };
             }
         }
         let source = source.clone();
         let found = self.on_the_disk(package, dir, move |package, dir| resolved(package, dir, source)).await;
         let found = match found {
             Ok(found) => found,
-            Err(report) => return Tried::failed(report),
+            Err(report) => return PythonAttempt::failed(report),
         };
         match self.is_newest(job, &found.version, may_build).await {
-            Ok(requires) => Tried { found: Ok(found), requires },
-            Err(Older { why, requires }) => Tried { found: Err(why), requires },
+            Ok(requires) => PythonAttempt { found: Ok(found), requires },
+            Err(RejectionReason { why, requires }) => PythonAttempt { found: Err(why), requires },
         }
     }
 
     /// The requirement, unless the environment's Python meets it.
-    async fn unmet(&self, job: &Job<'_>, requires: Option<String>) -> Option<Requirement> {
+    async fn unmet(&self, job: &ResolutionTask<'_>, requires: Option<String>) -> Option<Requirement> {
         let requires = Requirement::read(&requires?)?;
         let (_, version) =
             self.on_the_disk(job.package, job.dir, |_, dir| Ok(interpreter(dir))).await.ok()?;
@@ -238,7 +245,11 @@ impl Server {
     /// The Python that an installer which found nothing would need instead, if a Python is why. pip speaks of each version; the
     /// best version's own word counts. Of other words only this counts: that a newer Python would do. They may be about a version
     /// that nobody wants.
-    async fn why_not_this_python(self: &Rc<Self>, job: &Job<'_>, report: &EndReport) -> Option<Wish> {
+    async fn why_not_this_python(
+        self: &Rc<Self>,
+        job: &ResolutionTask<'_>,
+        report: &EndReport,
+    ) -> Option<PythonRequirement> {
         if report.cause == "stopped" || !matches!(job.package.ecosystem, Ecosystem::Pypi | Ecosystem::Git) {
             return None;
         }
@@ -249,7 +260,7 @@ impl Server {
             let found = self.on_the_disk(job.package, job.dir, |_, dir| Ok(newer(dir))).await.ok().flatten();
             let own = found.filter(|_| asked.is_ok()).and_then(|found| found.requires_python);
             if let Some(requires) = self.unmet(job, own).await {
-                return Some(Wish { requires, is_its_own: true });
+                return Some(PythonRequirement { requires, is_its_own: true });
             }
         }
         let said_of = required_python(said)?;
@@ -257,7 +268,7 @@ impl Server {
             self.on_the_disk(job.package, job.dir, |_, dir| Ok(interpreter(dir))).await.ok()?;
         let is_sure = job.uv && unresolved(said) != Unresolved::NoWheels && !said_of.admits(version?);
         let is_wanted = is_sure || said_of.wants_newer_than(version?);
-        is_wanted.then_some(Wish { requires: said_of, is_its_own: false })
+        is_wanted.then_some(PythonRequirement { requires: said_of, is_its_own: false })
     }
 
     /// Checks that this is the newest version, where any version will do. A newer one that would have to be built, or whose
@@ -265,17 +276,17 @@ impl Server {
     /// Python.
     async fn is_newest(
         self: &Rc<Self>,
-        job: &Job<'_>,
+        job: &ResolutionTask<'_>,
         version: &str,
         may_build: bool,
-    ) -> Result<Option<Requirement>, Older> {
+    ) -> Result<Option<Requirement>, RejectionReason> {
         let package = job.package;
         if package.spec != package.newest().spec || self.trial.is_none() {
             return Ok(None);
         }
         match package.ecosystem {
             Ecosystem::Npm => {
-                self.is_newest_of_npm(package, version).await.map(|()| None).map_err(Older::from)
+                self.is_newest_of_npm(package, version).await.map(|()| None).map_err(RejectionReason::from)
             }
             Ecosystem::Pypi => self.is_newest_of_pypi(job, version, may_build).await,
             Ecosystem::Git | Ecosystem::Binary => Ok(None),
@@ -302,10 +313,10 @@ impl Server {
 
     async fn is_newest_of_pypi(
         self: &Rc<Self>,
-        job: &Job<'_>,
+        job: &ResolutionTask<'_>,
         version: &str,
         may_build: bool,
-    ) -> Result<Option<Requirement>, Older> {
+    ) -> Result<Option<Requirement>, RejectionReason> {
         let wanted = pypi::newer_than(&job.package.name, version);
         if job.uv {
             let wanted = wanted.clone();
@@ -337,8 +348,8 @@ impl Server {
             _ => found,
         };
         match found {
-            Ok(Some(_)) if !may_build => Err(Older { why: needs_build(), requires }),
-            Err(report) if is_unbuilt(&report) => Err(Older { why: needs_build(), requires }),
+            Ok(Some(_)) if !may_build => Err(RejectionReason { why: needs_build(), requires }),
+            Err(report) if is_unbuilt(&report) => Err(RejectionReason { why: needs_build(), requires }),
             Err(stopped) if stopped.cause == "stopped" => Err(stopped.into()),
             Ok(Some(found)) if requires.is_none() => {
                 *self.newest.borrow_mut() = Some(found.version);
@@ -349,7 +360,11 @@ impl Server {
         }
     }
 
-    async fn ask_for_newer(self: &Rc<Self>, job: &Job<'_>, step: &[String]) -> Ended<Option<Newer>> {
+    async fn ask_for_newer(
+        self: &Rc<Self>,
+        job: &ResolutionTask<'_>,
+        step: &[String],
+    ) -> Ended<Option<Newer>> {
         self.run_step(&step.to_vec()).await?;
         self.on_the_disk(job.package, job.dir, |_, dir| Ok(newer(dir))).await
     }
@@ -392,12 +407,12 @@ impl Server {
 }
 
 /// Why the resolved version is not to be taken.
-struct Older {
+struct RejectionReason {
     why: Rc<EndReport>,
     requires: Option<Requirement>,
 }
 
-impl From<Rc<EndReport>> for Older {
+impl From<Rc<EndReport>> for RejectionReason {
     fn from(why: Rc<EndReport>) -> Self {
         Self { why, requires: None }
     }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use harbor_ipc_proto::link::runner::{Launch, ToRunner};
 use harbor_policy::credentials::Credentials;
 use harbor_policy::environment::wrong_variable;
-use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::lifecycle::{LifecycleEvent, State};
 use harbor_policy::redaction::Redactor;
 use harbor_policy::standing::Need;
 use zeroize::Zeroize as _;
@@ -28,7 +28,7 @@ use crate::store::secrets::Secrets;
 
 /// The secrets that the last start was given.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct StartSecrets {
     /// Finds the values in texts.
     redactor: Rc<Redactor>,
     /// Finds the tokens that were renewed last.
@@ -139,13 +139,13 @@ impl Server {
     pub(super) fn bar(self: &Rc<Self>, why: EndReport) {
         self.note_exit(Rc::new(why));
         self.barred.set(true);
-        self.apply(Event::Barred);
+        self.apply(LifecycleEvent::Barred);
     }
 
     /// Its secrets can be read now.
     pub(in crate::supervisor) fn unbar(self: &Rc<Self>) {
         if self.barred.take() && self.state() == State::Failed {
-            self.apply(Event::Start);
+            self.apply(LifecycleEvent::Start);
         }
     }
 
@@ -158,7 +158,7 @@ impl Server {
         self.lacks_secrets.set(!all.missing(&self.definition().secrets).is_empty());
         let starts = waits && !self.lacks_secrets.get();
         if starts {
-            self.apply(Event::Start);
+            self.apply(LifecycleEvent::Start);
         }
         starts
     }
@@ -199,7 +199,7 @@ impl Server {
 
     fn note_given(&self, secrets: &Credentials, headers: &[(&str, &str)], names: Vec<String>) {
         let redactor = Rc::new(secrets.redactor(headers));
-        *self.given.borrow_mut() = Given { redactor, renewed: Rc::default(), names };
+        *self.given.borrow_mut() = StartSecrets { redactor, renewed: Rc::default(), names };
     }
 
     /// Has these tokens hidden, too.

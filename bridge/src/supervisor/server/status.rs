@@ -14,7 +14,7 @@ use crate::supervisor::logs::Line;
 
 /// The visible state of a server.
 #[derive(Debug, Clone)]
-pub struct Status {
+pub struct ServerSnapshot {
     /// Where it is in its life.
     pub state: State,
     /// Since when, in milliseconds since 1970.
@@ -52,10 +52,10 @@ pub struct Status {
 impl Server {
     /// Its visible state.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ServerSnapshot {
         let (machine, place) = (self.machine.borrow(), self.place.borrow());
         let runner = place.as_ref().map(|place| &place.runner);
-        Status {
+        ServerSnapshot {
             state: machine.state(),
             since: self.since.get(),
             busy: self.liveness.borrow().is_busy(),

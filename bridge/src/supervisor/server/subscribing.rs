@@ -10,7 +10,7 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::limits::LEVELS;
 
 use super::Server;
-use crate::link::{Answer, Audience, TimeLimit};
+use crate::link::{Audience, ServerAnswer, TimeLimit};
 
 impl Server {
     /// Notes that one more client subscribed to `uri`.
@@ -72,7 +72,7 @@ impl Server {
         };
         let server = self.clone();
         tokio::task::spawn_local(async move {
-            if let Ok(Answer::ServerError { message, .. }) = call.await {
+            if let Ok(ServerAnswer::ServerError { message, .. }) = call.await {
                 server.remark(format!("what clients wish to be told of was refused: {message}"));
             }
         });

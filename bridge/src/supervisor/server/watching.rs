@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use harbor_ipc_proto::link::runner::ToRunner;
-use harbor_policy::lifecycle::{Event as Life, State};
-use harbor_policy::liveness::{Action, Event, Liveness};
+use harbor_policy::lifecycle::{LifecycleEvent as Life, State};
+use harbor_policy::liveness::{Liveness, LivenessAction, LivenessEvent};
 
 use super::Server;
 
@@ -27,21 +27,21 @@ impl Server {
 
     pub(super) fn on_call_sent(self: &Rc<Self>) {
         if self.liveness.borrow().deadline().is_none() {
-            self.watch(Event::Called);
+            self.watch(LivenessEvent::Called);
         }
     }
 
     pub(super) fn on_call_timed_out(self: &Rc<Self>) {
-        self.watch(Event::TimedOut);
+        self.watch(LivenessEvent::TimedOut);
     }
 
     pub(in crate::supervisor) fn on_probed(self: &Rc<Self>, quiet: u64, unanswered: Option<u64>) {
-        self.watch(Event::Probed { quiet, unanswered });
+        self.watch(LivenessEvent::Probed { quiet, unanswered });
     }
 
     /// Feeds an event to the watch. A server that is being stopped is not judged: an alarm may still ring then, and an answer
     /// come.
-    fn watch(self: &Rc<Self>, event: Event) {
+    fn watch(self: &Rc<Self>, event: LivenessEvent) {
         if self.state() != State::Running {
             return;
         }
@@ -49,25 +49,25 @@ impl Server {
         let actions = self.liveness.borrow_mut().on(event, open, now);
         let next = self.liveness.borrow().deadline();
         let wait = next.map(|at| Duration::from_millis(at.saturating_sub(now)));
-        self.probing.set(self, wait, |server| server.watch(Event::Tick));
+        self.probing.set(self, wait, |server| server.watch(LivenessEvent::Tick));
         for action in actions {
             self.judge(*action);
         }
     }
 
-    fn judge(self: &Rc<Self>, action: Action) {
+    fn judge(self: &Rc<Self>, action: LivenessAction) {
         match action {
-            Action::Probe { ping } => {
+            LivenessAction::Probe { ping } => {
                 if let Some(place) = self.place.borrow().as_ref() {
                     place.runner.link.send(&ToRunner::Probe { server: place.number, ping });
                 }
             }
-            Action::MarkBusy | Action::MarkReady => self.tell(self.state()),
-            Action::ServerHung => {
+            LivenessAction::MarkBusy | LivenessAction::MarkReady => self.tell(self.state()),
+            LivenessAction::ServerHung => {
                 tracing::warn!(server = %self.id, "hung: no sign of life after a call's timeout");
                 self.apply(Life::Hung);
             }
-            Action::RunnerHung => {
+            LivenessAction::RunnerHung => {
                 tracing::warn!(server = %self.id, "its runner is hung");
                 self.verdict
                     .set(Some("its runner gave no sign of life after a call's timeout and was killed"));

@@ -31,7 +31,7 @@ fn target() -> Target {
 
 const TARGET: &[u8] = b"\x01p\x02\x01\x01u\x01\x01\x01k";
 
-fn messages() -> Vec<Message> {
+fn messages() -> Vec<ModelMessage> {
     let call = ToolCall { id: "i".into(), name: "n".into(), arguments: "{}".into() };
     let result = ToolResult {
         call_id: "i".into(),
@@ -41,7 +41,7 @@ fn messages() -> Vec<Message> {
         is_error: true,
     };
     let opaque = Opaque { provider: "p".into(), model: "m".into(), json: "j".into() };
-    let message = |role, parts| Message { role, parts };
+    let message = |role, parts| ModelMessage { role, parts };
     vec![
         message(Role::System, vec![Part::Text("s".into())]),
         message(Role::User, vec![Part::Image(image())]),
@@ -58,7 +58,7 @@ const MESSAGES: &[u8] = b"\x04\x00\x01\x00\x01s\x01\x01\x01\x01m\x01d\
     \x03\x01\x03\x01i\x01n\x01t\x01\x01m\x01d\x01";
 
 fn chat() -> Chat {
-    let tool = Tool { name: "n".into(), description: "d".into(), schema: "{}".into() };
+    let tool = ModelTool { name: "n".into(), description: "d".into(), schema: "{}".into() };
     Chat {
         id: 7,
         target: target(),
@@ -77,7 +77,7 @@ fn chat() -> Chat {
         },
         stream: true,
         credit: Some(3),
-        limits: Limits { idle_ms: 4, total_ms: 5 },
+        limits: ChatLimits { idle_ms: 4, total_ms: 5 },
     }
 }
 
@@ -95,7 +95,7 @@ fn golden_bytes_to_the_worker() {
     ]
     .concat();
     let with = |tag: &[u8], rest: &[u8]| [tag, rest].concat();
-    let place = Place { kind: Kind::Ollama, port: 9 };
+    let place = ProviderPort { kind: Kind::Ollama, port: 9 };
     let golden: Vec<(ToModel, Vec<u8>)> = vec![
         (ToModel::Hello { protocol: 1, build: "b".into() }, b"\x00\x01\x01b".to_vec()),
         (ToModel::Shutdown, b"\x01".to_vec()),

@@ -3,7 +3,7 @@
 use super::super::codec::{CodecError, get_message, put_message};
 use super::*;
 use crate::link::oauth::{Client, Given, Proof};
-use crate::link::sandbox::{Filter, Limits, Listening, Mounts, Network, PathAccess, PathRule};
+use crate::link::sandbox::{Filter, Listening, Mounts, Network, PathAccess, PathRule, SandboxLimits};
 
 fn bytes<M: Encode>(message: &M) -> Vec<u8> {
     let mut out = Vec::new();
@@ -241,7 +241,7 @@ fn golden_bytes_of_sandboxes() {
             hiding: false,
             scheduling: true,
         }),
-        limits: Limits {
+        limits: SandboxLimits {
             memory: Some(1),
             processes: Some(2),
             open_files: Some(3),

@@ -17,7 +17,7 @@ fn settings() -> WorkerSettings<'static> {
     let source = |id: &'static str, kind| WorkerSource { id: id.into(), kind, url: "u".into() };
     WorkerSettings {
         database: "/c".into(),
-        sources: vec![source("a", SourceKind::Registry), source("b", SourceKind::Awesome)],
+        sources: vec![source("a", CatalogSourceKind::Registry), source("b", CatalogSourceKind::Awesome)],
         interval_ms: 7,
         request_timeout_ms: 8,
         enrichment: Some(Enrichment {

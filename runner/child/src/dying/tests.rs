@@ -178,14 +178,15 @@ fn the_fields_are_found_behind_any_name() {
         let middle = format!("{} {threads} {} {pending} {}", zeros(10), zeros(10), zeros(20));
         format!("7 (a) Z 1 2) R 1 7 7 0 -1 {flags} {middle} {code}\n")
     };
-    let stat = |code| Stat::parse(text(0, 2, 0, code).as_bytes()).unwrap();
+    let stat = |code| ThreadStat::parse(text(0, 2, 0, code).as_bytes()).unwrap();
     assert_eq!(stat(9).exit(2), Some(Exit::Signal(9)));
     assert_eq!(stat(0x80 | 11).exit(2), Some(Exit::Signal(11)), "with a core");
     assert_eq!((stat(7 << 8).exit(3), stat(0).exit(2)), (Some(Exit::Code(7)), None));
     assert_eq!((stat(9).exit(1), stat(libc::SIGSTOP).exit(2)), (None, None));
-    let is_doomed = |flags, pending| Stat::parse(text(flags, 1, pending, 0).as_bytes()).unwrap().is_doomed();
+    let is_doomed =
+        |flags, pending| ThreadStat::parse(text(flags, 1, pending, 0).as_bytes()).unwrap().is_doomed();
     assert!(is_doomed(PF_EXITING, 0) && is_doomed(0, 0x100) && !is_doomed(0x40_0000, 0x4000));
     for torn in [&text(0, 1, 0, 0)[..60], "7 (a", ""] {
-        assert!(Stat::parse(torn.as_bytes()).is_none(), "{torn}");
+        assert!(ThreadStat::parse(torn.as_bytes()).is_none(), "{torn}");
     }
 }

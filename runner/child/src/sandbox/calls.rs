@@ -47,7 +47,7 @@ pub enum Wish {
 
 /// The kind of socket that a call names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SocketKind {
     /// TCP, by IPv4 or IPv6.
     Tcp,
     /// UDP, by either.
@@ -130,7 +130,7 @@ impl Calls {
 impl Call<'_> {
     /// The kind of the socket that it names. Nothing is opened for that.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> SocketKind {
         let [number, ..] = self.told.data.args;
         let path = CString::new(format!("/proc/{}/fd/{}", self.told.pid, number as RawFd));
         let mut name = [0; 32];
@@ -143,10 +143,10 @@ impl Call<'_> {
         });
         let name = usize::try_from(got).ok().and_then(|len| name.get(..len)).unwrap_or_default();
         match name.trim_ascii_end().strip_suffix(b"\0").unwrap_or(name) {
-            b"TCP" | b"TCPv6" => Kind::Tcp,
-            b"UDP" | b"UDPv6" => Kind::Udp,
-            b"UNIX" | b"UNIX-STREAM" => Kind::Unix,
-            _ => Kind::Other,
+            b"TCP" | b"TCPv6" => SocketKind::Tcp,
+            b"UDP" | b"UDPv6" => SocketKind::Udp,
+            b"UNIX" | b"UNIX-STREAM" => SocketKind::Unix,
+            _ => SocketKind::Other,
         }
     }
 

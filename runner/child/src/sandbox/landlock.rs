@@ -39,7 +39,7 @@ pub enum Access {
 
 /// A place of the file system and what may be done there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct LandlockRule {
     /// A path without symbolic links; one that does not exist is passed over.
     pub path: PathBuf,
     /// The access to it.
@@ -77,7 +77,7 @@ pub fn abi() -> u32 {
 /// # Errors
 /// When the kernel does not offer that version, or the version cannot refuse what was asked. When a path exists but cannot
 /// be used: it is not to be reached, or a symbolic link is part of it. Then nothing has been refused.
-pub fn restrict(abi: u32, rules: &[Rule], bind_tcp: bool) -> io::Result<()> {
+pub fn restrict(abi: u32, rules: &[LandlockRule], bind_tcp: bool) -> io::Result<()> {
     let abi = ABI::from(i32::try_from(abi).unwrap_or(i32::MAX));
     if abi == ABI::Unsupported || (!bind_tcp && abi < BIND) {
         return Err(Errno::EOPNOTSUPP.into());
@@ -108,7 +108,7 @@ fn handled(abi: ABI, bind_tcp: bool) -> Result<Ruleset, RulesetError> {
 }
 
 /// The place of a rule and its rights there; none when there is no such place.
-fn opened(rule: &Rule, abi: ABI) -> io::Result<Option<(OwnedFd, BitFlags<AccessFs>)>> {
+fn opened(rule: &LandlockRule, abi: ABI) -> io::Result<Option<(OwnedFd, BitFlags<AccessFs>)>> {
     let place = match open(&rule.path) {
         Err(Errno::ENOENT) => return Ok(None),
         place => place?,

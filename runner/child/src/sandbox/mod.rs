@@ -18,7 +18,7 @@ pub mod seccomp;
 
 use std::path::PathBuf;
 
-use self::landlock::Rule;
+use self::landlock::LandlockRule;
 use self::limits::Limits;
 use self::mounts::Mounts;
 use self::network::Network;
@@ -30,7 +30,7 @@ pub struct Profile {
     /// The version of Landlock's ABI to use; 0: none.
     pub landlock: u32,
     /// The places of the file system that it may reach.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<LandlockRule>,
     /// Its own view of the file system.
     pub mounts: Option<Mounts>,
     /// Where its connections go.

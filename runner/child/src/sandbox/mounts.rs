@@ -72,7 +72,7 @@ pub fn arrange(profile: &Profile, mounts: &Mounts) -> io::Result<()> {
     for (path, target) in &mounts.links {
         link(path, target, &covers).map_err(about(path))?;
     }
-    for cover in covers.iter().filter(|cover| cover.kind == Kind::Hidden) {
+    for cover in covers.iter().filter(|cover| cover.kind == CoverKind::Hidden) {
         set_attributes(cover.path, 0, read_only, 0).map_err(about(cover.path))?;
     }
     Ok(())
@@ -97,11 +97,11 @@ fn about<E: Into<io::Error>>(path: &Path) -> impl Fn(E) -> io::Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Cover<'a> {
     path: &'a Path,
-    kind: Kind,
+    kind: CoverKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum CoverKind {
     /// Empty, and stays so.
     Hidden,
     /// Empty, and may be filled.
@@ -114,10 +114,10 @@ enum Kind {
 fn covers<'a>(profile: &Profile, mounts: &'a Mounts) -> Vec<Cover<'a>> {
     let may_write = |path: &Path| profile.shown().any(|(shown, writable)| shown == path && writable);
     let hidden = mounts.hidden.iter().map(|path| {
-        let kind = if may_write(path) { Kind::Private } else { Kind::Hidden };
+        let kind = if may_write(path) { CoverKind::Private } else { CoverKind::Hidden };
         Cover { path, kind }
     });
-    let temporary = TEMPORARY.iter().map(|path| Cover { path: Path::new(*path), kind: Kind::Temporary });
+    let temporary = TEMPORARY.iter().map(|path| Cover { path: Path::new(*path), kind: CoverKind::Temporary });
     let mut all: Vec<_> = hidden.chain(temporary).filter(|cover| is_plain_directory(cover.path)).collect();
     all.sort();
     let mut covers: Vec<Cover<'_>> = Vec::new();
@@ -166,12 +166,12 @@ fn held(path: &Path) -> nix::Result<File> {
 
 fn cover_up(cover: &Cover<'_>, tmp: &File) -> io::Result<()> {
     let size = match cover.kind {
-        Kind::Temporary => {
+        CoverKind::Temporary => {
             bind(tmp, cover.path)?;
             return writable_again(cover.path);
         }
-        Kind::Private => PRIVATE,
-        Kind::Hidden => EMPTY,
+        CoverKind::Private => PRIVATE,
+        CoverKind::Hidden => EMPTY,
     };
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     Ok(mount(Some("tmpfs"), cover.path, Some("tmpfs"), flags, Some(size))?)

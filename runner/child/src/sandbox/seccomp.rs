@@ -85,7 +85,7 @@ pub fn install(filter: &Filter) -> io::Result<Option<OwnedFd>> {
     Ok(Some(heard))
 }
 
-fn hand_over(rules: &[program::Rule], flags: libc::c_ulong) -> io::Result<RawFd> {
+fn hand_over(rules: &[program::SeccompRule], flags: libc::c_ulong) -> io::Result<RawFd> {
     let mut program = program::assemble(rules)?;
     let len = program.len().try_into().map_err(io::Error::other)?;
     let program = libc::sock_fprog { len, filter: program.as_mut_ptr() };

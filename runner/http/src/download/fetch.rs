@@ -15,7 +15,7 @@ use std::time::Duration;
 use harbor_ipc_proto::download::Fetched;
 use harbor_ipc_proto::hex::hex;
 use harbor_policy::package::binary::OTHER_FILE;
-use harbor_policy::remote::{Reach, parse, place};
+use harbor_policy::remote::{AllowedAddresses, parse, place};
 use reqwest::header::LOCATION;
 use reqwest::{Response, StatusCode};
 use sha2::{Digest as _, Sha256};
@@ -110,7 +110,7 @@ fn is_meant(fetched: &Fetched, wanted: Option<&str>) -> Result<(), String> {
 struct Way {
     allow_http: bool,
     /// This machine is private, too: an address may be somebody else's words, and redirects are.
-    reach: Reach,
+    reach: AllowedAddresses,
     env: Vec<(String, String)>,
 }
 
@@ -120,7 +120,11 @@ impl Way {
         let env = env.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         Self {
             allow_http: options.has("allow-http"),
-            reach: if options.has("allow-private") { Reach::Private } else { Reach::Public },
+            reach: if options.has("allow-private") {
+                AllowedAddresses::Private
+            } else {
+                AllowedAddresses::Public
+            },
             env: env.collect(),
         }
     }

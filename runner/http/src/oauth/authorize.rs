@@ -4,7 +4,7 @@
 
 use harbor_ipc_proto::link::oauth::Wish;
 use harbor_ipc_proto::link::runner::{EndCause, Remote, RemoteEnd};
-use harbor_policy::oauth::flow::{Action, Event, Failure, Flow};
+use harbor_policy::oauth::flow::{Failure, Flow, LoginAction, LoginEvent};
 use harbor_policy::oauth::proof::{Nonces, RANDOM};
 use harbor_policy::oauth::token::{Refused, renewal, renewed, revocation};
 use harbor_runner::Petition;
@@ -42,14 +42,14 @@ async fn perform(
     let (mut flow, mut action) = Flow::begin(http.url().clone(), reach, wish, nonces()?);
     loop {
         action = match action {
-            Action::Probe => {
+            LoginAction::Probe => {
                 let (status, said) = probe(&http).await?;
-                flow.on(Event::Probed(status, &said), now())
+                flow.on(LoginEvent::Probed(status, &said), now())
             }
-            Action::Get(url) => heard(&mut flow, fetch.get(&url).await),
-            Action::Register(url, body) => heard(&mut flow, fetch.post_json(&url, body).await),
-            Action::Redeem(form) => heard(&mut flow, fetch.post(&form).await),
-            Action::Ask(url) => {
+            LoginAction::Get(url) => heard(&mut flow, fetch.get(&url).await),
+            LoginAction::Register(url, body) => heard(&mut flow, fetch.post_json(&url, body).await),
+            LoginAction::Redeem(form) => heard(&mut flow, fetch.post(&form).await),
+            LoginAction::Ask(url) => {
                 petition.ask(url.as_str(), flow.state());
                 let Some(query) = petition.answer().await else {
                     return Err(Failure {
@@ -57,21 +57,21 @@ async fn perform(
                         why: "nobody waits for it".into(),
                     });
                 };
-                flow.on(Event::Redirected(query.expose()), now())
+                flow.on(LoginEvent::Redirected(query.expose()), now())
             }
-            Action::Done(grant) => {
+            LoginAction::Done(grant) => {
                 petition.granted(*grant);
                 return Ok(());
             }
-            Action::Fail(failure) => return Err(failure),
+            LoginAction::Fail(failure) => return Err(failure),
         }
     }
 }
 
-fn heard(flow: &mut Flow, heard: Result<Heard, Failure>) -> Action {
+fn heard(flow: &mut Flow, heard: Result<Heard, Failure>) -> LoginAction {
     match &heard {
-        Ok((status, body)) => flow.on(Event::Answered(*status, body), now()),
-        Err(failure) => flow.on(Event::Unanswered(failure), now()),
+        Ok((status, body)) => flow.on(LoginEvent::Answered(*status, body), now()),
+        Err(failure) => flow.on(LoginEvent::Unanswered(failure), now()),
     }
 }
 

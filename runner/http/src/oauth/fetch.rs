@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use harbor_ipc_proto::link::runner::Remote;
 use harbor_policy::oauth::MAX_ANSWER;
 use harbor_policy::oauth::flow::Failure;
-use harbor_policy::oauth::token::Form;
-use harbor_policy::remote::{Reach, parse, place};
+use harbor_policy::oauth::token::TokenForm;
+use harbor_policy::remote::{AllowedAddresses, parse, place};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, RequestBuilder, Response};
 use tokio::time::timeout;
@@ -32,13 +32,14 @@ pub type Heard = (u16, Zeroizing<Vec<u8>>);
 #[derive(Debug)]
 pub struct Fetch {
     /// That of the server, whoever names the place.
-    pub reach: Reach,
+    pub reach: AllowedAddresses,
     pub env: Vec<(String, String)>,
 }
 
 /// Where a server, and what it names, may be.
-pub fn reach_of(server: &Remote<'_>) -> Reach {
-    parse(&server.url).map_or(Reach::Public, |url| Reach::of(&url, server.allow_private))
+pub fn reach_of(server: &Remote<'_>) -> AllowedAddresses {
+    parse(&server.url)
+        .map_or(AllowedAddresses::Public, |url| AllowedAddresses::of(&url, server.allow_private))
 }
 
 impl Fetch {
@@ -76,7 +77,7 @@ impl Fetch {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn post(&self, form: &Form) -> Result<Heard, Failure> {
+    pub async fn post(&self, form: &TokenForm) -> Result<Heard, Failure> {
         let url = parse(&form.url).map_err(|_| of(Trouble::broken("a token endpoint that is no URL")))?;
         let mut request = self.client(&url)?.post(url.clone());
         if let Some(mut basic) =

@@ -8,6 +8,6 @@
 mod read;
 mod request;
 
-pub use read::Reader;
+pub use read::AnthropicReader;
 pub(crate) use read::whole;
 pub(crate) use request::{counted, request};

@@ -8,5 +8,5 @@
 mod read;
 mod request;
 
-pub use read::Reader;
+pub use read::OllamaReader;
 pub(crate) use request::request;

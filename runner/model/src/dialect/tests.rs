@@ -1,15 +1,16 @@
 //! Conversations for the tests of the dialects, and what holds for all of them.
 
-use harbor_ipc_proto::link::model::{Chat, Limits, Target};
+use harbor_ipc_proto::link::model::{Chat, ChatLimits, Target};
 use harbor_ipc_proto::model::{
-    Dialect, Image, Kind, Message, Opaque, Options, Part, Role, Tool, ToolCall, ToolChoice, ToolResult,
+    Dialect, Image, Kind, ModelMessage, ModelTool, Opaque, Options, Part, Role, ToolCall, ToolChoice,
+    ToolResult,
 };
 use serde_json::Value;
 
 use super::*;
 
-pub fn message(role: Role, parts: Vec<Part>) -> Message {
-    Message { role, parts }
+pub fn message(role: Role, parts: Vec<Part>) -> ModelMessage {
+    ModelMessage { role, parts }
 }
 
 pub fn opaque(provider: &str, model: &str) -> Part {
@@ -42,7 +43,7 @@ pub fn image() -> Image {
     Image { media_type: "image/png".into(), data: "AAAA".into() }
 }
 
-pub fn chat(messages: Vec<Message>) -> Chat {
+pub fn chat(messages: Vec<ModelMessage>) -> Chat {
     Chat {
         id: 1,
         target: Target {
@@ -60,7 +61,7 @@ pub fn chat(messages: Vec<Message>) -> Chat {
         options: Options::default(),
         stream: true,
         credit: None,
-        limits: Limits::default(),
+        limits: ChatLimits::default(),
     }
 }
 
@@ -82,7 +83,7 @@ pub fn with_tools(kind: Kind, dialect: Dialect) -> Chat {
         message(Role::Tool, vec![Part::ToolResult(failed)]),
         message(Role::User, vec![text("and?")]),
     ]);
-    chat.tools = vec![Tool {
+    chat.tools = vec![ModelTool {
         name: "time/get".into(),
         description: "the time".into(),
         schema: r#"{"type":"object","properties":{"z":{}}}"#.into(),

@@ -7,7 +7,7 @@
 //! Owns the end rule: an answer is good only once its protocol's own end has come. Where the bytes end before, it is cut.
 
 use harbor_ipc_proto::link::model::{Cause, Failure};
-use harbor_ipc_proto::model::{Dialect, Kind, Tool};
+use harbor_ipc_proto::model::{Dialect, Kind, ModelTool};
 use harbor_web::sse::Parser;
 
 use crate::answer::Answer;
@@ -35,9 +35,9 @@ enum Frames {
 /// A dialect's state in the midst of an answer.
 #[derive(Debug)]
 enum State {
-    Chat(chat::Reader),
-    Anthropic(anthropic::Reader),
-    Ollama(ollama::Reader),
+    Chat(chat::CompletionReader),
+    Anthropic(anthropic::AnthropicReader),
+    Ollama(ollama::OllamaReader),
 }
 
 /// One answer's stream.
@@ -53,16 +53,16 @@ pub struct Stream {
 impl Stream {
     /// The stream of an answer to a request with these tools. `nonce` is of no other answer.
     #[must_use]
-    pub fn new(dialect: Dialect, kind: Kind, framing: Framing, tools: &[Tool], nonce: String) -> Self {
+    pub fn new(dialect: Dialect, kind: Kind, framing: Framing, tools: &[ModelTool], nonce: String) -> Self {
         let frames = match framing {
             Framing::Events => Frames::Events(Box::new(Parser::new(MAX_EVENT))),
             Framing::Lines => Frames::Lines(Lines::new(MAX_EVENT)),
             Framing::Whole => Frames::Whole(Vec::new()),
         };
         let state = match dialect {
-            Dialect::Chat => State::Chat(chat::Reader::new(kind)),
-            Dialect::Anthropic => State::Anthropic(anthropic::Reader::default()),
-            Dialect::Ollama => State::Ollama(ollama::Reader::default()),
+            Dialect::Chat => State::Chat(chat::CompletionReader::new(kind)),
+            Dialect::Anthropic => State::Anthropic(anthropic::AnthropicReader::default()),
+            Dialect::Ollama => State::Ollama(ollama::OllamaReader::default()),
         };
         let marked = dialect != Dialect::Anthropic && kind != Kind::OpenAi;
         Self { frames, state, bytes: 0, answer: Answer::new(Names::of(tools), nonce, marked) }

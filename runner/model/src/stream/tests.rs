@@ -48,7 +48,7 @@ const ALL: [Fixture; 12] = [
 
 fn stream(dialect: Dialect, kind: Kind) -> Stream {
     let framing = if dialect == Dialect::Ollama { Framing::Lines } else { Framing::Events };
-    let tool = Tool { name: "time/get".into(), description: String::new(), schema: "{}".into() };
+    let tool = ModelTool { name: "time/get".into(), description: String::new(), schema: "{}".into() };
     Stream::new(dialect, kind, framing, &[tool], "n".into())
 }
 

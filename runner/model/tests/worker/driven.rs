@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use harbor_child::link;
 use harbor_ipc_proto::link::codec::{get_message, put_message};
-use harbor_ipc_proto::link::model::{Chat, Event, Failure, FromModel, Limits, Target, ToModel};
-use harbor_ipc_proto::model::{Dialect, Kind, Message, Options, Part, Role, Tool, ToolChoice};
+use harbor_ipc_proto::link::model::{Chat, ChatLimits, Event, Failure, FromModel, Target, ToModel};
+use harbor_ipc_proto::model::{Dialect, Kind, ModelMessage, ModelTool, Options, Part, Role, ToolChoice};
 use harbor_ipc_proto::secret::Secret;
 use harbor_ipc_proto::{BUILD, LINK_PROTOCOL};
 
@@ -122,7 +122,7 @@ pub fn target(kind: Kind, dialect: Dialect, port: u16) -> Target {
 
 /// A short question.
 pub fn chat(dialect: Dialect, port: u16) -> Chat {
-    let question = Message { role: Role::User, parts: vec![Part::Text("hi".into())] };
+    let question = ModelMessage { role: Role::User, parts: vec![Part::Text("hi".into())] };
     Chat {
         id: 1,
         target: target(Kind::OpenAiCompatible, dialect, port),
@@ -133,12 +133,12 @@ pub fn chat(dialect: Dialect, port: u16) -> Chat {
         options: Options::default(),
         stream: true,
         credit: None,
-        limits: Limits::default(),
+        limits: ChatLimits::default(),
     }
 }
 
-pub fn tool(name: &str) -> Tool {
-    Tool { name: name.into(), description: String::new(), schema: "{}".into() }
+pub fn tool(name: &str) -> ModelTool {
+    ModelTool { name: name.into(), description: String::new(), schema: "{}".into() }
 }
 
 pub fn text(text: &str) -> Event {

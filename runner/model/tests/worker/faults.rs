@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::model::{Cause, Chat, Event, Failure, FromModel, Limits, ToModel};
+use harbor_ipc_proto::link::model::{Cause, Chat, ChatLimits, Event, Failure, FromModel, ToModel};
 use harbor_ipc_proto::model::{Dialect, Kind};
 
 use super::driven::{Driven, PATIENCE, chat, text, tool};
@@ -126,9 +126,9 @@ fn what_passes_is_tried_again_and_nothing_else() {
 #[test]
 fn who_hangs_is_given_up_before_and_within_a_stream() {
     let rows = [
-        (vec![Step::Hang], Limits { idle_ms: 50, total_ms: 0 }, 0),
-        (vec![Step::Say(stream(&[HALF])), Step::Hang], Limits { idle_ms: 300, total_ms: 0 }, 1),
-        (vec![Step::Say(stream(&[HALF])), Step::Hang], Limits { idle_ms: 0, total_ms: 300 }, 1),
+        (vec![Step::Hang], ChatLimits { idle_ms: 50, total_ms: 0 }, 0),
+        (vec![Step::Say(stream(&[HALF])), Step::Hang], ChatLimits { idle_ms: 300, total_ms: 0 }, 1),
+        (vec![Step::Say(stream(&[HALF])), Step::Hang], ChatLimits { idle_ms: 0, total_ms: 300 }, 1),
     ];
     for (steps, limits, events) in rows {
         let server = Server::says(steps);

@@ -1,6 +1,6 @@
 //! Lists of models, checks, detection and counting, over the real wire.
 
-use harbor_ipc_proto::link::model::{Cause, Chat, Failure, Found, FromModel, Model, Place, ToModel};
+use harbor_ipc_proto::link::model::{Cause, Chat, Failure, Found, FromModel, Model, ProviderPort, ToModel};
 use harbor_ipc_proto::model::{Dialect, Kind};
 
 use super::driven::{Driven, chat, target};
@@ -86,7 +86,7 @@ fn a_check_has_the_providers_own_words() {
     assert_eq!(check(Kind::OpenAi, Dialect::Chat, &server).unwrap().cause, Cause::Protocol);
 }
 
-fn detect(places: Vec<Place>) -> Vec<Found> {
+fn detect(places: Vec<ProviderPort>) -> Vec<Found> {
     let mut worker = Driven::start();
     worker.send(&ToModel::Detect { id: 7, places });
     match worker.heard() {
@@ -110,7 +110,7 @@ fn only_who_proves_it_is_found() {
     let impostor = Server::says(answer("200 OK", &["Content-Type: text/plain"], "Ollama is running"));
     let hanging = Server::says(vec![Step::Hang]);
     let redirect = Server::says(answer("302 Found", &["Location: http://127.0.0.1:11434/"], ""));
-    let place = |kind, server: &Server| Place { kind, port: server.port };
+    let place = |kind, server: &Server| ProviderPort { kind, port: server.port };
     let found = detect(vec![
         place(Kind::Ollama, &impostor),
         place(Kind::Ollama, &ollama),

@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 10;
 const MAX_NAME: usize = 60;
 
 #[derive(Deserialize)]
-struct Item<'a> {
+struct ItemSchema<'a> {
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow, rename = "inputSchema")]
@@ -33,7 +33,7 @@ pub fn completed(items: &str) -> Option<(String, Vec<String>)> {
     let (mut kept, mut left_out, mut is_other) = (Vec::with_capacity(all.len()), Vec::new(), false);
     for item in all {
         let text = item.get();
-        let read = serde_json::from_str::<Item<'_>>(text).ok();
+        let read = serde_json::from_str::<ItemSchema<'_>>(text).ok();
         let Some((schema, name)) = read.and_then(|read| Some((read.schema?, read.name))) else {
             kept.push(Cow::Borrowed(text));
             continue;

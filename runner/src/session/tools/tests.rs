@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::{Contacted, Offers};
 use super::*;
 use crate::mcp::line::Popped;
-use crate::up::Up;
+use crate::to_bridge::Up;
 
 /// What an outbox wrote.
 #[derive(Default)]

@@ -7,14 +7,14 @@
 
 mod source;
 
-use harbor_bridge::app::{Mode, serve_with};
+use harbor_bridge::app::{ServeMode, serve_with};
 use harbor_bridge::config::Settings;
 use harbor_bridge::observe;
 use harbor_home::Paths;
 
 fn main() {
     let stdio = std::env::args().any(|word| word == "--stdio");
-    let mode = if stdio { Mode::Stdio } else { Mode::Foreground };
+    let mode = if stdio { ServeMode::Stdio } else { ServeMode::Foreground };
     let paths = Paths::from_env().expect("HARBOR_HOME is set");
     let settings = Settings::read(&paths, None).expect("the test's settings are right");
     observe::begin(settings.log, false).expect("a thread can be started");

@@ -10,9 +10,9 @@ use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 use harbor_bridge::host::Host;
-use harbor_bridge::host::source::{Added, Answering, DefaultTime, ToolSource};
-use harbor_bridge::link::{Answer, Audience, CallError, TimeLimit, Tool, ToolList};
-use harbor_bridge::supervisor::{Unavailable, Why};
+use harbor_bridge::host::source::{Answering, DefaultTime, SourceGuard, ToolSource};
+use harbor_bridge::link::{Audience, CallError, ServerAnswer, TimeLimit, Tool, ToolList};
+use harbor_bridge::supervisor::{UnansweredReason, Unavailable};
 use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::link::runner::Operation;
 use harbor_ipc_proto::source_id::SourceId;
@@ -37,7 +37,7 @@ pub struct MemorySource {
 
 impl MemorySource {
     /// Adds one to `host`; it is there as long as the guard.
-    pub fn add(host: &Rc<Host>, id: &str) -> Added {
+    pub fn add(host: &Rc<Host>, id: &str) -> SourceGuard {
         let id = SourceId::parse(id).expect("the id of a source");
         let tools = RefCell::new(listing(BEFORE));
         let source = Rc::new(Self { id, tools, slots: Slots::new(64), host: Rc::downgrade(host) });
@@ -52,23 +52,23 @@ impl MemorySource {
         }
     }
 
-    async fn answer(&self, name: &str, arguments: &str) -> Answer {
+    async fn answer(&self, name: &str, arguments: &str) -> ServerAnswer {
         let text = |text: &str, more: &str| {
             let text = Json::string(text);
             Json::from_valid(format!(r#"{{"content":[{{"type":"text","text":{}}}]{more}}}"#, text.as_str()))
         };
         match name {
-            "echo" => Answer::Result(text(arguments, "")),
+            "echo" => ServerAnswer::Result(text(arguments, "")),
             "sleep" => {
                 let fields: serde_json::Value = serde_json::from_str(arguments).expect("arguments are JSON");
                 tokio::time::sleep(Duration::from_millis(fields["ms"].as_u64().unwrap_or_default())).await;
-                Answer::Result(text("slept", ""))
+                ServerAnswer::Result(text("slept", ""))
             }
-            "tool_error" => Answer::ToolError(text("it did not work", r#","isError":true"#)),
+            "tool_error" => ServerAnswer::ToolError(text("it did not work", r#","isError":true"#)),
             "change_tools" => {
                 *self.tools.borrow_mut() = listing(AFTER);
                 self.tell();
-                Answer::Result(text("changed", ""))
+                ServerAnswer::Result(text("changed", ""))
             }
             other => panic!("{other} is not among the tools, so no call of it comes through"),
         }
@@ -162,7 +162,7 @@ impl ToolSource for MemorySource {
         operation: Operation<'a>,
         limit: TimeLimit,
         _audience: Audience,
-    ) -> Answering<'a, Result<Answer, Why>> {
+    ) -> Answering<'a, Result<ServerAnswer, UnansweredReason>> {
         Box::pin(async move {
             let Operation::CallTool { name, arguments, .. } = operation else {
                 panic!("this source is asked for its tools only")
@@ -172,7 +172,7 @@ impl ToolSource for MemorySource {
             let left = limit.quiet.saturating_sub(limit.used);
             let answer = tokio::time::timeout(left, self.answer(&name, &arguments)).await;
             noted.1 = answer.is_ok();
-            answer.map_err(|_| Why::Lost(CallError::Timeout))
+            answer.map_err(|_| UnansweredReason::Lost(CallError::Timeout))
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::worker::SourceKind;
+use harbor_ipc_proto::link::worker::CatalogSourceKind;
 use harbor_tests::random::Random;
 use rusqlite::Connection;
 
@@ -43,7 +43,7 @@ fn check(connection: &mut Connection) -> rusqlite::Result<()> {
 #[test]
 fn a_worker_that_is_killed_leaves_a_sound_catalog_and_readers_see_whole_refreshes() {
     let registry = Registry::start(generation(0));
-    let place = Place::new(&[("registry", SourceKind::Registry, registry.web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, registry.web.url("/"))]);
     // How long one takes on this machine says when to kill; the later ones change every row, which takes longer.
     let (began, mut whole) = (Instant::now(), Driven::configured(&place));
     whole.refresh(true);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harbor_ipc_proto::link::worker::SourceKind;
+use harbor_ipc_proto::link::worker::CatalogSourceKind;
 use serde_json::json;
 
 use harbor_tests::catalog::registry::{Registry, active};
@@ -11,7 +11,7 @@ use harbor_tests::catalog::{Driven, Place, Said};
 
 /// Entries a and b, and these answers of GitHub and npm.
 fn place(registry: &Registry, web: &Web) -> Place {
-    let mut place = Place::new(&[("registry", SourceKind::Registry, registry.web.url("/"))]);
+    let mut place = Place::new(&[("registry", CatalogSourceKind::Registry, registry.web.url("/"))]);
     place.github = Some(web.url("/api"));
     place.npm = Some(web.url("/downloads/{name}"));
     place

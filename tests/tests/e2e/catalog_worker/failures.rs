@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use harbor_ipc_proto::link::worker::{Changes, SourceKind};
+use harbor_ipc_proto::link::worker::{CatalogSourceKind, Changes};
 use serde_json::json;
 
 use harbor_tests::catalog::registry::{active, answer};
@@ -20,7 +20,7 @@ fn then(timeout: u64, reply: impl Fn(&Request) -> Reply + Send + Sync + 'static)
         0 => answer(request, &[active("io.test/a", "A."), active("io.test/b", "B.")]),
         _ => reply(request),
     });
-    let mut place = Place::new(&[("registry", SourceKind::Registry, web.url("/"))]);
+    let mut place = Place::new(&[("registry", CatalogSourceKind::Registry, web.url("/"))]);
     place.timeout = timeout;
     let mut worker = Driven::configured(&place);
     assert_eq!(worker.refresh(false).0.added, 2);
@@ -65,7 +65,7 @@ fn a_short_wait_is_waited_for() {
         1 => Reply::status("502 Bad Gateway", &[]),
         _ => answer(request, &[active("io.test/a", "A.")]),
     });
-    let place = Place::new(&[("registry", SourceKind::Registry, web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, web.url("/"))]);
     let before = Instant::now();
     assert_eq!(Driven::configured(&place).refresh(false).0, Changes { added: 1, ..Changes::default() });
     assert!(before.elapsed() >= Duration::from_secs(1));
@@ -128,7 +128,7 @@ fn hostile_entries_are_text() {
         hostile["server"]["title"] = json!("'; DROP TABLE entries; --");
         Reply::ok(json!({"servers": [hostile, {"server": {"name": "n".repeat(9999)}}, 7]}).to_string())
     });
-    let place = Place::new(&[("registry", SourceKind::Registry, web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, web.url("/"))]);
     assert_eq!(Driven::configured(&place).refresh(false).0.added, 1);
     assert_eq!(place.rows(ENTRIES), ["io.test/<img src=x onerror=alert(1)>"]);
     let rest = "SELECT title || length(description) || coalesce(website, '-') FROM entries WHERE source = 'registry'";
@@ -142,9 +142,9 @@ fn an_answer_may_send_on_five_times_and_not_in_a_circle() {
         "/list.md" => Reply::ok("- [A](https://github.com/ann/a)\n"),
         _ => Reply::status("301 Moved Permanently", &["Location: /round"]),
     });
-    let place = Place::new(&[("list", SourceKind::Awesome, web.url("/README.md"))]);
+    let place = Place::new(&[("list", CatalogSourceKind::Awesome, web.url("/README.md"))]);
     assert_eq!(Driven::configured(&place).refresh(false).0.added, 1);
-    let place = Place::new(&[("list", SourceKind::Awesome, web.url("/round"))]);
+    let place = Place::new(&[("list", CatalogSourceKind::Awesome, web.url("/round"))]);
     assert_eq!(Driven::configured(&place).failure().0, "the server sends on more than 5 times");
 }
 
@@ -162,7 +162,9 @@ fn behind_a_proxy_an_answer_sends_on_to_what_is_found_here_or_to_its_own_host() 
         other => panic!("nobody may ask for {other}"),
     });
     let env = [("http_proxy", &*proxy.url(""))];
-    let of = |path: &str| Place::new(&[("list", SourceKind::Awesome, format!("http://list.invalid/{path}"))]);
+    let of = |path: &str| {
+        Place::new(&[("list", CatalogSourceKind::Awesome, format!("http://list.invalid/{path}"))])
+    };
     assert_eq!(Driven::configured_with(&of("README.md"), &env).refresh(false).0.added, 1);
     for (path, why) in [("away", "is not found here"), ("here", "a private address")] {
         let (said, _) = Driven::configured_with(&of(path), &env).failure();

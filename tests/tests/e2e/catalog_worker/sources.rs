@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harbor_ipc_proto::link::worker::{Changes, SourceKind};
+use harbor_ipc_proto::link::worker::{CatalogSourceKind, Changes};
 use serde_json::json;
 
 use harbor_tests::catalog::registry::{Registry, active, server};
@@ -17,7 +17,7 @@ const LISTED: &str =
 #[test]
 fn all_pages_are_read_and_nothing_that_stayed_is_removed() {
     let registry = Registry::of(250);
-    let place = Place::new(&[("registry", SourceKind::Registry, registry.web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, registry.web.url("/"))]);
     let mut worker = Driven::configured(&place);
     let id = worker.ask_refresh(false);
     let mut steps = Vec::new();
@@ -50,7 +50,7 @@ fn all_pages_are_read_and_nothing_that_stayed_is_removed() {
 #[test]
 fn increments_bring_changes_and_tombstones() {
     let registry = Registry::of(5);
-    let place = Place::new(&[("registry", SourceKind::Registry, registry.web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, registry.web.url("/"))]);
     let mut worker = Driven::configured(&place);
     worker.refresh(false);
     let new = "2026-11-20T00:00:00Z";
@@ -102,7 +102,7 @@ fn a_list_is_read_once_for_each_of_its_versions() {
         let list = format!("# List\n## Tools\n- [A](https://github.com/ann/a) - First.\n{second}");
         Reply::Whole("200 OK", vec![format!("ETag: {etag}")], list.into_bytes())
     });
-    let place = Place::new(&[("awesome", SourceKind::Awesome, web.url("/README.md"))]);
+    let place = Place::new(&[("awesome", CatalogSourceKind::Awesome, web.url("/README.md"))]);
     let mut worker = Driven::configured(&place);
     assert_eq!(worker.refresh(false).0, Changes { added: 2, ..NOTHING });
     assert_eq!(place.rows(LISTED), ["https://github.com/ann/a", "https://github.com/ann/b"]);
@@ -118,8 +118,8 @@ fn a_list_is_read_once_for_each_of_its_versions() {
 fn a_source_that_fails_keeps_its_entries_and_the_others_are_fetched() {
     let (registry, fails) = (Registry::of(3), Web::start(|_| Reply::status("404 Not Found", &[])));
     let place = Place::new(&[
-        ("list", SourceKind::Awesome, fails.url("/README.md")),
-        ("registry", SourceKind::Registry, registry.web.url("/")),
+        ("list", CatalogSourceKind::Awesome, fails.url("/README.md")),
+        ("registry", CatalogSourceKind::Registry, registry.web.url("/")),
     ]);
     let mut worker = Driven::configured(&place);
     let (changes, sources) = worker.refresh(false);
@@ -131,7 +131,7 @@ fn a_source_that_fails_keeps_its_entries_and_the_others_are_fetched() {
 #[test]
 fn entries_of_a_source_that_is_no_longer_named_go() {
     let (one, two) = (Registry::of(2), Registry::start(vec![active("io.other/x", "Is elsewhere.")]));
-    let named = |of: &Registry| vec![("registry", SourceKind::Registry, of.web.url("/"))];
+    let named = |of: &Registry| vec![("registry", CatalogSourceKind::Registry, of.web.url("/"))];
     let mut place = Place::new(&named(&one));
     let mut worker = Driven::configured(&place);
     worker.refresh(false);
@@ -152,7 +152,7 @@ fn entries_of_a_source_that_is_no_longer_named_go() {
 #[test]
 fn the_interval_has_it_refresh_by_itself() {
     let registry = Registry::of(1);
-    let mut place = Place::new(&[("registry", SourceKind::Registry, registry.web.url("/"))]);
+    let mut place = Place::new(&[("registry", CatalogSourceKind::Registry, registry.web.url("/"))]);
     place.interval = 200;
     let mut worker = Driven::configured(&place);
     assert_eq!(worker.done(0).0, Changes { added: 1, ..NOTHING });
@@ -162,7 +162,7 @@ fn the_interval_has_it_refresh_by_itself() {
 #[test]
 fn requests_that_come_together_are_answered_together() {
     let registry = Registry::of(1);
-    let place = Place::new(&[("registry", SourceKind::Registry, registry.web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, registry.web.url("/"))]);
     let mut worker = Driven::configured(&place);
     let ids: Vec<u32> = (0..10).map(|_| worker.ask_refresh(false)).collect();
     for id in ids {

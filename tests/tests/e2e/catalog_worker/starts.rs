@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use harbor_ipc_proto::link::worker::{Activity, SourceKind, ToWorker, WorkerFailure, WorkerStatus};
+use harbor_ipc_proto::link::worker::{Activity, CatalogSourceKind, ToWorker, WorkerFailure, WorkerStatus};
 use harbor_policy::curated::{CURATED, DATE};
 
 use harbor_tests::catalog::registry::Registry;
@@ -11,7 +11,7 @@ use harbor_tests::catalog::{Driven, Place, Said};
 
 #[test]
 fn without_a_network_there_is_what_harbor_brought_along_and_it_says_so() {
-    let place = Place::new(&[("registry", SourceKind::Registry, "http://127.0.0.1:1".into())]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, "http://127.0.0.1:1".into())]);
     let mut worker = Driven::bare();
     worker.configure(&place);
     assert_eq!(worker.heard(), Said::Opened(None));
@@ -38,7 +38,7 @@ fn without_a_network_there_is_what_harbor_brought_along_and_it_says_so() {
 #[test]
 fn a_source_that_was_fetched_ends_the_snapshot() {
     let registry = Registry::of(1);
-    let place = Place::new(&[("registry", SourceKind::Registry, registry.web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, registry.web.url("/"))]);
     let mut worker = Driven::configured(&place);
     worker.refresh(false);
     let status = worker.until(|said| match said {
@@ -96,7 +96,7 @@ fn what_cannot_be_followed_is_said_and_kept_from_doing_harm() {
     let mut worker = Driven::bare();
     worker.send(&ToWorker::Refresh { id: 5, full: false });
     assert_eq!(worker.heard(), Said::Failed(5, WorkerFailure::NotConfigured));
-    worker.configure(&Place::new(&[("Curated", SourceKind::Registry, "http://127.0.0.1:1".into())]));
+    worker.configure(&Place::new(&[("Curated", CatalogSourceKind::Registry, "http://127.0.0.1:1".into())]));
     assert!(matches!(worker.heard(), Said::Failed(0, WorkerFailure::Settings(_))));
     let place = Place::new(&[]);
     fs::create_dir(place.database()).unwrap();
@@ -116,7 +116,7 @@ fn what_cannot_be_followed_is_said_and_kept_from_doing_harm() {
 #[test]
 fn it_ends_at_once_in_the_middle_of_a_refresh() {
     let web = harbor_tests::catalog::web::Web::start(|_| harbor_tests::catalog::web::Reply::Silence);
-    let place = Place::new(&[("registry", SourceKind::Registry, web.url("/"))]);
+    let place = Place::new(&[("registry", CatalogSourceKind::Registry, web.url("/"))]);
     let mut worker = Driven::configured(&place);
     worker.ask_refresh(false);
     harbor_tests::wait_until("its request", harbor_tests::LIMIT, || !web.requests().is_empty());

@@ -15,8 +15,8 @@ use harbor_ipc_proto::client::{
     ChatCreateSession, ChatDeleteSession, ChatPart, ChatSendMessage, ChatSendMessageResult,
 };
 
-use super::given;
-use crate::args::{Approve, Question, servers_of};
+use super::chat_request;
+use crate::args::{Approve, AskOptions, servers_of};
 use crate::client::{Client, QUICK};
 use crate::commands::turn::{self, Console, Stopper, ending};
 use crate::screen::{Screen, Status};
@@ -26,7 +26,7 @@ const MORE: &str = "ask for less at once, or let it make more calls with --max-t
 
 /// The question, with all files read that it names.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct PreparedQuestion {
     create: ChatCreateSession,
     text: String,
     attachments: Option<Vec<ChatPart>>,
@@ -35,11 +35,11 @@ pub struct Wanted {
     max_tokens: Option<u32>,
 }
 
-pub fn wanted(question: &Question) -> Result<Wanted, Failure> {
+pub fn wanted(question: &AskOptions) -> Result<PreparedQuestion, Failure> {
     wanted_of(question, Console::can_ask_here())
 }
 
-fn wanted_of(question: &Question, is_somebody_here: bool) -> Result<Wanted, Failure> {
+fn wanted_of(question: &AskOptions, is_somebody_here: bool) -> Result<PreparedQuestion, Failure> {
     let using = &question.using;
     let approve = match (using.approve, is_somebody_here) {
         (Some(Approve::Ask), false) => {
@@ -51,12 +51,12 @@ fn wanted_of(question: &Question, is_somebody_here: bool) -> Result<Wanted, Fail
         (None, true) => Approve::Ask,
         (None, false) => Approve::Reads,
     };
-    let (mut text, mut attachments) = given::said(question)?;
+    let (mut text, mut attachments) = chat_request::said(question)?;
     if question.question == "-" {
         // What came by stdin may be anybody's words.
-        attachments.push(given::text_part(std::mem::take(&mut text)));
+        attachments.push(chat_request::text_part(std::mem::take(&mut text)));
     }
-    Ok(Wanted {
+    Ok(PreparedQuestion {
         create: ChatCreateSession {
             enabled_servers: servers_of(&using.tools),
             name: None,
@@ -73,7 +73,7 @@ fn wanted_of(question: &Question, is_somebody_here: bool) -> Result<Wanted, Fail
     })
 }
 
-impl Wanted {
+impl PreparedQuestion {
     fn message(&self, session: &str) -> ChatSendMessage {
         ChatSendMessage {
             attachments: self.attachments.clone(),
@@ -85,7 +85,12 @@ impl Wanted {
     }
 }
 
-pub fn run(mut client: Client, wanted: &Wanted, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
+pub fn run(
+    mut client: Client,
+    wanted: &PreparedQuestion,
+    paths: &Paths,
+    screen: &mut Screen,
+) -> Result<(), Failure> {
     let stopper = Stopper::obey_signals(&client, paths)?;
     let mut console = Console::of_process(screen)?;
     ask(&mut client, wanted, &mut console, &stopper)
@@ -93,7 +98,7 @@ pub fn run(mut client: Client, wanted: &Wanted, paths: &Paths, screen: &mut Scre
 
 fn ask(
     client: &mut Client,
-    wanted: &Wanted,
+    wanted: &PreparedQuestion,
     console: &mut Console<'_>,
     stopper: &Stopper,
 ) -> Result<(), Failure> {
@@ -129,13 +134,13 @@ mod tests {
     use super::*;
     use crate::args::{Command, parse};
 
-    fn wanted(line: &[&str], is_somebody_here: bool) -> Result<Wanted, Failure> {
+    fn wanted(line: &[&str], is_somebody_here: bool) -> Result<PreparedQuestion, Failure> {
         let line: Vec<_> = line.iter().map(|&word| word.to_owned()).collect();
         let Command::Ask(question) = parse(&line).unwrap() else { panic!("{line:?}") };
         wanted_of(&question, is_somebody_here)
     }
 
-    fn ran(json: bool, wanted: &Wanted, answers: &[&str]) -> Ran {
+    fn ran(json: bool, wanted: &PreparedQuestion, answers: &[&str]) -> Ran {
         command(json, answers, |client, screen| {
             let mut console = Console::new(screen, Box::new(io::sink()), None);
             ask(client, wanted, &mut console, &Stopper::default())

@@ -8,7 +8,7 @@ use harbor_client::errors::Failure;
 use harbor_ipc_proto::client::ChatPart;
 use harbor_ipc_proto::model::MAX_IMAGE;
 
-use super::super::ask::given::{file, picture, text_part};
+use super::super::ask::chat_request::{file, picture, text_part};
 
 /// The longest text, in bytes: more than most models can read at once.
 const LONGEST_TEXT: usize = 1_000_000;

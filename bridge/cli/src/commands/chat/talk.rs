@@ -10,7 +10,7 @@ use harbor_ipc_proto::client::{
 };
 
 use super::super::ids::short;
-use super::super::sessions::{id_of, said};
+use super::super::sessions::{id_of, transcript};
 use super::super::turn::{self, Console, Stopper, ending};
 use super::words::{HELP, Words, read};
 use super::{Lines, Typed, attach};
@@ -26,7 +26,7 @@ const MORE: &str = "say `go on` for more";
 
 /// A message as it was sent.
 #[derive(Clone)]
-struct Sent {
+struct SentMessage {
     text: String,
     attached: Vec<ChatPart>,
 }
@@ -44,7 +44,7 @@ pub struct Talk<'a, 'b> {
     private: bool,
     /// Attachments of the next message.
     attached: Vec<ChatPart>,
-    last: Option<Sent>,
+    last: Option<SentMessage>,
 }
 
 impl<'a, 'b> Talk<'a, 'b> {
@@ -85,7 +85,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         if shown.len() < messages.len() {
             self.console.note(&format!("… `harbor sessions show {}` shows what was before", self.short()))?;
         }
-        let text = said::text(shown);
+        let text = transcript::text(shown);
         if !text.is_empty() {
             self.console.screen.prose(&text)?;
         }
@@ -162,7 +162,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         match words {
             Words::Message(text) => {
                 let attached = std::mem::take(&mut self.attached);
-                self.say(Sent { text, attached })
+                self.say(SentMessage { text, attached })
             }
             Words::Model(Some(model)) => self.use_model(model),
             Words::Model(None) => self.show_models(),
@@ -188,7 +188,7 @@ impl<'a, 'b> Talk<'a, 'b> {
         self.say(last)
     }
 
-    fn say(&mut self, sent: Sent) -> Result<(), Failure> {
+    fn say(&mut self, sent: SentMessage) -> Result<(), Failure> {
         let session = self.session()?;
         // Also what fails can be tried again.
         self.last = Some(sent.clone());
@@ -269,9 +269,9 @@ impl<'a, 'b> Talk<'a, 'b> {
 }
 
 /// The person's last message, as far as it is text.
-fn last_of(messages: &[ChatMessage]) -> Option<Sent> {
+fn last_of(messages: &[ChatMessage]) -> Option<SentMessage> {
     let last = messages.iter().rfind(|message| message.role == "user")?;
-    Some(Sent { text: said::words(last.content.as_ref()), attached: Vec::new() })
+    Some(SentMessage { text: transcript::words(last.content.as_ref()), attached: Vec::new() })
 }
 
 /// The servers as a change of a session names them.

@@ -12,13 +12,13 @@ use harbor_client_configs::server_id;
 use harbor_home::Paths;
 use harbor_ipc_proto::client::ListServers;
 
-use super::undo::Note;
+use super::undo::UndoNote;
 use crate::client::{Client, QUICK};
 
 /// A server was removed here: says where its keys still stand, and deletes the copies of which nothing is here any more.
 pub fn after_removal(client: &mut Client, server: &str, paths: &Paths) -> Result<(), Failure> {
     let is_its = |name: &str| server_id(name).as_deref() == Some(server);
-    let notes: Vec<_> = Note::all(paths)
+    let notes: Vec<_> = UndoNote::all(paths)
         .into_iter()
         .filter(|note| note.taken.iter().any(|taken| is_its(&taken.name)))
         .collect();

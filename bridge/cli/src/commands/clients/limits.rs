@@ -19,7 +19,7 @@ const ALLOWED: [&str; 3] = ["includeTools", "enabledTools", "enabled_tools"];
 
 /// The limits that Harbor's entry has to state.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct EntryLimits {
     /// The tools that the client gets; all when empty.
     pub only: Vec<String>,
     /// Lists of the client's own, by name.
@@ -28,7 +28,7 @@ pub struct Limits {
     pub of: Vec<String>,
 }
 
-impl Limits {
+impl EntryLimits {
     /// The limits of servers that are taken over: each by its name, with its id here. `only` is the list in
     /// Harbor's entry, `ours` that entry, and `ids` are all servers here.
     pub fn of(
@@ -107,7 +107,7 @@ mod tests {
         let taken = [("my fs", "my-fs"), ("git", "git"), ("x", "x")];
         let ids = owned(&["git", "my-fs", "old", "x"]);
         let ours = json!({"excludeTools": ["old__a"]});
-        let found = Limits::of(&entries, &taken, &[], &ours, &ids);
+        let found = EntryLimits::of(&entries, &taken, &[], &ours, &ids);
         assert_eq!(
             found.lists,
             [("excludeTools".to_owned(), owned(&["my-fs__rm", "my-fs__write", "old__a"]))]
@@ -115,11 +115,11 @@ mod tests {
         assert_eq!(found.only, owned(&["git/log", "my-fs/*", "old/*", "x/*"]));
         assert_eq!(found.of, owned(&["my fs", "git"]));
         // What Harbor had before stays as narrow as it was.
-        let found = Limits::of(&entries, &taken, &owned(&["old/a", "x/b"]), &ours, &ids);
+        let found = EntryLimits::of(&entries, &taken, &owned(&["old/a", "x/b"]), &ours, &ids);
         assert_eq!(found.only, owned(&["git/log", "my-fs/*", "old/a", "x/b"]));
-        let none = Limits::of(&entries, &[("x", "x")], &[], &Value::Null, &ids);
-        assert_eq!(none, Limits::default());
-        let nothing = Limits::of(
+        let none = EntryLimits::of(&entries, &[("x", "x")], &[], &Value::Null, &ids);
+        assert_eq!(none, EntryLimits::default());
+        let nothing = EntryLimits::of(
             &json!({"x": {"enabled_tools": []}}),
             &[("x", "x")],
             &[],

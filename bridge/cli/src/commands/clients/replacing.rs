@@ -14,10 +14,10 @@ use harbor_client::errors::Failure;
 use harbor_client_configs::{AiClient, is_ours};
 use harbor_home::Paths;
 
+use super::client_access::{self, ClientAccess};
 use super::earlier::Earlier;
-use super::limits::Limits;
-use super::may::{self, Held};
-use super::undo::{Note, Taken};
+use super::limits::EntryLimits;
+use super::undo::{RemovedServer, UndoNote};
 use super::{Found, NAME, entry, failed, place, write};
 
 /// The changes that were made to a client's file.
@@ -45,7 +45,7 @@ pub fn replace(
         return Err(failed(&found.path, &format!("its entry `{NAME}` starts another program, and stays")));
     }
     let earlier = Earlier::of(ours);
-    let limits = Limits::of(entries, servers, &earlier.only, ours, ids);
+    let limits = EntryLimits::of(entries, servers, &earlier.only, ours, ids);
     let name = earlier.name.as_deref().unwrap_or(client.id);
     let mut entry = entry(client, name, &limits.only, paths)?;
     entry.args.extend(earlier.others.clone());
@@ -56,9 +56,9 @@ pub fn replace(
     }
     after = client.format.put(&after, client.key, &entry).map_err(wrong)?;
     let copy = found.keep()?;
-    let old = Note::load(paths, &found.path);
-    let taken = |name: &str| Taken { name: name.to_owned(), copy: copy.clone() };
-    let new = Note::of(&found.path, &text, &after).inexact().made_by(&old.clone().unwrap_or_default());
+    let old = UndoNote::load(paths, &found.path);
+    let taken = |name: &str| RemovedServer { name: name.to_owned(), copy: copy.clone() };
+    let new = UndoNote::of(&found.path, &text, &after).inexact().made_by(&old.clone().unwrap_or_default());
     let new = new.with_taken(servers.iter().map(|(name, _)| taken(name)), &text);
     if let Err(error) = write(paths, &found, &after, new, old) {
         let _ = fs::remove_file(&copy);
@@ -76,9 +76,13 @@ fn not_among(
     only: &[String],
     paths: &Paths,
 ) -> Result<Option<String>, Failure> {
-    let held = if only.is_empty() { may::held_here(paths, name)? } else { may::limit(paths, name, only)? };
-    let Held::Tools(tools) = held else { return Ok(None) };
-    let lacks = |id: &&str| may::within(&tools, &[format!("{id}/*")]).is_empty();
+    let held = if only.is_empty() {
+        client_access::held_here(paths, name)?
+    } else {
+        client_access::limit(paths, name, only)?
+    };
+    let ClientAccess::Tools(tools) = held else { return Ok(None) };
+    let lacks = |id: &&str| client_access::within(&tools, &[format!("{id}/*")]).is_empty();
     let lacking: Vec<_> = servers.iter().map(|(_, id)| *id).filter(lacks).collect();
     let options: Vec<_> = lacking.iter().map(|id| format!("--on '{id}/*'")).collect();
     Ok((!lacking.is_empty()).then(|| {
@@ -90,7 +94,7 @@ fn not_among(
     }))
 }
 
-fn said(name: &str, earlier: &Earlier, limits: &Limits) -> Vec<String> {
+fn said(name: &str, earlier: &Earlier, limits: &EntryLimits) -> Vec<String> {
     let mut said = Vec::new();
     if !limits.of.is_empty() {
         said.push(format!("the limits of {} hold for Harbor's entry, too", limits.of.join(", ")));
@@ -111,11 +115,11 @@ pub struct Restored {
     /// The servers that are in it again.
     pub back: Vec<String>,
     /// The servers that could not be put back, and where they are.
-    pub left: Vec<Taken>,
+    pub left: Vec<RemovedServer>,
 }
 
 /// Takes Harbor out and puts back what it took.
-pub fn restore(client: &AiClient, found: &Found, text: &str, note: &Note) -> Result<Restored, Failure> {
+pub fn restore(client: &AiClient, found: &Found, text: &str, note: &UndoNote) -> Result<Restored, Failure> {
     let wrong = |why| failed(&found.path, &why);
     let out = |text: &str| -> Result<String, Failure> {
         let taken = client.format.take(text, client.key, NAME, note.made_key).map_err(wrong)?;

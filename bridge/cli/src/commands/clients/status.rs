@@ -10,13 +10,13 @@ use harbor_home::Paths;
 use serde_json::{Value, json};
 
 use super::earlier::Earlier;
-use super::{Found, NAME, entry, may, name_of, place};
+use super::{Found, NAME, client_access, entry, name_of, place};
 use crate::client::Client;
 use crate::screen::Screen;
 use crate::table::Table;
 
 /// The state of one client.
-struct Seen {
+struct ClientStatus {
     client: &'static AiClient,
     file: PathBuf,
     present: bool,
@@ -28,7 +28,7 @@ struct Seen {
 pub fn show(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
     let seen: Vec<_> = CLIENTS.iter().map(|client| look(client, paths)).collect::<Result<_, _>>()?;
     if screen.json {
-        let one = |seen: &Seen| {
+        let one = |seen: &ClientStatus| {
             json!({"client": seen.client.id, "file": seen.file.display().to_string(), "present": seen.present,
                 "installed": seen.installed, "name": seen.name, "problems": seen.problems})
         };
@@ -61,7 +61,7 @@ pub fn show(paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
 pub fn told(client: &mut Client, name: &str, paths: &Paths) -> Result<String, Failure> {
     let found = CLIENTS.iter().find_map(|client| Some((client.title, only_of(client, name)?)));
     let (title, only) = found.unwrap_or((name, Vec::new()));
-    Ok(may::sentence(title, name, &may::held(client, name)?, &only, paths))
+    Ok(client_access::sentence(title, name, &client_access::held(client, name)?, &only, paths))
 }
 
 /// The tools to which a client's entry limits it, if the entry has this name.
@@ -73,8 +73,8 @@ fn only_of(client: &AiClient, name: &str) -> Option<Vec<String>> {
     (earlier.name.as_deref() == Some(name)).then_some(earlier.only)
 }
 
-fn look(client: &'static AiClient, paths: &Paths) -> Result<Seen, Failure> {
-    let mut seen = Seen {
+fn look(client: &'static AiClient, paths: &Paths) -> Result<ClientStatus, Failure> {
+    let mut seen = ClientStatus {
         client,
         file: place(client)?,
         present: false,

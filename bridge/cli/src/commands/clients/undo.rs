@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use harbor_client_configs::Swap;
 use harbor_home::Paths;
-use harbor_home::above;
 use harbor_home::files;
+use harbor_home::parent_directories;
 use harbor_ipc_proto::hex::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -20,7 +20,7 @@ use harbor_client::errors::Failure;
 
 /// The changes that were made to a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct UndoNote {
     /// The file's path.
     pub file: PathBuf,
     /// The digest of its text afterwards.
@@ -35,7 +35,7 @@ pub struct Note {
     pub made_directories: Vec<PathBuf>,
     /// The client's servers that Harbor was put in the place of.
     #[serde(default)]
-    pub taken: Vec<Taken>,
+    pub taken: Vec<RemovedServer>,
     /// The digest of the text before them, which is kept whole; absent where more than one change led here.
     #[serde(default)]
     pub before: Option<String>,
@@ -43,14 +43,14 @@ pub struct Note {
 
 /// A server that was taken out of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct RemovedServer {
     /// Its name in the file.
     pub name: String,
     /// The file as it was.
     pub copy: PathBuf,
 }
 
-impl Note {
+impl UndoNote {
     /// A note of a change that can be taken back exactly.
     pub fn of(file: &Path, before: &str, after: &str) -> Self {
         let swap = Swap::between(before, after);
@@ -72,7 +72,7 @@ impl Note {
     }
 
     /// The note, with these servers taken out of `before`.
-    pub fn with_taken(mut self, taken: impl Iterator<Item = Taken>, before: &str) -> Self {
+    pub fn with_taken(mut self, taken: impl Iterator<Item = RemovedServer>, before: &str) -> Self {
         self.before = self.taken.is_empty().then(|| digest(before));
         self.taken.extend(taken);
         self
@@ -109,7 +109,7 @@ impl Note {
         let text = text.map_err(|error| Failure::Io("note how to undo it", error))?;
         let path = place(paths, &self.file);
         let directory = path.parent().unwrap_or(paths.home());
-        let saved = above::home_directory(paths.home())
+        let saved = parent_directories::home_directory(paths.home())
             .and_then(|()| files::private_directory(directory))
             .and_then(|()| files::write_atomically(&path, &text));
         saved.map_err(|error| Failure::Io("note how to undo it", io::Error::other(error)))

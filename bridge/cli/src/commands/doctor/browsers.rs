@@ -5,7 +5,7 @@
 use harbor_client_configs::browsers::State as Manifest;
 use harbor_home::Paths;
 
-use super::super::native_host::{Here, Seen, look_at_all, put_again};
+use super::super::native_host::{Here, ManifestStatus, look_at_all, put_again};
 use super::{Finding, State};
 
 pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
@@ -25,7 +25,7 @@ pub(super) fn look(paths: &Paths, fix: bool) -> Vec<Finding> {
     }
 }
 
-fn finding(seen: &Seen, paths: &Paths, fix: bool) -> Finding {
+fn finding(seen: &ManifestStatus, paths: &Paths, fix: bool) -> Finding {
     let (title, file) = (seen.target.browser.title, seen.target.file.display());
     let what = match seen.state {
         Manifest::Installed => {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use harbor_home::Paths;
 use harbor_home::mounted::{self, Lacks};
-use harbor_ipc_proto::check::{Checked, ConfigCheck, DatabaseCheck, Lost, Part, SecretsCheck};
+use harbor_ipc_proto::check::{CheckPart, Checked, ConfigCheck, DatabaseCheck, Lost, SecretsCheck};
 use nix::unistd::geteuid;
 
 use super::{Finding, State};
@@ -42,7 +42,7 @@ fn mounted(home: &Path) -> Option<Finding> {
 }
 
 /// `ask` is how the bridge's program is asked for what only it can read.
-pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[Part]) -> Checked) -> Vec<Finding> {
+pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[CheckPart]) -> Checked) -> Vec<Finding> {
     let home = paths.home();
     let mut all = Vec::new();
     match fs::symlink_metadata(home) {
@@ -71,7 +71,7 @@ pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[Part]) -> Che
         all.extend(private(&path, FILE, fix));
     }
     // Before it is mended: then it is told what was wrong.
-    let secrets = ask(&[Part::Secrets]).secrets.unwrap_or(SecretsCheck { wrong: None });
+    let secrets = ask(&[CheckPart::Secrets]).secrets.unwrap_or(SecretsCheck { wrong: None });
     all.extend(credentials(&paths.credentials(), secrets, fix));
     all.extend(private(&paths.credentials_key(), FILE, fix));
     if all.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn look(paths: &Paths, fix: bool, ask: &mut dyn FnMut(&[Part]) -> Che
     }
     let path = paths.config_file();
     let mode = private(&path, FILE, fix);
-    let checked = ask(&[Part::Config, Part::Database]);
+    let checked = ask(&[CheckPart::Config, CheckPart::Database]);
     match &checked.config {
         Some(found) => all.extend(config(mode, others_may_write(&path), found)),
         None => all.extend(mode),

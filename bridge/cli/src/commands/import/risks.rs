@@ -20,9 +20,9 @@ use harbor_policy::remote::{is_exposed, parse, place, says_private};
 use harbor_policy::telltale::{HIDDEN, without_secrets};
 use url::Url;
 
-use super::super::apart::in_arguments;
 use super::super::changes::quoted;
-use super::{Server, secrets_of};
+use super::super::definition_secrets::in_arguments;
+use super::{ImportCandidate, secrets_of};
 use crate::args::Import;
 use crate::consent;
 use crate::table::flatten;
@@ -65,7 +65,7 @@ pub fn unallowed(launch: &Launch, wanted: &Import) -> Option<String> {
 }
 
 /// Shows what is new, and asks for a yes to all of it. Whether that was said.
-pub fn ask(new: &[&Server], wanted: &Import) -> Result<bool, Failure> {
+pub fn ask(new: &[&ImportCandidate], wanted: &Import) -> Result<bool, Failure> {
     if new.is_empty() || wanted.yes || wanted.dry_run {
         return Ok(false);
     }
@@ -90,7 +90,7 @@ fn question(wanted: &Import) -> &'static str {
 }
 
 /// One server with all its risks, in lines.
-fn described(server: &Server, launch: &Launch) -> String {
+fn described(server: &ImportCandidate, launch: &Launch) -> String {
     let what = match host(launch) {
         Some(host) => format!("at {host}"),
         None => format!("runs {}", flatten(&shortened(launch))),
@@ -197,7 +197,7 @@ mod tests {
     fn a_question_shows_hosts_and_variables_and_no_values() {
         let mut launch = Launch { command: "npx".into(), args: vec!["v4lue".into()], ..Launch::default() };
         launch.taken = [Use { variable: "TOKEN".into(), place: "its arguments".into() }].into();
-        let server = |launch: &Launch| Server {
+        let server = |launch: &Launch| ImportCandidate {
             name: "s".into(),
             file: "f".into(),
             client: None,

@@ -6,15 +6,15 @@ use harbor_client::errors::Failure;
 use harbor_client::terminal::remark;
 use serde_json::{Value, json};
 
-use super::super::apart::warn_of_arguments;
+use super::super::definition_secrets::warn_of_arguments;
 use super::super::printing::count;
-use super::{Outcome, Server, Start, risks};
+use super::{ImportCandidate, Outcome, Start, risks};
 use crate::args::Import;
 use crate::screen::Screen;
 use crate::table::flatten;
 
 pub fn tell(
-    servers: &[Server],
+    servers: &[ImportCandidate],
     outcomes: &[Outcome],
     (wanted, asked): (&Import, bool),
     screen: &mut Screen,
@@ -63,13 +63,13 @@ pub fn tell(
 }
 
 /// Arguments that look like secrets, of what is here now.
-fn plain(server: &Server, outcome: &Outcome) -> Vec<String> {
+fn plain(server: &ImportCandidate, outcome: &Outcome) -> Vec<String> {
     let is_here = matches!(outcome, Outcome::Imported(_) | Outcome::WouldBe | Outcome::Here);
     let launch = server.launch.as_ref().ok().filter(|_| is_here);
     launch.map_or(Vec::new(), risks::plain_secrets).iter().map(|name| flatten(name)).collect()
 }
 
-fn line(server: &Server, outcome: &Outcome) -> String {
+fn line(server: &ImportCandidate, outcome: &Outcome) -> String {
     let renamed = if server.name == server.id || server.id.is_empty() {
         String::new()
     } else {
@@ -121,7 +121,7 @@ fn line(server: &Server, outcome: &Outcome) -> String {
     )
 }
 
-fn as_json(server: &Server, outcome: &Outcome) -> Value {
+fn as_json(server: &ImportCandidate, outcome: &Outcome) -> Value {
     let (word, why) = match outcome {
         Outcome::Imported(Start::Failed(why)) => ("imported", Some(why)),
         Outcome::Imported(_) => ("imported", None),

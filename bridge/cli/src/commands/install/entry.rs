@@ -14,13 +14,13 @@ use harbor_client::errors::Failure;
 use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{DeclaredView, InstallServer, ResolveServer, ResolvedView};
 use harbor_ipc_proto::secret::Secret;
-use harbor_policy::recipe::source::{Source, sort};
+use harbor_policy::recipe::source::{InstallSource, sort};
 
 use super::super::places;
 use super::super::places::at_home;
 use super::super::secrets::prompt;
+use super::declared_secret::{DeclaredSecret, named};
 use super::runs::word;
-use super::wanted::{Wanted, named};
 use super::{asking, document, plan, show, under_way};
 use crate::args::Package;
 use crate::client::Client;
@@ -34,7 +34,7 @@ pub struct Complete {
     pub package: Package,
     /// The entry, if it is one.
     pub about: Option<About>,
-    pub secrets: Vec<Wanted>,
+    pub secrets: Vec<DeclaredSecret>,
 }
 
 /// The description of an entry, and how it came.
@@ -69,8 +69,8 @@ impl Complete {
 /// True if the source is looked up before it is planned: somebody else describes how to get it.
 fn is_described(source: &str) -> bool {
     match sort(source) {
-        Ok(Source::Entry(_)) => true,
-        Ok(Source::Package(package)) => package.starts_with("git:"),
+        Ok(InstallSource::Entry(_)) => true,
+        Ok(InstallSource::Package(package)) => package.starts_with("git:"),
         _ => false,
     }
 }
@@ -101,8 +101,8 @@ pub fn complete(client: &mut Client, wanted: &Package, screen: &mut Screen) -> R
         asking::variables(&mut package, variables)?;
     }
     make_whole(&mut package, inputs, variables)?;
-    let of_env = |secret: &Wanted| package.definition.env.contains_key(&secret.name);
-    let declared = about.secrets.iter().map(Wanted::of).filter(|secret| !of_env(secret));
+    let of_env = |secret: &DeclaredSecret| package.definition.env.contains_key(&secret.name);
+    let declared = about.secrets.iter().map(DeclaredSecret::of).filter(|secret| !of_env(secret));
     let declared: Vec<_> =
         declared.filter(|one| secrets.iter().all(|known| known.name != one.name)).collect();
     secrets.extend(declared);
@@ -151,8 +151,8 @@ fn make_whole(
 }
 
 /// Asks for each; Enter leaves one out.
-pub fn ask_for(secrets: &[Wanted], server: &str) -> Result<BTreeMap<String, Secret>, Failure> {
-    let question = |secret: &Wanted| {
+pub fn ask_for(secrets: &[DeclaredSecret], server: &str) -> Result<BTreeMap<String, Secret>, Failure> {
+    let question = |secret: &DeclaredSecret| {
         let example = match flatten(&secret.placeholder) {
             none if none.is_empty() => none,
             example => format!("such as {example}"),

@@ -10,10 +10,10 @@ use harbor_client::terminal::remark;
 use harbor_ipc_proto::client::{InstalledView, NetworkKind, SandboxSettings, SetSandbox};
 use harbor_ipc_proto::field::JsonObject;
 use harbor_policy::apis::hosts_of;
-use harbor_policy::recipe::source::{Source, sort};
+use harbor_policy::recipe::source::{InstallSource, sort};
 
+use super::declared_secret::DeclaredSecret;
 use super::entry::{About, Complete};
-use super::wanted::Wanted;
 use crate::args::Package;
 use crate::client::{Client, QUICK};
 use crate::consent;
@@ -37,7 +37,7 @@ fn is_package(Complete { package, about, .. }: &Complete) -> bool {
             &way.source
         }
     };
-    matches!(sort(source), Ok(Source::Package(_)))
+    matches!(sort(source), Ok(InstallSource::Package(_)))
 }
 
 /// True if the server is also tried without the network. A server with keys is not: it has a host to show
@@ -48,7 +48,7 @@ pub fn is_tried_without(complete: &Complete, screen: &Screen) -> bool {
 
 /// Has a server with keys whose hosts are known held to these, where the person wants that.
 pub fn propose_hosts(complete: &mut Complete, screen: &Screen) -> Result<(), Failure> {
-    let keys: Vec<_> = complete.secrets.iter().map(|Wanted { name, .. }| name.clone()).collect();
+    let keys: Vec<_> = complete.secrets.iter().map(|DeclaredSecret { name, .. }| name.clone()).collect();
     let hosts = hosts_of(&keys);
     // One that it can do without may be for something beside its work.
     let are_needed = complete.secrets.iter().all(|secret| secret.required);

@@ -6,15 +6,15 @@ use harbor_ipc_proto::client::{
     DeclaredView, FileView, InstalledView, PythonView, ResolvedView, SandboxSettings, WayView,
 };
 use harbor_policy::curated;
-use harbor_policy::package::older::Unfit;
+use harbor_policy::package::older::UnfitVersion;
 use harbor_policy::package::source;
 use harbor_policy::pythons::Chosen;
 
 use super::super::printing::count;
 use super::super::status;
 use super::asking;
+use super::declared_secret::named;
 use super::runs::{self, word};
-use super::wanted::named;
 use crate::args::Package;
 use crate::table::flatten;
 
@@ -68,7 +68,7 @@ pub fn is_older(
 ) -> Option<String> {
     let lacking = python.filter(|python| python.path.is_none());
     let requires = lacking.map(|python| flatten(&python.requires));
-    Unfit { newest: newest.map(|newest| word(newest)), requires }.sentence(kind, &word(version))
+    UnfitVersion { newest: newest.map(|newest| word(newest)), requires }.sentence(kind, &word(version))
 }
 
 /// A note for a source that names only a package: Harbor brings along what that package needs to run.

@@ -18,7 +18,7 @@ use harbor_client_configs::browsers::PROGRAM;
 use harbor_home::Paths;
 use harbor_home::files;
 
-use super::{note, own_failure};
+use super::{installed_manifests, own_failure};
 
 /// The `harbor-bridge` that lies beside this program.
 pub fn bridge() -> Result<PathBuf, Failure> {
@@ -46,7 +46,7 @@ pub fn make(paths: &Paths) -> Result<PathBuf, Failure> {
         return Err(own_failure(why));
     }
     if needs_script(paths) && !(fits(paths) && is_program(&program)) {
-        note::make_directory(paths)?;
+        installed_manifests::make_directory(paths)?;
         files::write_atomically(&program, script(paths)?.as_bytes()).map_err(own_failure)?;
         fs::set_permissions(&program, Permissions::from_mode(0o700)).map_err(own_failure)?;
     }

@@ -11,7 +11,7 @@ use harbor_home::Paths;
 use harbor_policy::sandbox::hint::shell;
 use serde_json::{Value, json};
 
-use super::note::Note;
+use super::installed_manifests::InstalledManifests;
 use super::program::{self, is_program};
 use super::{Found, Here, Target};
 use crate::args::HostPlace;
@@ -19,7 +19,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 
 /// A manifest that was looked at.
-pub struct Seen {
+pub struct ManifestStatus {
     pub target: Target,
     pub state: State,
     /// The program that it starts, if it says so.
@@ -30,9 +30,10 @@ pub struct Seen {
     confined: Option<PathBuf>,
 }
 
-impl Seen {
+impl ManifestStatus {
     pub fn at(target: Target, here: &Here, paths: &Paths) -> Result<Self, Failure> {
-        let more = Note::load(paths).entry(&target.file).map(|entry| entry.extension_ids.clone());
+        let more =
+            InstalledManifests::load(paths).entry(&target.file).map(|entry| entry.extension_ids.clone());
         let (browser, wanted) = (target.browser, program::wanted(paths)?);
         let text = match Found::read(&target.file) {
             Ok(found) => found.text,
@@ -94,13 +95,13 @@ impl Seen {
 }
 
 /// Every browser's, and every one that was ever installed.
-pub fn look_at_all(here: &Here, paths: &Paths) -> Result<Vec<Seen>, Failure> {
+pub fn look_at_all(here: &Here, paths: &Paths) -> Result<Vec<ManifestStatus>, Failure> {
     look(&HostPlace::default(), here, paths)
 }
 
-fn look(place: &HostPlace, here: &Here, paths: &Paths) -> Result<Vec<Seen>, Failure> {
-    let targets = here.all_targets(place, &Note::load(paths))?;
-    targets.into_iter().map(|target| Seen::at(target, here, paths)).collect()
+fn look(place: &HostPlace, here: &Here, paths: &Paths) -> Result<Vec<ManifestStatus>, Failure> {
+    let targets = here.all_targets(place, &InstalledManifests::load(paths))?;
+    targets.into_iter().map(|target| ManifestStatus::at(target, here, paths)).collect()
 }
 
 pub fn show(place: &HostPlace, here: &Here, paths: &Paths, screen: &mut Screen) -> Result<(), Failure> {
@@ -109,7 +110,7 @@ pub fn show(place: &HostPlace, here: &Here, paths: &Paths, screen: &mut Screen) 
         let ids = [HARBOR, WEB_AGENTS_API]
             .map(|one| (one.name.to_owned(), json!({"chromium": one.chromium(), "firefox": one.firefox})));
         let answer = json!({"host": NATIVE_HOST, "program": program, "extensions": serde_json::Map::from_iter(ids),
-            "browsers": seen.iter().map(Seen::json).collect::<Vec<_>>()});
+            "browsers": seen.iter().map(ManifestStatus::json).collect::<Vec<_>>()});
         return Ok(screen.json(&answer.to_string())?);
     }
     screen.text(&format!(
@@ -132,7 +133,7 @@ pub fn show(place: &HostPlace, here: &Here, paths: &Paths, screen: &mut Screen) 
     Ok(())
 }
 
-fn notes(seen: &[Seen]) -> Vec<String> {
+fn notes(seen: &[ManifestStatus]) -> Vec<String> {
     let mut notes = Vec::new();
     for seen in seen {
         let id = seen.target.browser.id;
@@ -146,7 +147,7 @@ fn notes(seen: &[Seen]) -> Vec<String> {
             ));
         }
     }
-    if !seen.iter().any(Seen::matters) && notes.is_empty() {
+    if !seen.iter().any(ManifestStatus::matters) && notes.is_empty() {
         let names: Vec<_> = BROWSERS.iter().map(|browser| browser.title).collect();
         notes.push(format!("not installed: {}", names.join(", ")));
     }

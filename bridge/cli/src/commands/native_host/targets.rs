@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use harbor_client::errors::Failure;
 use harbor_client_configs::browsers::{BROWSERS, Browser, Whereabouts, browser};
 
-use super::note::Note;
+use super::installed_manifests::InstalledManifests;
 use super::program::is_program;
 use crate::args::HostPlace;
 
@@ -55,7 +55,7 @@ impl Here {
 
     /// Like [`Self::targets`]; but without a choice, every browser that could be here, and every place of an
     /// earlier installation.
-    pub fn all_targets(&self, place: &HostPlace, note: &Note) -> Result<Vec<Target>, Failure> {
+    pub fn all_targets(&self, place: &HostPlace, note: &InstalledManifests) -> Result<Vec<Target>, Failure> {
         if !place.browsers.is_empty() {
             return self.targets(place);
         }

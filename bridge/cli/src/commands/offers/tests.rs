@@ -19,7 +19,7 @@ fn listed(id: u32, tag: &str, items: &str) -> String {
     format!(r#"{{"type":"mcp_list_{tag}_result","request_id":"{id}","{tag}":{items}}}"#)
 }
 
-fn list_of(json: bool, kind: &Kind, server: Option<&str>, answers: &[&str]) -> Ran {
+fn list_of(json: bool, kind: &OfferKind, server: Option<&str>, answers: &[&str]) -> Ran {
     command(json, answers, |client, screen| list(client, kind, server, screen))
 }
 

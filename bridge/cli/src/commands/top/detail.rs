@@ -8,7 +8,7 @@ use harbor_ipc_proto::json::Json;
 
 use super::flow::{Flow, Paragraph, View};
 use super::requests::Aim;
-use super::row::{Row, Tone};
+use super::row::{Row, TextStyle};
 use super::scroll::Scroll;
 use super::words::{cut, line};
 use crate::commands::tool_list;
@@ -170,17 +170,17 @@ impl Detail {
 
     pub fn log_view(&self, page: usize) -> View {
         match &self.log_note {
-            Some(note) => View::of(vec![Row::new("", note).toned(Tone::Faint)], self.scroll(), page),
+            Some(note) => View::of(vec![Row::new("", note).toned(TextStyle::Faint)], self.scroll(), page),
             None => self.log.view(self.scroll(), page),
         }
     }
 
     pub fn tools_view(&self, running: bool, width: usize, page: usize) -> View {
-        let faint = |text: &str| vec![Row::new("", text).toned(Tone::Faint)];
+        let faint = |text: &str| vec![Row::new("", text).toned(TextStyle::Faint)];
         let rows = match &self.tools {
             None if running => faint("waiting for its tools …"),
             None => faint("it does not run; its tools are known while it does (s starts it)"),
-            Some(Err(why)) => Row::new("", why).toned(Tone::Bad).wrapped(width).collect(),
+            Some(Err(why)) => Row::new("", why).toned(TextStyle::Bad).wrapped(width).collect(),
             Some(Ok(tools)) if tools.is_empty() => faint("it offers no tools"),
             Some(Ok(tools)) => return tools.view(self.scroll(), page),
         };
@@ -203,7 +203,7 @@ impl Paragraph for LogLine {
     /// The rows of a line of the log. The first row says when and whence; text that only looks like a
     /// line of the log is indented.
     fn rows(&self, width: usize) -> Vec<Row> {
-        let tone = if self.bad { Tone::Bad } else { Tone::Plain };
+        let tone = if self.bad { TextStyle::Bad } else { TextStyle::Plain };
         let text = self.text.trim_end().replace("\r\n", "\n");
         let lines: Vec<_> = text.split('\n').map(line).collect();
         let heads = [self.head.clone()].into_iter().chain(std::iter::repeat("    ".to_owned()));
@@ -224,7 +224,7 @@ impl Tool {
 
 impl Paragraph for Tool {
     fn rows(&self, width: usize) -> Vec<Row> {
-        let name = Row::new("", &self.name).toned(Tone::Strong);
+        let name = Row::new("", &self.name).toned(TextStyle::Strong);
         [name].into_iter().chain(Row::new("    ", &self.description).wrapped(width)).collect()
     }
 }

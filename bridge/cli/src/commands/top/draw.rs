@@ -13,7 +13,7 @@ use ratatui::layout::Position;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::model::{Link, Model};
-use super::row::{Row, Tone};
+use super::row::{Row, TextStyle};
 use super::words::places;
 use crate::table::fit;
 use crate::when;
@@ -37,20 +37,20 @@ impl<'a> Pen<'a> {
         self.buffer.area.width.into()
     }
 
-    fn style(&self, tone: Tone) -> Style {
+    fn style(&self, tone: TextStyle) -> Style {
         let coloured = |colour: Color| if self.colour { Style::new().fg(colour) } else { Style::new() };
         match tone {
-            Tone::Plain => Style::new(),
-            Tone::Faint => Style::new().add_modifier(Modifier::DIM),
-            Tone::Strong => Style::new().add_modifier(Modifier::BOLD),
-            Tone::Good => coloured(Color::Green),
-            Tone::Waiting => coloured(Color::Yellow),
-            Tone::Bad => coloured(Color::Red).add_modifier(Modifier::BOLD),
+            TextStyle::Plain => Style::new(),
+            TextStyle::Faint => Style::new().add_modifier(Modifier::DIM),
+            TextStyle::Strong => Style::new().add_modifier(Modifier::BOLD),
+            TextStyle::Good => coloured(Color::Green),
+            TextStyle::Waiting => coloured(Color::Yellow),
+            TextStyle::Bad => coloured(Color::Red).add_modifier(Modifier::BOLD),
         }
     }
 
     /// Puts a text on the line `y` from the place `x` on, at most `width` places of it; where the next one begins.
-    fn put(&mut self, x: usize, y: usize, width: usize, text: &str, tone: Tone) -> usize {
+    fn put(&mut self, x: usize, y: usize, width: usize, text: &str, tone: TextStyle) -> usize {
         let width = width.min(self.width().saturating_sub(x));
         let (Ok(column), Ok(line)) = (u16::try_from(x), u16::try_from(y)) else { return x };
         if width == 0 || !self.buffer.area.contains(Position::new(column, line)) {
@@ -89,36 +89,38 @@ fn draw_foot(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
     if height > 1 {
         pen.put(0, height - 2, width, &text, tone);
     }
-    pen.put(0, height.saturating_sub(1), width, keys(model), Tone::Faint);
+    pen.put(0, height.saturating_sub(1), width, keys(model), TextStyle::Faint);
 }
 
 /// The most pressing message.
-fn status_line(model: &Model, now: u64) -> (String, Tone) {
+fn status_line(model: &Model, now: u64) -> (String, TextStyle) {
     if let Some((act, server)) = &model.asked {
         let open = model.servers.get(server).map_or(0, |server| server.in_flight + server.queued);
         let calls = crate::commands::printing::count(usize::try_from(open).unwrap_or(usize::MAX), "call");
-        return (format!("{} {server}? {calls} would be cut off: y/n", act.verb()), Tone::Waiting);
+        return (format!("{} {server}? {calls} would be cut off: y/n", act.verb()), TextStyle::Waiting);
     }
     if model.typing {
-        return (format!("/{}▏", super::words::line(&model.filter)), Tone::Strong);
+        return (format!("/{}▏", super::words::line(&model.filter)), TextStyle::Strong);
     }
     if let Some(remark) = &model.remark {
-        return (remark.text.clone(), if remark.bad { Tone::Bad } else { Tone::Good });
+        return (remark.text.clone(), if remark.bad { TextStyle::Bad } else { TextStyle::Good });
     }
     let mut acts = model.open.values().filter_map(|open| Some((open.act()?, open)));
     if let Some(((act, server), open)) = acts.next() {
         let others = acts.count();
         let others = if others == 0 { String::new() } else { format!(" (and {others} more)") };
         let news = if open.news.is_empty() { String::new() } else { format!(" {}", open.news) };
-        return (format!("{} {server} …{news}{others}", act.word()), Tone::Waiting);
+        return (format!("{} {server} …{news}{others}", act.word()), TextStyle::Waiting);
     }
     match (&model.link, model.filter.is_empty() || model.detail.is_some()) {
-        (Link::Up, false) => (format!("/{} (Esc shows all)", super::words::line(&model.filter)), Tone::Faint),
+        (Link::Up, false) => {
+            (format!("/{} (Esc shows all)", super::words::line(&model.filter)), TextStyle::Faint)
+        }
         (Link::Up, true) if now.saturating_sub(model.heard) > SILENCE => {
             let silent = when::lasting(now.saturating_sub(model.heard));
-            (format!("no word from the bridge for {silent}"), Tone::Bad)
+            (format!("no word from the bridge for {silent}"), TextStyle::Bad)
         }
-        _ => (String::new(), Tone::Plain),
+        _ => (String::new(), TextStyle::Plain),
     }
 }
 
@@ -130,11 +132,11 @@ fn trouble(model: &Model, now: u64) -> Option<Row> {
             "the bridge is gone since {}; connecting …{why}",
             when::lasting(now.saturating_sub(*since))
         );
-        return Some(Row::new("", text).toned(Tone::Bad));
+        return Some(Row::new("", text).toned(TextStyle::Bad));
     }
     let (first, others) = model.health.reasons.split_first()?;
     let others = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-    Some(Row::new("", format!("{first}{others}")).toned(Tone::Bad))
+    Some(Row::new("", format!("{first}{others}")).toned(TextStyle::Bad))
 }
 
 fn keys(model: &Model) -> &'static str {

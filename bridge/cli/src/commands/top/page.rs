@@ -8,7 +8,7 @@ mod limits;
 use super::detail::Tab;
 use super::flow::View;
 use super::model::Model;
-use super::row::{Row, Tone};
+use super::row::{Row, TextStyle};
 
 /// Lines of the detail that do not scroll: its name, the tabs, the status line, the keys.
 pub const CHROME: u16 = 4;
@@ -26,7 +26,7 @@ impl Model {
         let rows = match (detail.tab, self.servers.get(&detail.server)) {
             (Tab::Log, _) => return detail.log_view(page),
             (Tab::Tools, Some(server)) => return detail.tools_view(server.is_running(), width, page),
-            (_, None) => vec![Row::new("", "there is no such server any more").toned(Tone::Bad)],
+            (_, None) => vec![Row::new("", "there is no such server any more").toned(TextStyle::Bad)],
             (Tab::Overview, Some(server)) => about::rows(server, width, now),
             (Tab::Limits, Some(_)) => {
                 let supervision = detail.supervision.as_ref();

@@ -6,7 +6,7 @@ use super::words::{places, split, wrap};
 
 /// The tone of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
+pub enum TextStyle {
     Plain,
     /// Less important than what stands beside it.
     Faint,
@@ -21,27 +21,27 @@ pub enum Tone {
 pub struct Row {
     pub head: String,
     pub text: String,
-    pub tone: Tone,
+    pub tone: TextStyle,
 }
 
 /// The tone of a state for a person.
-pub fn tone(state: &str) -> Tone {
+pub fn tone(state: &str) -> TextStyle {
     match state {
-        "running" => Tone::Good,
-        "installing" | "starting" | "stopping" => Tone::Waiting,
-        "restarting" | "crashed" | "failed" => Tone::Bad,
-        needs if needs.starts_with("needs ") => Tone::Waiting,
-        "stopped" => Tone::Faint,
-        _ => Tone::Plain,
+        "running" => TextStyle::Good,
+        "installing" | "starting" | "stopping" => TextStyle::Waiting,
+        "restarting" | "crashed" | "failed" => TextStyle::Bad,
+        needs if needs.starts_with("needs ") => TextStyle::Waiting,
+        "stopped" => TextStyle::Faint,
+        _ => TextStyle::Plain,
     }
 }
 
 impl Row {
     pub fn new(head: &str, text: impl Into<String>) -> Self {
-        Self { head: head.into(), text: text.into(), tone: Tone::Plain }
+        Self { head: head.into(), text: text.into(), tone: TextStyle::Plain }
     }
 
-    pub fn toned(self, tone: Tone) -> Self {
+    pub fn toned(self, tone: TextStyle) -> Self {
         Self { tone, ..self }
     }
 

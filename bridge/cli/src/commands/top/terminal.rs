@@ -17,12 +17,12 @@ use ratatui::layout::{Position, Rect};
 
 /// The terminal, taken until this is dropped.
 #[derive(Debug)]
-pub struct Taken {
+pub struct TerminalGuard {
     /// Never dropped: it would show the cursor, which we do, and complain on stderr when the terminal has gone.
     pub screen: ManuallyDrop<ratatui::Terminal<CrosstermBackend<Stdout>>>,
 }
 
-impl Taken {
+impl TerminalGuard {
     pub fn take() -> io::Result<Self> {
         let screen = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
         // From here on it is given back, also if taking it fails half-way.
@@ -55,7 +55,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         give_back();
         drop(panic::take_hook());

@@ -25,7 +25,7 @@ const FIELD: (usize, usize) = (4, 6);
 const VALUE: (usize, usize) = (6, 8);
 
 /// A call that waits for the person.
-pub struct Question(Approval);
+pub struct ApprovalQuestion(Approval);
 
 /// The person's answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct Said {
     pub reason: Option<String>,
 }
 
-impl Question {
+impl ApprovalQuestion {
     pub fn of(approval: Approval) -> Self {
         Self(approval)
     }
@@ -141,8 +141,8 @@ mod tests {
 
     const WIDTH: usize = 80;
 
-    fn question(text: &str) -> Question {
-        Question::of(typed(text))
+    fn question(text: &str) -> ApprovalQuestion {
+        ApprovalQuestion::of(typed(text))
     }
 
     #[test]

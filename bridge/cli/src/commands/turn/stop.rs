@@ -23,10 +23,10 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// The session whose turn the next Ctrl-C stops, and the one that goes with us.
 #[derive(Debug, Clone, Default)]
-pub struct Stopper(Arc<Mutex<Held>>);
+pub struct Stopper(Arc<Mutex<StopTargets>>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct StopTargets {
     turn: Option<String>,
     private: Option<String>,
 }
@@ -60,7 +60,7 @@ impl Stopper {
         std::mem::replace(&mut self.held().turn, session)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, StopTargets> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

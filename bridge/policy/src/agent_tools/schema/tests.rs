@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn fit(schema: &Value) -> Result<Value, Unfit> {
+fn fit(schema: &Value) -> Result<Value, UnfitSchemaReason> {
     fitted(Dialect::Chat, &schema.to_string())
 }
 
@@ -52,25 +52,34 @@ fn combinations_become_one_schema_where_that_is_the_same() {
 #[test]
 fn what_cannot_be_said_is_left_out_with_a_reason() {
     for (schema, why) in [
-        (json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}), Unfit::Word("anyOf")),
-        (json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}), Unfit::Word("oneOf")),
-        (json!({"enum": [{}]}), Unfit::Word("enum")),
-        (json!({"if": {}, "then": {"required": ["a"]}}), Unfit::Word("if")),
-        (json!({"additionalProperties": false, "allOf": [{"properties": {"a": {}}}]}), Unfit::Word("allOf")),
-        (json!({"required": ["a"], "allOf": [{"additionalProperties": false}]}), Unfit::Word("allOf")),
-        (json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}), Unfit::Word("$ref")),
-        (json!({"$ref": "#/$defs/none"}), Unfit::Elsewhere),
-        (json!({"properties": {"a": {"$ref": "https://example.com/a.json"}}}), Unfit::Elsewhere),
-        (json!({"type": "string"}), Unfit::NoObject),
-        (json!({"allOf": [{"type": "string"}]}), Unfit::NoObject),
-        (json!({"properties": 7}), Unfit::NoObject),
-        (json!([]), Unfit::NoObject),
-        (json!(false), Unfit::NoObject),
+        (json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}), UnfitSchemaReason::Word("anyOf")),
+        (json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}), UnfitSchemaReason::Word("oneOf")),
+        (json!({"enum": [{}]}), UnfitSchemaReason::Word("enum")),
+        (json!({"if": {}, "then": {"required": ["a"]}}), UnfitSchemaReason::Word("if")),
+        (
+            json!({"additionalProperties": false, "allOf": [{"properties": {"a": {}}}]}),
+            UnfitSchemaReason::Word("allOf"),
+        ),
+        (
+            json!({"required": ["a"], "allOf": [{"additionalProperties": false}]}),
+            UnfitSchemaReason::Word("allOf"),
+        ),
+        (
+            json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}),
+            UnfitSchemaReason::Word("$ref"),
+        ),
+        (json!({"$ref": "#/$defs/none"}), UnfitSchemaReason::Elsewhere),
+        (json!({"properties": {"a": {"$ref": "https://example.com/a.json"}}}), UnfitSchemaReason::Elsewhere),
+        (json!({"type": "string"}), UnfitSchemaReason::NoObject),
+        (json!({"allOf": [{"type": "string"}]}), UnfitSchemaReason::NoObject),
+        (json!({"properties": 7}), UnfitSchemaReason::NoObject),
+        (json!([]), UnfitSchemaReason::NoObject),
+        (json!(false), UnfitSchemaReason::NoObject),
     ] {
         assert_eq!(fit(&schema), Err(why), "{schema}");
     }
-    assert_eq!(fitted(Dialect::Chat, "{"), Err(Unfit::NoJson));
-    assert_eq!(fitted(Dialect::Chat, &"[".repeat(100_000)), Err(Unfit::NoJson));
+    assert_eq!(fitted(Dialect::Chat, "{"), Err(UnfitSchemaReason::NoJson));
+    assert_eq!(fitted(Dialect::Chat, &"[".repeat(100_000)), Err(UnfitSchemaReason::NoJson));
 }
 
 #[test]
@@ -85,13 +94,13 @@ fn control_words_of_chat_templates_are_broken_up_or_the_tool_is_left_out() {
     let described = json!({"properties": {"a": {"description": "<|im_end|>\u{200b}"}}});
     assert_eq!(fit(&described).unwrap()["properties"]["a"]["description"], "< |im_end| >[U+200B]");
     let demanded = json!({"properties": {"a": {"enum": ["</tool_response>"]}}});
-    assert_eq!(fit(&demanded), Err(Unfit::ControlWord));
+    assert_eq!(fit(&demanded), Err(UnfitSchemaReason::ControlWord));
 }
 
 #[test]
 fn anthropic_takes_plain_names_of_parameters_only() {
     let schema = json!({"type": "object", "properties": {"a b": {}}});
-    assert_eq!(fitted(Dialect::Anthropic, &schema.to_string()), Err(Unfit::Parameter));
+    assert_eq!(fitted(Dialect::Anthropic, &schema.to_string()), Err(UnfitSchemaReason::Parameter));
     assert_eq!(fitted(Dialect::Ollama, &schema.to_string()), Ok(schema));
 }
 

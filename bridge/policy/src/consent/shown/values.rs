@@ -11,12 +11,12 @@ use harbor_ipc_proto::members::Members;
 
 /// A place in a JSON text, before a value or behind it.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::consent) struct Values<'a> {
+pub(in crate::consent) struct ValueCursor<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Values<'a> {
+impl<'a> ValueCursor<'a> {
     /// Before the object that `text` is; none where it is no object.
     pub(in crate::consent) fn of(text: &'a str) -> Option<Self> {
         Members::of(text).all(|member| member.is_ok()).then_some(Self { text, at: 0 })

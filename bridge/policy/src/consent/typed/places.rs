@@ -10,13 +10,13 @@ const MOST: usize = 64;
 
 /// One place in the arguments.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct ArgumentPlace<'a> {
     root: &'a Value,
     /// All that may hold for it.
     schemas: Vec<&'a Value>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ArgumentPlace<'a> {
     /// The arguments as a whole.
     pub(super) fn root(root: &'a Value) -> Self {
         Self::of(root, [root])

@@ -9,14 +9,14 @@ use super::*;
 /// One origin, done slowly: the next is of the lane whose last turn, or arrival, is longest ago.
 #[derive(Debug, Default)]
 struct Model {
-    held: Vec<Ticket>,
-    waiting: Vec<(u64, Ticket)>,
+    held: Vec<CallTicket>,
+    waiting: Vec<(u64, CallTicket)>,
     turns: BTreeMap<u64, usize>,
     clock: usize,
 }
 
 impl Model {
-    fn of_lane(&self, lane: u64) -> Vec<Ticket> {
+    fn of_lane(&self, lane: u64) -> Vec<CallTicket> {
         self.waiting.iter().filter(|(its, _)| *its == lane).map(|(_, ticket)| *ticket).collect()
     }
 
@@ -25,7 +25,7 @@ impl Model {
         self.turns.insert(lane, self.clock);
     }
 
-    fn request(&mut self, lane: u64, limits: &Limits, ticket: Ticket, now: Millis) -> Decision {
+    fn request(&mut self, lane: u64, limits: &CallLimits, ticket: CallTicket, now: Millis) -> Decision {
         if limits.concurrent == 0 || (self.held.len() < limits.concurrent as usize && self.waiting.is_empty())
         {
             self.held.push(ticket);
@@ -36,7 +36,7 @@ impl Model {
             let lengths = (0..LANES).map(|lane| self.of_lane(lane).len());
             let longest = lengths.max().unwrap();
             if limits.queue == 0 || longest < self.of_lane(lane).len() + 2 {
-                return Decision::Refused(Refusal::TooManyAtOnce);
+                return Decision::Refused(LimitRefusalReason::TooManyAtOnce);
             }
             // Of several, that whose turn is last.
             let mut candidates: Vec<_> =
@@ -53,7 +53,7 @@ impl Model {
         Decision::Queued { ticket, deadline: now + limits.queue_wait_ms, displaced }
     }
 
-    fn finish(&mut self, ticket: Ticket, concurrent: u32) -> Vec<Ticket> {
+    fn finish(&mut self, ticket: CallTicket, concurrent: u32) -> Vec<CallTicket> {
         let before = (self.held.len(), self.waiting.len());
         self.held.retain(|held| *held != ticket);
         self.waiting.retain(|(_, waiting)| *waiting != ticket);
@@ -104,28 +104,28 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..250)
 }
 
-fn limits() -> impl Strategy<Value = Limits> {
-    (0u32..4, 0u32..7).prop_map(|(concurrent, queue)| Limits { concurrent, queue, ..TWO })
+fn limits() -> impl Strategy<Value = CallLimits> {
+    (0u32..4, 0u32..7).prop_map(|(concurrent, queue)| CallLimits { concurrent, queue, ..TWO })
 }
 
 /// What has been given out, and what has come of it.
 #[derive(Default)]
 struct Ledger {
-    tickets: Vec<Ticket>,
-    open: Vec<Ticket>,
-    admitted: HashSet<Ticket>,
+    tickets: Vec<CallTicket>,
+    open: Vec<CallTicket>,
+    admitted: HashSet<CallTicket>,
     held: usize,
     acquired: usize,
     released: usize,
 }
 
 impl Ledger {
-    fn admit(&mut self, ticket: Ticket) {
+    fn admit(&mut self, ticket: CallTicket) {
         assert!(self.admitted.insert(ticket), "admitted twice");
         (self.acquired, self.held) = (self.acquired + 1, self.held + 1);
     }
 
-    fn close(&mut self, ticket: Ticket) {
+    fn close(&mut self, ticket: CallTicket) {
         let before = self.open.len();
         self.open.retain(|open| *open != ticket);
         if before > self.open.len() && self.admitted.contains(&ticket) {
@@ -160,7 +160,7 @@ proptest! {
                     let limits = choices[if same { 0 } else { limits }];
                     concurrent[origin] = limits.concurrent;
                     let decision = limiter.request(ORIGINS[origin], lane, "time", &limits, None, 7);
-                    let next = Ticket(ledger.tickets.len() as u64 + 1);
+                    let next = CallTicket(ledger.tickets.len() as u64 + 1);
                     prop_assert_eq!(decision, models[origin].request(lane, &limits, next, 7));
                     ledger.note(decision);
                     None
@@ -207,7 +207,7 @@ proptest! {
         meanwhile in prop::collection::vec(prop::collection::vec(0..LANES - 1, 0..4), 40),
     ) {
         let mut limiter = Limiter::default();
-        let limits = Limits { concurrent: 1, queue: 8, ..TWO };
+        let limits = CallLimits { concurrent: 1, queue: 8, ..TWO };
         let mut running = admitted(ask(&mut limiter, 0, &limits));
         let mut lanes = BTreeMap::new();
         let mut arrive = |limiter: &mut Limiter, lane| {
@@ -243,15 +243,15 @@ proptest! {
         per_minute in 0u32..5,
     ) {
         let mut limiter = Limiter::default();
-        let limits = Limits { per_minute: Some(per_minute), ..TWO };
+        let limits = CallLimits { per_minute: Some(per_minute), ..TWO };
         let mut ledger = Ledger::default();
         for now in times {
             let decision = limiter.request(SITE, now % 3, "time", &limits, Some(4), now);
             ledger.note(decision);
             match decision {
                 Decision::Queued { deadline, .. } => prop_assert!(deadline >= now),
-                Decision::Refused(Refusal::TooManyPerMinute { retry_after_ms }
-                    | Refusal::ServerTooManyPerMinute { retry_after_ms }) =>
+                Decision::Refused(LimitRefusalReason::TooManyPerMinute { retry_after_ms }
+                    | LimitRefusalReason::ServerTooManyPerMinute { retry_after_ms }) =>
                     prop_assert!((1..=60_000).contains(&retry_after_ms)),
                 _ => {}
             }

@@ -20,9 +20,9 @@ fn wish() -> Wish<'static> {
     }
 }
 
-fn begin(wish: Wish<'static>) -> (Flow, Action) {
+fn begin(wish: Wish<'static>) -> (Flow, LoginAction) {
     let nonces = Nonces::of(&[1; RANDOM], &[2; RANDOM]);
-    Flow::begin(Url::parse(MCP).unwrap(), Reach::Public, wish, nonces)
+    Flow::begin(Url::parse(MCP).unwrap(), AllowedAddresses::Public, wish, nonces)
 }
 
 fn resource() -> Value {
@@ -39,21 +39,21 @@ fn issuer() -> Value {
     })
 }
 
-fn answer(flow: &mut Flow, body: &Value) -> Action {
-    flow.on(Event::Answered(200, body.to_string().as_bytes()), 1000)
+fn answer(flow: &mut Flow, body: &Value) -> LoginAction {
+    flow.on(LoginEvent::Answered(200, body.to_string().as_bytes()), 1000)
 }
 
-fn text(status: u16, flow: &mut Flow, body: &str) -> Action {
-    flow.on(Event::Answered(status, body.as_bytes()), 1000)
+fn text(status: u16, flow: &mut Flow, body: &str) -> LoginAction {
+    flow.on(LoginEvent::Answered(status, body.as_bytes()), 1000)
 }
 
-fn get(url: &str) -> Action {
-    Action::Get(Url::parse(url).unwrap())
+fn get(url: &str) -> LoginAction {
+    LoginAction::Get(Url::parse(url).unwrap())
 }
 
-fn failure(action: Action) -> Failure {
+fn failure(action: LoginAction) -> Failure {
     match action {
-        Action::Fail(failure) => failure,
+        LoginAction::Fail(failure) => failure,
         other => panic!("{other:?}"),
     }
 }
@@ -61,23 +61,23 @@ fn failure(action: Action) -> Failure {
 /// As far as the document of the authorization server.
 fn at_issuer(wish: Wish<'static>) -> Flow {
     let (mut flow, first) = begin(wish);
-    assert_eq!(first, Action::Probe);
-    assert_eq!(flow.on(Event::Probed(401, CHALLENGE), 0), get("https://a.example/about"));
+    assert_eq!(first, LoginAction::Probe);
+    assert_eq!(flow.on(LoginEvent::Probed(401, CHALLENGE), 0), get("https://a.example/about"));
     let next = answer(&mut flow, &resource());
     assert_eq!(next, get("https://b.example/.well-known/oauth-authorization-server/t"));
     flow
 }
 
 /// The query of the URL that the person is to open.
-fn asked(action: &Action) -> std::collections::BTreeMap<String, String> {
+fn asked(action: &LoginAction) -> std::collections::BTreeMap<String, String> {
     match action {
-        Action::Ask(url) => url.query_pairs().map(|(name, value)| (name.into(), value.into())).collect(),
+        LoginAction::Ask(url) => url.query_pairs().map(|(name, value)| (name.into(), value.into())).collect(),
         other => panic!("{other:?}"),
     }
 }
 
-fn form(action: Action) -> (Form, std::collections::BTreeMap<String, String>) {
-    let Action::Redeem(form) = action else { panic!("{action:?}") };
+fn form(action: LoginAction) -> (TokenForm, std::collections::BTreeMap<String, String>) {
+    let LoginAction::Redeem(form) = action else { panic!("{action:?}") };
     let fields = url::form_urlencoded::parse(form.body.expose().as_bytes());
     let fields = fields.map(|(name, value)| (name.into(), value.into())).collect();
     (form, fields)
@@ -90,25 +90,27 @@ fn with_state(flow: &Flow, rest: &str) -> String {
 #[test]
 fn the_whole_way_with_a_client_that_registers() {
     let mut flow = at_issuer(Wish { scopes: vec!["more".into()], ..wish() });
-    let Action::Register(url, body) = answer(&mut flow, &issuer()) else { panic!("no registration") };
+    let LoginAction::Register(url, body) = answer(&mut flow, &issuer()) else { panic!("no registration") };
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(url.as_str(), "https://b.example/register");
     assert_eq!((&body["redirect_uris"], &body["application_type"]), (&json!([REDIRECT]), &json!("native")));
     assert_eq!(body["token_endpoint_auth_method"], "none");
-    let open = flow.on(Event::Answered(201, br#"{"client_id":"c 1"}"#), 1000);
+    let open = flow.on(LoginEvent::Answered(201, br#"{"client_id":"c 1"}"#), 1000);
     let query = asked(&open);
     assert_eq!((query["client_id"].as_str(), query["x"].as_str()), ("c 1", "1"));
     assert_eq!((query["scope"].as_str(), query["resource"].as_str()), ("read more", MCP));
     assert_eq!(query["code_challenge_method"], "S256");
     assert_eq!(query["state"], flow.state().expose());
     let back = with_state(&flow, "code=the%20code");
-    let (form, fields) = form(flow.on(Event::Redirected(&back), 2000));
+    let (form, fields) = form(flow.on(LoginEvent::Redirected(&back), 2000));
     assert_eq!((form.url.as_str(), form.basic), ("https://b.example/token", None));
     assert_eq!((fields["code"].as_str(), fields["client_id"].as_str()), ("the code", "c 1"));
     assert_eq!((fields["resource"].as_str(), fields["redirect_uri"].as_str()), (MCP, REDIRECT));
     assert!(fields["code_verifier"].len() >= 43);
     let tokens = br#"{"access_token":"t","token_type":"bearer","expires_in":1,"refresh_token":"r"}"#;
-    let Action::Done(grant) = flow.on(Event::Answered(200, tokens), 5000) else { panic!("no grant") };
+    let LoginAction::Done(grant) = flow.on(LoginEvent::Answered(200, tokens), 5000) else {
+        panic!("no grant")
+    };
     assert_eq!((grant.access_token.expose(), grant.expires_at, grant.granted_at), ("t", Some(6000), 5000));
     assert_eq!(
         (grant.issuer.as_str(), grant.scopes),
@@ -131,7 +133,7 @@ fn who_one_is_there_is_said_by_the_person_by_a_document_or_by_registration() {
     let mut flow = at_issuer(given(Some("https://b.example/t")));
     assert_eq!(asked(&answer(&mut flow, &about))["client_id"], "me");
     let back = with_state(&flow, "code=c");
-    let (form, fields) = form(flow.on(Event::Redirected(&back), 0));
+    let (form, fields) = form(flow.on(LoginEvent::Redirected(&back), 0));
     assert!(form.basic.is_some() && !fields.contains_key("client_secret"));
 
     let failed = failure(answer(&mut at_issuer(given(Some("https://other.example"))), &about));
@@ -139,7 +141,7 @@ fn who_one_is_there_is_said_by_the_person_by_a_document_or_by_registration() {
 
     let open = answer(&mut at_issuer(document()), &about);
     assert_eq!(asked(&open)["client_id"], "https://h.example/c.json");
-    assert!(matches!(answer(&mut at_issuer(document()), &issuer()), Action::Register(..)));
+    assert!(matches!(answer(&mut at_issuer(document()), &issuer()), LoginAction::Register(..)));
 
     let mut closed = issuer();
     closed["registration_endpoint"] = Value::Null;
@@ -171,11 +173,11 @@ fn a_secret_that_is_given_is_shown_as_the_server_wants_it() {
         let mut about = issuer();
         about["token_endpoint_auth_methods_supported"] = json!([offered]);
         let mut flow = at_issuer(wish());
-        let Action::Register(_, asked) = answer(&mut flow, &about) else { panic!("no registration") };
+        let LoginAction::Register(_, asked) = answer(&mut flow, &about) else { panic!("no registration") };
         assert!(asked.contains(offered), "{asked}");
         let _ = text(201, &mut flow, body);
         let back = with_state(&flow, "code=c");
-        let (form, fields) = form(flow.on(Event::Redirected(&back), 0));
+        let (form, fields) = form(flow.on(LoginEvent::Redirected(&back), 0));
         assert_eq!((form.basic.is_some(), fields.contains_key("client_secret")), (basic, post), "{offered}");
     }
 }
@@ -183,7 +185,7 @@ fn a_secret_that_is_given_is_shown_as_the_server_wants_it() {
 #[test]
 fn without_a_challenge_the_well_known_places_are_asked() {
     let (mut flow, _) = begin(wish());
-    let next = flow.on(Event::Probed(401, ""), 0);
+    let next = flow.on(LoginEvent::Probed(401, ""), 0);
     assert_eq!(next, get("https://a.example/.well-known/oauth-protected-resource/mcp"));
     assert_eq!(text(404, &mut flow, "{}"), get("https://a.example/.well-known/oauth-protected-resource"));
     assert_eq!(
@@ -192,12 +194,12 @@ fn without_a_challenge_the_well_known_places_are_asked() {
     );
     assert_eq!(text(404, &mut flow, ""), get("https://a.example/.well-known/openid-configuration"));
     // As of 2025-03-26.
-    let Action::Register(url, _) = text(404, &mut flow, "") else { panic!("no registration") };
+    let LoginAction::Register(url, _) = text(404, &mut flow, "") else { panic!("no registration") };
     assert_eq!(url.as_str(), "https://a.example/register");
     // Nobody has named it: it calls itself as it likes, at this host.
     let at_home = |issuer: &str| {
         let (mut flow, _) = begin(wish());
-        let _ = flow.on(Event::Probed(401, ""), 0);
+        let _ = flow.on(LoginEvent::Probed(401, ""), 0);
         let _ = (text(404, &mut flow, ""), text(404, &mut flow, ""));
         answer(
             &mut flow,
@@ -210,13 +212,13 @@ fn without_a_challenge_the_well_known_places_are_asked() {
             }),
         )
     };
-    assert!(matches!(at_home("https://a.example/o"), Action::Register(..)));
+    assert!(matches!(at_home("https://a.example/o"), LoginAction::Register(..)));
     assert_eq!(failure(at_home("https://b.example")).kind, RemoteEnd::Forbidden);
     // A server that refuses nobody has no such places.
     let (mut flow, _) = begin(wish());
-    let _ = flow.on(Event::Probed(200, ""), 0);
+    let _ = flow.on(LoginEvent::Probed(200, ""), 0);
     for _ in 0..3 {
-        assert!(matches!(text(404, &mut flow, ""), Action::Get(_)));
+        assert!(matches!(text(404, &mut flow, ""), LoginAction::Get(_)));
     }
     assert!(failure(text(404, &mut flow, "")).why.contains("does not offer a sign-in"));
 }
@@ -253,7 +255,7 @@ fn scopes_are_those_that_are_wanted_now_and_those_that_were_granted() {
 fn documents_that_mislead_end_it() {
     let said = |document: Value| {
         let (mut flow, _) = begin(wish());
-        let _ = flow.on(Event::Probed(401, CHALLENGE), 0);
+        let _ = flow.on(LoginEvent::Probed(401, CHALLENGE), 0);
         failure(answer(&mut flow, &document)).kind
     };
     assert_eq!(said(json!({"resource": "https://evil.example/mcp"})), RemoteEnd::Forbidden);
@@ -266,7 +268,7 @@ fn documents_that_mislead_end_it() {
     }
     let (mut flow, _) = begin(wish());
     let private = "Bearer resource_metadata=\"https://169.254.169.254/latest\"";
-    assert_eq!(failure(flow.on(Event::Probed(401, private), 0)).kind, RemoteEnd::Forbidden);
+    assert_eq!(failure(flow.on(LoginEvent::Probed(401, private), 0)).kind, RemoteEnd::Forbidden);
     for (name, value) in [
         ("issuer", json!("https://evil.example")),
         ("code_challenge_methods_supported", json!(["plain"])),
@@ -294,11 +296,11 @@ fn a_wrong_answer_sends_no_code_anywhere() {
         let mut flow = at_issuer(wish());
         let _ = answer(&mut flow, &about);
         let query = with_state(&flow, query);
-        assert_eq!(failure(flow.on(Event::Redirected(&query), 0)).kind, kind, "{query}");
+        assert_eq!(failure(flow.on(LoginEvent::Redirected(&query), 0)).kind, kind, "{query}");
     }
     let mut flow = at_issuer(wish());
     let _ = answer(&mut flow, &about);
-    let _ = failure(flow.on(Event::Redirected("state=x&code=c&iss=https://b.example/t"), 0));
+    let _ = failure(flow.on(LoginEvent::Redirected("state=x&code=c&iss=https://b.example/t"), 0));
     let _ = failure(text(200, &mut flow, r#"{"access_token":"t","token_type":"bearer"}"#));
 }
 
@@ -325,21 +327,21 @@ proptest! {
         let mut over = false;
         for (kind, status, text) in all {
             let url = match &action {
-                Action::Get(url) | Action::Register(url, _) | Action::Ask(url) => Some(url.clone()),
-                Action::Redeem(form) => Url::parse(&form.url).ok(),
+                LoginAction::Get(url) | LoginAction::Register(url, _) | LoginAction::Ask(url) => Some(url.clone()),
+                LoginAction::Redeem(form) => Url::parse(&form.url).ok(),
                 _ => None,
             };
             prop_assert!(url.is_none_or(|url| url.scheme() == "https" && url.host_str().is_some_and(|host| ["a.example", "b.example"].contains(&host))));
-            over |= matches!(action, Action::Done(_) | Action::Fail(_));
+            over |= matches!(action, LoginAction::Done(_) | LoginAction::Fail(_));
             let query = with_state(&flow, &text);
             let event = match kind {
-                0 => Event::Probed(status, &text),
-                1 => Event::Unanswered(&failed),
-                2 => Event::Redirected(&query),
-                _ => Event::Answered(status, text.as_bytes()),
+                0 => LoginEvent::Probed(status, &text),
+                1 => LoginEvent::Unanswered(&failed),
+                2 => LoginEvent::Redirected(&query),
+                _ => LoginEvent::Answered(status, text.as_bytes()),
             };
             action = flow.on(event, 0);
-            prop_assert!(!over || matches!(action, Action::Fail(_)));
+            prop_assert!(!over || matches!(action, LoginAction::Fail(_)));
         }
         prop_assert!(over);
     }
@@ -352,13 +354,13 @@ fn a_named_place_without_a_document_gives_way_to_the_usual_ones_and_is_named_at_
         "https://a.example/.well-known/oauth-protected-resource",
     ];
     let (mut flow, _) = begin(wish());
-    assert_eq!(flow.on(Event::Probed(401, CHALLENGE), 0), get("https://a.example/about"));
+    assert_eq!(flow.on(LoginEvent::Probed(401, CHALLENGE), 0), get("https://a.example/about"));
     assert_eq!(text(404, &mut flow, ""), get(usual[0]));
     let found = answer(&mut flow, &resource());
     assert_eq!(found, get("https://b.example/.well-known/oauth-authorization-server/t"));
 
     let (mut flow, _) = begin(wish());
-    let _ = flow.on(Event::Probed(401, CHALLENGE), 0);
+    let _ = flow.on(LoginEvent::Probed(401, CHALLENGE), 0);
     assert_eq!(text(404, &mut flow, ""), get(usual[0]));
     assert_eq!(text(200, &mut flow, "<p>"), get(usual[1]));
     let failed = failure(text(500, &mut flow, ""));

@@ -7,14 +7,15 @@
 //!
 //! Owns the choice of that variable.
 
-use super::{MAX_VARIABLES, Start, is_left_open};
+use super::{MAX_VARIABLES, ReadmeStart, is_left_open};
 use crate::credentials::{is_secret_name, is_variable};
 use crate::environment::wrong_of_others;
 
 /// A start with its keys in variables, as far as these are known.
-pub(super) fn as_variables(start: Start, readme: &str, said: &str) -> Start {
-    let Start { args, mut variables } = start;
-    let known = Known { own: variables.iter().map(|(name, _)| name.clone()).collect(), readme, said };
+pub(super) fn as_variables(start: ReadmeStart, readme: &str, said: &str) -> ReadmeStart {
+    let ReadmeStart { args, mut variables } = start;
+    let known =
+        VariableMentions { own: variables.iter().map(|(name, _)| name.clone()).collect(), readme, said };
     let (mut kept, mut rest) = (Vec::new(), args.as_slice());
     while let [arg, behind @ ..] = rest {
         let (taken, found) = match key_in(arg, behind.first()) {
@@ -28,7 +29,7 @@ pub(super) fn as_variables(start: Start, readme: &str, said: &str) -> Start {
         }
         rest = &rest[taken..];
     }
-    Start { args: kept, variables }
+    ReadmeStart { args: kept, variables }
 }
 
 /// How many words a key takes here, and what it may be called, the surest first.
@@ -60,13 +61,13 @@ fn plain(word: &str) -> String {
 }
 
 /// Where variables are named.
-struct Known<'a> {
+struct VariableMentions<'a> {
     own: Vec<String>,
     readme: &'a str,
     said: &'a str,
 }
 
-impl Known<'_> {
+impl VariableMentions<'_> {
     /// The variable that is meant: of this name, or the only one that has more before it.
     fn variable(&self, wanted: &str) -> Option<String> {
         if !is_secret_name(wanted) {

@@ -60,13 +60,13 @@ const OBSIDIAN: &str = r#"
   }
 "#;
 
-fn start(readme: &str, source: &str, said: &str) -> Option<Start> {
+fn start(readme: &str, source: &str, said: &str) -> Option<ReadmeStart> {
     start_in(readme, &recognise(source, &[]).unwrap(), said)
 }
 
-fn with(args: &[&str], variables: &[(&str, Option<&str>)]) -> Option<Start> {
+fn with(args: &[&str], variables: &[(&str, Option<&str>)]) -> Option<ReadmeStart> {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned)));
-    Some(Start { args: args.iter().map(ToString::to_string).collect(), variables: variables.collect() })
+    Some(ReadmeStart { args: args.iter().map(ToString::to_string).collect(), variables: variables.collect() })
 }
 
 #[test]

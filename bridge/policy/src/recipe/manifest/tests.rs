@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::Given;
+use super::super::RecipeValues;
 use super::*;
 
 const HERE: &str = "git:https://example.com/a/b#main";
@@ -103,7 +103,7 @@ fn variables_have_types_defaults_and_choices() {
     let fill = |pairs: &[(&str, &str)]| {
         let env: BTreeMap<_, _> =
             pairs.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        recipe.fill(Given {
+        recipe.fill(RecipeValues {
             inputs: &BTreeMap::new(),
             env: &env,
             secrets: &[],

@@ -5,18 +5,24 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::Given;
+use super::super::RecipeValues;
 use super::*;
 use crate::sandbox::prefixes::path_in_argument;
 
-fn of(package: &Value) -> Way {
+fn of(package: &Value) -> InstallOption {
     ways(&json!([package]).to_string(), "[]").remove(0)
 }
 
-fn args(way: &Way, inputs: &[(&str, &str)]) -> Vec<String> {
+fn args(way: &InstallOption, inputs: &[(&str, &str)]) -> Vec<String> {
     let inputs = inputs.iter().map(|(name, value)| (name.to_string(), vec![value.to_string()])).collect();
     way.recipe
-        .fill(Given { inputs: &inputs, env: &BTreeMap::new(), secrets: &[], data: "/d", incomplete: false })
+        .fill(RecipeValues {
+            inputs: &inputs,
+            env: &BTreeMap::new(),
+            secrets: &[],
+            data: "/d",
+            incomplete: false,
+        })
         .unwrap()
         .args
 }
@@ -134,7 +140,7 @@ fn arguments_and_variables_are_declared() {
     assert_eq!(secrets, [("KEY", true), ("URL", false)]);
     let env: Vec<_> = recipe.env.iter().map(|one| (one.name.as_str(), one.value.as_deref())).collect();
     assert_eq!(env, [("ZONE", Some("UTC")), ("MUST", None)]);
-    let refused = recipe.fill(Given {
+    let refused = recipe.fill(RecipeValues {
         inputs: &BTreeMap::new(),
         env: &BTreeMap::new(),
         secrets: &[],
@@ -165,7 +171,7 @@ fn remotes_have_headers_and_places() {
     assert_eq!((can, first(&ways)), (vec![true, true, false, false, false], Some(0)));
     let secret = ways[0].recipe.secrets[0].clone();
     assert_eq!(secret.header, Some(("Authorization".into(), "Bearer ${AUTHORIZATION}".into())));
-    let filled = ways[0].recipe.fill(Given {
+    let filled = ways[0].recipe.fill(RecipeValues {
         inputs: &BTreeMap::new(),
         env: &BTreeMap::new(),
         secrets: &[],
@@ -202,8 +208,13 @@ fn what_is_filled_in_opens_no_place_either() {
         let asked = of_argument(value, json!({"e": {}}));
         assert_eq!(asked.why_not, None, "{value}");
         let inputs = BTreeMap::from([("e".to_owned(), vec![default.to_owned()])]);
-        let given =
-            Given { inputs: &inputs, env: &BTreeMap::new(), secrets: &[], data: "/d", incomplete: false };
+        let given = RecipeValues {
+            inputs: &inputs,
+            env: &BTreeMap::new(),
+            secrets: &[],
+            data: "/d",
+            incomplete: false,
+        };
         assert_eq!(asked.recipe.fill(given), Err(Unfilled::Place(value.into())));
     }
     assert_eq!(
@@ -240,7 +251,7 @@ proptest! {
         let is_asked = way.recipe.inputs.iter().any(|input| input.name == "p");
         let inputs = is_asked.then(|| ("p".to_owned(), vec![p.clone()])).into_iter().collect();
         let env = BTreeMap::new();
-        let given = Given { inputs: &inputs, env: &env, secrets: &[], data: "/d", incomplete: false };
+        let given = RecipeValues { inputs: &inputs, env: &env, secrets: &[], data: "/d", incomplete: false };
         for word in way.recipe.fill(given).into_iter().flat_map(|filled| filled.args) {
             let goes_up = word.split('/').any(|part| part == "..") && p != "..";
             prop_assert!(path_in_argument(&word).is_none() && !goes_up, "{:?} {:?}", texts, word);

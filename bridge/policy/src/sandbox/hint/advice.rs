@@ -4,7 +4,7 @@
 
 use harbor_ipc_proto::hidden::has_hidden;
 
-use crate::sandbox::Facts;
+use crate::sandbox::SandboxFacts;
 use crate::sandbox::paths::{is_within, parent};
 use crate::sandbox::protected::{is_run_later, why_never_written, why_not_by_name};
 
@@ -71,7 +71,7 @@ pub(super) const RUN_OUTSIDE: &str =
 ///
 /// # Errors
 /// Why nothing allows it.
-pub fn advice(path: &str, write: bool, facts: &Facts) -> Result<Advice, String> {
+pub fn advice(path: &str, write: bool, facts: &SandboxFacts) -> Result<Advice, String> {
     if path.len() > LONGEST || path.contains('\\') || has_hidden(path) {
         return Err(ODD.into());
     }
@@ -96,7 +96,7 @@ pub fn advice(path: &str, write: bool, facts: &Facts) -> Result<Advice, String> 
 }
 
 /// The advice for a path in the server's installation: files that it keeps there are lost with the next installation.
-fn of_its_package(path: &str, facts: &Facts) -> String {
+fn of_its_package(path: &str, facts: &SandboxFacts) -> String {
     format!(
         "its installation is read-only. If it can be told another place, by a variable or an argument, name one below {}; if \
          not, `--write {}` opens this part of its installation, and what it keeps there goes with the next one",

@@ -12,7 +12,7 @@ use crate::sandbox::hosts::{Allowed, Target};
 use crate::sandbox::paths::{below, is_within, parent};
 use crate::sandbox::protected::why_never;
 use crate::sandbox::settings::FIRST_PORT;
-use crate::sandbox::{Facts, Profile, REPLACED};
+use crate::sandbox::{Profile, REPLACED, SandboxFacts};
 
 /// The largest numbers that can be set: of MiB and open files, of processes.
 const MOST: u64 = 1 << 20;
@@ -75,7 +75,7 @@ pub struct Hint {
 
 /// The things that a server may lack: the first is the one that is meant. Empty where no sandbox is in the way.
 #[must_use]
-pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &Facts) -> Vec<Hint> {
+pub fn hints(lack: &Lack<'_>, profile: &Profile, facts: &SandboxFacts) -> Vec<Hint> {
     match lack {
         Lack::Module(name) => modules(name, profile, facts),
         Lack::Socket { path, listen } => socket(path, *listen, profile, facts).into_iter().collect(),
@@ -191,7 +191,7 @@ fn of_host(host: &str, profile: &Profile) -> Option<Hint> {
     })
 }
 
-fn socket(path: &str, listen: bool, profile: &Profile, facts: &Facts) -> Option<Hint> {
+fn socket(path: &str, listen: bool, profile: &Profile, facts: &SandboxFacts) -> Option<Hint> {
     let what = label(&Lack::Socket { path: path.into(), listen });
     let filter = profile.launch.filter.as_ref();
     let replaced = profile.launch.mounts.is_some() && REPLACED.iter().any(|tmp| is_within(path, tmp));
@@ -228,7 +228,7 @@ fn socket(path: &str, listen: bool, profile: &Profile, facts: &Facts) -> Option<
 }
 
 /// The places where a part of its program may be that it cannot reach, each by itself.
-fn modules(name: &str, profile: &Profile, facts: &Facts) -> Vec<Hint> {
+fn modules(name: &str, profile: &Profile, facts: &SandboxFacts) -> Vec<Hint> {
     let places = match name.starts_with('/') {
         true => vec![name.to_owned()],
         false => {
@@ -246,7 +246,7 @@ fn in_packages(directory: &str, name: &str) -> String {
 }
 
 /// Directories of which it may reach a file that it was started with, and no more.
-fn alone(profile: &Profile, facts: &Facts) -> Vec<String> {
+fn alone(profile: &Profile, facts: &SandboxFacts) -> Vec<String> {
     let named = facts.named.iter().filter(|named| !named.is_cwd).map(|named| parent(&named.path));
     // Of a program, whole installations are known, too: what these lie in is nobody's neighbour.
     let programs = facts.program.iter().map(|path| parent(path));
@@ -261,7 +261,7 @@ fn alone(profile: &Profile, facts: &Facts) -> Vec<String> {
 }
 
 /// Its directory: who needs one neighbour needs the next one, too.
-fn module(file: String, facts: &Facts) -> Hint {
+fn module(file: String, facts: &SandboxFacts) -> Hint {
     let directory = parent(&file);
     let granted = if why_never(directory, facts).is_some() { &file } else { directory };
     let option = Advice::plain(format!("--read {}", shell(granted)));

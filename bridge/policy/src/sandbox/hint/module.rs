@@ -27,12 +27,12 @@ const IMPORTED_FROM: &str = "' imported from ";
 
 /// Reads lines one after the other.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct ModuleHintReader {
     /// The module that is missing, relative to a file that a later line names.
     relative: Option<String>,
 }
 
-impl Reader {
+impl ModuleHintReader {
     /// A path, or the name of a module, once both lines are there.
     pub(super) fn line(&mut self, line: &str) -> Option<Cow<'static, str>> {
         if let Some(relative) = self.relative.take() {

@@ -76,7 +76,7 @@ const WRITES: &[&str] = &[
 
 /// An access that a server was refused, as it says.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Refusal {
+pub struct PathRefusal {
     /// An absolute path in its one form.
     pub path: String,
     /// True if it was to be written, as far as the words say.
@@ -86,7 +86,7 @@ pub struct Refusal {
 }
 
 /// The refusal in a line.
-pub(super) fn in_line(line: &str, lower: &str) -> Option<Refusal> {
+pub(super) fn in_line(line: &str, lower: &str) -> Option<PathRefusal> {
     let refused = REFUSED.iter().filter_map(|word| find_word(lower, word)).min();
     let lacking = MISSING.iter().filter_map(|word| find_word(lower, word)).min();
     let (at, missing) = match (refused, lacking) {
@@ -101,13 +101,13 @@ pub(super) fn in_line(line: &str, lower: &str) -> Option<Refusal> {
     let writes = |word: &str| WRITES.contains(&word);
     let write = around.contains("read-only file system")
         || around.split(|c: char| !c.is_ascii_alphanumeric()).any(writes);
-    Some(Refusal { path, write, missing })
+    Some(PathRefusal { path, write, missing })
 }
 
 /// `Error executing tool git_status: /home/me/src`: of some errors a path is all that is said.
-pub(super) fn alone(text: &str) -> Option<Refusal> {
+pub(super) fn alone(text: &str) -> Option<PathRefusal> {
     let last = text.trim().rsplit(": ").next().filter(|last| last.starts_with('/'))?;
-    Some(Refusal { path: plain(last)?, write: false, missing: true })
+    Some(PathRefusal { path: plain(last)?, write: false, missing: true })
 }
 
 /// Where a word stands that is not part of another.

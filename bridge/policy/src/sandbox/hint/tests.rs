@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use super::advice::RUN_OUTSIDE;
 use super::*;
 use crate::sandbox::paths::clean;
-use crate::sandbox::{Facts, Named, profile};
+use crate::sandbox::{NamedPath, SandboxFacts, profile};
 
 /// The first refusal of a path in a text.
-fn denied(text: &str) -> Option<Refusal> {
+fn denied(text: &str) -> Option<PathRefusal> {
     said(text).into_iter().find_map(|said| match said {
         Said::Refused(refusal) => Some(refusal),
         Said::Lacks(_) => None,
@@ -27,16 +27,16 @@ fn lacks(text: &str) -> Option<Lack<'static>> {
     })
 }
 
-fn read(path: &str) -> Option<Refusal> {
-    Some(Refusal { path: path.into(), write: false, missing: false })
+fn read(path: &str) -> Option<PathRefusal> {
+    Some(PathRefusal { path: path.into(), write: false, missing: false })
 }
 
-fn write(path: &str) -> Option<Refusal> {
-    Some(Refusal { path: path.into(), write: true, missing: false })
+fn write(path: &str) -> Option<PathRefusal> {
+    Some(PathRefusal { path: path.into(), write: true, missing: false })
 }
 
-fn missing(path: &str) -> Option<Refusal> {
-    Some(Refusal { path: path.into(), write: false, missing: true })
+fn missing(path: &str) -> Option<PathRefusal> {
+    Some(PathRefusal { path: path.into(), write: false, missing: true })
 }
 
 #[test]
@@ -221,14 +221,14 @@ fn what_others_limit_is_not_lacking() {
     }
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> SandboxFacts {
+    SandboxFacts {
         home: Some("/home/u".into()),
         harbor_home: "/home/u/.harbor".into(),
         data: "/home/u/.harbor/servers/s/data".into(),
         tmp: "/home/u/.harbor/servers/s/tmp".into(),
         socket: "/home/u/.harbor/run/bridge.sock".into(),
-        ..Facts::default()
+        ..SandboxFacts::default()
     }
 }
 
@@ -236,7 +236,7 @@ fn facts() -> Facts {
 fn hinted(
     lack: &Lack<'_>,
     settings: &SandboxSettings,
-    facts: &Facts,
+    facts: &SandboxFacts,
 ) -> Vec<(String, Option<String>, String)> {
     hinted_on(lack, settings, facts, true)
 }
@@ -245,7 +245,7 @@ fn hinted(
 fn hinted_on(
     lack: &Lack<'_>,
     settings: &SandboxSettings,
-    facts: &Facts,
+    facts: &SandboxFacts,
     namespaces: bool,
 ) -> Vec<(String, Option<String>, String)> {
     let offer = Offer { landlock: 7, seccomp: true, namespaces, why_no_namespaces: "".into(), answers: true };
@@ -367,8 +367,8 @@ fn sockets_are_allowed_by_their_own_option() {
 
 #[test]
 fn a_module_is_looked_for_where_its_script_stands_alone() {
-    let named = |path: &str, is_cwd| Named { path: path.into(), package_root: None, is_cwd };
-    let facts = Facts {
+    let named = |path: &str, is_cwd| NamedPath { path: path.into(), package_root: None, is_cwd };
+    let facts = SandboxFacts {
         named: vec![named("/srv/a/s.py", false), named("/srv/cwd", true), named("/home/u/n.py", false)],
         ..facts()
     };
@@ -386,7 +386,7 @@ fn a_module_is_looked_for_where_its_script_stands_alone() {
 /// /home/u/bin/tool leads to /opt/tool/bin/tool.js, which requires ../lib/x.
 #[test]
 fn a_program_behind_a_link_is_given_the_directory_that_it_requires() {
-    let facts = Facts {
+    let facts = SandboxFacts {
         program: vec!["/opt/tool/bin/tool.js".into(), "/usr/bin/node".into()],
         links: vec![("/home/u/bin/tool".into(), "/opt/tool/bin/tool.js".into())],
         ..facts()
@@ -425,8 +425,11 @@ fn what_names_no_path_is_no_refusal() {
 
 #[test]
 fn advice_is_what_a_shell_takes() {
-    let facts =
-        Facts { home: Some("/home/u".into()), harbor_home: "/home/u/.harbor".into(), ..Facts::default() };
+    let facts = SandboxFacts {
+        home: Some("/home/u".into()),
+        harbor_home: "/home/u/.harbor".into(),
+        ..SandboxFacts::default()
+    };
     let advice = |path, write| advice(path, write, &facts).map(|advice| advice.option);
     assert_eq!(advice("/home/u/notes/a.md", false), Ok("--read /home/u/notes/a.md".into()));
     assert_eq!(advice("/home/u/notes/a.md", true), Ok("--write /home/u/notes".into()));
@@ -444,8 +447,11 @@ fn advice_is_what_a_shell_takes() {
 
 #[test]
 fn advice_says_what_is_run_outside() {
-    let facts =
-        Facts { home: Some("/home/u".into()), harbor_home: "/home/u/.harbor".into(), ..Facts::default() };
+    let facts = SandboxFacts {
+        home: Some("/home/u".into()),
+        harbor_home: "/home/u/.harbor".into(),
+        ..SandboxFacts::default()
+    };
     for (path, option, is_minded) in [
         ("/home/u/.bashrc", "--write /home/u/.bashrc", true),
         ("/home/u/.vimrc", "--write /home/u/.vimrc", true),

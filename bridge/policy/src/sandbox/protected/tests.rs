@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> SandboxFacts {
+    SandboxFacts {
         home: Some("/home/u".into()),
         harbor_home: "/home/u/.harbor".into(),
         data: "/home/u/.harbor/servers/s/data".into(),
@@ -12,7 +12,7 @@ fn facts() -> Facts {
         package: Some("/home/u/.harbor/servers/s/package".into()),
         protected: vec!["/home/u/dotfiles/ssh".into()],
         socket: "/srv/harbor/x.sock".into(),
-        ..Facts::default()
+        ..SandboxFacts::default()
     }
 }
 
@@ -104,7 +104,7 @@ fn the_rest_can_be_granted() {
     ] {
         assert_eq!(why_never(path, &facts()), None);
     }
-    assert_eq!(why_never("/root/x", &Facts { home: Some("/root".into()), ..facts() }), None);
+    assert_eq!(why_never("/root/x", &SandboxFacts { home: Some("/root".into()), ..facts() }), None);
     assert!(why_not_by_name("/mnt", &facts()).is_some() && why_not_by_name("/mnt/a", &facts()).is_none());
 }
 

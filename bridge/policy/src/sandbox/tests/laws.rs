@@ -33,13 +33,13 @@ fn paths() -> impl Strategy<Value = Option<Vec<String>>> {
     proptest::option::of(proptest::collection::vec(path(), 0..3))
 }
 
-fn some_facts() -> impl Strategy<Value = Facts> {
+fn some_facts() -> impl Strategy<Value = SandboxFacts> {
     let named = (path(), proptest::option::of(path()), any::<bool>())
-        .prop_map(|(path, package_root, is_cwd)| Named { path, package_root, is_cwd });
+        .prop_map(|(path, package_root, is_cwd)| NamedPath { path, package_root, is_cwd });
     let named = proptest::collection::vec(named, 0..4);
     let program = proptest::collection::vec(path(), 0..4);
     let granted = proptest::collection::vec((path(), path()), 0..3);
-    (named, program, granted, any::<bool>()).prop_map(|(named, program, granted, installs)| Facts {
+    (named, program, granted, any::<bool>()).prop_map(|(named, program, granted, installs)| SandboxFacts {
         named,
         program,
         granted,
@@ -164,7 +164,7 @@ proptest! {
 
     #[test]
     fn hidden_directories_are_apart_and_the_system_is_not_among_them(home in path(), harbor in path(), more in paths()) {
-        let facts = Facts {
+        let facts = SandboxFacts {
             home: Some(home), harbor_home: harbor, hideable: more.unwrap_or_default(), ..facts()
         };
         let hidden = mounts(&facts, &[]).hidden;

@@ -7,20 +7,20 @@ use tempfile::TempDir;
 
 use super::*;
 
-fn small(file: u64, old_files: u32) -> (TempDir, Files) {
+fn small(file: u64, old_files: u32) -> (TempDir, AuditFiles) {
     let home = tempfile::tempdir().unwrap();
-    let files = Files::new(&home.path().join("logs/audit.jsonl"), Limits { file, old_files });
+    let files = AuditFiles::new(&home.path().join("logs/audit.jsonl"), Limits { file, old_files });
     (home, files)
 }
 
-fn append(files: &Files, lines: &str) {
+fn append(files: &AuditFiles, lines: &str) {
     let mut written = 0;
     files.newest().unwrap().append(lines.as_bytes(), &mut written).unwrap();
     assert_eq!(written, lines.matches('\n').count());
 }
 
 /// What is in the files, the newest one first, up to the first one that is not there.
-fn contents(files: &Files) -> Vec<String> {
+fn contents(files: &AuditFiles) -> Vec<String> {
     (0..).map_while(|n| fs::read_to_string(files.nth(n)).ok()).collect()
 }
 

@@ -7,23 +7,20 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::super::files::Limits;
-use super::super::record::Record;
+use super::super::record::AuditRecord;
 use super::super::record::tests::line;
 use super::*;
 
-fn files(dir: &Path) -> Files {
-    Files::new(&dir.join("audit.jsonl"), Limits { file: 100, old_files: 3 })
+fn files(dir: &Path) -> AuditFiles {
+    AuditFiles::new(&dir.join("audit.jsonl"), Limits { file: 100, old_files: 3 })
 }
 
-fn any_record() -> impl Strategy<Value = Record> {
+fn any_record() -> impl Strategy<Value = AuditRecord> {
     let names = ["https://a", "https://b", "client://x", "\"\n{", "owner"];
     let name = || prop::sample::select(names.to_vec());
     // Within what a clock may be set back.
-    (SET_BACK..2 * SET_BACK, name(), prop::option::of(name())).prop_map(|(timestamp, by, origin)| Record {
-        timestamp,
-        by: by.into(),
-        origin: origin.map(Into::into),
-        ..Record::default()
+    (SET_BACK..2 * SET_BACK, name(), prop::option::of(name())).prop_map(|(timestamp, by, origin)| {
+        AuditRecord { timestamp, by: by.into(), origin: origin.map(Into::into), ..AuditRecord::default() }
     })
 }
 
@@ -91,7 +88,7 @@ proptest! {
 #[test]
 fn files_from_before_the_time_asked_for_are_not_read() {
     let dir = tempfile::tempdir().unwrap();
-    let at = |hours: u64| line(&Record { timestamp: hours * SET_BACK, ..Record::default() });
+    let at = |hours: u64| line(&AuditRecord { timestamp: hours * SET_BACK, ..AuditRecord::default() });
     fs::write(dir.path().join("audit.jsonl"), [at(1), at(9)].concat()).unwrap();
     fs::write(dir.path().join("audit.jsonl.1"), at(9)).unwrap();
     let query = Query { since_ms: Some(5 * SET_BACK), limit: 9, ..Query::default() };

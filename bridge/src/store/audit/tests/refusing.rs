@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{AT_FDCWD, RenameFlags};
 use proptest::prelude::*;
 
-use super::super::files::Files;
+use super::super::files::AuditFiles;
 use super::super::record::tests::line;
-use super::super::{Limits, Query, Record};
+use super::super::{AuditRecord, Limits, Query};
 use super::{all, call, calls, missing, open, path, text};
 use crate::store::audit::Audit;
 
@@ -87,7 +87,7 @@ const MOUNTED: &str = "mount -t tmpfs -o size=6m none \"$HARBOR_TEST_SMALL_DISK\
 /// As on a disk that has a few bytes left: the line about them is shorter than theirs.
 async fn where_only_a_short_line_fits(home: &Path) {
     let path = home.join("logs/audit.jsonl");
-    let record = || Record { origin: Some("x".repeat(500).into()), ..call(1) };
+    let record = || AuditRecord { origin: Some("x".repeat(500).into()), ..call(1) };
     let audit = open(&path);
     (0..20).for_each(|_| audit.append(record()).unwrap());
     audit.close();
@@ -106,7 +106,7 @@ fn what_is_missing_at_the_end_is_told_where_that_fits() {
 async fn on_a_small_disk(home: &Path) {
     let path = home.join("logs/audit.jsonl");
     let audit = open(&path);
-    let record = |n| Record { timestamp: n, ..Record::default() };
+    let record = |n| AuditRecord { timestamp: n, ..AuditRecord::default() };
     let texts = |numbers: std::ops::Range<u64>| numbers.map(|n| text(&record(n))).collect::<Vec<_>>();
     (0..200).for_each(|n| audit.append(record(n)).unwrap());
     let lines = audit.read(all()).await.unwrap();
@@ -153,7 +153,7 @@ fn a_full_disk_takes_whole_lines_until_it_is_full_and_goes_on_when_there_is_room
 /// else takes all room that there is, all the time, and keeps it; nor if the bridge ends before there is any.
 async fn beside_one_who_fills_the_disk(home: &Path, limits: Limits) {
     let path = home.join("logs/audit.jsonl");
-    let record = |n| Record { origin: Some("x".repeat(500).into()), ..call(n) };
+    let record = |n| AuditRecord { origin: Some("x".repeat(500).into()), ..call(n) };
     let filler = home.join("filler");
     let fill = || {
         let mut filler = OpenOptions::new().append(true).create(true).open(&filler).unwrap();
@@ -207,7 +207,7 @@ fn nor_is_that_room_let_go_when_the_next_file_would_begin() {
 /// One that holds no room, and says of none.
 async fn on_a_disk_that_promises_nothing(home: &Path) {
     let path = home.join("logs/audit.jsonl");
-    let files = Files::new(&path, Limits::default());
+    let files = AuditFiles::new(&path, Limits::default());
     assert!(!files.newest().unwrap().reserve().unwrap());
     let audit = open(&path);
     audit.append_durably(call(0), false).await.unwrap();
@@ -226,7 +226,7 @@ fn a_disk_that_promises_nothing_is_believed() {
 #[test]
 fn room_that_was_held_goes_on_to_the_next_file() {
     let (_home, path) = path();
-    let files = Files::new(&path, Limits { file: 100, old_files: 2 });
+    let files = AuditFiles::new(&path, Limits { file: 100, old_files: 2 });
     let mut newest = files.newest().unwrap();
     newest.reserve().unwrap();
     let on_disk = |path: &Path| fs::metadata(path).unwrap().blocks() * 512;

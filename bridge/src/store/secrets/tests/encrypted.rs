@@ -37,7 +37,7 @@ async fn a_passphrase_is_needed_after_each_start_and_what_is_written_stays_encry
     let secrets = at(&path);
     secrets.put("a", keys(&["K"])).await.unwrap();
     let standing = secrets.encrypt(words(PASSPHRASE)).await.unwrap();
-    assert_eq!((standing.form, standing.is_locked), (Form::Passphrase, false));
+    assert_eq!((standing.form, standing.is_locked), (StoreProtection::Passphrase, false));
     secrets.put("a", keys(&["L"])).await.unwrap();
     assert_eq!(secrets.of("a").await.unwrap().0.len(), 2);
     assert_eq!(names(&path), ["credentials.json", "key.age", "servers"]);
@@ -49,7 +49,7 @@ async fn a_passphrase_is_needed_after_each_start_and_what_is_written_stays_encry
 
     let again = at(&path);
     let standing = again.standing();
-    assert_eq!((standing.form, standing.is_locked, standing.asks), (Form::Passphrase, true, true));
+    assert_eq!((standing.form, standing.is_locked, standing.asks), (StoreProtection::Passphrase, true, true));
     let locked = why(again.of("a").await);
     assert_eq!(locked, "use the secrets: they are locked; `harbor secrets unlock` unlocks them");
     assert_eq!(why(again.put("a", keys(&["M"])).await), locked);
@@ -68,7 +68,7 @@ async fn a_passphrase_is_needed_after_each_start_and_what_is_written_stays_encry
     assert!(why(again.unlock(Some(words(PASSPHRASE))).await).contains("is wrong"));
     again.unlock(Some(words("battery staple"))).await.unwrap();
     let standing = again.decrypt().await.unwrap();
-    assert_eq!((standing.form, standing.is_locked), (Form::Plain, false));
+    assert_eq!((standing.form, standing.is_locked), (StoreProtection::Plain, false));
     assert_eq!(names(&path), ["credentials.json", "servers"]);
     assert!(is_on_disk(&path, "value of K"));
     for refused in
@@ -92,7 +92,7 @@ async fn what_was_cut_off_is_the_one_or_the_other_and_is_done_again() {
     // Encrypting had only written the key; or decrypting had not removed it yet.
     fs::write(&path, &plain).unwrap();
     let after = at(&path);
-    assert_eq!((after.standing().form, after.of("a").await.unwrap().0.len()), (Form::Plain, 1));
+    assert_eq!((after.standing().form, after.of("a").await.unwrap().0.len()), (StoreProtection::Plain, 1));
     after.encrypt(words("another one")).await.unwrap();
     assert_eq!(after.of("a").await.unwrap().0.len(), 1);
     assert!(fs::read(&path).unwrap() != sealed);

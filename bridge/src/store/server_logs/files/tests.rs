@@ -12,17 +12,17 @@ use super::super::record::tests::{any_record, line};
 use super::*;
 use crate::store::lines::newline;
 
-fn small(max: u64) -> (TempDir, Files, ServerId) {
+fn small(max: u64) -> (TempDir, ServerLogFiles, ServerId) {
     let dir = tempfile::tempdir().unwrap();
-    let files = Files { max, ..Files::new(dir.path()) };
+    let files = ServerLogFiles { max, ..ServerLogFiles::new(dir.path()) };
     (dir, files, ServerId::parse("a.log").unwrap())
 }
 
-fn record(n: u64) -> Record {
-    Record { timestamp: n, source: Source::Stdout, level: None, text: format!("line {n}") }
+fn record(n: u64) -> ServerLogRecord {
+    ServerLogRecord { timestamp: n, source: Source::Stdout, level: None, text: format!("line {n}") }
 }
 
-fn lines(records: &[Record]) -> Vec<u8> {
+fn lines(records: &[ServerLogRecord]) -> Vec<u8> {
     records.iter().flat_map(line).collect()
 }
 
@@ -104,7 +104,7 @@ fn only_files_are_touched() {
 /// What happens to a server's log.
 #[derive(Debug, Clone)]
 enum Step {
-    Append(Vec<Record>),
+    Append(Vec<ServerLogRecord>),
     /// So many of the last line's bytes are missing.
     Tear(prop::sample::Index),
 }
@@ -125,7 +125,7 @@ proptest! {
     ) {
         let (_dir, files, id) = small(max);
         let [path, full] = files.paths(&id);
-        let mut said: Vec<Record> = Vec::new();
+        let mut said: Vec<ServerLogRecord> = Vec::new();
         for step in steps {
             match step {
                 Step::Append(records) => {

@@ -4,7 +4,7 @@ use super::*;
 
 const DATA: &str = ".harbor/servers/s/data";
 
-fn named(facts: &Facts) -> Vec<&str> {
+fn named(facts: &SandboxFacts) -> Vec<&str> {
     facts.named.iter().map(|named| named.path.as_str()).collect()
 }
 
@@ -28,7 +28,7 @@ fn a_server_does_not_widen_its_next_start() {
         );
     }
     home.sandbox.write = Some(vec![home.at("proj")]);
-    let own = |facts: &Facts| facts.named.iter().map(|named| named.path.clone()).collect::<Vec<_>>();
+    let own = |facts: &SandboxFacts| facts.named.iter().map(|named| named.path.clone()).collect::<Vec<_>>();
     let facts = home.look(&home.at("proj/.venv/bin/by-sh"), &["stdio"], &data, &[]);
     let within = [home.at("proj/.venv"), home.at("proj/py"), home.at("proj")];
     assert_eq!(
@@ -82,7 +82,7 @@ fn a_root_above_what_a_server_may_write_is_not_chosen_by_its_link() {
     home.sandbox.write = Some(vec![home.at("proj/lib")]);
     let facts = home.look("x", &[&home.at("proj/lib/m.py")], "/not/there", &[]);
     let path = home.at("proj/lib/python3/site-packages/m.py");
-    assert_eq!(facts.named, [Named { path, package_root: None, is_cwd: false }]);
+    assert_eq!(facts.named, [NamedPath { path, package_root: None, is_cwd: false }]);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_mark_that_a_server_can_make_marks_nothing_above_what_it_may_write() {
     home.sandbox.write = Some(vec![home.at("proj/bin"), home.at("proj/package.json")]);
     assert_eq!(home.program(&serve, &[]), std::slice::from_ref(&serve));
     let facts = home.look("x", &[&serve], "/not/there", &[]);
-    assert_eq!(facts.named, [Named { path: serve, package_root: None, is_cwd: false }]);
+    assert_eq!(facts.named, [NamedPath { path: serve, package_root: None, is_cwd: false }]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use harbor_policy::limits;
 
 use super::super::Server;
 use crate::link::EndReport;
-use crate::runtimes::Looked;
+use crate::runtimes::FoundRuntimes;
 
 /// How long an engine may take to answer from its own knowledge: a moment, and much longer on a busy machine.
 pub(super) const QUICK: Duration = Duration::from_secs(60);
@@ -21,11 +21,16 @@ pub(super) const QUICK: Duration = Duration::from_secs(60);
 const MOST_LINES: usize = 256;
 
 /// An engine's answer to a command.
-type Answer = Result<Vec<String>, Rc<EndReport>>;
+type EngineOutput = Result<Vec<String>, Rc<EndReport>>;
 
 impl Server {
     /// Asks the engine something short.
-    pub(super) async fn ask_engine(&self, engine: Engine, words: Vec<String>, limit: Duration) -> Answer {
+    pub(super) async fn ask_engine(
+        &self,
+        engine: Engine,
+        words: Vec<String>,
+        limit: Duration,
+    ) -> EngineOutput {
         let mut lines = Vec::new();
         let hear = |source, text| {
             if source == LogSource::Stdout && lines.len() < MOST_LINES {
@@ -67,12 +72,12 @@ impl Server {
     }
 
     /// Where the engines are, beyond the bridge's PATH.
-    pub(super) async fn looked(&self) -> Looked {
+    pub(super) async fn looked(&self) -> FoundRuntimes {
         let runtimes = self.runners.shared.runtimes.clone();
         let looked = tokio::task::spawn_blocking(move || runtimes.look()).await;
         looked.unwrap_or_else(|error| {
             tracing::error!(%error, "programs could not be looked for");
-            Looked::none()
+            FoundRuntimes::none()
         })
     }
 

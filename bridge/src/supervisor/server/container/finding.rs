@@ -13,14 +13,14 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::{Engine, Pinned, engine, reference};
-use harbor_policy::lifecycle::{Event, State};
+use harbor_policy::lifecycle::{LifecycleEvent, State};
 use harbor_policy::limits;
 use harbor_policy::runtimes::not_found;
 
 use super::super::{PLANNED, Server};
 use super::asking::{QUICK, failed, failed_with, said, succeeded};
 use crate::link::EndReport;
-use crate::runtimes::Looked;
+use crate::runtimes::FoundRuntimes;
 use crate::store::definitions::Image;
 use crate::store::images;
 
@@ -38,13 +38,13 @@ impl Server {
             server.installing.set(false);
             let pins_only = server.trial.as_ref().is_some_and(|trial| trial.plan_only);
             match found.and_then(|()| if pins_only { Err(planned()) } else { Ok(()) }) {
-                Ok(()) => server.apply(Event::Installed),
+                Ok(()) => server.apply(LifecycleEvent::Installed),
                 Err(report) => {
                     if !report.was_asked_for() && report.cause != PLANNED {
                         server.remark(report.message.clone());
                     }
                     server.note_exit(report);
-                    server.apply(Event::Ended);
+                    server.apply(LifecycleEvent::Ended);
                 }
             }
         });
@@ -137,7 +137,7 @@ fn lost(id: &ServerId, image: &Image, why: &str) -> String {
 }
 
 /// The one that was named; else the first that is there.
-fn engine_of(image: &Image, looked: &Looked) -> Result<Engine, String> {
+fn engine_of(image: &Image, looked: &FoundRuntimes) -> Result<Engine, String> {
     let wanted = image.engine().map_or_else(|| Engine::ALL.to_vec(), |engine| vec![engine]);
     let found = wanted.iter().copied().find(|engine| looked.get(engine.as_str()).is_some());
     let names: Vec<_> = wanted.iter().map(|engine| engine.as_str()).collect();
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn without_an_engine_it_is_said_where_one_was_looked_for() {
         let image = |engine: Option<&str>| Image { reference: "a".into(), engine: engine.map(Into::into) };
-        let why = |engine| engine_of(&image(engine), &Looked::none()).unwrap_err();
+        let why = |engine| engine_of(&image(engine), &FoundRuntimes::none()).unwrap_err();
         assert!(
             why(None).starts_with("there is no program podman or docker; Harbor looked in"),
             "{}",

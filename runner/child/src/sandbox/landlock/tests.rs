@@ -40,7 +40,7 @@ impl Place {
         self.0.join(name)
     }
 
-    fn rules(&self) -> Vec<Rule> {
+    fn rules(&self) -> Vec<LandlockRule> {
         vec![rule(self.at("read"), Access::Read), rule(self.at("write"), Access::Write)]
     }
 }
@@ -51,12 +51,17 @@ impl Drop for Place {
     }
 }
 
-fn rule(path: impl Into<PathBuf>, access: Access) -> Rule {
-    Rule { path: path.into(), access }
+fn rule(path: impl Into<PathBuf>, access: Access) -> LandlockRule {
+    LandlockRule { path: path.into(), access }
 }
 
 /// In a thread of its own, which is as far as Landlock goes.
-fn restricted<T: Send>(abi: u32, rules: &[Rule], bind_tcp: bool, what: impl FnOnce() -> T + Send) -> T {
+fn restricted<T: Send>(
+    abi: u32,
+    rules: &[LandlockRule],
+    bind_tcp: bool,
+    what: impl FnOnce() -> T + Send,
+) -> T {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             restrict(abi, rules, bind_tcp).unwrap();

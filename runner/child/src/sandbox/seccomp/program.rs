@@ -96,7 +96,7 @@ pub(super) struct Case {
 
 /// The answers to calls with this number: that of the first case that holds, otherwise the rule's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct SeccompRule {
     pub(super) number: c_long,
     pub(super) cases: Vec<Case>,
     pub(super) otherwise: Answer,
@@ -115,7 +115,7 @@ const TEST: usize = 3;
 ///
 /// # Errors
 /// When a rule is longer than a jump can be.
-pub(super) fn assemble(rules: &[Rule]) -> io::Result<Vec<sock_filter>> {
+pub(super) fn assemble(rules: &[SeccompRule]) -> io::Result<Vec<sock_filter>> {
     let refused = answer(Answer::Refuse(Errno::EPERM));
     let mut program = vec![plain(LOAD, INSTRUCTION_SET), jump(IF_EQUAL, NATIVE, 1, 0)?, refused];
     program.push(plain(LOAD, NUMBER));
@@ -132,7 +132,7 @@ pub(super) fn assemble(rules: &[Rule]) -> io::Result<Vec<sock_filter>> {
     Ok(program)
 }
 
-fn body(rule: &Rule) -> io::Result<Vec<sock_filter>> {
+fn body(rule: &SeccompRule) -> io::Result<Vec<sock_filter>> {
     let mut body = Vec::new();
     for case in &rule.cases {
         for (index, test) in case.tests.iter().enumerate() {

@@ -8,7 +8,7 @@ use libc::c_long;
 use nix::errno::Errno;
 
 use super::program::Answer::{Allow, Ask, Pretend, Refuse};
-use super::program::{Case, Rule, Test};
+use super::program::{Case, SeccompRule, Test};
 use super::{Filter, Listen};
 
 // What libc has no names for yet, or not on both instruction sets; these numbers are the same on both.
@@ -139,7 +139,7 @@ const OF_A_USER: u32 = 3;
 
 /// The rules for a server that may do what `filter` says. Those with cases are first: a server's calls pass
 /// them only, while the calls that are refused at once are not worth a place in front.
-pub(super) fn of(filter: &Filter) -> Vec<Rule> {
+pub(super) fn of(filter: &Filter) -> Vec<SeccompRule> {
     let mut rules = vec![
         sockets(filter),
         pairs(filter),
@@ -162,8 +162,11 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
         allow(&[Test::is(0, u32::MAX)]),
         refuse(&[Test::any_of(0, UNPROTECTED)]),
     ));
-    let unknown =
-        |number: &c_long| Rule { number: *number, cases: Vec::new(), otherwise: Refuse(Errno::ENOSYS) };
+    let unknown = |number: &c_long| SeccompRule {
+        number: *number,
+        cases: Vec::new(),
+        otherwise: Refuse(Errno::ENOSYS),
+    };
     rules.extend(UNKNOWN.iter().map(unknown));
     let mut never = vec![NEVER, NEVER_HERE];
     if !filter.attributes_by_path {
@@ -184,21 +187,21 @@ pub(super) fn of(filter: &Filter) -> Vec<Rule> {
 
 /// Calls that lead to a port that others reach, by TCP or UDP. The C library binds a socket of another kind whenever it
 /// looks a name up. That is nobody's business, and its address has the length of no other kind.
-fn asked() -> [Rule; 2] {
+fn asked() -> [SeccompRule; 2] {
     let of_routes = u32::try_from(size_of::<libc::sockaddr_nl>()).unwrap_or(0);
     [
-        Rule { number: libc::SYS_bind, cases: vec![allow(&[Test::is(2, of_routes)])], otherwise: Ask },
-        Rule { number: libc::SYS_listen, cases: Vec::new(), otherwise: Ask },
+        SeccompRule { number: libc::SYS_bind, cases: vec![allow(&[Test::is(2, of_routes)])], otherwise: Ask },
+        SeccompRule { number: libc::SYS_listen, cases: Vec::new(), otherwise: Ask },
     ]
 }
 
-fn refused(number: c_long) -> Rule {
-    Rule { number, cases: Vec::new(), otherwise: Refuse(Errno::EPERM) }
+fn refused(number: c_long) -> SeccompRule {
+    SeccompRule { number, cases: Vec::new(), otherwise: Refuse(Errno::EPERM) }
 }
 
 /// Two cases, and allowed otherwise.
-fn when(number: c_long, first: Case, second: Case) -> Rule {
-    Rule { number, cases: vec![first, second], otherwise: Allow }
+fn when(number: c_long, first: Case, second: Case) -> SeccompRule {
+    SeccompRule { number, cases: vec![first, second], otherwise: Allow }
 }
 
 fn allow(tests: &[Test]) -> Case {
@@ -212,7 +215,7 @@ fn refuse(tests: &[Test]) -> Case {
 /// Only what is named: TCP, UDP, the list of interfaces, and Unix sockets. Not MPTCP or SCTP, whose ports
 /// Landlock does not look at; not raw, packet or virtual machine sockets, nor the kernel's ciphers and the
 /// rest.
-fn sockets(filter: &Filter) -> Rule {
+fn sockets(filter: &Filter) -> SeccompRule {
     let mut transports = vec![(libc::SOCK_STREAM, libc::IPPROTO_TCP)];
     if filter.udp {
         transports.push((libc::SOCK_DGRAM, libc::IPPROTO_UDP));
@@ -231,12 +234,12 @@ fn sockets(filter: &Filter) -> Rule {
     if filter.unix_sockets {
         cases.push(allow(&[Test::is(0, libc::AF_UNIX.cast_unsigned())]));
     }
-    Rule { number: libc::SYS_socket, cases, otherwise: Refuse(Errno::EPERM) }
+    SeccompRule { number: libc::SYS_socket, cases, otherwise: Refuse(Errno::EPERM) }
 }
 
 /// A pair of datagram sockets (SOCK_RAW is another name for one) can be connected anew, to a path; streams and
 /// sequences of packets cannot.
-fn pairs(filter: &Filter) -> Rule {
+fn pairs(filter: &Filter) -> SeccompRule {
     let family = Test::is(0, libc::AF_UNIX.cast_unsigned());
     let lasting = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
     let cases = if filter.unix_sockets {
@@ -244,29 +247,29 @@ fn pairs(filter: &Filter) -> Rule {
     } else {
         lasting.map(|kind| allow(&[family, Test::masked(1, TYPE, kind.cast_unsigned())])).to_vec()
     };
-    Rule { number: libc::SYS_socketpair, cases, otherwise: Refuse(Errno::EPERM) }
+    SeccompRule { number: libc::SYS_socketpair, cases, otherwise: Refuse(Errno::EPERM) }
 }
 
 /// Typing into a terminal what its reader takes for the person's input; and `fallocate` by another name.
-fn control() -> Rule {
+fn control() -> SeccompRule {
     // All are small numbers, of a type that differs between C libraries.
     let typing = [libc::TIOCSTI, libc::TIOCLINUX].map(|request| refuse(&[Test::is(1, request as u32)]));
     let allocating = ALLOCATING
         .map(|request| Case { tests: vec![Test::is(1, request)], answer: Refuse(Errno::EOPNOTSUPP) });
     let cases = typing.into_iter().chain(allocating).collect();
-    Rule { number: libc::SYS_ioctl, cases, otherwise: Allow }
+    SeccompRule { number: libc::SYS_ioctl, cases, otherwise: Allow }
 }
 
 /// Room without anything written in it: a whole disk is full before anybody looks. Programs write instead where a file system
 /// does not have it. Holes stay: they give room back.
-fn allocation() -> Rule {
+fn allocation() -> SeccompRule {
     let hole = allow(&[Test::any_of(1, libc::FALLOC_FL_PUNCH_HOLE.cast_unsigned())]);
-    Rule { number: libc::SYS_fallocate, cases: vec![hole], otherwise: Refuse(Errno::EOPNOTSUPP) }
+    SeccompRule { number: libc::SYS_fallocate, cases: vec![hole], otherwise: Refuse(Errno::EOPNOTSUPP) }
 }
 
 /// Its own limits (process 0) are a server's business; those of the user's other processes are not.
-fn limits() -> Rule {
-    Rule {
+fn limits() -> SeccompRule {
+    SeccompRule {
         number: libc::SYS_prlimit64,
         cases: vec![allow(&[Test::is(0, 0)])],
         otherwise: Refuse(Errno::EPERM),
@@ -275,36 +278,36 @@ fn limits() -> Rule {
 
 /// A lease has whoever opens the file wait for its holder, and a server may have one on all that it may read. To be told of
 /// directories like this is as old as inotify's predecessor.
-fn leases() -> Rule {
+fn leases() -> SeccompRule {
     let commands = [libc::F_SETLEASE, F_SETDELEG, libc::F_NOTIFY];
     let cases = commands.map(|command| refuse(&[Test::is(1, command.cast_unsigned())]));
-    Rule { number: libc::SYS_fcntl, cases: cases.to_vec(), otherwise: Allow }
+    SeccompRule { number: libc::SYS_fcntl, cases: cases.to_vec(), otherwise: Allow }
 }
 
 /// A thread has the descriptors of its process: others are looked at by nobody. What is no thread is a process.
-fn clone(filter: &Filter) -> Rule {
+fn clone(filter: &Filter) -> SeccompRule {
     let thread = libc::CLONE_THREAD.cast_unsigned();
     let own = Test::masked(0, thread | libc::CLONE_FILES.cast_unsigned(), thread);
     let mut cases = vec![refuse(&[Test::any_of(0, NAMESPACES)]), refuse(&[own])];
     if !filter.processes {
         cases.push(refuse(&[Test::masked(0, thread, 0)]));
     }
-    Rule { number: libc::SYS_clone, cases, otherwise: Allow }
+    SeccompRule { number: libc::SYS_clone, cases, otherwise: Allow }
 }
 
-fn unshare() -> Rule {
+fn unshare() -> SeccompRule {
     let any = Test::any_of(0, NAMESPACES | TIME_NAMESPACE | libc::CLONE_FILES.cast_unsigned());
-    Rule { number: libc::SYS_unshare, cases: vec![refuse(&[any])], otherwise: Allow }
+    SeccompRule { number: libc::SYS_unshare, cases: vec![refuse(&[any])], otherwise: Allow }
 }
 
 /// Refuses a thread a table of descriptors of its own by another call, close_range(2).
-fn ranges() -> Rule {
+fn ranges() -> SeccompRule {
     let own = Test::any_of(2, libc::CLOSE_RANGE_UNSHARE);
-    Rule { number: libc::SYS_close_range, cases: vec![refuse(&[own])], otherwise: Allow }
+    SeccompRule { number: libc::SYS_close_range, cases: vec![refuse(&[own])], otherwise: Allow }
 }
 
 /// Making devices, which are ways past the file system; pipes and files are made by the same call.
-fn devices() -> Vec<Rule> {
+fn devices() -> Vec<SeccompRule> {
     let rule = |number, mode| {
         let is = |kind| refuse(&[Test::masked(mode, libc::S_IFMT, kind)]);
         when(number, is(libc::S_IFCHR), is(libc::S_IFBLK))
@@ -317,16 +320,17 @@ fn devices() -> Vec<Rule> {
 }
 
 /// The priority of everything that the user runs; that of one process or group can be changed.
-fn priorities() -> [Rule; 2] {
-    [(libc::SYS_setpriority, libc::PRIO_USER), (libc::SYS_ioprio_set, OF_A_USER)]
-        .map(|(number, whose)| Rule { number, cases: vec![refuse(&[Test::is(0, whose)])], otherwise: Allow })
+fn priorities() -> [SeccompRule; 2] {
+    [(libc::SYS_setpriority, libc::PRIO_USER), (libc::SYS_ioprio_set, OF_A_USER)].map(|(number, whose)| {
+        SeccompRule { number, cases: vec![refuse(&[Test::is(0, whose)])], otherwise: Allow }
+    })
 }
 
 /// Options of sockets. Bytes that wait in a socket are the kernel's memory, and no process's: the usual sizes have to do.
 /// Programs ask for larger ones to be faster, and some end when they are refused. A program at a port that several share
 /// decides which of them hears what, also for those of other programs. To set the ports among which the kernel chooses is a
 /// way to choose one; older kernels do not have it either.
-fn options() -> Rule {
+fn options() -> SeccompRule {
     let case = |level: libc::c_int, option: libc::c_int, answer| Case {
         tests: vec![Test::is(1, level.cast_unsigned()), Test::is(2, option.cast_unsigned())],
         answer,
@@ -337,15 +341,18 @@ fn options() -> Rule {
         .map(|option| case(libc::SOL_SOCKET, option, Refuse(Errno::EPERM)));
     let choosing = case(libc::SOL_IP, IP_LOCAL_PORT_RANGE, Refuse(Errno::ENOPROTOOPT));
     let cases = larger.into_iter().chain(steering).chain([choosing]).collect();
-    Rule { number: libc::SYS_setsockopt, cases, otherwise: Allow }
+    SeccompRule { number: libc::SYS_setsockopt, cases, otherwise: Allow }
 }
 
 /// When and where other processes run: a process's own calls name it by 0. With a PID namespace there are no others.
-fn scheduling() -> Vec<Rule> {
-    let own =
-        |number| Rule { number, cases: vec![allow(&[Test::is(0, 0)])], otherwise: Refuse(Errno::EPERM) };
+fn scheduling() -> Vec<SeccompRule> {
+    let own = |number| SeccompRule {
+        number,
+        cases: vec![allow(&[Test::is(0, 0)])],
+        otherwise: Refuse(Errno::EPERM),
+    };
     // Of a user, 0 names all of this one's processes.
-    let own_priority = |of: Rule| Rule {
+    let own_priority = |of: SeccompRule| SeccompRule {
         cases: [of.cases, vec![allow(&[Test::is(1, 0)])]].concat(),
         otherwise: Refuse(Errno::EPERM),
         ..of
@@ -360,13 +367,13 @@ fn scheduling() -> Vec<Rule> {
 }
 
 /// Its runner looks at the memory and the open files of its processes, which nobody may hide from it.
-fn process() -> Rule {
+fn process() -> SeccompRule {
     let hide = refuse(&[Test::is(0, libc::PR_SET_DUMPABLE.cast_unsigned())]);
-    Rule { number: libc::SYS_prctl, cases: vec![hide], otherwise: Allow }
+    SeccompRule { number: libc::SYS_prctl, cases: vec![hide], otherwise: Allow }
 }
 
 /// Without a path it is the times of a descriptor that are set.
-fn times() -> Rule {
+fn times() -> SeccompRule {
     let given = Test::is_not(1, 0);
     when(libc::SYS_utimensat, refuse(&[given]), refuse(&[given.higher()]))
 }

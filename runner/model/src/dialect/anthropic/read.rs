@@ -15,13 +15,13 @@ use crate::failure::{no_such_thing, told};
 const MAX_THOUGHT: usize = 4 * 1024 * 1024;
 
 #[derive(Deserialize)]
-struct Said {
+struct AnthropicEvent {
     r#type: Option<String>,
     index: Option<u64>,
     message: Option<Value>,
     content_block: Option<Block>,
-    delta: Option<Delta>,
-    usage: Option<Used>,
+    delta: Option<BlockDelta>,
+    usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +37,7 @@ struct Block {
 }
 
 #[derive(Deserialize)]
-struct Delta {
+struct BlockDelta {
     r#type: Option<String>,
     text: Option<String>,
     partial_json: Option<String>,
@@ -47,7 +47,7 @@ struct Delta {
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
-struct Used {
+struct AnthropicUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
@@ -68,21 +68,21 @@ enum Opened {
 
 /// Reads one answer.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct AnthropicReader {
     /// The blocks that have begun, by their index.
     blocks: Vec<(u64, Opened)>,
-    used: Used,
+    used: AnthropicUsage,
     stop: Option<String>,
 }
 
-impl Reader {
+impl AnthropicReader {
     /// Takes the data of one event.
     pub(crate) fn take(&mut self, name: &str, data: &[u8], answer: &mut Answer) -> Result<(), Failure> {
         // llama-server's error is not wrapped, and has another type.
         if name == "error" {
             return Err(told(&errors::read(data).unwrap_or_default()));
         }
-        let said: Said = serde_json::from_slice(data).map_err(|_| no_such_thing())?;
+        let said: AnthropicEvent = serde_json::from_slice(data).map_err(|_| no_such_thing())?;
         match said.r#type.as_deref() {
             Some("error") => return Err(told(&errors::read(data).unwrap_or_default())),
             Some("message_start") => self.start(said.message.unwrap_or_default(), answer),
@@ -116,9 +116,9 @@ impl Reader {
     }
 
     /// The last word counts, and is no addition.
-    fn used(&mut self, used: Option<Used>, answer: &mut Answer) {
+    fn used(&mut self, used: Option<AnthropicUsage>, answer: &mut Answer) {
         let Some(used) = used else { return };
-        self.used = Used {
+        self.used = AnthropicUsage {
             input_tokens: used.input_tokens.or(self.used.input_tokens),
             output_tokens: used.output_tokens.or(self.used.output_tokens),
             cache_creation_input_tokens: used
@@ -164,7 +164,7 @@ impl Reader {
         Ok(())
     }
 
-    fn delta(&mut self, index: u64, delta: Delta, answer: &mut Answer) -> Result<(), Failure> {
+    fn delta(&mut self, index: u64, delta: BlockDelta, answer: &mut Answer) -> Result<(), Failure> {
         let Some((_, opened)) = self.blocks.iter_mut().find(|(known, _)| *known == index) else {
             return Ok(());
         };
@@ -214,7 +214,7 @@ pub(crate) fn whole(body: &[u8], answer: &mut Answer) -> Result<(), Failure> {
     if message.get("type").is_some_and(|kind| kind == "error") || message.get("error").is_some() {
         return Err(told(&errors::said(&message).unwrap_or_default()));
     }
-    let mut reader = Reader::default();
+    let mut reader = AnthropicReader::default();
     let blocks: Vec<Block> = taken(&mut message, "content").ok_or_else(no_such_thing)?;
     let stop = message.get("stop_reason").and_then(Value::as_str).map(str::to_owned);
     reader.start(message, answer);
@@ -248,8 +248,8 @@ fn finish(stop: Option<String>, answer: &mut Answer) {
     answer.finish(finish_of(stop.as_deref()), stop.as_deref(), None);
 }
 
-impl From<Used> for Usage {
-    fn from(used: Used) -> Self {
+impl From<AnthropicUsage> for Usage {
+    fn from(used: AnthropicUsage) -> Self {
         let cache = [used.cache_creation_input_tokens, used.cache_read_input_tokens];
         let cache = cache.into_iter().flatten().fold(0, u64::saturating_add);
         Self {

@@ -3,7 +3,7 @@
 //! Owns the order within a turn: signed thoughts first and as they came, calls last; results before texts.
 
 use harbor_ipc_proto::link::model::Chat;
-use harbor_ipc_proto::model::{Image, Kind, Part, Role, Tool, ToolChoice, ToolResult};
+use harbor_ipc_proto::model::{Image, Kind, ModelTool, Part, Role, ToolChoice, ToolResult};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -18,9 +18,9 @@ use crate::turns::{NO_OUTPUT, Turn, turns};
 const MAX_TOKENS: u32 = 8192;
 
 #[derive(Serialize)]
-pub(crate) struct Request<'a> {
+pub(crate) struct AnthropicRequest<'a> {
     model: &'a str,
-    messages: Vec<Message>,
+    messages: Vec<AnthropicMessage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -30,14 +30,14 @@ pub(crate) struct Request<'a> {
 }
 
 #[derive(Serialize)]
-struct Message {
+struct AnthropicMessage {
     role: &'static str,
-    content: Vec<Piece>,
+    content: Vec<AnthropicBlock>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Piece {
+enum AnthropicBlock {
     /// As it came.
     Raw(Box<RawValue>),
     Use {
@@ -49,14 +49,14 @@ enum Piece {
     Other(Value),
 }
 
-pub(crate) fn request(chat: &Chat) -> Request<'_> {
+pub(crate) fn request(chat: &Chat) -> AnthropicRequest<'_> {
     let mut request = counted(chat);
     request.options.extend(options(chat));
     request
 }
 
 /// The part of a request that the model reads, and so the part whose tokens are counted.
-pub(crate) fn counted(chat: &Chat) -> Request<'_> {
+pub(crate) fn counted(chat: &Chat) -> AnthropicRequest<'_> {
     let caches = chat.target.kind == Kind::Anthropic;
     let (system, turns) = turns(chat);
     let mut tools: Vec<Value> = chat.tools.iter().map(tool).collect();
@@ -70,7 +70,7 @@ pub(crate) fn counted(chat: &Chat) -> Request<'_> {
     if sends_tools(chat) && chat.tool_choice != ToolChoice::Auto {
         options.insert("tool_choice".into(), choice(&chat.tool_choice));
     }
-    Request {
+    AnthropicRequest {
         model: &chat.model,
         messages: messages(chat.target.kind, &turns, caches),
         system,
@@ -83,8 +83,8 @@ fn cached(block: &mut Value) {
     block["cache_control"] = json!({"type": "ephemeral"});
 }
 
-fn messages(kind: Kind, turns: &[Turn<'_>], caches: bool) -> Vec<Message> {
-    let mut messages: Vec<Message> = Vec::new();
+fn messages(kind: Kind, turns: &[Turn<'_>], caches: bool) -> Vec<AnthropicMessage> {
+    let mut messages: Vec<AnthropicMessage> = Vec::new();
     for turn in turns {
         let (role, content) = match turn.role {
             Role::Assistant => ("assistant", assistant(turn)),
@@ -93,10 +93,10 @@ fn messages(kind: Kind, turns: &[Turn<'_>], caches: bool) -> Vec<Message> {
         match messages.last_mut() {
             // Results of tools and what the user says are one message.
             Some(last) if last.role == role => last.content.extend(content),
-            _ => messages.push(Message { role, content }),
+            _ => messages.push(AnthropicMessage { role, content }),
         }
     }
-    if let (true, Some(Piece::Other(last))) =
+    if let (true, Some(AnthropicBlock::Other(last))) =
         (caches, messages.last_mut().and_then(|last| last.content.last_mut()))
     {
         cached(last);
@@ -104,8 +104,8 @@ fn messages(kind: Kind, turns: &[Turn<'_>], caches: bool) -> Vec<Message> {
     messages
 }
 
-fn user(kind: Kind, part: &Part) -> Option<Piece> {
-    Some(Piece::Other(match part {
+fn user(kind: Kind, part: &Part) -> Option<AnthropicBlock> {
+    Some(AnthropicBlock::Other(match part {
         Part::Text(text) => json!({"type": "text", "text": text}),
         Part::Image(image) => picture(image),
         Part::ToolResult(result) => tool_result(kind, result),
@@ -126,13 +126,13 @@ fn picture(image: &Image) -> Value {
     json!({"type": "image", "source": {"type": "base64", "media_type": image.media_type, "data": image.data}})
 }
 
-fn assistant(turn: &Turn<'_>) -> Vec<Piece> {
+fn assistant(turn: &Turn<'_>) -> Vec<AnthropicBlock> {
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for part in &turn.parts {
         match part {
-            Part::Opaque(opaque) => first.push(Piece::Raw(raw(&opaque.json))),
-            Part::Text(text) => first.push(Piece::Other(json!({"type": "text", "text": text}))),
-            Part::ToolCall(call) => last.push(Piece::Use {
+            Part::Opaque(opaque) => first.push(AnthropicBlock::Raw(raw(&opaque.json))),
+            Part::Text(text) => first.push(AnthropicBlock::Other(json!({"type": "text", "text": text}))),
+            Part::ToolCall(call) => last.push(AnthropicBlock::Use {
                 r#type: "tool_use",
                 id: call.id.clone(),
                 name: wire_name(&call.name),
@@ -145,7 +145,7 @@ fn assistant(turn: &Turn<'_>) -> Vec<Piece> {
     first
 }
 
-fn tool(tool: &Tool) -> Value {
+fn tool(tool: &ModelTool) -> Value {
     json!({
         "name": wire_name(&tool.name),
         "description": tool.description,

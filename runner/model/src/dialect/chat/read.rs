@@ -21,7 +21,7 @@ const MAX_OWN: usize = 4 * 1024 * 1024;
 struct Chunk {
     model: Option<String>,
     choices: Option<Vec<Choice>>,
-    usage: Option<Used>,
+    usage: Option<CompletionUsage>,
     error: Option<Value>,
 }
 
@@ -29,36 +29,36 @@ struct Chunk {
 struct Choice {
     /// `message` where the answer comes whole.
     #[serde(alias = "message")]
-    delta: Option<Delta>,
+    delta: Option<ChoiceDelta>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Delta {
+struct ChoiceDelta {
     content: Option<Value>,
     refusal: Option<String>,
     reasoning_content: Option<Value>,
     reasoning: Option<Value>,
     reasoning_details: Option<Vec<Value>>,
-    tool_calls: Option<Vec<Piece>>,
+    tool_calls: Option<Vec<ToolCallDelta>>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct ToolCallDelta {
     index: Option<i64>,
     id: Option<String>,
-    function: Option<Function>,
+    function: Option<FunctionDelta>,
 }
 
 #[derive(Deserialize)]
-struct Function {
+struct FunctionDelta {
     name: Option<String>,
     /// A string; an object at some.
     arguments: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Used {
+struct CompletionUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
@@ -83,7 +83,7 @@ struct Slot {
 
 /// Reads one answer.
 #[derive(Debug)]
-pub struct Reader {
+pub struct CompletionReader {
     kind: Kind,
     slots: Vec<Slot>,
     finish: Option<String>,
@@ -91,7 +91,7 @@ pub struct Reader {
     details: Vec<Value>,
 }
 
-impl Reader {
+impl CompletionReader {
     /// From a provider of this kind.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
@@ -129,7 +129,7 @@ impl Reader {
         Ok(())
     }
 
-    fn delta(&mut self, delta: Delta, answer: &mut Answer) -> Result<(), Failure> {
+    fn delta(&mut self, delta: ChoiceDelta, answer: &mut Answer) -> Result<(), Failure> {
         let thoughts = [&delta.reasoning_content, &delta.reasoning].into_iter().flatten().next();
         if let Some(thoughts) = thoughts.and_then(Value::as_str) {
             answer.reasoning(thoughts);
@@ -152,8 +152,8 @@ impl Reader {
         Ok(())
     }
 
-    fn piece(&mut self, piece: Piece, answer: &mut Answer) -> Result<(), Failure> {
-        let function = piece.function.unwrap_or(Function { name: None, arguments: None });
+    fn piece(&mut self, piece: ToolCallDelta, answer: &mut Answer) -> Result<(), Failure> {
+        let function = piece.function.unwrap_or(FunctionDelta { name: None, arguments: None });
         let name = function.name.filter(|name| !name.is_empty());
         let id = piece.id.filter(|id| !id.is_empty());
         let arguments = match function.arguments {
@@ -241,8 +241,8 @@ fn content(part: &Value, answer: &mut Answer) {
     }
 }
 
-impl From<Used> for Usage {
-    fn from(used: Used) -> Self {
+impl From<CompletionUsage> for Usage {
+    fn from(used: CompletionUsage) -> Self {
         let cached = used.prompt_tokens_details.unwrap_or_default().cached_tokens;
         Self {
             input_tokens: used.prompt_tokens,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use harbor_ipc_proto::hex::hex;
 use harbor_ipc_proto::link::model::Chat;
-use harbor_ipc_proto::model::{Image, Kind, Part, Role, Tool, ToolChoice, ToolResult};
+use harbor_ipc_proto::model::{Image, Kind, ModelTool, Part, Role, ToolChoice, ToolResult};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -16,9 +16,9 @@ use crate::schema;
 use crate::turns::{NO_OUTPUT, Turn, turns};
 
 #[derive(Serialize)]
-pub(crate) struct Request<'a> {
+pub(crate) struct CompletionRequest<'a> {
     model: &'a str,
-    messages: Vec<Message>,
+    messages: Vec<CompletionMessage>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Value>,
@@ -28,7 +28,7 @@ pub(crate) struct Request<'a> {
 }
 
 #[derive(Serialize)]
-struct Message {
+struct CompletionMessage {
     role: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<Value>,
@@ -41,9 +41,10 @@ struct Message {
     own: Map<String, Value>,
 }
 
-pub(crate) fn request(chat: &Chat) -> Request<'_> {
+pub(crate) fn request(chat: &Chat) -> CompletionRequest<'_> {
     let (system, turns) = turns(chat);
-    let mut messages: Vec<Message> = system.map(|text| said("system", text.into())).into_iter().collect();
+    let mut messages: Vec<CompletionMessage> =
+        system.map(|text| said("system", text.into())).into_iter().collect();
     for turn in &turns {
         match turn.role {
             Role::Assistant => messages.push(assistant(chat, turn)),
@@ -52,11 +53,17 @@ pub(crate) fn request(chat: &Chat) -> Request<'_> {
         }
     }
     let tools = chat.tools.iter().map(tool).collect();
-    Request { model: &chat.model, messages, stream: chat.stream, tools, options: options(chat) }
+    CompletionRequest { model: &chat.model, messages, stream: chat.stream, tools, options: options(chat) }
 }
 
-fn said(role: &'static str, content: Value) -> Message {
-    Message { role, content: Some(content), tool_calls: Vec::new(), tool_call_id: None, own: Map::new() }
+fn said(role: &'static str, content: Value) -> CompletionMessage {
+    CompletionMessage {
+        role,
+        content: Some(content),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+        own: Map::new(),
+    }
 }
 
 /// A text where there is nothing else: not every server knows parts.
@@ -77,7 +84,7 @@ fn picture(image: &Image) -> Value {
     json!({"type": "image_url", "image_url": {"url": url}})
 }
 
-fn assistant(chat: &Chat, turn: &Turn<'_>) -> Message {
+fn assistant(chat: &Chat, turn: &Turn<'_>) -> CompletionMessage {
     let kind = chat.target.kind;
     let mut own = Map::new();
     let mut tool_calls = Vec::new();
@@ -102,11 +109,11 @@ fn assistant(chat: &Chat, turn: &Turn<'_>) -> Message {
         own.entry("reasoning_content").or_insert_with(|| "".into());
     }
     let content = turn.text().map(Value::from).or_else(|| Some("".into()).filter(|_| tool_calls.is_empty()));
-    Message { role: "assistant", content, tool_calls, tool_call_id: None, own }
+    CompletionMessage { role: "assistant", content, tool_calls, tool_call_id: None, own }
 }
 
 /// Results are texts; what they show comes behind all of them, as if the user showed it.
-fn results(kind: Kind, turn: &Turn<'_>, messages: &mut Vec<Message>) {
+fn results(kind: Kind, turn: &Turn<'_>, messages: &mut Vec<CompletionMessage>) {
     let results = || {
         turn.parts
             .iter()
@@ -138,7 +145,7 @@ fn id(kind: Kind, id: &str) -> Cow<'_, str> {
     hex(&Sha256::digest(id))[..9].to_owned().into()
 }
 
-fn tool(tool: &Tool) -> Value {
+fn tool(tool: &ModelTool) -> Value {
     let parameters = schema::of_tool(&tool.schema);
     let function =
         json!({"name": wire_name(&tool.name), "description": tool.description, "parameters": parameters});

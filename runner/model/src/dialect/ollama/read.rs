@@ -16,7 +16,7 @@ const MAX_THOUGHT: usize = 4 * 1024 * 1024;
 #[derive(Deserialize)]
 struct Line {
     model: Option<String>,
-    message: Option<Message>,
+    message: Option<OllamaAnswer>,
     done: Option<bool>,
     done_reason: Option<String>,
     prompt_eval_count: Option<u64>,
@@ -25,20 +25,20 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct OllamaAnswer {
     content: Option<String>,
     thinking: Option<String>,
-    tool_calls: Option<Vec<Called>>,
+    tool_calls: Option<Vec<OllamaToolCall>>,
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct OllamaToolCall {
     id: Option<String>,
-    function: Option<Function>,
+    function: Option<OllamaFunction>,
 }
 
 #[derive(Deserialize)]
-struct Function {
+struct OllamaFunction {
     index: Option<i64>,
     name: Option<String>,
     /// An object; who imitates Ollama may send a string, in pieces.
@@ -47,13 +47,13 @@ struct Function {
 
 /// Reads one answer.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct OllamaReader {
     /// The call whose arguments come as pieces of a string, and its index.
     open: Option<(usize, Option<i64>)>,
     thoughts: String,
 }
 
-impl Reader {
+impl OllamaReader {
     /// Takes one line.
     pub(crate) fn take(&mut self, data: &[u8], answer: &mut Answer) -> Result<(), Failure> {
         let line: Line = serde_json::from_slice(data).map_err(|_| no_such_thing())?;
@@ -82,7 +82,7 @@ impl Reader {
         Ok(())
     }
 
-    fn message(&mut self, message: Message, answer: &mut Answer) -> Result<(), Failure> {
+    fn message(&mut self, message: OllamaAnswer, answer: &mut Answer) -> Result<(), Failure> {
         if let Some(thoughts) = message.thinking {
             answer.reasoning(&thoughts);
             if self.thoughts.len() + thoughts.len() <= MAX_THOUGHT {
@@ -99,8 +99,13 @@ impl Reader {
         Ok(())
     }
 
-    fn called(&mut self, id: Option<&str>, function: Function, answer: &mut Answer) -> Result<(), Failure> {
-        let Function { index, name, arguments } = function;
+    fn called(
+        &mut self,
+        id: Option<&str>,
+        function: OllamaFunction,
+        answer: &mut Answer,
+    ) -> Result<(), Failure> {
+        let OllamaFunction { index, name, arguments } = function;
         let arguments = arguments.as_deref().map(RawValue::get).unwrap_or_default();
         let piece: Option<String> =
             arguments.starts_with('"').then(|| serde_json::from_str(arguments).unwrap_or_default());

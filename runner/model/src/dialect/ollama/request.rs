@@ -1,7 +1,7 @@
 //! A request of Ollama.
 
 use harbor_ipc_proto::link::model::Chat;
-use harbor_ipc_proto::model::{Image, Part, Role, Tool, ToolChoice, ToolResult};
+use harbor_ipc_proto::model::{Image, ModelTool, Part, Role, ToolChoice, ToolResult};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -13,9 +13,9 @@ use crate::schema;
 use crate::turns::{NO_OUTPUT, Turn, turns};
 
 #[derive(Serialize)]
-pub(crate) struct Request<'a> {
+pub(crate) struct OllamaRequest<'a> {
     model: &'a str,
-    messages: Vec<Message>,
+    messages: Vec<OllamaMessage>,
     stream: bool,
     /// An error is better than a conversation whose beginning is missing.
     truncate: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Request<'a> {
 }
 
 #[derive(Serialize, Default)]
-struct Message {
+struct OllamaMessage {
     role: &'static str,
     content: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,26 +39,26 @@ struct Message {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Called>,
+    tool_calls: Vec<SentToolCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_name: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Called {
-    function: Function,
+struct SentToolCall {
+    function: SentFunction,
 }
 
 #[derive(Serialize)]
-struct Function {
+struct SentFunction {
     name: String,
     arguments: Box<RawValue>,
 }
 
-pub(crate) fn request(chat: &Chat) -> Request<'_> {
+pub(crate) fn request(chat: &Chat) -> OllamaRequest<'_> {
     let (system, turns) = turns(chat);
-    let system = system.map(|content| Message { role: "system", content, ..Message::default() });
-    let mut messages: Vec<Message> = system.into_iter().collect();
+    let system = system.map(|content| OllamaMessage { role: "system", content, ..OllamaMessage::default() });
+    let mut messages: Vec<OllamaMessage> = system.into_iter().collect();
     for turn in &turns {
         match turn.role {
             Role::Assistant => messages.push(assistant(turn)),
@@ -69,7 +69,7 @@ pub(crate) fn request(chat: &Chat) -> Request<'_> {
             Role::User | Role::System => messages.push(user(turn)),
         }
     }
-    Request {
+    OllamaRequest {
         model: &chat.model,
         messages,
         stream: chat.stream,
@@ -82,23 +82,32 @@ pub(crate) fn request(chat: &Chat) -> Request<'_> {
     }
 }
 
-fn user(turn: &Turn<'_>) -> Message {
+fn user(turn: &Turn<'_>) -> OllamaMessage {
     let image = |part: &&Part| match part {
         Part::Image(image) => Some(image.data.clone()),
         _ => None,
     };
     let images = turn.parts.iter().filter_map(image).collect();
-    Message { role: "user", content: turn.text().unwrap_or_default(), images, ..Message::default() }
+    OllamaMessage {
+        role: "user",
+        content: turn.text().unwrap_or_default(),
+        images,
+        ..OllamaMessage::default()
+    }
 }
 
-fn assistant(turn: &Turn<'_>) -> Message {
-    let mut message =
-        Message { role: "assistant", content: turn.text().unwrap_or_default(), ..Message::default() };
+fn assistant(turn: &Turn<'_>) -> OllamaMessage {
+    let mut message = OllamaMessage {
+        role: "assistant",
+        content: turn.text().unwrap_or_default(),
+        ..OllamaMessage::default()
+    };
     for part in &turn.parts {
         match part {
             Part::ToolCall(call) => {
-                let function = Function { name: wire_name(&call.name), arguments: object(&call.arguments) };
-                message.tool_calls.push(Called { function });
+                let function =
+                    SentFunction { name: wire_name(&call.name), arguments: object(&call.arguments) };
+                message.tool_calls.push(SentToolCall { function });
             }
             Part::Opaque(opaque) => {
                 let own: Option<Value> = serde_json::from_str(&opaque.json).ok();
@@ -110,26 +119,26 @@ fn assistant(turn: &Turn<'_>) -> Message {
     message
 }
 
-fn tool_result(chat: &Chat, result: &ToolResult) -> Message {
+fn tool_result(chat: &Chat, result: &ToolResult) -> OllamaMessage {
     let kind = chat.target.kind;
     let text = if result.text.trim().is_empty() { NO_OUTPUT.into() } else { defused(kind, &result.text) };
-    Message {
+    OllamaMessage {
         role: "tool",
         content: if result.is_error { format!("Error: {text}") } else { text.into_owned() },
         images: result.images.iter().map(|Image { data, .. }| data.clone()).collect(),
         tool_name: Some(wire_name(&result.name)),
-        ..Message::default()
+        ..OllamaMessage::default()
     }
 }
 
 /// The format has no choice: one tool is demanded by sending only that one, none by sending none.
 fn tools(chat: &Chat) -> Vec<Value> {
-    let is_sent = |tool: &&Tool| match &chat.tool_choice {
+    let is_sent = |tool: &&ModelTool| match &chat.tool_choice {
         ToolChoice::Auto | ToolChoice::Required => true,
         ToolChoice::None => false,
         ToolChoice::Tool(name) => *name == tool.name,
     };
-    let described = |tool: &Tool| {
+    let described = |tool: &ModelTool| {
         let parameters = schema::of_tool(&tool.schema);
         let function =
             json!({"name": wire_name(&tool.name), "description": tool.description, "parameters": parameters});

@@ -4,7 +4,7 @@
 
 use super::super::facts::Server;
 use super::super::history::bars;
-use super::super::row::Tone;
+use super::super::row::TextStyle;
 use super::super::words::{mib, millis, or_none, percent, places, rate};
 
 /// The widest graph: a minute and a half.
@@ -89,11 +89,11 @@ impl Column {
         }
     }
 
-    pub fn tone(self) -> Tone {
+    pub fn tone(self) -> TextStyle {
         match self {
-            Self::Name => Tone::Strong,
-            Self::Graph => Tone::Waiting,
-            _ => Tone::Plain,
+            Self::Name => TextStyle::Strong,
+            Self::Graph => TextStyle::Waiting,
+            _ => TextStyle::Plain,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Owns the head, and the rows of the table.
 
 use super::super::model::Model;
-use super::super::row::{Tone, tone};
+use super::super::row::{TextStyle, tone};
 use super::super::words::{NONE, mib, or_none, percent, rate, state};
 use super::columns::{Column, layout};
 use super::{Pen, trouble};
@@ -18,14 +18,14 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
     let columns = layout(pen.width(), &listed);
     let mut x = 1;
     for (column, width) in &columns {
-        pen.put(x, HEAD, *width, &column.align(column.title(), *width), Tone::Strong);
+        pen.put(x, HEAD, *width, &column.align(column.title(), *width), TextStyle::Strong);
         x += width + 1;
     }
     let last = height.saturating_sub(2);
     let rows = listed.iter().enumerate().skip(model.top).zip(HEAD + 1..last);
     for ((at, server), y) in rows {
         let chosen = at == model.at;
-        pen.put(0, y, 1, if chosen { ">" } else { " " }, Tone::Strong);
+        pen.put(0, y, 1, if chosen { ">" } else { " " }, TextStyle::Strong);
         let mut x = 1;
         for (column, width) in &columns {
             let (text, tone) = match column {
@@ -47,19 +47,19 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, height: usize, now: u64) {
             }
             (false, _) => "no server has that in its name",
         };
-        pen.put(1, HEAD + 1, pen.width(), text, Tone::Faint);
+        pen.put(1, HEAD + 1, pen.width(), text, TextStyle::Faint);
     }
 }
 
 fn draw_head(pen: &mut Pen<'_>, model: &Model, now: u64) {
     let (bridge, width) = (&model.bridge, pen.width());
     let up = when::lasting(bridge.uptime_ms);
-    let mut x = pen.put(0, 0, width, &format!("harbor {}", bridge.version), Tone::Strong);
-    x = pen.put(x, 0, width, &format!("  up {up}  "), Tone::Plain);
-    let well = if model.health.state == "ok" { Tone::Good } else { Tone::Bad };
+    let mut x = pen.put(0, 0, width, &format!("harbor {}", bridge.version), TextStyle::Strong);
+    x = pen.put(x, 0, width, &format!("  up {up}  "), TextStyle::Plain);
+    let well = if model.health.state == "ok" { TextStyle::Good } else { TextStyle::Bad };
     x = pen.put(x, 0, width, &model.health.state, well);
     let clients = format!("  {}", bridge.clients);
-    pen.put(x, 0, width, &clients, Tone::Plain);
+    pen.put(x, 0, width, &clients, TextStyle::Plain);
     let running = model.servers.values().filter(|server| server.is_running()).count();
     let numbers = format!(
         "{running} of {} run  {} calls/s  {} open  {} waiting  bridge {} MiB {} % CPU",
@@ -70,12 +70,12 @@ fn draw_head(pen: &mut Pen<'_>, model: &Model, now: u64) {
         or_none(bridge.memory, mib),
         bridge.cpu_permille.map_or_else(|| NONE.into(), percent),
     );
-    pen.put(0, 1, width, &numbers, Tone::Plain);
+    pen.put(0, 1, width, &numbers, TextStyle::Plain);
     if let Some(trouble) = trouble(model, now) {
         pen.put(0, 2, width, &trouble.text, trouble.tone);
     }
     let order = format!("by {}", model.order.word());
     if width > 60 + order.len() && trouble(model, now).is_none() {
-        pen.put(width - order.len(), 2, order.len(), &order, Tone::Faint);
+        pen.put(width - order.len(), 2, order.len(), &order, TextStyle::Faint);
     }
 }

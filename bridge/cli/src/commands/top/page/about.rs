@@ -6,7 +6,7 @@ use harbor_ipc_proto::client::{CallCounts, ServerStatus, Times, UsageSample};
 
 use super::super::facts::Server;
 use super::super::history::bars;
-use super::super::row::{Row, Tone, tone};
+use super::super::row::{Row, TextStyle, tone};
 use super::super::words::{NONE, mib, millis, or_none, percent, rate, state};
 
 use crate::table::flatten;
@@ -35,7 +35,7 @@ fn life(server: &Server, since: u64, now: u64) -> Row {
 
 fn last_error(told: &ServerStatus, server: &Server) -> Option<Row> {
     let error = flatten(told.last_error.as_deref().unwrap_or_default());
-    let tone = if server.is_running() { Tone::Plain } else { Tone::Bad };
+    let tone = if server.is_running() { TextStyle::Plain } else { TextStyle::Bad };
     let cause = flatten(told.last_cause.as_deref().unwrap_or_default());
     (!error.is_empty()).then(|| Row::new("last error ", format!("{error} ({cause})")).toned(tone))
 }
@@ -64,8 +64,8 @@ fn calls(server: &Server, counts: Option<&CallCounts>, width: usize) -> Vec<Row>
     let graph = width.saturating_sub(11);
     let mut rows = vec![
         Row::new("lately     ", now),
-        Row::new("calls      ", bars(&server.history.rates(graph))).toned(Tone::Good),
-        Row::new("latency    ", bars(&server.history.means(graph))).toned(Tone::Waiting),
+        Row::new("calls      ", bars(&server.history.rates(graph))).toned(TextStyle::Good),
+        Row::new("latency    ", bars(&server.history.means(graph))).toned(TextStyle::Waiting),
     ];
     let number = counts.map_or(0, |counts| counts.calls);
     rows.push(Row::new("in all     ", format!("{number} calls, {}", failures(counts))));

@@ -6,7 +6,7 @@ use harbor_client::payload::Payload;
 use harbor_ipc_proto::client::{RateLimits, SandboxView, Supervision};
 use harbor_ipc_proto::field::{JsonObject, PutFields};
 
-use super::super::row::{Row, Tone};
+use super::super::row::{Row, TextStyle};
 use super::super::words::line;
 use crate::commands::sandbox;
 
@@ -45,8 +45,8 @@ pub fn rows(
 ) -> Vec<Row> {
     let mut rows = vec![title("sandbox")];
     match held {
-        None => rows.push(Row::new("  ", "waiting …").toned(Tone::Faint)),
-        Some(Err(why)) => rows.push(Row::new("  ", why).toned(Tone::Bad)),
+        None => rows.push(Row::new("  ", "waiting …").toned(TextStyle::Faint)),
+        Some(Err(why)) => rows.push(Row::new("  ", why).toned(TextStyle::Bad)),
         Some(Ok(view)) => {
             let text = sandbox::describe(view, false);
             rows.extend(text.lines().map(|text| Row::new("  ", line(text))));
@@ -54,7 +54,7 @@ pub fn rows(
     }
     rows.extend([Row::new("", ""), title("supervision")]);
     match supervised {
-        None => rows.push(Row::new("  ", "waiting …").toned(Tone::Faint)),
+        None => rows.push(Row::new("  ", "waiting …").toned(TextStyle::Faint)),
         Some(said) => rows.extend(supervision(said)),
     }
     rows.extend([Row::new("", ""), title("each web page and AI client, unless config.toml says otherwise")]);
@@ -65,7 +65,7 @@ pub fn rows(
 }
 
 fn title(text: &str) -> Row {
-    Row::new("", text).toned(Tone::Strong)
+    Row::new("", text).toned(TextStyle::Strong)
 }
 
 fn supervision(said: &Supervision) -> Vec<Row> {

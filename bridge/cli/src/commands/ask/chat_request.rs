@@ -1,0 +1,209 @@
+//! The request that a question is: its text, its images, the schema of its answer.
+//!
+//! Owns reading stdin and the files that are named. Must never send another file. An image is recognised by
+//! its first bytes, and anything else is refused.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use harbor_ipc_proto::client::{ChatMessage, ChatPart, LlmChat};
+use harbor_ipc_proto::field::{JsonObject, PutField as _};
+use harbor_ipc_proto::frame::MAX_CLIENT_FRAME;
+use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::model::{MAX_IMAGE, MAX_IMAGES};
+use serde_json::value::RawValue;
+
+use crate::args::AskOptions;
+use harbor_client::errors::Failure;
+
+/// The first bytes of the files of images.
+const KINDS: [(&[u8], usize, &str); 4] = [
+    (b"\x89PNG\r\n\x1a\n", 0, "image/png"),
+    (b"\xff\xd8\xff", 0, "image/jpeg"),
+    (b"GIF8", 0, "image/gif"),
+    (b"WEBP", 8, "image/webp"),
+];
+
+/// The request, all that it names read. As JSON it comes whole, and is not streamed.
+pub fn chat(question: &AskOptions, is_json: bool) -> Result<LlmChat, Failure> {
+    let schema = question.schema.as_deref().map(schema).transpose()?;
+    let (text, images) = said(question)?;
+    Ok(LlmChat {
+        messages: vec![ChatMessage { content: Some(content(&text, images)), ..message() }],
+        model: question.model.clone(),
+        system_prompt: question.system.clone(),
+        max_tokens: question.max_tokens,
+        response_schema: schema,
+        ..plain("", !is_json)
+    })
+}
+
+/// The text, and the images that stand before it.
+pub fn said(question: &AskOptions) -> Result<(String, Vec<ChatPart>), Failure> {
+    if question.images.len() > MAX_IMAGES {
+        return Err(Failure::Usage(format!("--image: up to {MAX_IMAGES} images can be shown at once")));
+    }
+    let images: Vec<_> = question.images.iter().map(|path| image(path)).collect::<Result<_, _>>()?;
+    let text = match question.question.as_str() {
+        "-" => from_stdin()?,
+        typed => typed.to_owned(),
+    };
+    Ok((text, images))
+}
+
+fn message() -> ChatMessage {
+    ChatMessage { role: "user".into(), content: None, toolCalls: None, toolCallId: None, isError: None }
+}
+
+/// A request that says this and nothing else.
+pub fn plain(text: &str, stream: bool) -> LlmChat {
+    let stream = stream.then_some(true);
+    LlmChat {
+        messages: vec![ChatMessage { content: Some(content(text, Vec::new())), ..message() }],
+        model: None,
+        provider: None,
+        system_prompt: None,
+        tools: None,
+        tool_choice: None,
+        max_tokens: None,
+        temperature: None,
+        top_p: None,
+        stop: None,
+        response_schema: None,
+        reasoning_effort: None,
+        stream,
+        credit: stream,
+    }
+}
+
+fn content(text: &str, images: Vec<ChatPart>) -> Json {
+    if images.is_empty() {
+        return Json::string(text);
+    }
+    let parts: Vec<_> = images.into_iter().chain([text_part(text.to_owned())]).collect();
+    let mut json = Vec::new();
+    parts.put(&mut json);
+    Json::from_valid(String::from_utf8(json).unwrap_or_default())
+}
+
+/// A part that is a text.
+pub fn text_part(text: String) -> ChatPart {
+    ChatPart { r#type: "text".into(), text: Some(text), ..part() }
+}
+
+fn part() -> ChatPart {
+    ChatPart {
+        r#type: "image".into(),
+        text: None,
+        callId: None,
+        mediaType: None,
+        data: None,
+        provider: None,
+        model: None,
+        value: None,
+    }
+}
+
+fn from_stdin() -> Result<String, Failure> {
+    let bytes = bounded(io::stdin(), MAX_CLIENT_FRAME).map_err(|error| Failure::Io("read stdin", error))?;
+    match String::from_utf8(bytes) {
+        Ok(text) if text.trim().is_empty() => Err(Failure::Usage("stdin has no question".into())),
+        Ok(text) if text.len() <= MAX_CLIENT_FRAME => Ok(text),
+        Ok(_) => Err(Failure::Usage("stdin has more than a message may have".into())),
+        Err(_) => Err(Failure::Usage("stdin is not UTF-8".into())),
+    }
+}
+
+/// Reads an input that may be endless: one byte more than `most` shows that it is too long.
+fn bounded(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+pub fn file(option: &str, path: &str, most: usize) -> Result<Vec<u8>, Failure> {
+    let wrong = |what: String| Failure::Usage(format!("{option} {path}: {what}"));
+    let bytes = File::open(path).and_then(|file| bounded(file, most));
+    let bytes = bytes.map_err(|error| wrong(format!("cannot read it: {error}")))?;
+    match bytes.len() > most {
+        true => Err(wrong(format!("it has more than {} MB", most / 1_000_000))),
+        false => Ok(bytes),
+    }
+}
+
+fn image(path: &str) -> Result<ChatPart, Failure> {
+    let bytes = file("--image", path, MAX_IMAGE)?;
+    picture(&bytes)
+        .ok_or_else(|| Failure::Usage(format!("--image {path}: this is no PNG, JPEG, GIF or WebP")))
+}
+
+/// The image that these bytes are; `None` where they are none.
+pub fn picture(bytes: &[u8]) -> Option<ChatPart> {
+    let is_it =
+        |(begin, at, _): &&(&[u8], usize, &str)| bytes.get(*at..).is_some_and(|rest| rest.starts_with(begin));
+    let (.., kind) = KINDS.iter().find(is_it)?;
+    Some(ChatPart { mediaType: Some((*kind).to_owned()), data: Some(STANDARD.encode(bytes)), ..part() })
+}
+
+fn schema(path: &str) -> Result<JsonObject, Failure> {
+    let wrong = |what: &str| Failure::Usage(format!("--schema {path}: {what}"));
+    let text = String::from_utf8(file("--schema", path, 1_000_000)?).map_err(|_| wrong("it is not UTF-8"))?;
+    let text = text.trim();
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(_) if text.starts_with('{') => Ok(JsonObject(Json::from_valid(text.to_owned()))),
+        Ok(_) => Err(wrong("a JSON Schema is an object")),
+        Err(error) => Err(wrong(&format!("it is no JSON: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::args::ToolUse;
+
+    fn question(images: Vec<String>, schema: Option<String>) -> AskOptions {
+        AskOptions {
+            question: "what is it?".into(),
+            model: Some("p:m".into()),
+            system: None,
+            images,
+            schema,
+            max_tokens: Some(9),
+            using: ToolUse::default(),
+        }
+    }
+
+    #[test]
+    fn an_image_is_told_by_its_bytes_and_stands_before_the_question() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |name: &str, bytes: &[u8]| {
+            let path = dir.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let webp = put("a.png", b"RIFF\0\0\0\0WEBPVP8 ");
+        let schema = put("s.json", b" {\"type\":\"object\"}\n");
+        let chat = chat(&question(vec![webp], Some(schema.clone())), false).unwrap();
+        assert_eq!(
+            chat.messages[0].content.as_ref().unwrap().as_str(),
+            r#"[{"type":"image","mediaType":"image/webp","data":"UklGRgAAAABXRUJQVlA4IA=="},{"type":"text","text":"what is it?"}]"#
+        );
+        assert_eq!(chat.response_schema.unwrap().0.as_str(), "{\"type\":\"object\"}");
+        assert_eq!((chat.max_tokens, chat.stream, chat.credit), (Some(9), Some(true), Some(true)));
+        for (images, schema) in [
+            (vec![schema.clone()], None),
+            (vec![put("empty", b"")], None),
+            (vec!["/nowhere".into()], None),
+            (vec![put("big", &vec![0; MAX_IMAGE + 1])], None),
+            (vec![String::new(); 9], None),
+            (vec![], Some(put("list", b"[]"))),
+            (vec![], Some(put("none", b"{"))),
+        ] {
+            assert!(matches!(super::chat(&question(images, schema), true), Err(Failure::Usage(_))));
+        }
+    }
+}

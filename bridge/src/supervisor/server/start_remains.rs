@@ -1,0 +1,97 @@
+//! The remains of a server that has died: orphans, a container.
+//!
+//! ```text
+//!  Died ─► its calls fail, its state changes ─► its runner clears up ─► Ended ─► the next start may begin
+//!                                                 └─ for too long: the runner is killed, which ends it as well
+//! ```
+//!
+//! Owns the wait between the two. Must never let a start begin while one before may still write to the server's data.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use harbor_policy::lifecycle::State;
+use harbor_policy::limits;
+
+use super::Server;
+use crate::alarm::Alarm;
+use crate::link::EndReport;
+use crate::supervisor::place::RunnerPlace;
+
+/// How long a runner may take to clear up before it is killed.
+const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
+
+/// How much longer it is waited then.
+const STALL: Duration = Duration::from_millis(500);
+
+/// A start that has died, until nothing of it is left.
+#[derive(Default)]
+pub(super) struct StartRemains {
+    place: RefCell<Option<RunnerPlace>>,
+    alarm: Alarm,
+}
+
+impl StartRemains {
+    /// True if there is nothing.
+    pub(super) fn is_clear(&self) -> bool {
+        self.place.borrow().is_none()
+    }
+}
+
+impl Server {
+    /// Its process is gone, and nobody asked for that. It is told now, and not only once its remains are gone.
+    pub(in crate::supervisor) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
+        // What was told to end meanwhile comes to that end.
+        if !self.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {
+            return;
+        }
+        *self.behind.place.borrow_mut() = self.place.borrow().clone();
+        // If this process was stopped meanwhile, what the runner has said comes first.
+        self.behind.alarm.set(self, Some(LIMIT), |server| {
+            server.behind.alarm.set(server, Some(STALL), Self::on_left_behind);
+        });
+        self.end(report);
+    }
+
+    /// True if this start is shown as one that runs.
+    pub(in crate::supervisor) fn is_shown_at(&self, number: u32) -> bool {
+        self.is_at(number) && self.state() == State::Running
+    }
+
+    /// True if this start has died, and only its end is still to come.
+    pub(in crate::supervisor) fn has_left_behind(&self, number: u32) -> bool {
+        self.behind.place.borrow().as_ref().is_some_and(|place| place.number == number)
+    }
+
+    /// Its runner has left it behind for too long.
+    fn on_left_behind(self: &Rc<Self>) {
+        if let Some(place) = &*self.behind.place.borrow() {
+            tracing::warn!(server = %self.id, "its runner does not clear up behind it and is killed");
+            place.runner.kill();
+        }
+    }
+
+    /// True if this start had left something behind, and nothing of that is left now.
+    pub(super) fn is_clear_behind(&self, number: u32) -> bool {
+        let is_clear = self.behind.place.borrow_mut().take_if(|place| place.number == number).is_some();
+        if is_clear {
+            self.behind.alarm.clear();
+            // Whoever waits for the end of what was stopped waits for no later start.
+            self.stops.set(self.stops.get() + 1);
+            self.changed.notify_waiters();
+        }
+        is_clear
+    }
+
+    /// Waits until nothing is left behind.
+    pub(super) async fn cleared_up(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.behind.is_clear() {
+                return;
+            }
+            changed.await;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The supervisor's news for whoever listens: changes of states, log lines, changed resources.
+//!
+//! Owns the types. Must never know who is interested in what: that is the listener's to decide.
+
+use std::rc::Rc;
+
+use harbor_ipc_proto::server_id::ServerId;
+use harbor_policy::lifecycle::State;
+
+use super::lists::ListKind;
+use super::logs::Line;
+use crate::link::{EndReport, ToolList};
+
+/// Something that happened to a server.
+#[derive(Debug)]
+pub enum SupervisorEvent<'a> {
+    /// Its state changed.
+    Change(&'a StateChange),
+    /// Its label has changed, or what may start it, or how it is watched.
+    Supervised(&'a ServerId),
+    /// One of its processes that belong to one web origin or AI client each has another state.
+    Instance(&'a ServerId),
+    /// It has a new log line.
+    Log(&'a ServerId, &'a Line),
+    /// Its tools were listed, at its start or since they changed.
+    Tools(&'a ServerId, &'a Rc<ToolList>),
+    /// Another of its lists is not what it was.
+    Offers(&'a ServerId, ListKind),
+    /// It has listed one of its other lists, which may be as it was.
+    Listed(&'a ServerId, ListKind),
+    /// One of its resources changed; of an instance, for these connections only.
+    Resource(&'a ServerId, &'a str, Option<Vec<u64>>),
+}
+
+/// A change of a server's state.
+#[derive(Debug, Clone)]
+pub struct StateChange {
+    /// The server.
+    pub server: ServerId,
+    /// The state before; none for a server that is new.
+    pub before: Option<State>,
+    /// The state now; none for a server that is removed.
+    pub now: Option<State>,
+    /// Milliseconds since 1970.
+    pub timestamp: u64,
+    /// True if it does not answer probes.
+    pub busy: bool,
+    /// Why, where it ended or failed.
+    pub report: Option<Rc<EndReport>>,
+    /// Which restart is next or under way; 0 when none is.
+    pub attempt: u32,
+    /// When it is tried again, in milliseconds since 1970.
+    pub next_retry: Option<u64>,
+    /// Its process.
+    pub pid: Option<u32>,
+}
+
+impl StateChange {
+    /// True if there may be another package now: a server has come, gone, or was installed.
+    #[must_use]
+    pub fn concerns_packages(&self) -> bool {
+        self.before.is_none() || self.now.is_none() || self.before == Some(State::Installing)
+    }
+}
+
+/// Whoever wants to be told.
+pub type SupervisorEventListener = Rc<dyn Fn(&SupervisorEvent<'_>)>;
