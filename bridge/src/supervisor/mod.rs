@@ -22,35 +22,26 @@ mod place;
 mod renewals;
 mod runners;
 mod server;
+mod shared;
+mod start_error;
 mod supervisor_events;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use harbor_child::reaper::Reaper;
-use harbor_home::Paths;
 use harbor_home::clock::wall_clock;
 use harbor_ipc_proto::link::sandbox::Offer;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::limits;
-use harbor_policy::sandbox::offer::Lowered;
 use tokio::sync::{Notify, Semaphore};
 
-use crate::config::LiveConfig;
-use crate::link::EndReport;
-use crate::link::runner::{Executables, Marks};
-use crate::runtimes::Runtimes;
-use crate::store::definition_table::Definitions;
+use crate::link::runner::Executables;
 use crate::store::definitions::{Definition, Stored};
-use crate::store::locks::Locks;
 use crate::store::removal::remove_tree;
-use crate::store::secrets::Secrets;
-use crate::store::server_logs::ServerLogs;
-use crate::store::written_places::WrittenPlaces;
 use crate::store::{StoreError, beginning_with, free_name};
 
 pub use installs::{Claim, Installed, Trial, VersionPlan};
@@ -62,6 +53,8 @@ pub use server::{
     AuthorizationRequest, Confined, Denied, NEEDS_BUILD, NoInstance, PERSON, RemarkedOutcome, Server,
     ServerOnDisk, ServerSnapshot, StartListener, TrialOf, UnansweredReason, Unavailable, User,
 };
+pub use shared::SupervisorParts;
+pub use start_error::StartError;
 pub use supervisor_events::{StateChange, SupervisorEvent, SupervisorEventListener};
 
 use runners::Runners;
@@ -84,44 +77,8 @@ pub struct Supervisor {
     meter: metering::Meter,
 }
 
-/// The things that all servers share.
-#[derive(Debug)]
-pub struct SupervisorParts {
-    /// Where data directories are.
-    pub paths: Paths,
-    /// Where the facts that were learnt are kept.
-    pub definitions: Rc<Definitions>,
-    /// The places where servers could ever write.
-    pub written: WrittenPlaces,
-    /// Their secrets.
-    pub secrets: Secrets,
-    /// Where their logs are kept.
-    pub logs: ServerLogs,
-    /// The versions of their packages.
-    pub locks: Locks,
-    /// The files that they leave in their temporary directories.
-    pub leftovers: Leftovers,
-    /// Finds the programs that they need.
-    pub runtimes: Arc<Runtimes>,
-    /// The marks by which this Harbor is known.
-    pub marks: Marks,
-    /// The settings of `config.toml`.
-    pub config: Rc<LiveConfig>,
-    /// The features of the kernel that sandboxes are not to use.
-    pub offered: Lowered,
-}
-
 /// The part between the name of a data directory that is nobody's any more and its time.
 const EARLIER: &str = ".earlier-";
-
-/// Why a server could not be started.
-#[derive(Debug, Clone)]
-pub enum StartError {
-    /// It was tried, and failed.
-    Failed(Rc<EndReport>),
-    /// Somebody stopped it meanwhile.
-    Stopped,
-}
 
 impl Supervisor {
     /// The servers that are defined; none of them runs yet.

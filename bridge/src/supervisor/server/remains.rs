@@ -7,7 +7,6 @@
 //!
 //! Owns the wait between the two. Must never let a start begin while one before may still write to the server's data.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -15,9 +14,7 @@ use harbor_policy::lifecycle::State;
 use harbor_policy::limits;
 
 use super::Server;
-use crate::alarm::Alarm;
 use crate::link::EndReport;
-use crate::supervisor::place::RunnerPlace;
 
 /// How long a runner may take to clear up before it is killed.
 const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
@@ -25,73 +22,52 @@ const LIMIT: Duration = limits::REMOVAL.saturating_add(limits::STOP_SLACK);
 /// How much longer it is waited then.
 const STALL: Duration = Duration::from_millis(500);
 
-/// A start that has died, until nothing of it is left.
-#[derive(Default)]
-pub(super) struct StartRemains {
-    place: RefCell<Option<RunnerPlace>>,
-    alarm: Alarm,
-}
-
-impl StartRemains {
-    /// True if there is nothing.
-    pub(super) fn is_clear(&self) -> bool {
-        self.place.borrow().is_none()
-    }
-}
-
 impl Server {
     /// Its process is gone, and nobody asked for that. It is told now, and not only once its remains are gone.
     pub(in crate::supervisor) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         // What was told to end meanwhile comes to that end.
-        if !self.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {
+        if !self.place.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {
             return;
         }
-        *self.behind.place.borrow_mut() = self.place.borrow().clone();
+        self.place.remains.begin(self.place.present());
         // If this process was stopped meanwhile, what the runner has said comes first.
-        self.behind.alarm.set(self, Some(LIMIT), |server| {
-            server.behind.alarm.set(server, Some(STALL), Self::on_left_behind);
+        self.place.remains.set_alarm(self, LIMIT, |server| {
+            server.place.remains.set_alarm(server, STALL, Self::on_left_behind);
         });
         self.end(report);
     }
 
     /// True if this start is shown as one that runs.
     pub(in crate::supervisor) fn is_shown_at(&self, number: u32) -> bool {
-        self.is_at(number) && self.state() == State::Running
+        self.place.is_at(number) && self.state() == State::Running
     }
 
     /// True if this start has died, and only its end is still to come.
     pub(in crate::supervisor) fn has_left_behind(&self, number: u32) -> bool {
-        self.behind.place.borrow().as_ref().is_some_and(|place| place.number == number)
+        self.place.remains.are_of(number)
     }
 
     /// Its runner has left it behind for too long.
     fn on_left_behind(self: &Rc<Self>) {
-        if let Some(place) = &*self.behind.place.borrow() {
-            tracing::warn!(server = %self.id, "its runner does not clear up behind it and is killed");
+        if let Some(place) = self.place.remains.place() {
+            tracing::warn!(server = %self.id(), "its runner does not clear up behind it and is killed");
             place.runner.kill();
         }
     }
 
     /// True if this start had left something behind, and nothing of that is left now.
     pub(super) fn is_clear_behind(&self, number: u32) -> bool {
-        let is_clear = self.behind.place.borrow_mut().take_if(|place| place.number == number).is_some();
+        let is_clear = self.place.remains.clear(number);
         if is_clear {
-            self.behind.alarm.clear();
             // Whoever waits for the end of what was stopped waits for no later start.
-            self.stops.set(self.stops.get() + 1);
-            self.changed.notify_waiters();
+            self.life.count_stop();
+            self.life.wake();
         }
         is_clear
     }
 
     /// Waits until nothing is left behind.
     pub(super) async fn cleared_up(&self) {
-        loop {
-            let changed = self.changed.notified();
-            if self.behind.is_clear() {
-                return;
-            }
-            changed.await;
-        }
+        self.life.until(|| self.place.remains.is_clear()).await;
     }
 }

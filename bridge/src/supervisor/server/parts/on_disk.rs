@@ -7,20 +7,20 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::container::Pinned;
 use harbor_policy::package::Package;
 
-use super::super::SupervisorParts;
-use super::{pinned, used};
+use super::package::{pinned, used};
 use crate::store::definitions::Stored;
 use crate::store::locks::Lock;
 use crate::store::{images, packages};
+use crate::supervisor::shared::SupervisorParts;
 
 /// A definition, and the state of its server on the disk.
 #[derive(Debug)]
 pub struct ServerOnDisk {
-    pub(super) stored: Stored,
+    pub(in super::super) stored: Stored,
     /// The image that it runs, once it was found.
-    pub(super) image: Option<Pinned>,
+    pub(in super::super) image: Option<Pinned>,
     /// True if its image, or its package in its locked version, is still to be installed.
-    pub(super) missing: bool,
+    pub(in super::super) missing: bool,
 }
 
 impl ServerOnDisk {
