@@ -77,6 +77,9 @@ pub struct Supervisor {
     meter: metering::Meter,
 }
 
+/// How long the bridge's end waits for logins that are being renewed.
+const RENEWAL: Duration = Duration::from_secs(4);
+
 /// The part between the name of a data directory that is nobody's any more and its time.
 const EARLIER: &str = ".earlier-";
 
@@ -444,8 +447,13 @@ impl Supervisor {
 
     /// Ends all servers and runners, politely until `limit`, then by force.
     pub async fn end_all(&self, limit: Duration) {
-        let servers = self.all();
-        self.runners.end_all(&servers, limit).await;
+        self.runners.begin_ending();
+        for server in self.all() {
+            server.stop();
+        }
+        self.runners.renewals.settled(RENEWAL).await;
+        self.runners.store_logins().await;
+        self.runners.end_all(limit).await;
     }
 }
 

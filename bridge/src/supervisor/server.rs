@@ -17,6 +17,7 @@ mod driving;
 mod events;
 mod explaining;
 mod filled;
+mod hearing;
 mod installing;
 mod instances;
 mod lacking;

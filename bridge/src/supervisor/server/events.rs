@@ -18,11 +18,7 @@ use crate::supervisor::logs::{self, Line, Source};
 use crate::supervisor::supervisor_events::SupervisorEvent;
 
 impl Server {
-    pub(in crate::supervisor) fn on_started(&self, pid: u32) {
-        self.place.note_started(pid);
-    }
-
-    pub(in crate::supervisor) fn on_connected(self: &Rc<Self>, info: Info) {
+    pub(super) fn on_connected(self: &Rc<Self>, info: Info) {
         tracing::info!(server = %self.id(), revision = info.protocol_version, "connected");
         let revision = info.insists.then(|| info.protocol_version.clone());
         let spoken = Spoken { era: info.era, revision };
@@ -57,13 +53,13 @@ impl Server {
         self.place.spoken()?.revision
     }
 
-    pub(in crate::supervisor) fn on_list_changed(self: &Rc<Self>, list: List) {
+    pub(super) fn on_list_changed(self: &Rc<Self>, list: List) {
         if self.state() == State::Running {
             self.fetch_lists(ListKind::changed_by(list));
         }
     }
 
-    pub(in crate::supervisor) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
+    pub(super) fn on_log(&self, source: LogSource, level: Option<String>, text: String) {
         let mut source = logs::source(source);
         if self.state() == State::Installing {
             self.life.tell_starters(&format!("installing {}: {text}", self.installed()));
@@ -94,15 +90,7 @@ impl Server {
         self.lists.add_line(line);
     }
 
-    pub(in crate::supervisor) fn on_late(&self, of_start: u64) {
-        self.usage.note_late_of_start(of_start);
-    }
-
-    pub(in crate::supervisor) fn on_late_reply(&self) {
-        self.usage.count_late();
-    }
-
-    pub(in crate::supervisor) fn on_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
+    pub(super) fn start_ended(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         if self.is_clear_behind(number) {
             self.clear_if_lost(&report);
         } else if self.place.is_at(number) {

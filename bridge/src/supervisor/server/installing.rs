@@ -294,10 +294,8 @@ impl Server {
         if self.state() != State::Installing {
             return Err(Rc::new(EndReport::because("stopped", "it was stopped")));
         }
-        let place = self
-            .runners()
-            .place(self)
-            .map_err(|error| broken(format!("could not start a runner: {error}")))?;
+        let place =
+            self.place_for_start().map_err(|error| broken(format!("could not start a runner: {error}")))?;
         let logged = self.lists.lines_added();
         let ended = self.package.begin_run();
         place.runner.link.send(&ToRunner::Run { server: place.number, launch });

@@ -7,8 +7,9 @@
 //! Owns turning a definition into the message, and the server's own directories.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ use super::parts::package::pinned;
 use super::prepared::{LaunchTarget, Prepared, Unprepared};
 use super::secrets::wipe;
 use crate::link::EndReport;
+use crate::link::runner::RunnerKind;
 use crate::runtimes::Runtimes;
 use crate::store::definitions::Definition;
 use crate::store::locks::Lock;
@@ -40,6 +42,7 @@ use crate::store::packages::{GONE, registries};
 use crate::store::removal::remove_tree;
 use crate::supervisor::facts;
 use crate::supervisor::leftovers::LeftoversGuard;
+use crate::supervisor::place::RunnerPlace;
 
 /// The log's line about a server that cannot start at once.
 const WAITS: &str = "waits until what it has left in its temporary directory is removed";
@@ -159,9 +162,16 @@ impl Server {
         }
     }
 
+    /// A place for its next start, in a runner.
+    pub(super) fn place_for_start(self: &Rc<Self>) -> io::Result<RunnerPlace> {
+        let kind = if self.definition().remote.is_some() { RunnerKind::Remote } else { RunnerKind::Local };
+        let owner: Weak<Self> = Rc::downgrade(self);
+        self.runners().place(owner, kind, self.has_image())
+    }
+
     fn send_launch(self: &Rc<Self>, prepared: Prepared) -> Result<(), Unprepared> {
         let launch = self.launch_of(prepared, self.settings().start_timeout)?;
-        let place = self.runners().place(self);
+        let place = self.place_for_start();
         let place = place.map_err(|error| format!("start a runner: {error}"))?;
         let message = ToRunner::Connect { server: place.number, launch };
         place.runner.link.send(&message);

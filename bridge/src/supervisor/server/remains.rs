@@ -24,7 +24,7 @@ const STALL: Duration = Duration::from_millis(500);
 
 impl Server {
     /// Its process is gone, and nobody asked for that. It is told now, and not only once its remains are gone.
-    pub(in crate::supervisor) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
+    pub(super) fn on_died(self: &Rc<Self>, number: u32, report: Rc<EndReport>) {
         // What was told to end meanwhile comes to that end.
         if !self.place.is_at(number) || !matches!(self.state(), State::Starting | State::Running) {
             return;
@@ -38,13 +38,8 @@ impl Server {
     }
 
     /// True if this start is shown as one that runs.
-    pub(in crate::supervisor) fn is_shown_at(&self, number: u32) -> bool {
+    pub(super) fn runs_at(&self, number: u32) -> bool {
         self.place.is_at(number) && self.state() == State::Running
-    }
-
-    /// True if this start has died, and only its end is still to come.
-    pub(in crate::supervisor) fn has_left_behind(&self, number: u32) -> bool {
-        self.place.remains.are_of(number)
     }
 
     /// Its runner has left it behind for too long.

@@ -45,7 +45,7 @@ impl Server {
         // From now on they are hidden in what is told of it.
         let headers: Vec<_> = remote.headers.iter().map(|(name, value)| (&**name, &**value)).collect();
         self.give_in_headers(secrets, &headers);
-        let place = self.runners().place(self).map_err(|error| failed(format!("start a runner: {error}")))?;
+        let place = self.place_for_start().map_err(|error| failed(format!("start a runner: {error}")))?;
         let message = ToRunner::Connect { server: place.number, launch: self.launch_to(remote) };
         place.runner.link.send(&message);
         wipe(message);

@@ -62,7 +62,7 @@ impl Runners {
 
 impl Server {
     /// The token that it was to be shown has ended, or was refused.
-    pub(in crate::supervisor) fn on_stale(self: &Rc<Self>, number: u32, token: Secret) {
+    pub(super) fn on_stale(self: &Rc<Self>, number: u32, token: Secret) {
         let place = self.place.present().filter(|place| place.number == number);
         let Some(place) = place else { return };
         let server = self.clone();
@@ -168,12 +168,7 @@ impl Server {
         self.secrets.also_hide(Rc::new(renewed));
     }
 
-    /// It has refused the asker, or the request: the next authorization begins there.
-    pub(in crate::supervisor) fn on_challenged(&self, challenge: String) {
-        self.secrets.set_challenge(Some(challenge));
-    }
-
-    /// Its words about that since it was last let in.
+    /// Its words about the one whom it refuses, since it was last let in: the next authorization begins there.
     pub(super) fn challenge(&self) -> Option<String> {
         self.secrets.challenge()
     }

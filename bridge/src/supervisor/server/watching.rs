@@ -32,7 +32,7 @@ impl Server {
         self.watch(LivenessEvent::TimedOut);
     }
 
-    pub(in crate::supervisor) fn on_probed(self: &Rc<Self>, quiet: u64, unanswered: Option<u64>) {
+    pub(super) fn on_probed(self: &Rc<Self>, quiet: u64, unanswered: Option<u64>) {
         self.watch(LivenessEvent::Probed { quiet, unanswered });
     }
 
