@@ -12,7 +12,7 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
-use super::{Handled, Router, invalid, reply, sources};
+use super::{Handled, Router, invalid, reply};
 use crate::catalog::words::{Cursor, expression};
 use crate::catalog::{Age, CatalogError, CatalogReport, EntryPage, Filter, ProgressListener, WorkKind};
 
@@ -69,7 +69,7 @@ pub(super) async fn entry(router: &Router, message: CatalogEntryGet) -> Handled 
     }
     match router.catalog.details(message.id.clone()).await.map_err(refused)? {
         Some(details) => reply(CatalogEntryResult { details }),
-        None => Err(sources::unknown(router, &message.id).await),
+        None => Err(router.installs.unknown(&message.id).await),
     }
 }
 

@@ -17,9 +17,8 @@ use harbor_policy::access::Pass;
 use super::client::Client;
 use super::{
     Handled, McpRequestContext, Router, agent, agent_runs, approvals, catalog, config, credentials,
-    definitions, grants, installs, mcp, mcp_client, metrics, models, oauth, origins, programs, questions,
-    remotes, sandbox, secret_store, servers, session, sources, status, supervision, tool_sources, upgrades,
-    watching,
+    definitions, grants, install, mcp, mcp_client, metrics, models, oauth, origins, questions, sandbox,
+    secret_store, servers, session, status, tool_sources, watching,
 };
 use crate::host::asker::Caller;
 
@@ -78,16 +77,16 @@ impl<'a> RequestContext<'a> {
         let (router, client, id) = (self.router, self.client, self.id);
         match request {
             ServerRequest::AddServer(message) => servers::add(router, client, message).await,
-            ServerRequest::AddRemoteServer(message) => remotes::add(router, client, message).await,
+            ServerRequest::AddRemoteServer(message) => servers::add_remote(router, client, message).await,
             ServerRequest::RemoveServer(message) => servers::remove(router, client, message).await,
             ServerRequest::ListServers(_) => servers::list(router),
-            ServerRequest::GetServerStatus(message) => installs::status(router, &message.server_id).await,
+            ServerRequest::GetServerStatus(message) => servers::status(router, &message.server_id).await,
             ServerRequest::ConnectServer(message) => servers::connect(router, client, id, &message).await,
             ServerRequest::DisconnectServer(message) => servers::disconnect(router, &message.server_id).await,
             ServerRequest::GetDefinition(message) => definitions::get(router, &message.server_id),
             ServerRequest::CompareServer(message) => definitions::compare(router, message).await,
             ServerRequest::GetSandbox(message) => sandbox::get(router, &message.server_id).await,
-            ServerRequest::SetSupervision(message) => supervision::set(router, client, message).await,
+            ServerRequest::SetSupervision(message) => servers::set_supervision(router, client, message).await,
             ServerRequest::SetSandbox(message) => sandbox::set(router, client, message).await,
         }
     }
@@ -95,15 +94,15 @@ impl<'a> RequestContext<'a> {
     async fn installs(&self, request: InstallRequest) -> Handled {
         let (router, client, id) = (self.router, self.client, self.id);
         match request {
-            InstallRequest::InstallServer(message) => sources::install(router, client, id, message).await,
-            InstallRequest::ResolveServer(message) => sources::resolve(router, client, id, message).await,
-            InstallRequest::GetCuratedList(_) => sources::curated(router),
-            InstallRequest::UpgradeServer(message) => upgrades::upgrade(router, client, id, message).await,
-            InstallRequest::UndoUpgrade(message) => upgrades::undo(router, client, &message.server_id).await,
-            InstallRequest::UninstallServer(message) => installs::uninstall(router, client, message).await,
-            InstallRequest::UpdateServerArgs(message) => installs::set_args(router, client, message).await,
-            InstallRequest::ListInstalled(_) => installs::list(router),
-            InstallRequest::CheckRuntimes(_) => programs::runtimes(router).await,
+            InstallRequest::InstallServer(message) => install::install(router, client, id, message).await,
+            InstallRequest::ResolveServer(message) => install::resolve(router, client, id, message).await,
+            InstallRequest::GetCuratedList(_) => install::curated(router),
+            InstallRequest::UpgradeServer(message) => install::upgrade(router, client, id, message).await,
+            InstallRequest::UndoUpgrade(message) => install::undo(router, client, &message.server_id).await,
+            InstallRequest::UninstallServer(message) => install::uninstall(router, client, message).await,
+            InstallRequest::UpdateServerArgs(message) => install::set_args(router, client, message).await,
+            InstallRequest::ListInstalled(_) => install::list(router),
+            InstallRequest::CheckRuntimes(_) => install::runtimes(router).await,
         }
     }
 

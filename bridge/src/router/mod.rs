@@ -17,12 +17,13 @@ pub mod client;
 pub mod clients;
 mod config;
 mod confirming;
+mod credential_view;
 mod credentials;
 mod definitions;
 mod dispatch;
 mod feed;
 mod grants;
-mod installs;
+mod install;
 mod mcp;
 mod mcp_client;
 mod metrics;
@@ -30,23 +31,17 @@ mod models;
 mod oauth;
 mod open_questions;
 mod origins;
-mod programs;
 mod progress_reporter;
 mod questions;
 mod read_only;
-mod remotes;
 mod sandbox;
 mod secret_store;
 mod servers;
 mod session;
 mod site_secrets;
-mod sources;
-mod staged;
-mod start_preview;
 mod status;
-mod supervision;
+mod steps;
 mod tool_sources;
-mod upgrades;
 mod views;
 pub mod watching;
 
@@ -69,10 +64,10 @@ use tokio::sync::Notify;
 use crate::agent::Agent;
 use crate::browser::Browsers;
 use crate::catalog::Catalog;
-use crate::host::{Host, invalid};
+use crate::host::{Host, invalid, to_the_end};
+use crate::install::Installations;
 use crate::models::Models;
 use crate::store::audit::AuditRecord;
-use crate::store::definition_table::Definitions;
 use crate::supervisor::Supervisor;
 use client::Client;
 use clients::Clients;
@@ -92,14 +87,9 @@ pub struct Router {
     /// The sessions in which models use tools.
     pub agent: Rc<Agent>,
     browsers: Rc<Browsers>,
-    definitions: Rc<Definitions>,
-    /// Results that wait for a yes.
-    staged: staged::Staged,
+    installs: Rc<Installations>,
     /// Authorizations that wait for the person.
     flows: oauth::Flows,
-    /// Held from the last look at a definition until the change is stored and in force, so changes happen one
-    /// after the other.
-    changing: tokio::sync::Mutex<()>,
     /// The connected clients.
     pub clients: Clients,
     began: Instant,
@@ -122,7 +112,7 @@ impl Router {
         catalog: Rc<Catalog>,
         models: Rc<Models>,
         agent: Rc<Agent>,
-        definitions: Rc<Definitions>,
+        installs: Rc<Installations>,
     ) -> Rc<Self> {
         Rc::new(Self {
             browsers: Browsers::new(host.clone(), supervisor.secrets().clone()),
@@ -131,10 +121,8 @@ impl Router {
             catalog,
             models,
             agent,
-            definitions,
-            staged: staged::Staged::default(),
+            installs,
             flows: oauth::Flows::default(),
-            changing: tokio::sync::Mutex::default(),
             clients: Clients::default(),
             began: Instant::now(),
             shutdown: Notify::new(),
@@ -165,7 +153,7 @@ impl Router {
     pub fn leave(&self, client: &Client) {
         client.end();
         watching::forget(self, client);
-        self.staged.forget(client);
+        self.installs.leave(client.sender().client);
         self.flows.forget(client);
         tool_sources::leave(self, client);
         self.clients.all().iter().for_each(|client| client.note_bridge());
@@ -301,13 +289,6 @@ pub fn crowded() -> ErrorBody {
     ErrorBody::new(Code::RateLimited, message)
 }
 
-/// The error for a request that is under way while the bridge ends.
-#[must_use]
-pub fn cut_off() -> ErrorBody {
-    let message = "the bridge is shutting down. What was asked for may have been done; it is not done again";
-    ErrorBody::new(Code::ShuttingDown, message).with_json("sent", Json::from_valid("true".into()))
-}
-
 fn denied(tag: &str) -> ErrorBody {
     let message = match tag {
         Attach::TAG => "attach is the first frame of a connection and cannot be repeated".to_owned(),
@@ -315,14 +296,6 @@ fn denied(tag: &str) -> ErrorBody {
         _ => format!("this connection may not send {tag}; only the owner may"),
     };
     ErrorBody::new(Code::PermissionDenied, message)
-}
-
-/// Makes a change to its end, even if its client leaves in the middle of it.
-async fn to_the_end<T: 'static>(
-    change: impl Future<Output = Result<T, ErrorBody>> + 'static,
-) -> Result<T, ErrorBody> {
-    let done = tokio::task::spawn_local(change).await;
-    done.unwrap_or_else(|_| Err(cut_off()))
 }
 
 fn reply(reply: impl PutFields + 'static) -> Handled {

@@ -26,8 +26,8 @@ use harbor_home::clock::wall_clock;
 use tokio::task::JoinHandle;
 
 use super::client::Client;
-use super::servers::about;
 use super::{Handled, Router, invalid, reply, to_the_end};
+use crate::install::about;
 use crate::link::EndReport;
 use crate::oauth_callback::Name;
 use crate::supervisor::{AuthorizationRequest, PERSON, Server};

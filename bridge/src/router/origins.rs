@@ -129,22 +129,12 @@ pub(super) fn changes(router: &Router, message: &HostListToolChanges) -> Handled
 }
 
 pub(super) async fn accept_server(
-    router: &Rc<Router>,
+    router: &Router,
     client: &Client,
     message: HostAcceptServerChange,
 ) -> Handled {
-    let (router, sender) = (router.clone(), client.sender());
-    to_the_end(async move {
-        let HostAcceptServerChange { server_id, program } = message;
-        let _turn = router.changing.lock().await;
-        router.host.accept_server(&sender, &server_id, &program).await?;
-        let all = router.supervisor.secrets().of(server_id.as_str()).await;
-        if let (Ok(all), Some(server)) = (all, router.supervisor.get(&server_id)) {
-            server.has_secrets_now(&all);
-        }
-        reply(HostAcceptServerChangeResult { accepted: true })
-    })
-    .await
+    router.installs.accept_change(&client.sender(), message).await?;
+    reply(HostAcceptServerChangeResult { accepted: true })
 }
 
 pub(super) async fn accept(router: &Rc<Router>, client: &Client, message: HostAcceptToolChange) -> Handled {

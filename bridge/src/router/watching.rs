@@ -17,9 +17,9 @@ use harbor_policy::limits::LEVELS;
 
 use super::approvals;
 use super::client::Client;
-use super::views::{event, log_line, log_push, views};
+use super::views::{event, log_line, log_push};
 use super::{Handled, Router, invalid, reply};
-use crate::host::HostEvent;
+use crate::host::{HostEvent, server_views};
 use crate::supervisor::{Line, ListKind, MAX_LINES, Source, SupervisorEvent};
 
 /// The values of a level.
@@ -31,7 +31,7 @@ const LOG_LINES: u64 = 200;
 pub(super) fn servers(router: &Router, client: &Client, message: &WatchServers) -> Handled {
     let watching = message.watch != Some(false);
     client.watch_servers(watching);
-    reply(WatchServersResult { watching, servers: views(router) })
+    reply(WatchServersResult { watching, servers: server_views(&router.host) })
 }
 
 pub(super) async fn logs(router: &Router, client: &Rc<Client>, message: &McpGetLogs) -> Handled {

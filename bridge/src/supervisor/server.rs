@@ -72,7 +72,7 @@ pub use call_remarks::RemarkedOutcome;
 pub use calling::{UnansweredReason, Unavailable};
 pub use confining::{Confined, Denied};
 pub use explaining::NEEDS_BUILD;
-pub(super) use installing::PLANNED;
+pub(crate) use installing::PLANNED;
 pub use instances::{NoInstance, User};
 pub use on_disk::ServerOnDisk;
 pub use status::ServerSnapshot;
@@ -377,7 +377,7 @@ impl Server {
     }
 
     /// Its package, as it is asked for.
-    pub(super) fn wanted(&self) -> Option<&Package> {
+    pub(crate) fn wanted(&self) -> Option<&Package> {
         self.package.as_ref()
     }
 
@@ -404,27 +404,27 @@ impl Server {
     }
 
     /// True if its starts get nothing of the person's.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.alone.get()
     }
 
     /// Gives its starts all that its definition gives, from now on.
-    pub(super) fn is_trusted(&self) {
+    pub(crate) fn is_trusted(&self) {
         self.alone.set(false);
     }
 
     /// The newest version of its package, where an older one was resolved.
-    pub(super) fn unfit(&self) -> UnfitVersion {
+    pub(crate) fn unfit(&self) -> UnfitVersion {
         UnfitVersion { newest: self.newest.borrow().clone(), requires: self.lacks_runtime.borrow().clone() }
     }
 
     /// The commit that its installation has checked out.
-    pub(super) fn commit(&self) -> Option<String> {
+    pub(crate) fn commit(&self) -> Option<String> {
         self.commit.borrow().clone()
     }
 
     /// The files in its repository that say how its server is had, once they were looked at.
-    pub(super) fn files(&self) -> Option<Rc<Files>> {
+    pub(crate) fn files(&self) -> Option<Rc<Files>> {
         self.files.borrow().clone()
     }
 
