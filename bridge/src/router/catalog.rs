@@ -12,9 +12,11 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
-use super::{Handled, Router, invalid, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::catalog::words::{Cursor, expression};
 use crate::catalog::{Age, CatalogError, CatalogReport, EntryPage, Filter, ProgressListener, WorkKind};
+use crate::host::invalid;
 
 /// How many entries a page has by default, and at most.
 const PAGE: u64 = 50;

@@ -28,9 +28,9 @@ use tokio::task::AbortHandle;
 
 use self::chunks::Chunks;
 use self::requests::Requests;
-use super::Handled;
 use super::feed::Feed;
 use super::open_questions::ClientQuestions;
+use super::reply::Handled;
 use crate::host::asker::Sender;
 use crate::host::consent::asking::QuestionDisplayGuard;
 
@@ -59,7 +59,7 @@ pub struct Client {
     chunks: Cell<bool>,
     open: Requests,
     slots: Slots,
-    /// Turns of long answers: to the owner, and to origins.
+    /// Slots of long answers: to the owner, and to origins.
     bulk: [Semaphore; 2],
     /// Bytes of pushes that may still wait to be written.
     news: Cell<usize>,
@@ -201,10 +201,10 @@ impl Client {
     /// Waits until an answer that may be long can be made: one after the other, and only while the client
     /// reads. So a flood of such requests does not get the client cut off, and those of pages do not hold up
     /// the owner's.
-    pub(super) async fn bulk_turn(&self, of_origin: bool) -> LongAnswerGuard<'_> {
-        let turn = self.bulk[usize::from(of_origin)].acquire().await;
+    pub(super) async fn long_answer_slot(&self, of_origin: bool) -> LongAnswerGuard<'_> {
+        let slot = self.bulk[usize::from(of_origin)].acquire().await;
         self.outbox.room().await;
-        LongAnswerGuard(turn.ok())
+        LongAnswerGuard(slot.ok())
     }
 
     /// Opens a request until its answer; false if one with this id is open already.
@@ -300,11 +300,18 @@ impl Client {
             }
             None => Ok(()),
         });
-        if queued.is_err() && !self.outbox.is_closed() {
+        if queued.is_err() {
+            self.cut_off();
+        }
+        !is_left_out
+    }
+
+    /// Ends its connection, since too much waits for it.
+    fn cut_off(&self) {
+        if !self.outbox.is_closed() {
             tracing::warn!(client = ?self.principal(), "cut off: it does not read what it has asked for");
             self.outbox.cut();
         }
-        !is_left_out
     }
 
     fn put_too_large(&self, out: &mut Vec<u8>, envelope: &Envelope, bytes: usize) {

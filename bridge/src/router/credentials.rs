@@ -19,7 +19,10 @@ use harbor_policy::tabs::typed::KEPT;
 
 use super::client::Client;
 use super::credential_view::view;
-use super::{Handled, Router, invalid, reply, site_secrets, to_the_end};
+use super::reply::{Handled, reply};
+use super::site_secrets;
+use super::state::Router;
+use crate::host::{invalid, to_the_end};
 use crate::install::secrets::{self, about, credential, unread, unstored};
 use crate::supervisor::Server;
 

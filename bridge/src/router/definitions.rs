@@ -10,7 +10,8 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::credentials::Credentials;
 use harbor_policy::remote::shown;
 
-use super::{Handled, Router, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::install::secrets;
 use crate::store::definitions::Definition;
 

@@ -12,23 +12,52 @@ use harbor_ipc_proto::client::{
 };
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceKind;
-use harbor_policy::access::Pass;
+use harbor_policy::access::{AccessDenied, Pass};
 
 use super::client::Client;
+use super::mcp::McpRequestContext;
+use super::pending_reply::PendingReply;
+use super::reply::Handled;
+use super::state::Router;
 use super::{
-    Handled, McpRequestContext, Router, agent, agent_runs, approvals, catalog, config, credentials,
-    definitions, grants, install, mcp, mcp_client, metrics, models, oauth, origins, questions, sandbox,
-    secret_store, servers, session, status, tool_sources, watching,
+    agent, agent_runs, approvals, catalog, config, credentials, definitions, grants, install, mcp,
+    mcp_client, metrics, models, oauth, origins, questions, sandbox, secret_store, servers, session, status,
+    tool_sources, watching,
 };
 use crate::host::asker::Caller;
 
-/// A request's turn.
+/// A request, with everything that its handler works with.
 pub(super) struct RequestContext<'a> {
     pub(super) router: &'a Rc<Router>,
     pub(super) client: &'a Rc<Client>,
     pub(super) pass: Pass,
     /// The request's id.
     pub(super) id: &'a str,
+}
+
+/// Has a task answer a request.
+pub(super) fn work_on(pending: PendingReply, pass: Result<Pass, AccessDenied>, request: Request) {
+    let (client, id) = (pending.client.clone(), pending.id.clone());
+    let work = {
+        let client = client.clone();
+        async move {
+            let _slot = match long_answer(&request) {
+                Some(of_origin) => Some(client.long_answer_slot(of_origin).await),
+                None => None,
+            };
+            let result = result(&pending, pass, request).await;
+            pending.give(result);
+        }
+    };
+    client.spawn(&id, work);
+}
+
+async fn result(pending: &PendingReply, pass: Result<Pass, AccessDenied>, request: Request) -> Handled {
+    let PendingReply { router, client, id, tag, .. } = pending;
+    match pass {
+        Ok(pass) => RequestContext { router, client, pass, id }.handle(request).await,
+        Err(AccessDenied) => Err(Box::pin(router.deny(client, tag)).await),
+    }
 }
 
 impl<'a> RequestContext<'a> {
@@ -312,7 +341,7 @@ fn answered_elsewhere() -> Handled {
 
 /// Says if an answer may be long without being a server's own, and if so, whether it is an origin's. Such answers are
 /// made one after the other.
-pub(super) fn long_answer(request: &Request) -> Option<bool> {
+fn long_answer(request: &Request) -> Option<bool> {
     match request {
         Request::Host(HostRequest::HostListTools(_))
         | Request::Host(HostRequest::HostListOffers(_))

@@ -8,8 +8,9 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::server_id::ServerId;
 
 use super::client::Client;
+use super::reply::{Handled, reply};
+use super::state::Router;
 use super::steps::steps_to;
-use super::{Handled, Router, reply};
 use crate::install::InstallCaller;
 
 /// The caller of a message, with the way to tell steps if it wants them.

@@ -22,12 +22,13 @@ use harbor_policy::lifecycle::State;
 
 use super::client::Client;
 use super::questions::answerer_of;
+use super::reply::{Handled, reply};
 use super::servers::start;
+use super::state::Router;
 use super::steps::steps_to;
 use super::watching::{LEVELS_EXPECTED, level_of};
-use super::{Handled, Router, invalid, reply};
 use crate::host::asker::Caller;
-use crate::host::{AskedTime, connection_info};
+use crate::host::{AskedTime, connection_info, invalid};
 use crate::link::{Audience, Tool, ToolList};
 use crate::supervisor::ListKind;
 

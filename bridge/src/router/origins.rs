@@ -15,9 +15,11 @@ use harbor_ipc_proto::json::Json;
 
 use super::client::Client;
 use super::grants::asker;
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::config::OWNER;
 use crate::host::asker::parse_origin;
+use crate::host::{invalid, to_the_end};
 use crate::store::audit::{AuditRecord, Query};
 use crate::supervisor::ListKind;
 

@@ -11,7 +11,8 @@ use harbor_policy::sandbox::gaps::without_pid_namespace;
 use harbor_policy::sandbox::{Profile, SandboxFacts, Why, settings};
 
 use super::client::Client;
-use super::{Handled, Router, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
 use crate::host::sandbox_summary;
 use crate::supervisor::{Denied, Server};
 

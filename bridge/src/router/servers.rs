@@ -10,8 +10,10 @@ use harbor_ipc_proto::client::{
 use harbor_ipc_proto::server_id::ServerId;
 
 use super::client::Client;
+use super::read_only;
+use super::reply::{Handled, reply};
+use super::state::Router;
 use super::steps::steps_to;
-use super::{Handled, Router, read_only, reply};
 use crate::host::{connection_info, server_view, server_views, start_failed};
 use crate::supervisor::{Server, StartError, StartListener};
 

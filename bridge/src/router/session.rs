@@ -12,7 +12,9 @@ use harbor_ipc_proto::json::Json;
 use harbor_ipc_proto::{BUILD, CLIENT_PROTOCOL};
 
 use super::client::{Client, MAX_FRAME_RANGE};
-use super::{Handled, Router, invalid, reply};
+use super::reply::{Handled, reply};
+use super::state::Router;
+use crate::host::invalid;
 
 /// Answers requests that need no waiting; `None` for all others.
 pub(super) fn at_once(router: &Router, client: &Rc<Client>, request: &SessionRequest) -> Option<Handled> {
