@@ -8,7 +8,7 @@
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    HostCallTool, HostCallToolResult, McpCallTool, McpCallToolResult, Provenance,
+    CallRequest, HostCallTool, HostCallToolResult, McpCallTool, McpCallToolResult, Provenance,
 };
 use harbor_ipc_proto::hex::hex;
 use harbor_policy::access::Pass;
@@ -26,8 +26,16 @@ use crate::host::asker::Caller;
 use crate::host::{AskedTime, Consenting, ToolAnswer, ToolCall};
 use crate::link::Audience;
 
+/// Begins the call that a request asks for.
+pub(super) fn begin(pending: PendingReply, pass: Pass, request: CallRequest) {
+    match request {
+        CallRequest::McpCallTool(message) => mcp(pending, pass, message),
+        CallRequest::HostCallTool(message) => host(pending, message),
+    }
+}
+
 /// A call of the owner, or of an AI client.
-pub(super) fn mcp(pending: PendingReply, pass: Pass, message: McpCallTool) {
+fn mcp(pending: PendingReply, pass: Pass, message: McpCallTool) {
     let caller = match caller(&pending.client, pass, message.server_id.kind()) {
         Ok(caller) => caller,
         Err(error) => return pending.give(Err(error)),
@@ -54,7 +62,7 @@ pub(super) fn mcp(pending: PendingReply, pass: Pass, message: McpCallTool) {
 }
 
 /// A call on behalf of an origin.
-pub(super) fn host(pending: PendingReply, message: HostCallTool) {
+fn host(pending: PendingReply, message: HostCallTool) {
     match of_origin(&pending, message) {
         Ok((caller, call)) => {
             let (server_id, tool_name) = (call.source.shared(), call.tool.clone());

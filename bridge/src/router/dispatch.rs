@@ -1,4 +1,4 @@
-//! The handler for each message: an exhaustive match over the categories, and one in each.
+//! The handler for each message on which a task works: an exhaustive match over the categories, and one in each.
 //!
 //! Owns nothing else: no message is looked at here.
 
@@ -6,13 +6,12 @@ use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{
-    AgentRequest, ApprovalRequest, CatalogRequest, CredentialRequest, HostRequest, InstallRequest,
-    McpRequest, ModelRequest, OauthRequest, Request, ServerRequest, SessionRequest, SourceRequest,
-    StatusRequest,
+    AgentRequest, ApprovalRequest, BridgeRequest, CatalogRequest, CredentialRequest, HostRequest,
+    InstallRequest, McpRequest, ModelRequest, OauthRequest, ServerRequest, SourceRequest, StatusRequest,
+    WorkRequest,
 };
-use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::source_id::SourceKind;
-use harbor_policy::access::{AccessDenied, Pass};
+use harbor_policy::access::Pass;
 
 use super::client::Client;
 use super::mcp::McpRequestContext;
@@ -36,7 +35,7 @@ pub(super) struct RequestContext<'a> {
 }
 
 /// Has a task answer a request.
-pub(super) fn work_on(pending: PendingReply, pass: Result<Pass, AccessDenied>, request: Request) {
+pub(super) fn work_on(pending: PendingReply, pass: Pass, request: WorkRequest) {
     let (client, id) = (pending.client.clone(), pending.id.clone());
     let work = {
         let client = client.clone();
@@ -45,49 +44,38 @@ pub(super) fn work_on(pending: PendingReply, pass: Result<Pass, AccessDenied>, r
                 Some(of_origin) => Some(client.long_answer_slot(of_origin).await),
                 None => None,
             };
-            let result = result(&pending, pass, request).await;
+            let PendingReply { router, client, id, .. } = &pending;
+            let result = RequestContext { router, client, pass, id }.handle(request).await;
             pending.give(result);
         }
     };
     client.spawn(&id, work);
 }
 
-async fn result(pending: &PendingReply, pass: Result<Pass, AccessDenied>, request: Request) -> Handled {
-    let PendingReply { router, client, id, tag, .. } = pending;
-    match pass {
-        Ok(pass) => RequestContext { router, client, pass, id }.handle(request).await,
-        Err(AccessDenied) => Err(Box::pin(router.deny(client, tag)).await),
-    }
-}
-
 impl<'a> RequestContext<'a> {
     /// The future of each kind of request is in a box of its own: a request's task has the size of the largest future in
     /// it, and is moved as a whole when it begins.
-    pub(super) async fn handle(self, request: Request) -> Handled {
+    pub(super) async fn handle(self, request: WorkRequest) -> Handled {
         match request {
-            Request::Session(request) => self.session(&request),
-            Request::Server(request) => Box::pin(self.servers(request)).await,
-            Request::Install(request) => Box::pin(self.installs(request)).await,
-            Request::Credential(request) => Box::pin(self.credentials(request)).await,
-            Request::Oauth(request) => Box::pin(self.oauth(request)).await,
-            Request::Catalog(request) => Box::pin(self.catalog(request)).await,
-            Request::Mcp(request) => Box::pin(self.mcp(request)).await,
-            Request::Status(request) => Box::pin(self.status(request)).await,
-            Request::Host(request) => Box::pin(self.host(request)).await,
-            Request::Model(request) => Box::pin(self.models(request)).await,
-            Request::Agent(request) => Box::pin(self.agent(request)).await,
-            Request::Approval(request) => Box::pin(self.approval(request)).await,
-            Request::Source(request) => self.sources(request),
+            WorkRequest::Bridge(request) => self.bridge(&request),
+            WorkRequest::Server(request) => Box::pin(self.servers(request)).await,
+            WorkRequest::Install(request) => Box::pin(self.installs(request)).await,
+            WorkRequest::Credential(request) => Box::pin(self.credentials(request)).await,
+            WorkRequest::Oauth(request) => Box::pin(self.oauth(request)).await,
+            WorkRequest::Catalog(request) => Box::pin(self.catalog(request)).await,
+            WorkRequest::Mcp(request) => Box::pin(self.mcp(request)).await,
+            WorkRequest::Status(request) => Box::pin(self.status(request)).await,
+            WorkRequest::Host(request) => Box::pin(self.host(request)).await,
+            WorkRequest::Model(request) => Box::pin(self.models(request)).await,
+            WorkRequest::Agent(request) => Box::pin(self.agent(request)).await,
+            WorkRequest::Approval(request) => Box::pin(self.approval(request)).await,
+            WorkRequest::Source(request) => self.sources(request),
         }
     }
 
-    fn session(&self, request: &SessionRequest) -> Handled {
+    fn bridge(&self, request: &BridgeRequest) -> Handled {
         match request {
-            SessionRequest::Attach(_)
-            | SessionRequest::Hello(_)
-            | SessionRequest::Ping(_)
-            | SessionRequest::Cancel(_) => answered_elsewhere(),
-            SessionRequest::Shutdown(_) => session::shut_down(self.router),
+            BridgeRequest::Shutdown(_) => session::shut_down(self.router),
         }
     }
 
@@ -198,7 +186,6 @@ impl<'a> RequestContext<'a> {
                 mcp::resource_templates(self.asked()?, &message.server_id).await
             }
             McpRequest::McpListPrompts(message) => mcp::prompts(self.asked()?, &message.server_id).await,
-            McpRequest::McpCallTool(_) => answered_elsewhere(),
             McpRequest::McpReadResource(message) => mcp::read_resource(self.asked()?, id, message).await,
             McpRequest::McpGetPrompt(message) => mcp::get_prompt(self.asked()?, id, message).await,
             McpRequest::McpAnswer(message) => questions::answer(router, client, message),
@@ -238,7 +225,6 @@ impl<'a> RequestContext<'a> {
             HostRequest::HostListTools(message) => origins::tools(router, client, message).await,
             HostRequest::HostListServers(message) => origins::servers(router, client, message).await,
             HostRequest::HostListOffers(message) => origins::offers(router, client, message).await,
-            HostRequest::HostCallTool(_) => answered_elsewhere(),
             HostRequest::HostCreateRun(message) => origins::create_run(router, client, &message).await,
             HostRequest::HostEndRun(message) => origins::end_run(router, client, message),
             HostRequest::HostGetRun(message) => origins::get_run(router, client, message),
@@ -334,30 +320,25 @@ pub(super) fn caller(client: &Client, pass: Pass, kind: SourceKind) -> Result<Ca
     })
 }
 
-/// For the exhaustive matches: no message gets here.
-fn answered_elsewhere() -> Handled {
-    Err(ErrorBody::new(Code::Internal, "this message is answered elsewhere"))
-}
-
 /// Says if an answer may be long without being a server's own, and if so, whether it is an origin's. Such answers are
 /// made one after the other.
-fn long_answer(request: &Request) -> Option<bool> {
+fn long_answer(request: &WorkRequest) -> Option<bool> {
     match request {
-        Request::Host(HostRequest::HostListTools(_))
-        | Request::Host(HostRequest::HostListOffers(_))
-        | Request::Host(HostRequest::HostGetPermissions(_)) => Some(true),
-        Request::Host(HostRequest::HostListAllPermissions(_))
-        | Request::Host(HostRequest::HostListToolChanges(_))
-        | Request::Host(HostRequest::HostGetAudit(_))
-        | Request::Host(HostRequest::HostGetStats(_))
-        | Request::Server(ServerRequest::ListServers(_))
-        | Request::Credential(CredentialRequest::ListCredentials(_))
-        | Request::Status(StatusRequest::Status(_))
-        | Request::Status(StatusRequest::SubscribeStatus(_))
-        | Request::Status(StatusRequest::GetMetrics(_))
-        | Request::Catalog(CatalogRequest::CatalogGet(_))
-        | Request::Catalog(CatalogRequest::CatalogSearch(_))
-        | Request::Status(StatusRequest::McpGetLogs(_)) => Some(false),
+        WorkRequest::Host(HostRequest::HostListTools(_))
+        | WorkRequest::Host(HostRequest::HostListOffers(_))
+        | WorkRequest::Host(HostRequest::HostGetPermissions(_)) => Some(true),
+        WorkRequest::Host(HostRequest::HostListAllPermissions(_))
+        | WorkRequest::Host(HostRequest::HostListToolChanges(_))
+        | WorkRequest::Host(HostRequest::HostGetAudit(_))
+        | WorkRequest::Host(HostRequest::HostGetStats(_))
+        | WorkRequest::Server(ServerRequest::ListServers(_))
+        | WorkRequest::Credential(CredentialRequest::ListCredentials(_))
+        | WorkRequest::Status(StatusRequest::Status(_))
+        | WorkRequest::Status(StatusRequest::SubscribeStatus(_))
+        | WorkRequest::Status(StatusRequest::GetMetrics(_))
+        | WorkRequest::Catalog(CatalogRequest::CatalogGet(_))
+        | WorkRequest::Catalog(CatalogRequest::CatalogSearch(_))
+        | WorkRequest::Status(StatusRequest::McpGetLogs(_)) => Some(false),
         _ => None,
     }
 }

@@ -20,6 +20,15 @@ pub(super) struct PendingReply {
 }
 
 impl PendingReply {
+    /// Refuses the request, since this client may not send such a message, and writes that down first.
+    pub(super) fn deny(self) {
+        let (client, id) = (self.client.clone(), self.id.clone());
+        client.spawn(&id, async move {
+            let error = self.router.deny(&self.client, self.tag).await;
+            self.give(Err(error));
+        });
+    }
+
     /// Gives the answer.
     pub(super) fn give(self, result: Handled) {
         self.client.finish(&self.id, self.tag, result);

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::{Envelope, ErrorBody, Incoming, Refused};
-use harbor_ipc_proto::client::{Cancel, Health, Hello, HostRequest, McpRequest, Ping, Request, Shutdown};
+use harbor_ipc_proto::client::{Cancel, Health, Hello, Ping, Request, Shutdown};
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::Message as _;
 use harbor_ipc_proto::json::Json;
@@ -56,23 +56,24 @@ impl Router {
         if let Some(refusal) = self.refusal(client, tag) {
             return client.send_error(&envelope, &refusal);
         }
-        let pass = access::check(client.principal(), tag);
-        if let (Ok(_), Request::Session(request)) = (&pass, &request) {
-            if client.is_open(&envelope.id()) {
-                return is_twice(client, &envelope.id());
+        let Ok(pass) = access::check(client.principal(), tag) else {
+            return self.open(client, envelope, tag).into_iter().for_each(PendingReply::deny);
+        };
+        match request {
+            Request::Connection(_) if client.is_open(&envelope.id()) => is_twice(client, &envelope.id()),
+            Request::Connection(request) => {
+                client.send_result(&envelope, tag, session::at_once(self, client, &request));
             }
-            // A request that needs no waiting is answered in place.
-            if let Some(reply) = session::at_once(self, client, request) {
-                return client.send_result(&envelope, tag, reply);
+            Request::Call(request) => {
+                if let Some(pending) = self.open(client, envelope, tag) {
+                    calling::begin(pending, pass, request);
+                }
             }
-        }
-        let Some(pending) = self.open(client, envelope, tag) else { return };
-        match (pass, request) {
-            (Ok(pass), Request::Mcp(McpRequest::McpCallTool(message))) => {
-                calling::mcp(pending, pass, message);
+            Request::Work(request) => {
+                if let Some(pending) = self.open(client, envelope, tag) {
+                    dispatch::work_on(pending, pass, request);
+                }
             }
-            (Ok(_), Request::Host(HostRequest::HostCallTool(message))) => calling::host(pending, message),
-            (pass, request) => dispatch::work_on(pending, pass, request),
         }
     }
 
