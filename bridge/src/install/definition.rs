@@ -31,15 +31,8 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     let args = message.args.unwrap_or_default();
     let no_nul = |text: &String| !text.contains('\0');
     let command = message.command.unwrap_or_default();
-    if image.is_none() && (command.is_empty() || !no_nul(&command)) {
-        return Err(invalid("command", "a program: an absolute path, or a name to look up in PATH"));
-    }
-    let is_source = image.is_none() && source::is_source(&command);
-    if is_source {
-        source::read(&command, &args).map_err(|why| wrong_source("command", why))?;
-    }
-    if !is_source && command.contains('/') && !Path::new(&command).is_absolute() {
-        return Err(invalid("command", "an absolute path, or a name without '/'"));
+    if image.is_none() {
+        may_be_run(&command, &args)?;
     }
     if !args.iter().all(no_nul) {
         return Err(invalid("args", "texts without NUL characters"));
@@ -75,6 +68,20 @@ pub(super) fn definition(message: AddServer) -> Result<Definition, ErrorBody> {
     };
     supervised(&definition)?;
     Ok(definition)
+}
+
+/// Checks the command: a source, or a program.
+fn may_be_run(command: &str, args: &[String]) -> Result<(), ErrorBody> {
+    if command.is_empty() || command.contains('\0') {
+        return Err(invalid("command", "a program: an absolute path, or a name to look up in PATH"));
+    }
+    if source::is_source(command) {
+        return source::read(command, args).map(drop).map_err(|why| wrong_source("command", why));
+    }
+    match command.contains('/') && !Path::new(command).is_absolute() {
+        true => Err(invalid("command", "an absolute path, or a name without '/'")),
+        false => Ok(()),
+    }
 }
 
 /// Checks that a server can be supervised with these settings.

@@ -10,8 +10,9 @@ use harbor_ipc_proto::client::{InstallServer, Instance, SandboxSettings, Supervi
 use harbor_ipc_proto::codes::Code;
 use harbor_ipc_proto::field::{JsonObject, put_object};
 use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::secret::SecretMap;
 use harbor_policy::recipe::source::{InstallSource, default_name, sort};
-use harbor_policy::recipe::{RecipeValues, Unfilled};
+use harbor_policy::recipe::{Recipe, RecipeValues, Unfilled};
 use harbor_policy::remote::{parse, says_loopback};
 
 use super::definition::supervision;
@@ -42,14 +43,7 @@ pub(super) async fn expanded(
         let message = format!("no name can be made from {id}; pass --name");
         ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
     })?;
-    let given = || message.secret_values.iter().flat_map(|given| &given.0);
-    let wrong = given().find_map(|(name, value)| Some((name, recipe.wrong_secret(name, value.expose())?)));
-    if let Some((name, expected)) = wrong {
-        let message =
-            format!("{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any");
-        return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "secret_values"));
-    }
-    let secrets: Vec<_> = given().map(|(name, _)| name.clone()).collect();
+    let secrets = secrets_of(&id, recipe, message.secret_values.as_ref())?;
     let data = installs.supervisor.data_directory(&name);
     let given = RecipeValues {
         inputs: &message.inputs.clone().unwrap_or_default(),
@@ -81,6 +75,20 @@ pub(super) async fn expanded(
         supervision,
         ..message
     })
+}
+
+/// The names of the given secrets, if the entry admits their values.
+fn secrets_of(id: &str, recipe: &Recipe, given: Option<&SecretMap>) -> Result<Vec<String>, ErrorBody> {
+    let given = || given.iter().flat_map(|given| &given.0);
+    let wrong = given().find_map(|(name, value)| Some((name, recipe.wrong_secret(name, value.expose())?)));
+    match wrong {
+        None => Ok(given().map(|(name, _)| name.clone()).collect()),
+        Some((name, expected)) => {
+            let message =
+                format!("{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any");
+            Err(ErrorBody::new(Code::InvalidParams, message).with("field", "secret_values"))
+        }
+    }
 }
 
 /// The supervision of a stateful server: each origin has an instance, unless the person says otherwise.

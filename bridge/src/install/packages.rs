@@ -31,11 +31,12 @@ use super::sandbox_settings::may_be_granted;
 use super::start_preview::RequestNames;
 use super::trial::{Installed, Trial};
 use super::{next_try, secrets};
+use crate::host::asker::Sender;
 use crate::host::{sandbox_summary, server_view, to_the_end};
 use crate::link::ToolList;
 use crate::store::definitions::{Definition, Stored};
 use crate::store::locks::{Lock, Locked};
-use crate::supervisor::TrialOf;
+use crate::supervisor::{Server, TrialOf};
 
 /// Installs a package, or only plans that.
 pub(super) async fn install(
@@ -79,20 +80,30 @@ pub(super) async fn install(
         return Ok(InstallServerResult { installed });
     }
     let outcome = match missing.is_empty() {
-        true => match trial.run(caller.steps.clone()).await {
-            Ok(installed) => {
-                let is_tried = without_network && may_do_without_network(definition, &installed);
-                let runs_without = is_tried && trial.runs_without_network(None).await;
-                InstallOutcome::Installed(installed, is_tried.then_some(runs_without))
-            }
-            Err(error) => {
-                let failed = failed(id, &error, NOTHING, &wanted.names());
-                return Err(next_try::told(&trial, &wanted, &error, failed).await);
-            }
-        },
+        true => try_out(caller, &wanted, &trial, without_network).await?,
         false => InstallOutcome::Agreed(agreed(caller, id, planned, &trial).await?, missing),
     };
     keep(installs, caller, wanted, outcome, trial).await
+}
+
+/// Starts it, if wanted also without the network.
+async fn try_out(
+    caller: &InstallCaller,
+    wanted: &RequestedInstall,
+    trial: &Trial,
+    without_network: bool,
+) -> Result<InstallOutcome, ErrorBody> {
+    match trial.run(caller.steps.clone()).await {
+        Ok(installed) => {
+            let is_tried = without_network && may_do_without_network(&wanted.definition, &installed);
+            let runs_without = is_tried && trial.runs_without_network(None).await;
+            Ok(InstallOutcome::Installed(installed, is_tried.then_some(runs_without)))
+        }
+        Err(error) => {
+            let failed = failed(&wanted.id, &error, NOTHING, &wanted.names());
+            Err(next_try::told(trial, wanted, &error, failed).await)
+        }
+    }
 }
 
 /// True if a server that has the network may do without: none of its tools says that it reaches out.
@@ -119,7 +130,7 @@ async fn keep(
 ) -> Result<InstallServerResult, ErrorBody> {
     let (installs, sender) = (installs.clone(), caller.sender.clone());
     to_the_end(async move {
-        let RequestedInstall { id, package, definition, given, keep_data } = wanted;
+        let (id, package) = (wanted.id.clone(), wanted.package.clone());
         installs.host.trail.decided(InstallServer::TAG, &sender, about(&id), true).await?;
         let (lock, tools, missing, runs_without_network) = match outcome {
             InstallOutcome::Installed(Installed { lock, tools }, runs) => {
@@ -129,22 +140,7 @@ async fn keep(
         };
         let locked = Locked { current: lock.clone(), previous: None };
         installs.supervisor.lock(&id, locked).await.map_err(|error| stored(&error))?;
-        let changing = installs.changing.lock().await;
-        // Without its definition the lock file is nobody's, and goes at the next start.
-        installs.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
-        if let Err(error) =
-            secrets::keep(&installs.host, installs.supervisor.secrets(), &sender, &id, given).await
-        {
-            // A server that cannot start does not count as installed.
-            installs.definitions.take_back(&id).await.map_err(|error| stored(&error))?;
-            return Err(error);
-        }
-        let old_data = old_data(&installs, &id, &definition, keep_data).await?;
-        let looked = installs.supervisor.look(Stored { server_id: id.clone(), definition, era: None }).await;
-        let (server, _) = installs.supervisor.put(looked);
-        // Its secrets came with it.
-        installs.host.settle_if_nothing_was_given(&id, false).await?;
-        drop(changing);
+        let (server, old_data) = define(&installs, &sender, wanted).await?;
         drop(trial);
         installs.staged.drop_of(&id);
         tools.iter().for_each(|tools| installs.supervisor.tell_tools(&id, tools));
@@ -161,6 +157,30 @@ async fn keep(
         })
     })
     .await
+}
+
+/// Stores its definition and secrets, and puts the server in its place. Gives it, and the place of an earlier server's files.
+async fn define(
+    installs: &Installations,
+    sender: &Sender,
+    wanted: RequestedInstall,
+) -> Result<(Rc<Server>, Option<String>), ErrorBody> {
+    let RequestedInstall { id, package: _, definition, given, keep_data } = wanted;
+    let _changing = installs.changing.lock().await;
+    // Without its definition the lock file is nobody's, and goes at the next start.
+    installs.definitions.put(&id, &definition).await.map_err(|error| stored(&error))?;
+    let kept = secrets::keep(&installs.host, installs.supervisor.secrets(), sender, &id, given).await;
+    if let Err(error) = kept {
+        // A server that cannot start does not count as installed.
+        installs.definitions.take_back(&id).await.map_err(|error| stored(&error))?;
+        return Err(error);
+    }
+    let old_data = old_data(installs, &id, &definition, keep_data).await?;
+    let looked = installs.supervisor.look(Stored { server_id: id.clone(), definition, era: None }).await;
+    let (server, _) = installs.supervisor.put(looked);
+    // Its secrets came with it.
+    installs.host.settle_if_nothing_was_given(&id, false).await?;
+    Ok((server, old_data))
 }
 
 fn names(tools: &ToolList) -> Vec<String> {
