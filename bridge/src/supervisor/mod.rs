@@ -10,14 +10,16 @@
 //! does; nor let a call through without a permit and a slot.
 
 mod asks;
+mod claims;
 mod errand_runners;
 mod facts;
+mod for_installation;
 mod installed_file;
-mod installs;
 mod leftovers;
 mod lists;
 mod logs;
 mod metering;
+mod package_files;
 mod place;
 mod renewals;
 mod runners;
@@ -44,11 +46,12 @@ use crate::store::definitions::{Definition, Stored};
 use crate::store::removal::remove_tree;
 use crate::store::{StoreError, beginning_with, free_name};
 
-pub use installs::{Claim, Installed, Trial, VersionPlan};
+pub use claims::Claim;
 pub use leftovers::Leftovers;
 pub use lists::{Fetched, ListKind};
 pub use logs::{Line, MAX_LINES, Source};
 pub use metering::{ProcessUsage, Stores, UsageMeasurement};
+pub(crate) use server::PLANNED;
 pub use server::{
     AuthorizationRequest, Confined, Denied, NEEDS_BUILD, NoInstance, PERSON, RemarkedOutcome, Server,
     ServerOnDisk, ServerSnapshot, StartListener, TrialOf, UnansweredReason, Unavailable, User,
@@ -69,7 +72,7 @@ pub struct Supervisor {
     claimed: RefCell<BTreeSet<ServerId>>,
     unclaimed: Notify,
     /// Packages that were installed in vain and may be tried again soon.
-    kept: installs::KeptPackages,
+    kept: package_files::KeptPackages,
     /// How many start at once, of the servers that are started without a call.
     turns: Rc<Semaphore>,
     writing: installed_file::Writing,
@@ -110,7 +113,7 @@ impl Supervisor {
             leaving: RefCell::default(),
             claimed: RefCell::default(),
             unclaimed: Notify::new(),
-            kept: installs::KeptPackages::default(),
+            kept: package_files::KeptPackages::default(),
             turns: Rc::new(Semaphore::new(limits::STARTS_AT_ONCE)),
             writing: installed_file::Writing::default(),
             runners,

@@ -65,7 +65,7 @@ pub use authorizing::{AuthorizationRequest, PERSON};
 pub use call_remarks::RemarkedOutcome;
 pub use calling::{UnansweredReason, Unavailable};
 pub use explaining::NEEDS_BUILD;
-pub(super) use installing::PLANNED;
+pub(crate) use installing::PLANNED;
 pub use instances::{NoInstance, User};
 pub use parts::confinement::{Confined, Denied};
 pub use parts::life::StartListener;
@@ -179,7 +179,7 @@ impl Server {
     }
 
     /// Its package, as it is asked for.
-    pub(super) fn wanted(&self) -> Option<&Package> {
+    pub(crate) fn wanted(&self) -> Option<&Package> {
         self.package.wanted()
     }
 
@@ -206,27 +206,27 @@ impl Server {
     }
 
     /// True if its starts get nothing of the person's.
-    pub(super) fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.identity.is_alone()
     }
 
     /// Gives its starts all that its definition gives, from now on.
-    pub(super) fn is_trusted(&self) {
+    pub(crate) fn is_trusted(&self) {
         self.identity.trust();
     }
 
     /// The newest version of its package, where an older one was resolved.
-    pub(super) fn unfit(&self) -> UnfitVersion {
+    pub(crate) fn unfit(&self) -> UnfitVersion {
         self.package.unfit()
     }
 
     /// The commit that its installation has checked out.
-    pub(super) fn commit(&self) -> Option<String> {
+    pub(crate) fn commit(&self) -> Option<String> {
         self.package.commit()
     }
 
     /// The files in its repository that say how its server is had, once they were looked at.
-    pub(super) fn files(&self) -> Option<Rc<Files>> {
+    pub(crate) fn files(&self) -> Option<Rc<Files>> {
         self.package.files()
     }
 

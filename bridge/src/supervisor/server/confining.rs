@@ -27,7 +27,7 @@ impl Server {
     }
 
     /// Its starts get no network from now on.
-    pub(in crate::supervisor) fn is_cut_off(&self) {
+    pub(crate) fn is_cut_off(&self) {
         let definition = Definition::clone(&self.definition());
         let sandbox = SandboxSettings { network: Some(NetworkKind::None), ..definition.sandbox.clone() };
         self.identity.redefine(Definition { sandbox, ..definition });
@@ -173,7 +173,7 @@ impl Server {
     }
 
     /// The person's home, where a file below it is there and kept from the server.
-    pub(in crate::supervisor) async fn keeps_from_it(&self, file: &str) -> Option<String> {
+    pub(crate) async fn keeps_from_it(&self, file: &str) -> Option<String> {
         let confined = self.confined_by_grants()?;
         let home = confined.facts.home.clone()?;
         let path = below(&home, file);
@@ -183,10 +183,7 @@ impl Server {
     }
 
     /// The first of these places that is here and that it does not reach, with the option that opens it, or why nothing does.
-    pub(in crate::supervisor) async fn closed_to_it(
-        &self,
-        places: Vec<String>,
-    ) -> Option<(String, Result<String, String>)> {
+    pub(crate) async fn closed_to_it(&self, places: Vec<String>) -> Option<(String, Result<String, String>)> {
         let confined = self.confined_by_grants()?;
         let looked = tokio::task::spawn_blocking(move || {
             let real = |place: String| Some((place.clone(), Path::new(&place).canonicalize().ok()?));

@@ -35,7 +35,7 @@ use crate::store::packages::repository::{Checkout, checkout, look, make_executab
 use crate::store::removal::remove_tree;
 
 /// The cause of an end that only says that the versions are known.
-pub(in crate::supervisor) const PLANNED: &str = "planned";
+pub(crate) const PLANNED: &str = "planned";
 
 impl Server {
     pub(super) fn install(self: &Rc<Self>) {
@@ -233,7 +233,7 @@ impl Server {
     }
 
     /// The directory of its package, in its version.
-    pub(in crate::supervisor) fn package_dir(&self) -> PathBuf {
+    pub(crate) fn package_dir(&self) -> PathBuf {
         let parent = self.runners().shared.paths.server_package(self.id().as_str());
         self.package.place().map_or(parent.clone(), |place| parent.join(place.to_string()))
     }
@@ -248,17 +248,17 @@ impl Server {
     }
 
     /// True if it is on trial in the directories that its server will have.
-    pub(in crate::supervisor) fn is_in_its_place(&self) -> bool {
+    pub(crate) fn is_in_its_place(&self) -> bool {
         self.identity.trial().is_some_and(|trial| trial.in_its_place)
     }
 
     /// Its home, as it is told it.
-    pub(in crate::supervisor) fn home(&self) -> String {
+    pub(crate) fn home(&self) -> String {
         self.root().join("data").to_string_lossy().into_owned()
     }
 
     /// The home that its own is copied from, and its own, if it is tried with such a copy.
-    pub(in crate::supervisor) fn data_to_copy(&self) -> Option<(PathBuf, PathBuf)> {
+    pub(crate) fn data_to_copy(&self) -> Option<(PathBuf, PathBuf)> {
         let is_copied = !self.is_in_its_place() && self.identity.trial().is_some_and(|trial| trial.with_data);
         let [from, to] = [self.own_root(), self.root()].map(|root| root.join("data"));
         is_copied.then_some((from, to))

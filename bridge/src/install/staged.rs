@@ -8,7 +8,7 @@
 //! Owns the rule that each belongs to its client alone, and goes with it. Must never be taken for a yes.
 
 use std::cell::{Cell, RefCell};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 use harbor_ipc_proto::client::UpgradeView;
 use harbor_ipc_proto::client::envelope::ErrorBody;
@@ -17,10 +17,9 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::Package;
 use harbor_policy::package::older::UnfitVersion;
 
-use super::client::Client;
-use super::sources::ReadSource;
+use super::read_source::ReadSource;
+use super::trial::{Installed, Trial, VersionPlan};
 use crate::store::locks::Lock;
-use crate::supervisor::{Installed, Trial, VersionPlan};
 
 /// How many results of one client wait; beyond that the oldest goes.
 const MOST: usize = 8;
@@ -34,7 +33,8 @@ pub(super) struct Staged {
 
 #[derive(Debug)]
 struct StagedInstall {
-    client: Weak<Client>,
+    /// The number of its connection.
+    client: u64,
     /// Its server; none while it has no name.
     id: Option<ServerId>,
     token: String,
@@ -99,11 +99,10 @@ impl PlannedVersions {
 }
 
 impl Staged {
-    /// Keeps a result for a client, in place of its earlier one for this server. Gives the token that names
-    /// it.
+    /// Keeps a result for a client, in place of its earlier one for this server. Gives the token that names it.
     pub(super) fn keep<'i>(
         &self,
-        client: &Rc<Client>,
+        client: u64,
         id: impl Into<Option<&'i ServerId>>,
         what: InstallStage,
     ) -> String {
@@ -111,7 +110,7 @@ impl Staged {
         self.last.set(self.last.get() + 1);
         let token = self.last.get().to_string();
         let mine = id.clone();
-        let waiting = StagedInstall { client: Rc::downgrade(client), id, token: token.clone(), what };
+        let waiting = StagedInstall { client, id, token: token.clone(), what };
         let mut all = self.waiting.borrow_mut();
         let mut gone: Vec<_> =
             all.extract_if(.., |one| one.is_of(client) && mine.is_some() && one.id == mine).collect();
@@ -128,7 +127,7 @@ impl Staged {
     }
 
     /// A client has gone, and with it the results that it has not said yes to.
-    pub(super) fn forget(&self, client: &Client) {
+    pub(super) fn forget(&self, client: u64) {
         self.drop_if(|one| one.is_of(client));
     }
 
@@ -144,7 +143,7 @@ impl Staged {
     }
 
     /// The planned versions. They go on waiting, since an installation may be tried again.
-    pub(super) fn planned(&self, client: &Client, id: &ServerId, token: &str) -> Option<PlannedVersions> {
+    pub(super) fn planned(&self, client: u64, id: &ServerId, token: &str) -> Option<PlannedVersions> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is(client, id, token)).and_then(|one| match &one.what {
             InstallStage::Planned(planned) => Some(PlannedVersions::clone(planned)),
@@ -153,7 +152,7 @@ impl Staged {
     }
 
     /// The declarations of a repository or a manifest, by their own token or that of a plan made from them.
-    pub(super) fn looked(&self, client: &Client, token: &str) -> Option<Rc<ReadSource>> {
+    pub(super) fn looked(&self, client: u64, token: &str) -> Option<Rc<ReadSource>> {
         let all = self.waiting.borrow();
         all.iter().find(|one| one.is_of(client) && one.token == token).and_then(|one| match &one.what {
             InstallStage::Looked(looked) => Some(looked.clone()),
@@ -163,7 +162,7 @@ impl Staged {
     }
 
     /// Takes out the result that a token names.
-    pub(super) fn take(&self, client: &Client, id: &ServerId, token: &str) -> Option<InstallStage> {
+    pub(super) fn take(&self, client: u64, id: &ServerId, token: &str) -> Option<InstallStage> {
         let mut all = self.waiting.borrow_mut();
         let at = all.iter().position(|one| one.is(client, id, token))?;
         Some(all.remove(at).what)
@@ -171,11 +170,11 @@ impl Staged {
 }
 
 impl StagedInstall {
-    fn is_of(&self, client: &Client) -> bool {
-        std::ptr::eq(self.client.as_ptr(), client)
+    fn is_of(&self, client: u64) -> bool {
+        self.client == client
     }
 
-    fn is(&self, client: &Client, id: &ServerId, token: &str) -> bool {
+    fn is(&self, client: u64, id: &ServerId, token: &str) -> bool {
         self.is_of(client) && self.id.as_ref() == Some(id) && self.token == token
     }
 }

@@ -18,38 +18,17 @@ use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::package::{Content, Ecosystem, Package, source};
 use harbor_policy::recipe::repository::{FoundManifest, Programs, find, of_document};
 
-use crate::router::installs::{NOTHING, failed};
-use crate::router::{Router, invalid, servers};
+use super::definition::definition;
+use super::failures::{NOTHING, failed};
+use super::installations::{InstallCaller, Installations};
+use super::read_source::ReadSource;
+use super::trial::Trial;
+use crate::host::invalid;
 use crate::runtimes::version_of;
-use crate::supervisor::{StartError, StartListener, TrialOf};
+use crate::supervisor::{StartError, TrialOf};
 
 /// The longest name of a manifest.
 const MAX_NAME: usize = 4096;
-
-/// A repository or a manifest that was read.
-#[derive(Debug, Clone)]
-pub(in crate::router) struct ReadSource {
-    /// The source that the person named.
-    pub source: String,
-    /// A repository's package, at the commit that was read.
-    pub package: Option<Package>,
-    /// The declarations in it.
-    pub found: FoundManifest,
-}
-
-impl ReadSource {
-    /// The package in the meant version. If it is the repository itself: at its commit.
-    pub(in crate::router) fn exactly(&self, wanted: &Package) -> Package {
-        let itself = self.package.as_ref().filter(|_| wanted.source() == self.source);
-        let as_wanted =
-            |own: &Package| Package { args: wanted.args.clone(), with: wanted.with.clone(), ..own.clone() };
-        itself.map_or_else(|| wanted.clone(), as_wanted)
-    }
-
-    pub(super) fn commit(&self) -> Option<String> {
-        Some(self.package.as_ref()?.address().1?.to_owned())
-    }
-}
 
 /// The package of a repository; `None` for any other source.
 pub(super) fn repository(text: &str) -> Option<Package> {
@@ -58,29 +37,29 @@ pub(super) fn repository(text: &str) -> Option<Package> {
 
 /// Reads a repository.
 pub(super) async fn look(
-    router: &Rc<Router>,
+    installs: &Rc<Installations>,
+    caller: &InstallCaller,
     package: Package,
-    note: Option<StartListener>,
 ) -> Result<ReadSource, ErrorBody> {
     let here = package.source();
-    let claim = router.supervisor.claim_any().await.ok_or_else(|| {
+    let claim = installs.supervisor.claim_any().await.ok_or_else(|| {
         let message = "too many repositories are being looked at; try again when that is over";
         ErrorBody::new(Code::InvalidParams, message).with("field", "source")
     })?;
     let id = claim.id().clone();
     let of = TrialOf { package: Some(package.clone()), look_only: true, ..TrialOf::default() };
-    let trial = router.supervisor.try_out(claim, servers::definition(plain(&id, &here))?, of);
-    let (commit, files) = trial.look(note).await.map_err(|why| unread(&id, &here, &why))?;
+    let trial = Trial::begin(&installs.supervisor, claim, definition(plain(&id, &here))?, of);
+    let (commit, files) = trial.look(caller.steps.clone()).await.map_err(|why| unread(&id, &here, &why))?;
     let own = files.own.as_ref().ok().copied();
     let found = find(&files, &here).map_err(|why| refused(&here, &why))?;
-    let found = fitting(router, found, own, &here).await?;
+    let found = fitting(installs, found, own, &here).await?;
     let at = package.exactly(&commit).unwrap_or(package);
     Ok(ReadSource { source: here, package: Some(at), found })
 }
 
 /// Reads a manifest that the client sends.
 pub(super) async fn read(
-    router: &Router,
+    installs: &Installations,
     name: &str,
     manifest: &JsonObject,
 ) -> Result<ReadSource, ErrorBody> {
@@ -89,7 +68,11 @@ pub(super) async fn read(
     }
     let found = of_document(manifest.0.as_str().as_bytes());
     let found = found.map_err(|why| refused(name, &why))?;
-    Ok(ReadSource { source: name.to_owned(), package: None, found: fitting(router, found, None, "").await? })
+    Ok(ReadSource {
+        source: name.to_owned(),
+        package: None,
+        found: fitting(installs, found, None, "").await?,
+    })
 }
 
 fn plain(id: &ServerId, command: &str) -> AddServer {
@@ -125,12 +108,12 @@ fn refused(source: &str, why: &str) -> ErrorBody {
 
 /// Bars the ways that this machine cannot go.
 async fn fitting(
-    router: &Router,
+    installs: &Installations,
     mut found: FoundManifest,
     own: Option<Content>,
     here: &str,
 ) -> Result<FoundManifest, ErrorBody> {
-    let (runtimes, here) = (router.supervisor.runtimes(), here.to_owned());
+    let (runtimes, here) = (installs.supervisor.runtimes(), here.to_owned());
     let looked = tokio::task::spawn_blocking(move || {
         let looked = runtimes.look();
         // Only programs with a minimum version are asked for theirs.

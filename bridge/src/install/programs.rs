@@ -1,15 +1,17 @@
-//! `check_runtimes`: the programs that servers and installers need.
+//! The programs that servers and installers need, as they are on this machine.
+//!
+//! Owns their view. Must never run an installer.
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
 use harbor_ipc_proto::client::{CheckRuntimesResult, LookedIn, RuntimeView, RuntimesView};
 use harbor_ipc_proto::codes::Code;
 use harbor_policy::runtimes::lacks;
 
-use super::{Handled, Router, reply};
+use super::installations::Installations;
 use crate::runtimes::{FoundRuntimes, version_of};
 
-pub(super) async fn runtimes(router: &Router) -> Handled {
-    let runtimes = router.supervisor.runtimes();
+pub(super) async fn runtimes(installs: &Installations) -> Result<CheckRuntimesResult, ErrorBody> {
+    let runtimes = installs.supervisor.runtimes();
     let looked = tokio::task::spawn_blocking(move || {
         let looked = runtimes.look();
         let versions = looked.all().map(|(_, found)| version_of(found?.0, &looked.path)).collect::<Vec<_>>();
@@ -17,7 +19,7 @@ pub(super) async fn runtimes(router: &Router) -> Handled {
     });
     let (looked, versions) =
         looked.await.map_err(|error| ErrorBody::new(Code::Internal, error.to_string()))?;
-    reply(CheckRuntimesResult { runtimes: shown_runtimes(&looked, versions) })
+    Ok(CheckRuntimesResult { runtimes: shown_runtimes(&looked, versions) })
 }
 
 fn shown_runtimes(looked: &FoundRuntimes, versions: Vec<Option<String>>) -> RuntimesView {

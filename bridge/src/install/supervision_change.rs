@@ -13,40 +13,45 @@ use harbor_ipc_proto::field::Message as _;
 use harbor_policy::container::variables;
 use harbor_policy::environment;
 use harbor_policy::lifecycle::State;
-use harbor_policy::package::source;
 
-use super::client::Client;
-use super::servers::{about, stored, supervised};
-use super::views::view;
-use super::{Handled, Router, invalid, reply, to_the_end};
+use super::arguments;
+use super::audit_record::about;
+use super::definition::supervised;
+use super::installations::Installations;
+use super::replacing::{is_unchanged, stored};
+use crate::host::asker::Sender;
+use crate::host::{invalid, server_view, to_the_end};
 use crate::store::definitions::Definition;
 
 /// The settings that may be reset.
 const NAMES: &str = "label, restart, restart_attempts, restart_delays_ms, restart_jitter_percent, start_timeout_ms, call_timeout_ms, queue_wait_ms, hung_grace_ms, eof_grace_ms, term_grace_ms, auto_start, lazy, idle_stop_ms, instance, max_instances, private, reads, writes or destroys";
 
-pub(super) async fn set(router: &Rc<Router>, client: &Client, message: SetSupervision) -> Handled {
-    let server = router.host.server(&message.server_id)?;
+pub(super) async fn set(
+    installs: &Rc<Installations>,
+    sender: &Rc<Sender>,
+    message: SetSupervision,
+) -> Result<SetSupervisionResult, ErrorBody> {
+    let server = installs.host.server(&message.server_id)?;
     let before = server.definition();
     let definition = changed(&before, &message)?;
     if definition == *before {
-        return reply(SetSupervisionResult { server: view(router, &server), next_start: Vec::new() });
+        return Ok(SetSupervisionResult {
+            server: server_view(&installs.host, &server),
+            next_start: Vec::new(),
+        });
     }
-    let (router, sender) = (router.clone(), client.sender());
+    let (installs, sender) = (installs.clone(), sender.clone());
     to_the_end(async move {
         let id = message.server_id;
-        router.host.trail.decided(SetSupervision::TAG, &sender, about(&id), true).await?;
-        let _turn = router.changing.lock().await;
-        let is_same = |now: Rc<Definition>| Rc::ptr_eq(&now, &before);
-        // That waited for the audit log. Meanwhile the server may have been changed or removed.
-        if !router.supervisor.get(&id).is_some_and(|now| is_same(now.definition())) {
-            let message = "the server was changed or removed at the same time; try again";
-            return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "server_id"));
-        }
-        router.definitions.change(&id, &definition).await.map_err(|error| stored(&error))?;
+        installs.host.trail.decided(SetSupervision::TAG, &sender, about(&id), true).await?;
+        let _changing = installs.changing.lock().await;
+        // That waited for the audit log.
+        is_unchanged(&installs, &id, &before)?;
+        installs.definitions.change(&id, &definition).await.map_err(|error| stored(&error))?;
         let next_start =
             if has_process(server.state()) { of_a_start(&before, &definition) } else { Vec::new() };
-        router.supervisor.supervise(&id, definition);
-        reply(SetSupervisionResult { server: view(&router, &server), next_start })
+        installs.supervisor.supervise(&id, definition);
+        Ok(SetSupervisionResult { server: server_view(&installs.host, &server), next_start })
     })
     .await
 }
@@ -89,19 +94,7 @@ fn arguments(definition: &Definition, message: &SetSupervision) -> Result<Vec<St
         Some(args) if args.iter().any(|arg| arg.contains('\0')) => {
             Err(invalid("args", "texts without NUL characters"))
         }
-        Some(args) => Ok(with_own(definition, args)),
-    }
-}
-
-/// All arguments of a definition, with these as its program's own.
-pub(super) fn with_own(definition: &Definition, args: &[String]) -> Vec<String> {
-    match (source::is_source(&definition.command), definition.package()) {
-        // After npx and uvx, the package's own arguments come last.
-        (false, Some(package)) => {
-            let of_wrapper = definition.args.len().saturating_sub(package.args.len());
-            [definition.args.get(..of_wrapper).unwrap_or_default(), args].concat()
-        }
-        _ => args.to_vec(),
+        Some(args) => Ok(arguments::with_own(definition, args)),
     }
 }
 

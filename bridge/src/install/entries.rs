@@ -1,53 +1,45 @@
 //! Entries: those that Harbor brings along, those of the catalog, and those that a repository declares.
 //!
-//! Owns the way from an id to a recipe, and from a recipe to a complete `install_server`. Must never take a word of an
-//! entry for the person's: its texts are shown as texts, its sandbox is Harbor's default.
+//! Owns the way from an id to a recipe. Must never take a word of an entry for the person's: its texts are shown as texts.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{
-    CatalogDetails, InstallServer, Instance, ResolvedView, SandboxSettings, Supervision,
-};
+use harbor_ipc_proto::client::{CatalogDetails, ResolvedView};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::{JsonObject, put_object};
-use harbor_ipc_proto::json::Json;
+use harbor_ipc_proto::field::JsonObject;
 use harbor_ipc_proto::server_id::ServerId;
 use harbor_policy::curated::{self, CURATED, Curated};
 use harbor_policy::package;
+use harbor_policy::recipe::Recipe;
 use harbor_policy::recipe::server_json::{InstallOption, first, ways};
 use harbor_policy::recipe::source::{InstallSource, default_name, sort};
-use harbor_policy::recipe::{Recipe, RecipeValues, Unfilled};
-use harbor_policy::remote::{parse, says_loopback};
 use harbor_policy::suggest::closest;
 
-use super::declared;
-use super::looking::{self, ReadSource};
+use super::installations::{InstallCaller, Installations};
+use super::read_source::ReadSource;
+use super::source_kinds::wrong;
+use super::staged::InstallStage;
+use super::{declared, looking};
 use crate::catalog::CatalogError;
-use crate::router::client::Client;
-use crate::router::servers::{note, supervision};
-use crate::router::staged::InstallStage;
-use crate::router::{Router, invalid};
 use crate::store::definitions::Definition;
-use crate::supervisor::StartListener;
 
 /// The meaning of an id or a source.
 #[derive(Debug, Default)]
 pub(super) struct FoundEntry {
-    source: String,
-    server_id: Option<ServerId>,
+    pub(super) source: String,
+    pub(super) server_id: Option<ServerId>,
     title: Option<String>,
     description: Option<String>,
     repository: Option<String>,
     from: String,
     ways: Vec<InstallOption>,
     /// True if each origin is to have an instance of it.
-    stateful: bool,
+    pub(super) stateful: bool,
     looked: Option<Rc<ReadSource>>,
     /// The token by which it can be named, if it was read.
-    planned: Option<String>,
+    pub(super) planned: Option<String>,
 }
 
 /// The id or source that somebody names.
@@ -62,21 +54,20 @@ impl NamedSource<'_> {
     /// The entry, repository or manifest that says how it is installed; `None` if only the source does.
     pub(super) async fn find(
         self,
-        router: &Rc<Router>,
-        client: &Rc<Client>,
-        note: Option<StartListener>,
+        installs: &Rc<Installations>,
+        caller: &InstallCaller,
     ) -> Result<Option<FoundEntry>, ErrorBody> {
         if let Some(token) = self.planned
-            && let Some(looked) = router.staged.looked(client, token)
+            && let Some(looked) = installs.staged.looked(caller.client(), token)
         {
             return Ok(Some(FoundEntry::of_looked(looked, token)));
         }
         let looked = match (self.manifest, sort(self.source)) {
-            (Some(manifest), _) => looking::read(router, self.source, manifest).await?,
-            (None, Ok(InstallSource::Entry(id))) => return find(router, &id).await.map(Some),
-            (None, sorted) => match (sorted.map_err(|why| super::wrong(&why))?, self.planned) {
+            (Some(manifest), _) => looking::read(installs, self.source, manifest).await?,
+            (None, Ok(InstallSource::Entry(id))) => return find(installs, &id).await.map(Some),
+            (None, sorted) => match (sorted.map_err(|why| wrong(&why))?, self.planned) {
                 (InstallSource::Package(text), None) => match looking::repository(&text) {
-                    Some(package) => looking::look(router, package, note).await?,
+                    Some(package) => looking::look(installs, caller, package).await?,
                     None => return Ok(None),
                 },
                 _ => return Ok(None),
@@ -84,22 +75,22 @@ impl NamedSource<'_> {
         };
         let looked = Rc::new(looked);
         let id = FoundEntry::of_looked(looked.clone(), "").server_id;
-        let token = router.staged.keep(client, id.as_ref(), InstallStage::Looked(looked.clone()));
+        let token = installs.staged.keep(caller.client(), id.as_ref(), InstallStage::Looked(looked.clone()));
         Ok(Some(FoundEntry::of_looked(looked, &token)))
     }
 }
 
 /// The entry with an id: one that Harbor brings along first, then the catalog's.
-pub(super) async fn find(router: &Router, id: &str) -> Result<FoundEntry, ErrorBody> {
+pub(super) async fn find(installs: &Installations, id: &str) -> Result<FoundEntry, ErrorBody> {
     if let Some(curated) = curated::find(id) {
         return Ok(FoundEntry::of_harbor(curated));
     }
-    let details = router.catalog.details(id.to_owned()).await;
+    let details = installs.catalog.details(id.to_owned()).await;
     match details {
         Ok(Some(details)) => FoundEntry::of_catalog(details),
-        Ok(None) => Err(unknown(router, id).await),
+        Ok(None) => Err(unknown(installs, id).await),
         // A word that cannot be an id of the catalog is unknown, even if the catalog fails.
-        Err(_) if !is_of_catalog(id) => Err(unknown(router, id).await),
+        Err(_) if !is_of_catalog(id) => Err(unknown(installs, id).await),
         Err(error) => Err(CatalogError::told(&error)),
     }
 }
@@ -109,8 +100,8 @@ fn is_of_catalog(id: &str) -> bool {
 }
 
 /// The error for an id that nothing has.
-pub async fn unknown(router: &Router, id: &str) -> ErrorBody {
-    let near = router.catalog.ids_near(id.to_owned()).await.unwrap_or_default();
+pub(super) async fn unknown(installs: &Installations, id: &str) -> ErrorBody {
+    let near = installs.catalog.ids_near(id.to_owned()).await.unwrap_or_default();
     let known = CURATED.iter().map(|curated| curated.id).chain(near.iter().map(String::as_str));
     let meant = closest(id, known);
     let next = match meant {
@@ -199,7 +190,7 @@ impl FoundEntry {
     }
 
     /// The chosen way.
-    fn chosen(&self, wanted: Option<u64>) -> Result<(usize, &Recipe), ErrorBody> {
+    pub(super) fn chosen(&self, wanted: Option<u64>) -> Result<(usize, &Recipe), ErrorBody> {
         let refused = |why: String| ErrorBody::new(Code::InvalidParams, why).with("field", "package");
         let reasons = || {
             let each = self.ways.iter().filter_map(|way| Some((&way.recipe.source, way.why_not.as_ref()?)));
@@ -225,7 +216,11 @@ impl FoundEntry {
     }
 
     /// The view for clients.
-    pub(super) fn view(self, router: &Router, wanted: Option<u64>) -> Result<ResolvedView, ErrorBody> {
+    pub(super) fn view(
+        self,
+        installs: &Installations,
+        wanted: Option<u64>,
+    ) -> Result<ResolvedView, ErrorBody> {
         let way = match wanted {
             None if first(&self.ways).is_none() => None,
             wanted => Some(self.chosen(wanted)?),
@@ -243,7 +238,7 @@ impl FoundEntry {
             description: self.description,
             repository: self.repository,
             from: self.from,
-            installed: with_source(router, &recipe.source),
+            installed: with_source(installs, &recipe.source),
             inputs: recipe.inputs.into_iter().map(declared::input).collect(),
             variables: recipe.env.into_iter().map(declared::variable).collect(),
             secrets: recipe.secrets.into_iter().map(declared::secret).collect(),
@@ -266,9 +261,9 @@ fn name_of(last: &str) -> Option<ServerId> {
 }
 
 /// The servers here with this source, in whatever version.
-fn with_source(router: &Router, text: &str) -> Vec<String> {
+fn with_source(installs: &Installations, text: &str) -> Vec<String> {
     let Ok(source) = sort(text) else { return Vec::new() };
-    let servers = router.supervisor.all();
+    let servers = installs.supervisor.all();
     let same = servers.iter().filter(|server| is_of(&server.definition(), &source));
     same.map(|server| server.id().to_string()).collect()
 }
@@ -286,128 +281,4 @@ fn is_of(definition: &Definition, source: &InstallSource) -> bool {
         InstallSource::Remote(url) => definition.remote.as_ref().is_some_and(|has| has.url == *url),
         InstallSource::Entry(_) => false,
     }
-}
-
-/// The message with the source of the entry that it names, and all that the entry adds. A message that names none stays
-/// as it is.
-pub(super) async fn expanded(
-    router: &Rc<Router>,
-    client: &Rc<Client>,
-    request_id: &str,
-    message: InstallServer,
-) -> Result<InstallServer, ErrorBody> {
-    let planned = message.planned.as_deref();
-    let wanted = NamedSource { source: &message.source, manifest: message.manifest.as_ref(), planned };
-    let Some(found) = wanted.find(router, client, note(client, request_id, message.progress)).await? else {
-        return match (&message.inputs, message.package) {
-            (None, None) => Ok(message),
-            _ => Err(invalid("inputs", "said of an entry of the catalog only")),
-        };
-    };
-    let id = found.source.clone();
-    let (_, recipe) = found.chosen(message.package)?;
-    let source = sort(&recipe.source).ok();
-    let name = message.server_id.clone().or(found.server_id.clone());
-    let name = name.or_else(|| source.as_ref().and_then(default_name)).ok_or_else(|| {
-        let message = format!("no name can be made from {id}; pass --name");
-        ErrorBody::new(Code::InvalidParams, message).with("field", "server_id")
-    })?;
-    let given = || message.secret_values.iter().flat_map(|given| &given.0);
-    let wrong = given().find_map(|(name, value)| Some((name, recipe.wrong_secret(name, value.expose())?)));
-    if let Some((name, expected)) = wrong {
-        let message =
-            format!("{id}: the secret {name}: expected {expected}; `harbor secrets set` stores any");
-        return Err(ErrorBody::new(Code::InvalidParams, message).with("field", "secret_values"));
-    }
-    let secrets: Vec<_> = given().map(|(name, _)| name.clone()).collect();
-    let data = router.supervisor.data_directory(&name);
-    let given = RecipeValues {
-        inputs: &message.inputs.clone().unwrap_or_default(),
-        env: &message.env.clone().unwrap_or_default(),
-        secrets: &secrets,
-        data: &data.to_string_lossy(),
-        incomplete: message.incomplete == Some(true),
-    };
-    let filled = recipe.fill(given).map_err(|why| unfilled(&id, &why))?;
-    not_this_machine(&filled.source, message.allow_private)?;
-    let supervision = match found.stateful {
-        true => Some(apart(message.supervision)?),
-        false => message.supervision,
-    };
-    let sse = recipe.sse.then(|| "sse".to_owned());
-    Ok(InstallServer {
-        source: filled.source,
-        manifest: None,
-        planned: message.planned.or(found.planned),
-        package: None,
-        inputs: None,
-        server_id: Some(name),
-        args: Some([filled.args, message.args.unwrap_or_default()].concat()),
-        env: Some(filled.env),
-        headers: joined(filled.headers, message.headers),
-        transport_type: message.transport_type.or(sse),
-        secrets: Some([filled.secrets, message.secrets.unwrap_or_default()].concat()),
-        sandbox: Some(widened(filled.sandbox, message.sandbox)?),
-        supervision,
-        ..message
-    })
-}
-
-/// The supervision of a stateful server: each origin has an instance, unless the person says otherwise.
-fn apart(said: Option<JsonObject>) -> Result<JsonObject, ErrorBody> {
-    let said = supervision(said)?;
-    let instance = said.instance.or(Some(Instance::PerPrincipal));
-    Ok(JsonObject::written(&Supervision { instance, ..said }))
-}
-
-/// Refuses this machine's address from an entry, which is somebody else's. A person who types it means it.
-fn not_this_machine(source: &str, allow_private: Option<bool>) -> Result<(), ErrorBody> {
-    let Ok(InstallSource::Remote(url)) = sort(source) else { return Ok(()) };
-    match allow_private != Some(true) && parse(&url).is_ok_and(|url| says_loopback(&url)) {
-        true => {
-            let text = "the entry is about this machine itself; allow_private (--allow-private) takes it all the same";
-            Err(ErrorBody::new(Code::InvalidParams, text).with("field", "source"))
-        }
-        false => Ok(()),
-    }
-}
-
-fn unfilled(id: &str, why: &Unfilled) -> ErrorBody {
-    let error = ErrorBody::new(Code::InvalidParams, format!("{id}: {why}")).with("field", "inputs");
-    match why {
-        Unfilled::Missing(inputs, env) => {
-            let list = |all: &[(String, String)]| {
-                let names: Vec<_> = all.iter().map(|(name, _)| Json::string(name).into_string()).collect();
-                Json::from_valid(format!("[{}]", names.join(",")))
-            };
-            error.with_json("missing_inputs", list(inputs)).with_json("missing_variables", list(env))
-        }
-        _ => error,
-    }
-}
-
-fn joined(
-    own: BTreeMap<String, String>,
-    said: Option<BTreeMap<String, String>>,
-) -> Option<BTreeMap<String, String>> {
-    let all: BTreeMap<_, _> = own.into_iter().chain(said.unwrap_or_default()).collect();
-    (!all.is_empty()).then_some(all)
-}
-
-/// The sandbox of an entry with the person's settings: places are added, everything else is the person's.
-fn widened(own: SandboxSettings, said: Option<JsonObject>) -> Result<JsonObject, ErrorBody> {
-    let said = match said {
-        Some(said) => SandboxSettings::parse(said.0.as_str())?,
-        None => SandboxSettings::default(),
-    };
-    let both = |a: &Option<Vec<String>>, b: &Option<Vec<String>>| {
-        let all: Vec<_> = a.iter().chain(b).flatten().cloned().collect();
-        (!all.is_empty()).then_some(all)
-    };
-    let (read, write) = (both(&own.read, &said.read), both(&own.write, &said.write));
-    let hosts = both(&own.hosts, &said.hosts);
-    let settings = SandboxSettings { read, write, hosts, ..own.with(said) };
-    let mut text = Vec::new();
-    put_object(&mut text, &settings);
-    Ok(JsonObject(Json::from_valid(String::from_utf8(text).unwrap_or_default())))
 }

@@ -9,8 +9,10 @@ use harbor_policy::package::usage::{GivenArguments, listens, next_try};
 use harbor_policy::timeout_advice::more_time;
 use harbor_policy::unreachable_places::of_words;
 
-use super::{RequestedInstall, missing_variable};
-use crate::supervisor::{StartError, Trial};
+use super::failures::missing_variable;
+use super::package_request::RequestedInstall;
+use super::trial::Trial;
+use crate::supervisor::StartError;
 
 /// Adds the advice to the error. A trial that may only lack arguments, or something from its README, keeps its package:
 /// the next try need not fetch it again.

@@ -1,51 +1,18 @@
-//! The message that defines a remote server.
+//! The definition of a remote server, made of a message.
+//!
+//! Owns the checks of its address and headers. Must never connect.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 use harbor_ipc_proto::client::envelope::ErrorBody;
-use harbor_ipc_proto::client::{AddRemoteServer, AddRemoteServerResult, SandboxSettings};
+use harbor_ipc_proto::client::{AddRemoteServer, SandboxSettings};
 use harbor_ipc_proto::codes::Code;
-use harbor_ipc_proto::field::Message as _;
 use harbor_policy::remote::AllowedAddresses;
 use harbor_policy::{environment, remote, settings};
 
-use super::client::Client;
-use super::servers::{about, settled, stored, supervision};
-use super::views::view;
-use super::{Handled, Router, definitions, installs, invalid, reply, to_the_end};
-use crate::store::definitions::{Carried, Definition, Remote, Stored};
-
-pub(super) async fn add(router: &Rc<Router>, client: &Client, mut message: AddRemoteServer) -> Handled {
-    let server_id = message.server_id.clone();
-    definitions::keep(router, &server_id, message.keep_env.take(), "keep_env", &mut message.env)?;
-    definitions::keep(router, &server_id, message.keep_headers.take(), "keep_headers", &mut message.headers)?;
-    if message.keep_url == Some(true) {
-        message.url = definitions::url(router, &server_id)?;
-    }
-    let definition = definition(message)?;
-    installs::may_be_named(&server_id)?;
-    installs::not_claimed(router, &server_id).await?;
-    let (router, sender) = (router.clone(), client.sender());
-    to_the_end(async move {
-        router.host.trail.decided(AddRemoteServer::TAG, &sender, about(&server_id), true).await?;
-        let turn = router.changing.lock().await;
-        router.definitions.put(&server_id, &definition).await.map_err(|error| stored(&error))?;
-        let looked = router.supervisor.look(Stored { server_id, definition, era: None }).await;
-        let (server, before) = router.supervisor.put(looked);
-        let program_change = settled(&router, &server).await?;
-        drop(turn);
-        if let Some(before) = &before {
-            before.down().await;
-        }
-        reply(AddRemoteServerResult {
-            server: view(&router, &server),
-            replaced: before.is_some(),
-            program_change,
-        })
-    })
-    .await
-}
+use super::definition::supervision;
+use crate::host::invalid;
+use crate::store::definitions::{Carried, Definition, Remote};
 
 /// Checks what the message's types do not.
 pub(super) fn definition(message: AddRemoteServer) -> Result<Definition, ErrorBody> {
