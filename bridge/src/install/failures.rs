@@ -12,10 +12,10 @@ use crate::host::start_failed;
 use crate::store::definitions::Definition;
 use crate::supervisor::{NEEDS_BUILD, StartError};
 
-/// What is left after a failed installation.
+/// The state after a failed installation, as it is told.
 pub(super) const NOTHING: &str = "nothing";
 
-/// What is left after a failed upgrade.
+/// The state after a failed upgrade, as it is told.
 pub(super) const AS_BEFORE: &str = "as_before";
 
 /// The error for a trial that does not run, and goes. `left`: what is there afterwards. `given`: names of its variables

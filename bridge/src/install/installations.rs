@@ -1,4 +1,4 @@
-//! What all installations share.
+//! The state that all installations share.
 //!
 //! Owns the results that wait for a yes, and the right to change definitions. Must never know who is connected.
 
@@ -13,7 +13,7 @@ use crate::host::asker::Sender;
 use crate::store::definition_table::Definitions;
 use crate::supervisor::{StartListener, Supervisor};
 
-/// Who asks for an installation or an upgrade.
+/// The one who asks for an installation or an upgrade.
 #[derive(Clone)]
 pub struct InstallCaller {
     /// Its connection. Results wait for it alone.

@@ -1,4 +1,4 @@
-//! What a repository or a manifest said.
+//! The words of a repository or a manifest.
 //!
 //! Owns the promise that what was read is what is installed: the commit goes with it.
 

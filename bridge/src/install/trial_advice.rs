@@ -1,4 +1,4 @@
-//! What may help where a trial does not run, by what its server wrote and what was refused to it.
+//! Advice for a trial that does not run, from the words of its server and its refusals.
 //!
 //! Owns what is looked at: the package's words about itself, the sandbox, the server's home. A server's output is other people's
 //! text: nothing but advice may follow from it.

@@ -6,5 +6,6 @@ mod circles;
 mod consent;
 mod documents;
 mod names;
+mod parts;
 mod tree;
 mod words;

@@ -1,4 +1,4 @@
-//! What clients get, and when they are cut off.
+//! Clients get their frames, and are cut off when they do not read.
 
 use harbor_child::turn::LARGE;
 use harbor_ipc_proto::client::PingResult;

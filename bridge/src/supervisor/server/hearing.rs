@@ -1,4 +1,4 @@
-//! What a server hears of its start from the runners.
+//! A server hears of its start from the runners.
 //!
 //! ```text
 //!  runners ─ event of a start ─► has it died? ─ no ─► what it means to the server

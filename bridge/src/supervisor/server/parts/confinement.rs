@@ -43,7 +43,7 @@ impl Denied {
     }
 }
 
-/// What holds a server.
+/// The profile that holds a server, and its refusals.
 #[derive(Default)]
 pub(in super::super) struct Confinement {
     confined: RefCell<Option<Rc<Confined>>>,

@@ -47,7 +47,7 @@ pub(in super::super) struct LifeStep {
     pub actions: Actions,
 }
 
-/// Those who wait for a start.
+/// The list of those who wait for a start.
 #[derive(Default)]
 struct StartWaiters {
     starters: RefCell<Vec<Starter>>,

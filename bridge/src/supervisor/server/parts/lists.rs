@@ -1,4 +1,4 @@
-//! What a server has told: its lists, and its log; and what its clients want to be told of.
+//! The words of a server: its lists and its log; and the wishes of its clients to be told of changes.
 //!
 //! ```text
 //!  present start ─► lists ─► known tools (kept after its end)
@@ -16,7 +16,7 @@ use crate::link::ToolList;
 use crate::supervisor::lists::Lists;
 use crate::supervisor::logs::{Line, Ring};
 
-/// What a server has told.
+/// The words of a server, and who wants to hear them.
 #[derive(Default)]
 pub(in super::super) struct ServerLists {
     present: RefCell<Rc<Lists>>,

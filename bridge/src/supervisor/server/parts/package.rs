@@ -1,4 +1,4 @@
-//! What is installed for a server: a package or an image, in its version.
+//! The installation of a server: a package or an image, in its version.
 //!
 //! Owns what is known of the installation. Must never install anything itself.
 
@@ -18,7 +18,7 @@ use crate::link::EndReport;
 use crate::store::definitions::Definition;
 use crate::store::locks::{Lock, Locks};
 
-/// What is installed for a server.
+/// The installation of a server.
 pub(in super::super) struct ServerPackage {
     wanted: Option<Package>,
     lock: RefCell<Option<Rc<Lock>>>,
